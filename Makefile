@@ -1,0 +1,39 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# npm scripts find the Node that comes with the dependencies; so does everything here.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+INSTALLED := node_modules/.package-lock.json
+
+.PHONY: help run test lint fmt generate bench
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-10s %s\n", $$1, $$2 }'
+
+# Complete once npm wrote its own lock file, which it does last.
+$(INSTALLED): package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $(INSTALLED)
+
+run: $(INSTALLED) ## install what is missing, then serve everything on http://127.0.0.1:8080
+	@scripts/install-bubblewrap.sh
+	@exec node src/main.ts all
+
+test: lint ## install what is missing, then check and test everything
+	scripts/install-test-services.sh
+	vitest run
+
+lint: $(INSTALLED) ## check format, lint, types and generated files
+	npm run --silent fmt:check
+	npm run --silent lint
+	npm run --silent generate -- --check
+
+fmt: $(INSTALLED) ## format the sources
+	npm run --silent fmt
+
+generate: $(INSTALLED) ## write what is generated from the contract
+	npm run --silent generate
+
+bench: $(INSTALLED) ## run every measurement, one after the other
+	@for file in bench/*.ts; do case $$file in *-server.ts) continue ;; esac; echo "== $$file"; node $$file; done
+	@echo "Results are on the screen above; the ones worth keeping stand in bench/RESULTS.md with machine and date."

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { makeScratch } from '../../test/support/scratch.ts';
+
+/** The product as a user starts it, in a process of its own on a scratch folder. */
+export type BenchServer = {
+  url: string;
+  key: string;
+  /** from spawn to the line that says it listens */
+  readyMs: number;
+  /** resident memory of the process, MiB */
+  readMemory(): Promise<number>;
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  close(): Promise<void>;
+};
+
+const KEY = 'cap_bench_key_0123456789';
+
+export async function startBenchServer(env: Record<string, string> = {}, dataDir?: string): Promise<BenchServer> {
+  const scratch = dataDir ?? makeScratch('bench');
+  const started = performance.now();
+  const child = spawn(process.execPath, ['src/main.ts', 'all'], {
+    cwd: new URL('../..', import.meta.url),
+    env: {
+      PATH: process.env['PATH'],
+      CAPSTAN_DATA_DIR: scratch,
+      CAPSTAN_PORT: '0',
+      CAPSTAN_API_KEY: KEY,
+      CAPSTAN_LOG_LEVEL: 'warn',
+      CAPSTAN_WORKER_CONCURRENCY: '256',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const address = /listens on (\S+)/.exec(text)?.[1];
+      if (address !== undefined) resolve(address);
+    });
+    child.once('exit', (code) => reject(new Error(`The server ended with ${code}.`)));
+  });
+  const readyMs = performance.now() - started;
+  let key = KEY;
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as T;
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  const made = await call<{ key: string }>('POST', '/v1/api-keys', { name: 'bench', requestsPerMinute: 1_000_000 });
+  key = made.key;
+  return {
+    url,
+    key,
+    readyMs,
+    call,
+    async readMemory() {
+      const { readFile } = await import('node:fs/promises');
+      const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+    },
+    async close() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+      if (dataDir === undefined) rmSync(scratch, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http';
+import type { ExecutorFault, ExecutorFrame } from '../../../src/contract/executor.ts';
+
+export function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+}
+
+export function sendFault(response: ServerResponse, fault: ExecutorFault): void {
+  const status = fault.kind === 'internal' ? 500 : fault.code === 'ENOENT' ? 404 : fault.code === 'ETOOBIG' ? 413 : 400;
+  sendJson(response, status, { error: fault });
+}
+
+/** NDJSON: one frame a line. Output to a reader that does not keep up is dropped; the result holds it all. */
+export function openFrames(response: ServerResponse) {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  response.flushHeaders();
+  return {
+    output(text: string): void {
+      if (!response.writableNeedDrain && !response.destroyed) {
+        response.write(`${JSON.stringify({ type: 'output', text } satisfies ExecutorFrame)}\n`);
+      }
+    },
+    end(frame: ExecutorFrame): void {
+      response.end(`${JSON.stringify(frame)}\n`);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { STAT_HEADER, readExecutorCall } from '../../../src/contract/executor.ts';
+import type { ExecutorHealth } from '../../../src/contract/executor.ts';
+import { Fault, describeFault } from '../fault.ts';
+import { openForReading } from '../files/read.ts';
+import { writeFile } from '../files/write.ts';
+import type { Notices } from '../processes/notices.ts';
+import { readJsonBody } from '../receive/body.ts';
+import type { Calls } from '../receive/calls.ts';
+import { runOperation } from '../receive/operations.ts';
+import type { Parts } from '../receive/operations.ts';
+import { openFrames, sendJson } from './frames.ts';
+
+/** What is told to a watching reader while there is nothing to tell, so that a dead connection shows. */
+const HEARTBEAT_MS = 15_000;
+
+export type Surface = Parts & { calls: Calls; notices: Notices };
+type Exchange = { surface: Surface; url: URL; request: IncomingMessage; response: ServerResponse };
+
+/** Throws a `Fault` for what the server answers as an error. */
+export async function answerRequest(
+  surface: Surface,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://executor');
+  const exchange: Exchange = { surface, url, request, response };
+  switch (`${request.method} ${url.pathname}`) {
+    case 'GET /healthz':
+      return sendJson(response, 200, { status: 'ok', workspace: surface.settings.workspace } satisfies ExecutorHealth);
+    case 'POST /v1/calls':
+      return answerCall(exchange);
+    case 'GET /v1/files':
+      return answerRead(exchange);
+    case 'PUT /v1/files':
+      return answerWrite(exchange);
+    case 'GET /v1/notices':
+      return answerNotices(exchange);
+    default:
+  }
+  if (request.method === 'DELETE' && url.pathname.startsWith('/v1/calls/')) {
+    const found = surface.calls.cancel(decodeURIComponent(url.pathname.slice('/v1/calls/'.length)));
+    return sendJson(response, found ? 202 : 404, { cancelled: found });
+  }
+  return sendJson(response, 404, { error: { kind: 'input', code: 'ENOENT', message: 'no such route' } });
+}
+
+async function answerCall({ surface, request, response }: Exchange): Promise<void> {
+  const call = readExecutorCall(await readJsonBody(request));
+  if (typeof call === 'string') throw new Fault('input', 'EINVAL', call);
+  const frames = openFrames(response);
+  const outcome = await surface.calls.run(call, async (signal) => {
+    try {
+      return { type: 'result', value: await runOperation(surface, call, signal, (text) => frames.output(text)) };
+    } catch (error) {
+      const { path, from } = call.input as { path?: string; from?: string };
+      return { type: 'error', error: describeFault(error, path ?? from) };
+    }
+  });
+  frames.end(outcome);
+}
+
+function readNumber(url: URL, name: string): number | undefined {
+  const text = url.searchParams.get(name);
+  if (text === null) return undefined;
+  const value = Number(text);
+  if (!Number.isFinite(value) || value < 0)
+    throw new Fault('input', 'EINVAL', `${name} must be a number of at least 0`);
+  return value;
+}
+
+function readPath(url: URL): string {
+  const path = url.searchParams.get('path');
+  if (path === null || path === '') throw new Fault('input', 'EINVAL', 'path is required');
+  return path;
+}
+
+async function answerRead({ surface, url, response }: Exchange): Promise<void> {
+  const { stat, length, body } = await openForReading(
+    surface.settings.workspace,
+    {
+      path: readPath(url),
+      offset: readNumber(url, 'offset') ?? 0,
+      length: readNumber(url, 'length') ?? Infinity,
+      maxFileBytes: readNumber(url, 'maxFileBytes') ?? Infinity,
+      describe: url.searchParams.get('describe') === 'true',
+    },
+    surface.digests,
+  );
+  response.writeHead(200, {
+    'content-type': 'application/octet-stream',
+    'content-length': length,
+    [STAT_HEADER]: encodeURIComponent(JSON.stringify(stat)),
+  });
+  if (body === undefined) response.end();
+  else await pipeline(body, response);
+}
+
+async function answerWrite({ surface, url, request, response }: Exchange): Promise<void> {
+  const ifModifiedMs = readNumber(url, 'ifModifiedMs');
+  const mode = readNumber(url, 'mode');
+  const { account, digests } = surface;
+  const parts = { root: surface.settings.workspace, account, digests };
+  // a refusal has to go out on this very connection, so it must outlive the reading
+  const source = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  const result = await writeFile(parts, readPath(url), source, {
+    ...(ifModifiedMs === undefined ? {} : { ifModifiedMs }),
+    ...(mode === undefined ? {} : { mode: mode & 0o777 }),
+    maxBytes: readNumber(url, 'maxBytes') ?? Infinity,
+    overwrite: url.searchParams.get('overwrite') !== 'false',
+    createParents: url.searchParams.get('createParents') !== 'false',
+    protect: url.searchParams.getAll('protect'),
+    sizeBytes: readNumber(url, 'sizeBytes'),
+  }).finally(() => setImmediate(() => request.resume()));
+  sendJson(response, 200, result);
+}
+
+function answerNotices({ surface, response }: Exchange): void {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  response.flushHeaders();
+  const stop = surface.notices.subscribe((notice) => response.write(`${JSON.stringify(notice)}\n`));
+  const heartbeat = setInterval(() => response.write('\n'), HEARTBEAT_MS);
+  response.on('close', () => {
+    stop();
+    clearInterval(heartbeat);
+  });
+}

@@ -1,0 +1,95 @@
+import { closeSync, constants, lstatSync, openSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { fileFault } from '../fault.ts';
+import { removeTree } from './remove.ts';
+import { isTemporary } from './temporary.ts';
+import { walkTree } from './walk.ts';
+
+/** Commands write past this account, so it is counted anew after this time. */
+const STALE_MS = 60_000;
+/** What a killed executor left half done. */
+const ABANDONED_MS = 10 * 60_000;
+
+type Room = { take: (bytes: number) => void; settle: (added: number) => void; cancel: () => void };
+
+export type Account = {
+  /** Counted anew; callers at the same moment share one count. */
+  count(): Promise<number>;
+  /** Room for bytes that come. `take` throws EDQUOT when they cannot fit; `settle` tells what the write came to. */
+  reserve(path: string): Promise<Room>;
+  /** by the last count and what was written since */
+  known(): number;
+};
+
+export function sizeOf(stats: Pick<Stats, 'blocks'> | undefined): number {
+  return (stats?.blocks ?? 0) * 512;
+}
+
+/** Counts what the volume holds, as blocks on disk. */
+export function openAccount(root: string, limit: number): Account {
+  let used = 0;
+  let reserved = 0;
+  let countedMs = -Infinity;
+  let counting: Promise<number> | undefined;
+
+  const count = (): Promise<number> =>
+    (counting ??= countTree(root)
+      .then((bytes) => {
+        countedMs = Date.now();
+        return (used = bytes);
+      })
+      .finally(() => {
+        counting = undefined;
+      }));
+
+  return {
+    count,
+    known: () => used,
+    async reserve(path) {
+      const near = used + reserved > limit * 0.8;
+      if (countedMs === -Infinity || near) await count();
+      else if (Date.now() - countedMs > STALE_MS) count().catch(() => undefined);
+      let mine = 0;
+      const release = (): void => {
+        reserved -= mine;
+        mine = 0;
+      };
+      return {
+        take(bytes) {
+          if (used + reserved + bytes > limit) throw fileFault('EDQUOT', path);
+          reserved += bytes;
+          mine += bytes;
+        },
+        settle(added) {
+          release();
+          used = Math.max(0, used + added);
+        },
+        cancel: release,
+      };
+    },
+  };
+}
+
+async function countTree(root: string): Promise<number> {
+  const fd = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
+  const linked = new Set<number>();
+  const abandoned: string[] = [];
+  let bytes = 0;
+  try {
+    await walkTree(fd, (path, entry, at) => {
+      const stats = lstatSync(at, { throwIfNoEntry: false });
+      if (stats === undefined) return false;
+      if (isTemporary(entry.name) && Date.now() - stats.ctimeMs > ABANDONED_MS) abandoned.push(path);
+      if (stats.nlink > 1 && !stats.isDirectory()) {
+        if (linked.has(stats.ino)) return false;
+        linked.add(stats.ino);
+      }
+      bytes += sizeOf(stats);
+      return true;
+    });
+  } finally {
+    closeSync(fd);
+  }
+  for (const path of abandoned) await removeTree(`${root}/${path}`).catch(() => undefined);
+  return bytes;
+}

@@ -1,0 +1,31 @@
+import { fstatSync, lstatSync, mkdirSync } from 'node:fs';
+import type { FileStat } from '../../../src/contract/executor.ts';
+import { fileFault } from '../fault.ts';
+import { locate } from './resolve.ts';
+import { toFileStat } from './stat.ts';
+
+/** One that exists is returned as it is. Throws EEXIST (a file has the name), ENOENT (no parent, without `createParents`). */
+export function makeDirectory(
+  root: string,
+  path: string,
+  options: { createParents: boolean; protect?: readonly string[] | undefined } = { createParents: true },
+): FileStat {
+  const located = locate(root, path, options);
+  try {
+    if (located.fd !== undefined) {
+      const stats = fstatSync(located.fd);
+      if (!stats.isDirectory()) throw fileFault('EEXIST', path);
+      return toFileStat(stats, located.relative);
+    }
+    try {
+      mkdirSync(located.at);
+    } catch (error) {
+      // made by another executor of the volume at the same moment
+      const there = lstatSync(located.at, { throwIfNoEntry: false });
+      if (there?.isDirectory() !== true) throw error;
+    }
+    return toFileStat(lstatSync(located.at), located.relative);
+  } finally {
+    located.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { fstatSync } from 'node:fs';
+import type { FileEntry, FilePage } from '../../../src/contract/executor.ts';
+import { fileFault } from '../fault.ts';
+import type { Digests } from './digest.ts';
+import { describeListed } from './entry.ts';
+import { locate } from './resolve.ts';
+import { statFile } from './stat.ts';
+import { isTemporary } from './temporary.ts';
+import { walkTree } from './walk.ts';
+
+/** Files described at once. */
+const AT_ONCE = 4;
+const MAX_ENTRIES = 1_000_000;
+
+type Item = { path: string; folder: boolean };
+
+export type PageRequest = { path: string; recursive: boolean; limit: number; offset: number };
+
+/** Throws ENOENT, ENOTDIR, ESCAPE, ETOOBIG (more than a million entries). */
+export async function listPage(root: string, request: PageRequest, digests: Digests): Promise<FilePage> {
+  const items = await listItems(root, request.path, request.recursive);
+  items.sort((left, right) => Number(right.folder) - Number(left.folder) || (left.path < right.path ? -1 : 1));
+  const page = items.slice(request.offset, request.offset + request.limit);
+  const entries = await mapSome(page, (item) => describeListed(root, `${root}/${item.path}`, digests));
+  return { entries: entries.filter((entry) => entry !== null), total: items.length };
+}
+
+/** Every entry below a folder, unsorted; a link counts as what it leads to. */
+export async function listItems(root: string, path: string, recursive: boolean): Promise<Item[]> {
+  const located = locate(root, path);
+  try {
+    if (located.fd === undefined) throw fileFault('ENOENT', path);
+    if (!fstatSync(located.fd).isDirectory()) throw fileFault('ENOTDIR', path);
+    const prefix = located.relative === '.' ? '' : `${located.relative}/`;
+    const items: Item[] = [];
+    await walkTree(
+      located.fd,
+      (below, entry) => {
+        if (isTemporary(entry.name)) return false;
+        if (items.length === MAX_ENTRIES) throw fileFault('ETOOBIG', path);
+        const own = `${prefix}${below}`;
+        items.push({ path: own, folder: entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(root, own)) });
+        return true;
+      },
+      recursive,
+    );
+    return items;
+  } finally {
+    located.close();
+  }
+}
+
+function leadsToFolder(root: string, path: string): boolean {
+  try {
+    return statFile(root, `${root}/${path}`)?.type === 'directory';
+  } catch {
+    return false;
+  }
+}
+
+async function mapSome(
+  items: readonly Item[],
+  act: (item: Item) => Promise<FileEntry | null>,
+): Promise<(FileEntry | null)[]> {
+  const results: (FileEntry | null)[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++) results[index] = await act(items[index]!);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return results;
+}

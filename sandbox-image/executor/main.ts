@@ -1,0 +1,18 @@
+import { startServer } from './server.ts';
+import { readSettings } from './settings.ts';
+
+const settings = readSettings(process.argv.slice(2));
+if (settings.tethered)
+  process.stdin
+    .once('end', () => process.exit(0))
+    .once('error', () => process.exit(0))
+    .resume();
+const server = await startServer(settings);
+// whoever started this process waits for the line
+process.stdout.write('ready\n');
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    void server.close().finally(() => process.exit(0));
+  });
+}

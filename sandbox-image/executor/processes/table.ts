@@ -1,0 +1,203 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { ExecutorOperations, ProcessInfo, ProcessOutput } from '../../../src/contract/executor.ts';
+import { Fault } from '../fault.ts';
+import { killTree } from '../run/kill.ts';
+import { rollOutput } from '../run/output.ts';
+import type { Shell } from '../run/shell.ts';
+import type { Notices } from './notices.ts';
+import { buildGlobalLimit, buildWatch } from './watch.ts';
+
+const BUFFER_CAP = 200_000;
+const MAX_PROCESSES = 64;
+const KEPT_MS = 30 * 60_000;
+/** Signals show as negative exit codes, as in Python's subprocess. */
+const KILLED_CODE = -15;
+
+type Entry = {
+  id: string;
+  command: string;
+  cwd: string;
+  mark: string;
+  child: ChildProcess;
+  startedMs: number;
+  endedMs: number | undefined;
+  exitCode: number | null;
+  reason: string | null;
+  killed: boolean;
+  output: ReturnType<typeof rollOutput>;
+  ended: Promise<void>;
+};
+
+export type ProcessTable = {
+  start(input: ExecutorOperations['startProcess']['input']): ProcessInfo;
+  list(): ProcessInfo[];
+  output(id: string): ProcessOutput | null;
+  /** Resolves at the end of the process, of the time or at the abort, whichever is first. */
+  wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<ProcessInfo | null>;
+  kill(id: string): Promise<ProcessInfo | null>;
+  write(id: string, data: string): boolean;
+  closeInput(id: string): boolean;
+  close(): Promise<void>;
+};
+
+/** Background processes: 200,000 characters of output each, finished ones kept for 30 minutes, 64 at most. */
+export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
+  const entries = new Map<string, Entry>();
+  const allow = buildGlobalLimit(Date.now);
+
+  const describe = (entry: Entry): ProcessInfo => ({
+    id: entry.id,
+    command: entry.command,
+    cwd: entry.cwd,
+    pid: entry.child.pid ?? 0,
+    startedAt: new Date(entry.startedMs).toISOString(),
+    uptimeSeconds: Math.round((entry.endedMs ?? Date.now()) - entry.startedMs) / 1000,
+    status: entry.endedMs === undefined ? 'running' : 'exited',
+    exitCode: entry.exitCode,
+    completionReason: entry.reason,
+  });
+
+  const makeRoom = (): void => {
+    const finished = [...entries.values()].filter((entry) => entry.endedMs !== undefined);
+    for (const entry of finished) if (Date.now() - (entry.endedMs ?? 0) > KEPT_MS) entries.delete(entry.id);
+    if (entries.size < MAX_PROCESSES) return;
+    const oldest = finished
+      .filter((entry) => entries.has(entry.id))
+      .sort((a, b) => (a.endedMs ?? 0) - (b.endedMs ?? 0))[0];
+    if (oldest === undefined)
+      throw new Fault('input', 'EAGAIN', `${MAX_PROCESSES} background processes are running; kill one first`);
+    entries.delete(oldest.id);
+  };
+
+  const find = (id: string): Entry | undefined => entries.get(id);
+
+  const start: ProcessTable['start'] = (input) => {
+    makeRoom();
+    const { child, cwd, mark } = shell.start({
+      command: input.command,
+      ...(input.workdir === undefined ? {} : { workdir: input.workdir }),
+      stdin: true,
+      keep: false,
+      pty: input.pty,
+    });
+    const id = `proc_${randomBytes(6).toString('hex')}`;
+    let announceExit = input.notifyOnComplete;
+    const watch = buildWatch({
+      // the exit tells all; both together would tell it twice
+      patterns: input.notifyOnComplete ? [] : input.watchPatterns.filter((pattern) => pattern !== ''),
+      now: Date.now,
+      allow,
+      onHit: (text) => notices.send(id, `[Background process ${id} ${text}]`),
+      onDisabled: () => {
+        announceExit = true;
+        notices.send(
+          id,
+          `[Background process ${id} matches its watch patterns too often: watching has stopped, its exit will be announced]`,
+        );
+      },
+    });
+    const output = rollOutput(BUFFER_CAP);
+    const take = (chunk: Buffer): void => watch.push(output.push(chunk));
+    child.stdout?.on('data', take);
+    child.stderr?.on('data', take);
+    child.stdin?.on('error', () => undefined);
+    const entry: Entry = {
+      id,
+      command: input.command,
+      cwd,
+      mark,
+      child,
+      output,
+      startedMs: Date.now(),
+      endedMs: undefined,
+      exitCode: null,
+      reason: null,
+      killed: false,
+      ended: new Promise((resolve) => {
+        const finish = (code: number | null, reason: string): void => {
+          if (entry.endedMs !== undefined) return;
+          entry.endedMs = Date.now();
+          entry.exitCode = entry.killed ? KILLED_CODE : code;
+          entry.reason = entry.killed ? 'killed' : reason;
+          child.stdin?.destroy();
+          if (announceExit) {
+            const tail = output.read().slice(-2000);
+            notices.send(
+              id,
+              `[Background process ${id} finished with exit code ${entry.exitCode}. Command: ${input.command.slice(0, 200)}\nOutput:\n${tail}]`,
+            );
+          }
+          resolve();
+        };
+        child.on('error', () => finish(127, 'exit'));
+        // output that is still in the pipe belongs to the process; children that keep the pipe do not hold it up
+        child.on('exit', (code, signal) => {
+          setTimeout(
+            () => finish(code ?? (signal === 'SIGKILL' ? -9 : KILLED_CODE), signal === null ? 'exit' : 'signal'),
+            200,
+          ).unref();
+        });
+        child.on('close', (code, signal) =>
+          finish(code ?? (signal === 'SIGKILL' ? -9 : KILLED_CODE), signal === null ? 'exit' : 'signal'),
+        );
+      }),
+    };
+    entries.set(id, entry);
+    return describe(entry);
+  };
+
+  const kill: ProcessTable['kill'] = async (id) => {
+    const entry = find(id);
+    if (entry === undefined) return null;
+    if (entry.endedMs === undefined && entry.child.pid !== undefined) {
+      entry.killed = true;
+      await killTree(entry.child.pid, entry.mark);
+      await entry.ended;
+    }
+    return describe(entry);
+  };
+
+  return {
+    start,
+    kill,
+    list: () => [...entries.values()].map(describe),
+    output(id) {
+      const entry = find(id);
+      return entry === undefined ? null : { info: describe(entry), output: entry.output.read() };
+    },
+    async wait(id, timeoutMs, signal) {
+      const entry = find(id);
+      if (entry === undefined) return null;
+      let timer: NodeJS.Timeout | undefined;
+      let stop = (): void => undefined;
+      await Promise.race([
+        entry.ended,
+        new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, timeoutMs);
+          stop = () => resolve();
+          signal.addEventListener('abort', stop, { once: true });
+          if (signal.aborted) resolve();
+        }),
+      ]);
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      return describe(entry);
+    },
+    write(id, data) {
+      const input = find(id)?.child.stdin;
+      if (input === null || input === undefined || input.destroyed || input.writableEnded) return false;
+      input.write(data);
+      return true;
+    },
+    closeInput(id) {
+      const input = find(id)?.child.stdin;
+      if (input === null || input === undefined || input.destroyed) return false;
+      input.end();
+      return true;
+    },
+    async close() {
+      await Promise.all([...entries.keys()].map(kill));
+    },
+  };
+}

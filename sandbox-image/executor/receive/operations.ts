@@ -1,0 +1,88 @@
+import type { ExecutorCall } from '../../../src/contract/executor.ts';
+import type { Account } from '../files/account.ts';
+import type { Digests } from '../files/digest.ts';
+import { describeFile } from '../files/entry.ts';
+import { makeDirectory } from '../files/make-directory.ts';
+import { listPage } from '../files/page.ts';
+import { removeFile } from '../files/remove.ts';
+import { listDirectory, statFile } from '../files/stat.ts';
+import { copyFile, moveFile } from '../files/transfer.ts';
+import type { ProcessTable } from '../processes/table.ts';
+import { runCommand } from '../run/command.ts';
+import type { Shell } from '../run/shell.ts';
+import { findFiles } from '../search/find.ts';
+import { searchFiles } from '../search/ripgrep.ts';
+import type { Settings } from '../settings.ts';
+
+export type Parts = {
+  settings: Settings;
+  shell: Shell;
+  processes: ProcessTable;
+  account: Account;
+  digests: Digests;
+};
+
+/** Does what a call asks for and returns its result. */
+export async function runOperation(
+  parts: Parts,
+  call: ExecutorCall,
+  signal: AbortSignal,
+  onOutput: (text: string) => void,
+): Promise<unknown> {
+  const { settings, shell, processes, account, digests } = parts;
+  const root = settings.workspace;
+  switch (call.operation) {
+    case 'run':
+      return runCommand(shell, call.input, signal, call.input.stream === true ? onOutput : () => undefined);
+    case 'stat':
+      return statFile(root, call.input.path);
+    case 'list':
+      return listDirectory(root, call.input.path);
+    case 'remove':
+      await removeFile(root, call.input.path, { ...call.input, recursive: call.input.recursive === true });
+      return null;
+    case 'move':
+      await moveFile(root, call.input.from, call.input.to, {
+        ...call.input,
+        overwrite: call.input.overwrite === true,
+      });
+      return null;
+    case 'copy':
+      await copyFile(root, call.input.from, call.input.to, {
+        ...call.input,
+        overwrite: call.input.overwrite === true,
+        maxFileBytes: call.input.maxFileBytes ?? Infinity,
+        account,
+      });
+      return null;
+    case 'makeDirectory':
+      return makeDirectory(root, call.input.path, {
+        ...call.input,
+        createParents: call.input.createParents !== false,
+      });
+    case 'describe':
+      return describeFile(root, call.input.path, digests);
+    case 'page':
+      return listPage(root, call.input, digests);
+    case 'find':
+      return findFiles(parts, call.input, signal);
+    case 'usage':
+      return { usedBytes: await account.count() };
+    case 'search':
+      return searchFiles(settings, call.input, signal);
+    case 'startProcess':
+      return processes.start(call.input);
+    case 'listProcesses':
+      return processes.list();
+    case 'processOutput':
+      return processes.output(call.input.id);
+    case 'waitProcess':
+      return processes.wait(call.input.id, call.input.timeoutMs, signal);
+    case 'killProcess':
+      return processes.kill(call.input.id);
+    case 'writeProcess':
+      return processes.write(call.input.id, call.input.data);
+    case 'closeProcessInput':
+      return processes.closeInput(call.input.id);
+  }
+}

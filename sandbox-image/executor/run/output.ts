@@ -1,0 +1,50 @@
+import { StringDecoder } from 'node:string_decoder';
+
+export const OUTPUT_CAP = 50_000;
+const HEAD = OUTPUT_CAP * 0.4;
+const TAIL = OUTPUT_CAP - HEAD;
+
+/** Collects text in bounded memory: the first 40 % and the last 60 % of the cap, and how much lay between. */
+export function collectOutput() {
+  const decoder = new StringDecoder('utf8');
+  let head = '';
+  let tail = '';
+  let total = 0;
+  const add = (text: string): void => {
+    total += text.length;
+    const room = HEAD - head.length;
+    if (room > 0) head += text.slice(0, room);
+    if (text.length > room) tail += text.slice(Math.max(0, room));
+    // cut in big steps, not at every chunk
+    if (tail.length > TAIL * 4) tail = tail.slice(-TAIL);
+  };
+  return {
+    /** Returns the text of the chunk; a character split between chunks comes with the later one. */
+    push(chunk: Buffer): string {
+      const text = decoder.write(chunk);
+      add(text);
+      return text;
+    },
+    end(): string {
+      add(decoder.end());
+      if (total <= OUTPUT_CAP) return head + tail;
+      const omitted = total - OUTPUT_CAP;
+      return `${head}\n\n... [OUTPUT TRUNCATED - ${omitted} characters omitted out of ${total} total] ...\n\n${tail.slice(-TAIL)}`;
+    },
+  };
+}
+
+/** The last `cap` characters of what was pushed. */
+export function rollOutput(cap: number) {
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  return {
+    push(chunk: Buffer): string {
+      const added = decoder.write(chunk);
+      text += added;
+      if (text.length > cap * 2) text = text.slice(-cap);
+      return added;
+    },
+    read: () => text.slice(-cap),
+  };
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fault } from '../fault.ts';
+import { withLocated } from '../files/resolve.ts';
+import type { Settings } from '../settings.ts';
+
+export type Shell = {
+  /** bash of its own session and group, stderr merged into stdout; `mark` names its tree in the environment */
+  start(request: StartRequest): { child: ChildProcess; cwd: string; mark: string };
+  /** where the last command ended */
+  readCwd(): string;
+};
+
+export type StartRequest = {
+  command: string;
+  workdir?: string;
+  stdin: boolean;
+  /** keep the working directory and the exported environment for the next command */
+  keep: boolean;
+  pty?: boolean;
+};
+
+/**
+ * Restores the environment, limits itself, runs the command and leaves its state behind. The trap is on EXIT so that
+ * `exit` inside the command keeps its state too; a command with its own EXIT trap keeps none. `exec 2>&1` makes one
+ * pipe of both streams, so their order is the program's.
+ */
+const PRELUDE = String.raw`
+exec 2>&1
+__dir=$PWD; [ -r "$CAPSTAN_STATE/env" ] && . "$CAPSTAN_STATE/env"; __old=$OLDPWD; cd -- "$__dir" 2>/dev/null; [ -n "$__old" ] && OLDPWD=$__old || unset OLDPWD
+export CAPSTAN_CALL="$__call"
+ulimit -c 0 -u "$__processes" -d "$__memory" 2>/dev/null
+unset __dir __old __processes __memory __call
+__capstan_keep() {
+  local code=$? state="$CAPSTAN_STATE" mine="$BASHPID"
+  [ "$__keep" = 1 ] || return $code
+  ( unset CAPSTAN_CALL CAPSTAN_STATE; export -p ) > "$state/env.$mine" 2>/dev/null && mv -f "$state/env.$mine" "$state/env"
+  pwd -P > "$state/cwd.$mine" 2>/dev/null && mv -f "$state/cwd.$mine" "$state/cwd"
+  return $code
+}
+trap __capstan_keep EXIT
+__text=$(<"$__file")
+unset __file
+eval "$__text"
+`;
+
+/** A `keep` of 0 leaves no trap to fire in a background process. */
+function buildPrelude(keep: boolean): string {
+  return keep ? PRELUDE : PRELUDE.replace('trap __capstan_keep EXIT\n', '');
+}
+
+export function openShell(settings: Settings): Shell {
+  mkdirSync(settings.stateDir, { recursive: true, mode: 0o700 });
+  const baseEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CAPSTAN_')));
+
+  const readCwd = (): string => {
+    try {
+      const cwd = readFileSync(join(settings.stateDir, 'cwd'), 'utf8').slice(0, 4096).replace(/\n$/, '');
+      return statSync(cwd).isDirectory() ? cwd : settings.workspace;
+    } catch {
+      return settings.workspace;
+    }
+  };
+
+  const chooseCwd = (workdir: string | undefined): string => {
+    if (workdir === undefined) return readCwd();
+    const inside =
+      !workdir.startsWith('/') || workdir.startsWith('/workspace') || workdir.startsWith(settings.workspace);
+    try {
+      const path = inside
+        ? withLocated(settings.workspace, workdir, (place) => join(settings.workspace, place.relative))
+        : workdir;
+      if (statSync(path).isDirectory()) return path;
+    } catch {
+      // told below
+    }
+    throw new Fault('input', 'ENOENT', `working directory does not exist: ${workdir}`);
+  };
+
+  const start: Shell['start'] = ({ command, workdir, stdin, keep, pty }) => {
+    if (command.includes('\0')) throw new Fault('input', 'EINVAL', 'the command holds a NUL character');
+    const cwd = chooseCwd(workdir);
+    const call = randomUUID();
+    // in a file, because one argument of a program may be 128 KiB at most
+    const file = join(settings.stateDir, `command.${call}`);
+    writeFileSync(file, command, { mode: 0o600 });
+    const variables: Record<string, string> = {
+      __file: file,
+      __call: call,
+      __keep: keep ? '1' : '0',
+      __processes: String(settings.maxProcesses),
+      __memory: String(settings.maxMemoryMb * 1024),
+    };
+    const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
+    const script = `${assignments.join('; ')}\n${buildPrelude(keep)}`;
+    const env = { ...baseEnv, CAPSTAN_STATE: settings.stateDir, CAPSTAN_CALL: call };
+    const [program, args]: [string, string[]] =
+      pty === true ? ['script', ['-qefc', `exec bash -c "$CAPSTAN_SCRIPT"`, '/dev/null']] : ['bash', ['-c', script]];
+    const child = spawn(program, args, {
+      cwd,
+      env: pty === true ? { ...env, CAPSTAN_SCRIPT: script, TERM: 'xterm' } : env,
+      stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    child.once('exit', () => rmSync(file, { force: true }));
+    return { child, cwd, mark: `CAPSTAN_CALL=${call}` };
+  };
+  return { start, readCwd };
+}

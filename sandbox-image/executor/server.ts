@@ -1,0 +1,73 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { sendFault, sendJson } from './answer/frames.ts';
+import { answerRequest } from './answer/routes.ts';
+import type { Surface } from './answer/routes.ts';
+import { describeFault } from './fault.ts';
+import { openNotices } from './processes/notices.ts';
+import { openAccount } from './files/account.ts';
+import { openDigests } from './files/digest.ts';
+import { openProcessTable } from './processes/table.ts';
+import { openCalls } from './receive/calls.ts';
+import { guardCrowd } from './run/crowd.ts';
+import { openShell } from './run/shell.ts';
+import type { Settings } from './settings.ts';
+
+export type ExecutorServer = { close(): Promise<void> };
+
+/** `authorize` guards everything but `/healthz`; without it only a Unix socket is allowed. */
+export async function startServer(
+  settings: Settings,
+  authorize?: (request: IncomingMessage) => boolean,
+): Promise<ExecutorServer> {
+  if (authorize === undefined && !settings.listen.startsWith('unix:')) {
+    throw new Error('an executor on TCP needs a way to tell its callers');
+  }
+  const shell = openShell(settings);
+  const notices = openNotices();
+  const processes = openProcessTable(shell, notices);
+  const account = openAccount(settings.workspace, settings.volumeBytes);
+  const surface: Surface = {
+    settings,
+    shell,
+    processes,
+    notices,
+    account,
+    digests: openDigests(),
+    calls: openCalls(),
+  };
+  const server = createServer((request, response) => {
+    if (request.url !== '/healthz' && authorize?.(request) === false) {
+      sendJson(response, 401, { error: { kind: 'input', code: 'EACCES', message: 'not authorized' } });
+      return;
+    }
+    answerRequest(surface, request, response).catch((error: unknown) => {
+      sendFault(response, describeFault(error, requestPath(request)));
+    });
+  });
+  // calls may run for 10 minutes and notices for ever; the caller holds the clock
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    if (settings.listen.startsWith('unix:')) {
+      server.listen(settings.listen.slice('unix:'.length), resolve);
+    } else {
+      const colon = settings.listen.lastIndexOf(':');
+      server.listen(Number(settings.listen.slice(colon + 1)), settings.listen.slice(0, colon), resolve);
+    }
+  });
+  const stopGuard = settings.ownPids ? guardCrowd(settings.maxProcesses) : () => undefined;
+  return {
+    async close() {
+      stopGuard();
+      server.close();
+      server.closeAllConnections();
+      await processes.close();
+    },
+  };
+}
+
+function requestPath(request: IncomingMessage): string {
+  return new URL(request.url ?? '/', 'http://executor').searchParams.get('path') ?? 'file';
+}

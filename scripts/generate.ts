@@ -1,0 +1,24 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { buildAgentsDocument } from '../src/contract/documents.ts';
+
+const ROOT = new URL('../', import.meta.url);
+
+/** What is generated from the contract, by path. */
+const FILES: Record<string, () => string> = {
+  'openapi.json': () => `${JSON.stringify(buildAgentsDocument(), null, 2)}\n`,
+};
+
+const check = process.argv.includes('--check');
+for (const [path, build] of Object.entries(FILES)) {
+  const url = new URL(path, ROOT);
+  const wanted = build();
+  if (!check) {
+    await writeFile(url, wanted);
+    continue;
+  }
+  const found = await readFile(url, 'utf8').catch(() => '');
+  if (found === wanted) continue;
+  console.error(`${fileURLToPath(url)} is not what the contract says: run "npm run generate".`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,109 @@
+import { Ajv } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+
+type Schema = Record<string, unknown>;
+export type ReadArguments = { input: Record<string, unknown> } | { error: string };
+
+const ajv = new Ajv({ strict: false, allErrors: false, logger: false });
+const compiled = new WeakMap<Schema, ValidateFunction | null>();
+
+/**
+ * A model's arguments, mended where the meaning is clear (numbers and booleans as text, lists and objects as JSON
+ * text) and checked against the tool's schema. The error names the argument and never repeats its value.
+ */
+export function readArguments(parameters: Schema, jsonText: string): ReadArguments {
+  let value: unknown;
+  try {
+    value = JSON.parse(jsonText.trim() === '' ? '{}' : jsonText);
+    // some models wrap the object in a text once more
+    if (typeof value === 'string') value = JSON.parse(value);
+  } catch {
+    return { error: 'The arguments are not valid JSON. Send one JSON object.' };
+  }
+  if (!isRecord(value)) return { error: 'The arguments must be one JSON object.' };
+  const input = coerceObject(parameters, value);
+  const validate = compile(parameters);
+  if (validate === null || validate(input)) return { input };
+  return { error: describeError(validate.errors?.[0]) };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Null for a caller's schema that cannot be compiled: its tool is called with what the model gave. */
+function compile(schema: Schema): ValidateFunction | null {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  let validate: ValidateFunction | null = null;
+  try {
+    // a draft's own name is of no use here, and an unknown one would be refused
+    const { $schema: _draft, $id: _id, ...rest } = schema;
+    validate = ajv.compile(rest);
+  } catch {
+    validate = null;
+  }
+  compiled.set(schema, validate);
+  return validate;
+}
+
+function coerceObject(schema: Schema, value: Record<string, unknown>): Record<string, unknown> {
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const result: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(value)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const wanted = isRecord(property) ? property : {};
+    // null for an argument that may be left out means that it was
+    if (item === null && !required.includes(name) && !typesOf(wanted).includes('null') && property !== undefined)
+      continue;
+    result[name] = coerceValue(wanted, item);
+  }
+  return result;
+}
+
+function typesOf(schema: Schema): unknown[] {
+  return Array.isArray(schema['type']) ? schema['type'] : [schema['type']];
+}
+
+function coerceValue(schema: Schema, value: unknown): unknown {
+  const types = typesOf(schema);
+  if (Array.isArray(value) && isRecord(schema['items']))
+    return value.map((item) => coerceValue(schema['items'] as Schema, item));
+  if (isRecord(value) && isRecord(schema['properties'])) return coerceObject(schema, value);
+  if (types.includes('string')) {
+    return (typeof value === 'number' || typeof value === 'boolean') && types.length === 1 ? String(value) : value;
+  }
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  if ((types.includes('integer') || types.includes('number')) && /^[+-]?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (types.includes('boolean') && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  if ((types.includes('array') && text.startsWith('[')) || (types.includes('object') && text.startsWith('{'))) {
+    try {
+      return coerceValue(schema, JSON.parse(text));
+    } catch {
+      return value;
+    }
+  }
+  // one text where a list of texts is wanted
+  if (types.includes('array') && text !== '') return [value];
+  return value;
+}
+
+function describeError(error: ErrorObject | undefined): string {
+  if (error === undefined) return 'The arguments do not fit the tool.';
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  if (error.keyword === 'required') {
+    const missing = (error.params as { missingProperty: string }).missingProperty;
+    return `${path === '' ? missing : `${path}.${missing}`}: is required`;
+  }
+  if (error.keyword === 'enum') {
+    const allowed = (error.params as { allowedValues: unknown[] }).allowedValues;
+    return `${path || 'arguments'}: must be one of ${JSON.stringify(allowed).slice(0, 300)}`;
+  }
+  if (error.keyword === 'additionalProperties') {
+    const extra = (error.params as { additionalProperty: string }).additionalProperty;
+    return `${path === '' ? extra : `${path}.${extra}`}: is not an argument of this tool`;
+  }
+  return `${path || 'arguments'}: ${error.message ?? 'does not fit'}`;
+}

@@ -1,0 +1,27 @@
+/** What a note or a skill must not tell a later session: orders to the model, and ways to carry secrets off. */
+const PATTERNS: readonly [kind: string, pattern: RegExp][] = [
+  [
+    'prompt_injection',
+    /\b(?:ignore|disregard|forget)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|all|your|the)\s+(?:\w+\s+){0,2}(?:instructions|rules|guidelines|prompts?)\b/i,
+  ],
+  ['role_change', /\byou\s+are\s+now\s+(?:a|an|in|no longer)\b/i],
+  [
+    'prompt_override',
+    /\b(?:system\s+prompt\s+override|new\s+system\s+prompt|override\s+(?:the\s+)?system\s+prompt)\b/i,
+  ],
+  ['concealment', /\bdo\s+not\s+(?:tell|inform|mention\s+(?:this|it)\s+to)\s+the\s+user\b/i],
+  ['bypass', /\bact\s+as\s+(?:if|though)\s+you\s+(?:have|had)\s+no\s+(?:restrictions|limits|rules)\b/i],
+  ['guidance_marker', /<\/?user-guidance\b/i],
+  ['exfiltration', /\b(?:curl|wget)\b[^\n]*\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/i],
+  ['secret_files', /\bcat\s+[^\n]*(?:\.env\b|\.netrc|\.pgpass|\.npmrc|credentials|id_(?:rsa|ed25519))/i],
+  ['ssh_access', /authorized_keys/i],
+];
+
+/** Characters that nobody sees. Joiners stay: emoji and several scripts are written with them. */
+const INVISIBLE = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/u;
+
+/** The kind of danger that a text carries into the prompts of later sessions, or undefined. */
+export function findDanger(text: string): string | undefined {
+  if (INVISIBLE.test(text)) return 'invisible_characters';
+  return PATTERNS.find(([, pattern]) => pattern.test(text))?.[0];
+}

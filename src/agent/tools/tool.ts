@@ -1,0 +1,56 @@
+import type { ToolsetName } from '../../contract/toolsets.ts';
+import type { SandboxSession } from '../../backends/sandbox/sandbox.ts';
+import type { ImagePart } from '../../inference/model.ts';
+import type { ToolPorts } from './ports.ts';
+
+/** What a session keeps between calls for its tools, by tool name: JSON, saved together with the call's result. */
+export type ToolState = {
+  get<T>(key: string): T | undefined;
+  set(key: string, value: unknown): void;
+};
+
+export type ToolContext = ToolPorts & {
+  /** The id of the tool use: the executor runs a call of this id once, however often it is sent. */
+  callId: string;
+  sessionId: string;
+  organizationId: string;
+  agentId: string;
+  subjectId: string;
+  /** Starts or finds the session's sandbox; the first caller pays for the start. */
+  sandbox(): Promise<SandboxSession>;
+  state: ToolState;
+  /** Aborted by an interrupt: the tool stops within a second and its result is dropped. */
+  signal: AbortSignal;
+};
+
+/** What the model reads. `content` is one string, JSON unless the tool says otherwise. */
+export type ToolOutcome = { content: string; isError: boolean; images?: ImagePart[] };
+
+/**
+ * Whether calls of one reply may run at once: `shared` with any other shared call, `exclusive` with none, `paths` with
+ * calls that touch other files.
+ */
+export type Parallelism = 'shared' | 'exclusive' | { paths: string[] };
+
+export type Tool = {
+  name: string;
+  toolset: ToolsetName;
+  /** what the model reads about it */
+  description: string;
+  /** JSON Schema of type object; what the model sees and what arguments are checked against after coercion */
+  parameters: Record<string, unknown>;
+  /** changes nothing: a call that a crash cut off is simply run again */
+  readOnly: boolean;
+  parallelism(input: Record<string, unknown>): Parallelism;
+  /** Never throws for what the model did wrong: that is an outcome with `isError`. */
+  run(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutcome>;
+};
+
+/** The common failure: `{"error": "…"}`. */
+export function failTool(message: string, extra: Record<string, unknown> = {}): ToolOutcome {
+  return { content: JSON.stringify({ error: message, ...extra }), isError: true };
+}
+
+export function answerTool(value: unknown): ToolOutcome {
+  return { content: JSON.stringify(value), isError: false };
+}

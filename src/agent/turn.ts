@@ -1,0 +1,129 @@
+import type { NewEvent } from '../contract/journal.ts';
+import type { StopReason } from '../contract/events.ts';
+import { DbUnavailable } from '../backends/db/db.ts';
+import { ModelError } from '../inference/model.ts';
+import { buildResult } from './call-events.ts';
+import { buildIdle, settleCalls } from './calls.ts';
+import { findLateSteers } from './history.ts';
+import { callModel } from './step.ts';
+import { Interrupted, LeaseLost } from './turn-types.ts';
+import type { Turn, TurnDeps } from './turn-types.ts';
+import { splitUsage } from './usage.ts';
+import { openWrite } from './write.ts';
+
+/**
+ * One turn, from wherever its journal stands to its end or to the next ask of the caller:
+ *
+ *     model call ──► no calls ──────────────────────────────► end
+ *         ▲             │ calls
+ *         │             ▼
+ *         └── settled ── refuse · run · ask ── waiting ──► (answers wake a worker, which starts here again)
+ *
+ * Whatever way it ends, the last write releases the lease. Throws only what this worker must stop for: a lost lease,
+ * a shutdown, a database that is away.
+ */
+export async function runTurn(turn: Turn, deps: TurnDeps): Promise<'ended' | 'waiting'> {
+  try {
+    for (;;) {
+      if (deps.signal.aborted) throw deps.signal.reason;
+      const end = await takeStep(turn, deps);
+      if (end !== undefined) return await endTurn(turn, deps, { stop_reason: end });
+      if (turn.step !== null && (await settleCalls(turn.step, turn, deps)) === 'waiting') return 'waiting';
+      turn.step = null;
+    }
+  } catch (error) {
+    if (deps.signal.reason instanceof Interrupted) return await endInterrupted(turn, deps);
+    if (deps.signal.aborted || error instanceof LeaseLost || error instanceof DbUnavailable) throw error;
+    // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
+    if (!(error instanceof ModelError)) deps.report(error, 'turn failed');
+    const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';
+    return await endTurn(turn, deps, { stop_reason: { type: 'error', message } });
+  }
+}
+
+/** One model call, unless the step of the last one is still open. Answers why the turn is over, if it is. */
+async function takeStep(turn: Turn, deps: TurnDeps): Promise<StopReason | undefined> {
+  if (turn.step !== null) return undefined;
+  if (turn.steps >= deps.limits.maxSteps) {
+    return { type: 'error', message: `The turn reached its limit of ${deps.limits.maxSteps} model calls.` };
+  }
+  const reply = await callModel(turn, deps);
+  takeUp(turn, deps);
+  turn.unwritten.push(...reply.events);
+  if (reply.calls.length > 0) {
+    turn.step = { number: turn.steps, calls: reply.calls };
+    return undefined;
+  }
+  if (reply.finish === 'length') {
+    return { type: 'error', message: 'The reply was cut off: the model reached its limit of output tokens.' };
+  }
+  return { type: 'end_turn' };
+}
+
+/** Prompt, guidance and interrupt are done with once the model has read them, also what came too late for its turn. */
+function takeUp(turn: Turn, deps: TurnDeps): void {
+  for (const event of deps.journal.events) {
+    if (event.status === 'received') turn.taken.push(event.sequence);
+  }
+}
+
+async function endTurn(
+  turn: Turn,
+  deps: TurnDeps,
+  payload: { stop_reason: StopReason; interrupted?: true },
+  more: { events?: NewEvent[]; asks?: string[] } = {},
+): Promise<'ended'> {
+  const latency = Math.max(0, Date.now() - turn.startedAt.getTime());
+  const usage = { ...turn.usage, last_turn_latency_ms: latency, latency_ms: latency };
+  const { events } = deps.journal;
+  // Guidance that this turn has no place for stays in the log, and the wake-up with it, so that a crash loses neither.
+  const late = findLateSteers(events.filter((event) => event.turnId === turn.id));
+  await deps.journal.append({
+    ...openWrite(turn, [...(more.events ?? []), buildIdle(turn.id, payload, usage)]),
+    turn: { id: turn.id, state: 'ended', steps: turn.steps, step: null, usage },
+    session: {
+      status: 'idle',
+      liveTurn: null,
+      wakeAt: late === undefined ? null : 'now',
+      seen: events.at(-1)?.sequence ?? 0,
+      toolState: turn.toolState,
+      ...splitUsage(usage),
+      clearInterrupt: true,
+      release: true,
+    },
+    ...(more.asks === undefined ? {} : { closeAsks: { ids: more.asks, state: 'cancelled' } }),
+  });
+  return 'ended';
+}
+
+/** What was under way gets a result that says so; open asks are cancelled; queued prompts run next. */
+async function endInterrupted(turn: Turn, deps: TurnDeps): Promise<'ended'> {
+  await deps.journal.refresh();
+  const own = deps.journal.events.filter((event) => event.turnId === turn.id);
+  const started = new Set(
+    own
+      .filter((event) => event.type === 'agent.tool_use' || event.type === 'agent.mcp_tool_use')
+      .map((event) => event.id),
+  );
+  for (const event of own) {
+    if (event.type === 'agent.tool_result' || event.type === 'agent.mcp_tool_result')
+      started.delete(String((event.payload as { tool_use_id?: string }).tool_use_id));
+  }
+  const { step } = turn;
+  const events = (step?.calls ?? []).flatMap((call) => {
+    if (step === null || !started.has(call.useId)) return [];
+    const content = JSON.stringify({ error: 'Interrupted by the user.' });
+    return [buildResult({ turnId: turn.id, step: step.number, call }, { content, isError: true, durationMs: 0 })];
+  });
+  const asks = await deps.readAsks(turn.id);
+  takeUp(turn, deps);
+  return await endTurn(
+    turn,
+    deps,
+    { stop_reason: { type: 'end_turn' }, interrupted: true },
+    {
+      events,
+      asks: asks.filter((ask) => ask.state === 'pending').map((ask) => ask.id),
+    },
+  );
+}

@@ -1,0 +1,38 @@
+import type { Usage } from '../contract/usage.ts';
+import type { ModelInfo, ModelUsage } from '../inference/model.ts';
+import { estimateCost } from '../inference/cost.ts';
+
+/** Counts of one more model call added to those of the turn so far. */
+export function addCall(turn: Usage, call: ModelUsage, model: ModelInfo): Usage {
+  const cost = model.price === undefined ? undefined : estimateCost(call, model.price);
+  const used = call.input + call.output;
+  return {
+    model: model.name,
+    input: (turn.input ?? 0) + call.input,
+    output: (turn.output ?? 0) + call.output,
+    cache_read: (turn.cache_read ?? 0) + call.cacheRead,
+    cache_write: (turn.cache_write ?? 0) + call.cacheWrite,
+    reasoning: (turn.reasoning ?? 0) + call.reasoning,
+    total: (turn.total ?? 0) + used,
+    calls: (turn.calls ?? 0) + 1,
+    context_used: used,
+    context_max: model.contextWindow,
+    context_percent: Math.round((used / model.contextWindow) * 10_000) / 100,
+    ...(cost === undefined
+      ? { cost_status: 'unknown' as const }
+      : { cost_usd: (turn.cost_usd ?? 0) + cost, cost_status: 'estimated' as const }),
+  };
+}
+
+const COUNTS = ['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'total', 'calls', 'cost_usd'] as const;
+
+/** A turn's usage as what is added to the session's and what replaces the session's. */
+export function splitUsage(turn: Usage): { usageAdd: Usage; usage: Usage } {
+  const usageAdd: Usage = {};
+  const usage: Usage = { ...turn };
+  for (const field of COUNTS) {
+    if (turn[field] !== undefined) usageAdd[field] = turn[field];
+    delete usage[field];
+  }
+  return { usageAdd, usage };
+}

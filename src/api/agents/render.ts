@@ -1,0 +1,37 @@
+import type { Agent, AgentVersion, AgentVersionFull } from '../../contract/agents.ts';
+import type { StoredAgent } from '../../store/agents.ts';
+import type { VersionSummary } from '../../store/versions.ts';
+
+export function buildVersion(version: VersionSummary): AgentVersion {
+  return {
+    id: version.id,
+    version: version.version,
+    modelName: version.modelName,
+    systemPrompt: version.systemPrompt,
+    skills: version.skills,
+    roles: version.roles,
+    mcpServers: version.mcpServers,
+    metadata: version.metadata,
+    createdAt: version.createdAt.toISOString(),
+  };
+}
+
+export function buildVersionFull(version: VersionSummary): AgentVersionFull {
+  return { object: 'agent.version', ...buildVersion(version), tools: version.tools };
+}
+
+export function buildAgent(agent: StoredAgent): Agent {
+  return {
+    object: 'agent',
+    id: agent.id,
+    name: agent.name,
+    status: agent.status,
+    metadata: agent.version.metadata,
+    rateLimits: agent.rateLimits,
+    productionVersion: agent.productionVersion,
+    version: buildVersion(agent.version),
+    tools: agent.version.tools,
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+  };
+}

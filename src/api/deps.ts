@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { Bus } from '../backends/bus/bus.ts';
+import type { Db } from '../backends/db/db.ts';
+import type { Limits } from '../backends/limits/limits.ts';
+import type { Objects } from '../backends/objects/objects.ts';
+import type { Sandboxes } from '../backends/sandbox/sandbox.ts';
+import type { Scope } from '../contract/keys.ts';
+import type { Logger } from '../log.ts';
+import type { MasterKeys } from '../master-key.ts';
+import type { ConfigFile } from '../contract/config-file.ts';
+import type { Mcp } from '../mcp/mcp.ts';
+import type { Vaults } from '../vault/resolve.ts';
+import type { ApiMetrics } from './metrics.ts';
+
+/** What the role is given from outside. */
+export type ApiPorts = {
+  db: Db;
+  bus: Bus;
+  limits: Limits;
+  sandboxes: Sandboxes;
+  objects?: Objects;
+  masterKeys: MasterKeys;
+  vaults: Vaults;
+  mcp: Mcp;
+  /** servers that installations may name */
+  mcpCatalog: ConfigFile['mcpCatalog'];
+  log: Logger;
+  /** names that the configuration's `models` defines, beside `<provider>/<model>` */
+  models: { has(name: string): boolean };
+  /** shared by the roles of one process; absent: the server's own, with the default metrics */
+  registry?: Registry;
+};
+
+/** Whose key a request carries. */
+export type Caller = {
+  organizationId: string;
+  organization: string;
+  keyId: string;
+  scopes: readonly Scope[];
+};
+
+/** Throws `unauthorized`, `rate_limited` or `unavailable`; sets the rate-limit headers on the reply. */
+export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>;
+
+/** What every handler gets. */
+export type ApiDeps = ApiPorts & {
+  authenticate: Authenticate;
+  metrics: ApiMetrics;
+  /** aborted when the server begins to close: whoever holds a stream open ends it then */
+  closing: AbortSignal;
+};

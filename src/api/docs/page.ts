@@ -1,0 +1,147 @@
+import type { Document, Operation } from './document.ts';
+import { html, renderProse } from './html.ts';
+import type { Html } from './html.ts';
+import { renderFields, renderSchema, renderType } from './schema.ts';
+import { STYLE } from './style.ts';
+
+type Entry = { method: string; path: string; operation: Operation };
+
+function listEntries(document: Document): Entry[] {
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+function renderBody(content: Record<string, { schema: Parameters<typeof renderSchema>[0] }>): Html {
+  const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(content);
+  return html`<p class="note">${type}</p>
+    ${renderSchema(schema)}`;
+}
+
+function renderParameters(operation: Operation): Html {
+  const parameters = operation.parameters ?? [];
+  if (parameters.length === 0) return html``;
+  const fields = parameters.map(({ name, required, schema, description, in: where }) => ({
+    name,
+    required,
+    schema,
+    note: [`in ${where}`, description].filter((text) => text !== undefined).join(', '),
+  }));
+  return html`<h4>Parameters</h4>
+    ${renderFields(fields)}`;
+}
+
+function renderResponses(operation: Operation): Html {
+  const responses = Object.entries(operation.responses);
+  const good = responses.filter(([status]) => status < '400');
+  const bad = responses.filter(([status]) => status >= '400');
+  return html`<h4>Answers</h4>
+    ${good.map(
+      ([status, { content }]) =>
+        html`<p>
+          <span class="status">${status}</span> ${Object.entries(content).map(([type, { schema }]) =>
+            type === 'application/json' ? html`${renderType(schema)}` : html`<code>${type}</code>`,
+          )}
+        </p>`,
+    )}
+    <details>
+      <summary>Fields of the answer</summary>
+      ${good.map(([, { content }]) => renderBody(content))}
+    </details>
+    <p class="errors">
+      ${bad.map(
+        ([status, { description }]) =>
+          html`<span><span class="status bad">${status}</span> ${renderProse(description)}</span> `,
+      )}
+    </p>`;
+}
+
+function renderEntry({ method, path, operation }: Entry): Html {
+  const { requestBody } = operation;
+  return html`<article id="${operation.operationId}">
+    <h3><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></h3>
+    <p class="summary">${operation.summary}.</p>
+    ${operation.description !== undefined && html`<p class="note">${renderProse(operation.description)}</p>`}
+    ${renderParameters(operation)}
+    ${
+      requestBody &&
+      html`<h4>Body${requestBody.required ? '' : ' (may be left out)'}</h4>
+        ${renderBody(requestBody.content)}`
+    }
+    ${renderResponses(operation)}
+  </article>`;
+}
+
+/** The whole document as one page without scripts. */
+export function renderPage(source: Record<string, unknown>, documentUrl: string): string {
+  const document = source as unknown as Document;
+  const { title, version } = document.info;
+  const entries = listEntries(document);
+  const groups = document.tags.map(({ name }) => ({
+    name,
+    id: `tag-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`,
+    entries: entries.filter((entry) => entry.operation.tags.includes(name)),
+  }));
+  const schemas = Object.entries(document.components.schemas);
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} ${version}</title>
+        <style>
+          ${{ html: STYLE }}
+        </style>
+      </head>
+      <body>
+        <nav aria-label="Operations">
+          <p class="brand">Capstan</p>
+          ${groups.map(
+            (group) =>
+              html`<h2><a href="#${group.id}">${group.name}</a></h2>
+                <ul>
+                  ${group.entries.map(
+                    ({ method, path, operation }) =>
+                      html`<li>
+                        <a href="#${operation.operationId}" title="${operation.summary}"
+                          ><span class="method ${method.toLowerCase()}">${method}</span
+                          ><span class="path">${path.replace('/v1/', '')}</span></a
+                        >
+                      </li>`,
+                  )}
+                </ul>`,
+          )}
+          <h2><a href="#schemas">Shapes</a></h2>
+        </nav>
+        <main>
+          <header>
+            <h1>${title} <small>${version}</small></h1>
+            <p>
+              Send an API key with every request, as <code>x-api-key: cap_…</code> or
+              <code>Authorization: Bearer cap_…</code>. Bodies are JSON, timestamps ISO 8601 in UTC. The
+              machine-readable form of this page is <a href="${documentUrl}">${documentUrl}</a>. Fields marked
+              <span class="required">*</span> are required.
+            </p>
+            <pre><code>curl -H "x-api-key: $CAPSTAN_API_KEY" $CAPSTAN_URL/v1/agents</code></pre>
+          </header>
+          ${groups.map(
+            (group) =>
+              html`<section>
+                <h2 id="${group.id}">${group.name}</h2>
+                ${group.entries.map(renderEntry)}
+              </section>`,
+          )}
+          <section>
+            <h2 id="schemas">Shapes</h2>
+            ${schemas.map(
+              ([name, schema]) =>
+                html`<article id="schema-${name}">
+                  <h3><code>${name}</code></h3>
+                  ${renderSchema(schema)}
+                </article>`,
+            )}
+          </section>
+        </main>
+      </body>
+    </html>`.html;
+}

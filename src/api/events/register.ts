@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify';
+import { eventRoutes } from '../../contract/routes/sessions.ts';
+import type { ApiDeps } from '../deps.ts';
+import { registerRoute } from '../register.ts';
+import { sendEventList } from './list.ts';
+import { buildSendEvents } from './send.ts';
+import { openHub } from './stream/hub.ts';
+import { openEventStream } from './stream/open.ts';
+
+/** Puts the events of sessions on the server: send, history, live stream. */
+export function registerEventRoutes(app: FastifyInstance, deps: ApiDeps): void {
+  const hub = openHub(deps);
+  deps.closing.addEventListener('abort', () => hub.close(), { once: true });
+  registerRoute(app, deps, eventRoutes.sendEvents, buildSendEvents(deps));
+  registerRoute(app, deps, eventRoutes.listEvents, (call) => sendEventList(deps, call));
+  registerRoute(app, deps, eventRoutes.streamEvents, (call) => openEventStream(deps, hub, call));
+}

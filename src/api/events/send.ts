@@ -1,0 +1,116 @@
+import type { Queryable } from '../../backends/db/db.ts';
+import type { ErrorBody } from '../../contract/errors.ts';
+import type { EventEnvelope, EventsSend } from '../../contract/events.ts';
+import type { eventRoutes } from '../../contract/routes/sessions.ts';
+import { errorText, errors } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { listAsks } from '../../store/asks.ts';
+import { deleteOldAnswers, findKeptAnswer, hashBody, keepAnswer } from '../../store/idempotency.ts';
+import type { IdempotencyRef } from '../../store/idempotency.ts';
+import { lockSession } from '../../store/inbox.ts';
+import type { SendSession } from '../../store/inbox.ts';
+import { rateLimitHeaders, subjectKey, takeAllowance } from '../allowance.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { Answer, Call } from '../register.ts';
+import { askId, isAnswer } from './answers.ts';
+import { decideSend } from './decide.ts';
+import { announcePlan, writePlan } from './write-plan.ts';
+
+type Body = { object: 'list'; data: EventEnvelope[] };
+type Idempotency = { ref: IdempotencyRef; bodySha256: string };
+type Outcome = {
+  status: number;
+  body: Body;
+  rateLimit: NonNullable<ErrorBody['rateLimit']>;
+  announce: () => void;
+};
+
+const VISIBLE = /^[\x21-\x7e]{1,255}$/;
+/** One in so many requests with a key cleans up after all of them. */
+const CLEANUP_EVERY = 200;
+
+function readIdempotency(call: Call<typeof eventRoutes.sendEvents>): Idempotency | undefined {
+  const key = call.request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !VISIBLE.test(key)) {
+    throw errors.validation('header.idempotency-key: must be 1 to 255 visible characters');
+  }
+  const { organizationId } = call.caller;
+  const ref = { organizationId, scope: `events:${call.params.sessionId}`, key };
+  return { ref, bodySha256: hashBody(call.body) };
+}
+
+async function decide(tx: Queryable, session: SendSession, body: EventsSend) {
+  const ids = body.events.filter(isAnswer).map(askId);
+  const asks = ids.length === 0 ? [] : await listAsks(tx, session.id, ids);
+  return decideSend(session, asks, body, newId);
+}
+
+/** Runs inside the transaction. `took` hears of points, which the caller gives back should the transaction fail. */
+async function apply(
+  deps: ApiDeps,
+  tx: Queryable,
+  session: SendSession,
+  body: EventsSend,
+  idempotency: Idempotency | undefined,
+  took: (key: string, points: number) => void,
+): Promise<Outcome> {
+  const key = subjectKey('messages', session);
+  const take = (points: number) => takeAllowance(deps.limits, 'messages', key, points, session.messagesPerMinute);
+  const kept = idempotency && (await findKeptAnswer(tx, idempotency.ref));
+  if (kept !== undefined) {
+    if (kept.bodySha256 !== idempotency?.bodySha256) {
+      throw errors.conflict('The Idempotency-Key was used with another body.');
+    }
+    return { status: kept.status, body: kept.response as Body, rateLimit: await take(0), announce: () => {} };
+  }
+  const plan = await decide(tx, session, body);
+  const rateLimit = await take(plan.points);
+  took(key, plan.points);
+  const written = await writePlan(tx, session, plan);
+  const answer: Body = { object: 'list', data: written.answer };
+  if (idempotency) {
+    const isKept = await keepAnswer(tx, idempotency.ref, {
+      bodySha256: idempotency.bodySha256,
+      status: plan.status,
+      response: answer,
+    });
+    if (!isKept) throw errors.conflict('The Idempotency-Key is in use.');
+  }
+  return { status: plan.status, body: answer, rateLimit, announce: () => announcePlan(deps, session, plan, written) };
+}
+
+/** Builds the handler of `POST /v1/sessions/{sessionId}/events`: all events of a request take effect, or none. */
+export function buildSendEvents(deps: ApiDeps): (call: Call<typeof eventRoutes.sendEvents>) => Promise<Answer> {
+  let keyed = 0;
+
+  function cleanUp(): void {
+    keyed += 1;
+    if (keyed % CLEANUP_EVERY !== 0) return;
+    deleteOldAnswers(deps.db).catch((error: unknown) => {
+      deps.log.warn({ error: errorText(error) }, 'old idempotency keys not deleted');
+    });
+  }
+
+  return async (call) => {
+    const idempotency = readIdempotency(call);
+    let giveBack = async () => {};
+    const outcome = await deps.db
+      .transaction(async (tx) => {
+        const session = await lockSession(tx, call.caller.organizationId, call.params.sessionId);
+        if (session === undefined) throw errors.notFound('session');
+        return apply(deps, tx, session, call.body, idempotency, (key, points) => {
+          giveBack = () => deps.limits.refund(key, points);
+        });
+      })
+      .catch(async (error: unknown) => {
+        await giveBack().catch((failure: unknown) => {
+          deps.log.warn({ error: errorText(failure) }, 'message points not given back');
+        });
+        throw error;
+      });
+    outcome.announce();
+    if (idempotency) cleanUp();
+    return { status: outcome.status, body: outcome.body, headers: rateLimitHeaders(outcome.rateLimit) };
+  };
+}

@@ -1,0 +1,74 @@
+import { SandboxError } from '../../backends/sandbox/sandbox.ts';
+import type { VolumeFiles, VolumeKey } from '../../backends/sandbox/sandbox.ts';
+import { MAX_VOLUME_BYTES } from '../../contract/files.ts';
+import type { Volume } from '../../contract/files.ts';
+import { errors } from '../../errors.ts';
+import { hasAgent } from '../../store/agents.ts';
+import type { ApiDeps, Caller } from '../deps.ts';
+import { describeFileFault } from './faults.ts';
+
+export type SubjectParams = { agentId: string; subjectId: string };
+
+/** Throws `not_found` also for another organization's agent. */
+export async function getVolumeKey(deps: ApiDeps, caller: Caller, params: SubjectParams): Promise<VolumeKey> {
+  const { organizationId } = caller;
+  if (!(await hasAgent(deps.db, organizationId, params.agentId))) throw errors.notFound('agent');
+  return { organizationId, ...params };
+}
+
+/**
+ * Reads from the volume, once more when its executor ended meanwhile; `undefined` where there is no volume. Failures
+ * become answers.
+ */
+export async function readVolume<T>(
+  deps: ApiDeps,
+  key: VolumeKey,
+  kind: 'read' | 'list',
+  act: (files: VolumeFiles) => Promise<T>,
+): Promise<T | undefined> {
+  const attempt = async (): Promise<T | undefined> => {
+    const files = await deps.sandboxes.openVolume(key, { create: false });
+    return files === undefined ? undefined : act(files);
+  };
+  try {
+    return await attempt().catch((error: unknown) => {
+      if (error instanceof SandboxError) return attempt();
+      throw error;
+    });
+  } catch (error) {
+    throw describeFileFault(error, { kind, field: 'path' });
+  }
+}
+
+/** Changes the volume; nothing is tried twice. `field` names the path that is changed. Without `create` a missing volume is `not_found`. */
+export async function changeVolume<T>(
+  deps: ApiDeps,
+  key: VolumeKey,
+  options: { create: boolean; field?: string },
+  act: (files: VolumeFiles) => Promise<T>,
+): Promise<T> {
+  try {
+    const files = await deps.sandboxes.openVolume(key, options);
+    if (files === undefined) throw errors.notFound('file or folder');
+    return await act(files);
+  } catch (error) {
+    throw describeFileFault(error, { kind: 'change', field: options.field ?? 'path' });
+  }
+}
+
+export async function describeVolume(deps: ApiDeps, key: VolumeKey): Promise<Volume> {
+  const info = await deps.sandboxes.describeVolume(key);
+  const { sizeBytes, usedBytes } = info ?? { sizeBytes: 0, usedBytes: 0 };
+  return {
+    object: 'sandbox.volume',
+    agentId: key.agentId,
+    subjectId: key.subjectId,
+    status: info?.status ?? 'none',
+    sizeBytes,
+    usedBytes,
+    availableBytes: Math.max(0, sizeBytes - usedBytes),
+    maxSizeBytes: MAX_VOLUME_BYTES,
+    createdAt: info?.createdAt.toISOString() ?? null,
+    updatedAt: info?.updatedAt.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,30 @@
+import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export type ApiMetrics = {
+  registry: Registry;
+  /** seconds, by `method`, `route` (the pattern) and `status` */
+  requests: Histogram<'method' | 'route' | 'status'>;
+  /** event streams open now */
+  streams: Gauge;
+};
+
+/** Registers the role's metrics. Without a registry it makes one and adds the process's own metrics to it. */
+export function openMetrics(shared?: Registry): ApiMetrics {
+  const registry = shared ?? new Registry();
+  if (shared === undefined) collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the request line to the last byte of the answer, streams left out',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers: [registry],
+    }),
+    streams: new Gauge({
+      name: 'capstan_event_streams',
+      help: 'Event streams that are open now',
+      registers: [registry],
+    }),
+  };
+}

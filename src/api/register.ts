@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Route, RouteInput } from '../contract/route.ts';
+import { describeIssues } from '../contract/validation.ts';
+import { errors } from '../errors.ts';
+import type { ApiDeps, Caller } from './deps.ts';
+import { describeUnstorable } from './text.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | undefined;
+  }
+}
+
+/** `hijacked`: the handler has answered by itself (streams). */
+export type Answer = { status: number; body: unknown; headers?: Record<string, string> } | 'hijacked';
+
+export type Call<R extends Route> = RouteInput<R> & { caller: Caller; request: FastifyRequest; reply: FastifyReply };
+
+export type Handler<R extends Route> = (call: Call<R>) => Promise<Answer>;
+
+const BODY_LIMIT = 1024 * 1024;
+
+function parse<T>(schema: z.ZodType<T> | undefined, value: unknown, root: string): T | undefined {
+  if (schema === undefined) return undefined;
+  const result = schema.safeParse(value);
+  if (!result.success) throw errors.validation(describeIssues(result.error, root));
+  const unstorable = describeUnstorable(value);
+  if (unstorable !== undefined) throw errors.validation(`${root}: ${unstorable}`);
+  return result.data;
+}
+
+/** An identifier that cannot exist is not found, like one that does not; other bad parameters are the caller's mistake. */
+function parseParams(route: Route, value: unknown): Record<string, string> | undefined {
+  if (route.params === undefined) return undefined;
+  const result = route.params.safeParse(value);
+  if (result.success) {
+    if (describeUnstorable(value) !== undefined) throw errors.notFound('resource');
+    return result.data;
+  }
+  const names = result.error.issues.map((issue) => String(issue.path[0]));
+  const missing = names.find((name) => name.endsWith('Id') && name !== 'subjectId');
+  if (missing !== undefined) throw errors.notFound(missing.slice(0, -2));
+  throw errors.validation(describeIssues(result.error, 'path'));
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parseBody(route: Route, value: unknown): Record<string, unknown> | undefined {
+  if (route.body === undefined) {
+    if (value !== undefined && !isObject(value)) throw errors.validation('body: must be of type object');
+    return undefined;
+  }
+  if (value === undefined && route.bodyOptional === true) return undefined;
+  if (value === undefined) throw errors.validation('body: is required');
+  return parse(route.body, value, 'body');
+}
+
+function isStream(route: Route): boolean {
+  return Object.values(route.responses).includes('stream');
+}
+
+/** `/v1/agents/{agentId}` as the server's router writes it. */
+function routerPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** Puts one operation of the contract on the server: key, scope, validation, rendering. Errors are thrown. */
+export function registerRoute<R extends Route>(
+  app: FastifyInstance,
+  deps: ApiDeps,
+  route: R,
+  handler: Handler<R>,
+): void {
+  const { scope } = route;
+  app.route({
+    method: route.method,
+    url: routerPath(route.path),
+    bodyLimit: route.bodyLimit ?? BODY_LIMIT,
+    exposeHeadRoute: route.method === 'GET' && !isStream(route),
+    onRequest: async (request, reply) => {
+      const caller = await deps.authenticate(request, reply);
+      if (scope !== undefined && !caller.scopes.includes(scope)) throw errors.missingScope(scope);
+      request.caller = caller;
+    },
+    handler: async (request, reply) => {
+      const { caller } = request;
+      if (caller === undefined) throw errors.unauthorized();
+      const input = {
+        params: parseParams(route, request.params),
+        query: parse(route.query, request.query, 'query'),
+        body: parseBody(route, request.body),
+      } as RouteInput<R>;
+      const answer = await handler({ ...input, caller, request, reply });
+      if (answer === 'hijacked') return reply;
+      return reply
+        .code(answer.status)
+        .headers(answer.headers ?? {})
+        .send(answer.body);
+    },
+  });
+}

@@ -1,0 +1,18 @@
+/** Whatever is said below it is kept; only `publish` may use it, nothing else may be published. */
+export const EVENTS = 'capstan.events.';
+
+/** Throws for a mistake of the caller: what is only sent must not be kept. */
+export function requireSendable(subject: string): void {
+  if (subject.startsWith(EVENTS)) throw new TypeError(`${subject} is to be published, not sent.`);
+}
+
+export function requirePublishable(subject: string): void {
+  if (!subject.startsWith(EVENTS)) throw new TypeError(`${subject} is to be sent, not published.`);
+}
+
+/** Whether a subscription to `pattern` hears `subject`; `a.>` hears `a.b` and all below, not `a`. */
+export function matchesSubject(pattern: string, subject: string): boolean {
+  if (!pattern.endsWith('>')) return pattern === subject;
+  const prefix = pattern.slice(0, -1);
+  return subject.length > prefix.length && subject.startsWith(prefix);
+}

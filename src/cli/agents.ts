@@ -1,0 +1,189 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { Agent } from '../contract/agents.ts';
+import { AgentCreate, AgentPatch } from '../contract/agents.ts';
+import { agentRoutes } from '../contract/routes/agents.ts';
+import type { ToolConfig } from '../contract/tools.ts';
+import { describeIssues } from '../contract/validation.ts';
+import { addDefinitionFlags, readFields } from './agent-definition.ts';
+import type { DefinitionFlags } from './agent-definition.ts';
+import { buildContext, readInteger } from './context.ts';
+import { CliFault } from './fault.ts';
+import { getAgent } from './find-agent.ts';
+import { buildFields, buildTable, cutLine, paint, showTime } from './text.ts';
+
+function describeTool(tool: ToolConfig): string {
+  if (tool.type === 'custom_tool') return tool.name;
+  const policy = tool.defaultConfig?.permissionPolicy?.type ?? 'always_ask';
+  const name = tool.type === 'agent_toolset' ? 'built-in' : tool.mcpServerName;
+  return `${name} (${tool.defaultConfig?.enabled === false ? 'off' : policy.replace('always_', '')})`;
+}
+
+function showAgent(agent: Agent): string {
+  const { version } = agent;
+  return buildFields({
+    id: agent.id,
+    name: agent.name,
+    status: agent.status,
+    model: version.modelName,
+    version: `${version.version} (production: ${agent.productionVersion})`,
+    system: cutLine(version.systemPrompt, 100),
+    tools: agent.tools.map(describeTool).join(', '),
+    skills: version.skills.join(', '),
+    roles: version.roles.map((role) => role.name).join(', '),
+    'mcp servers': version.mcpServers.map((server) => server.name).join(', '),
+    updated: showTime(agent.updatedAt),
+  });
+}
+
+/** The server would say it too, by its own field names; this says it before anything is sent. */
+function check<T>(schema: z.ZodType<T>, fields: Record<string, unknown>): T {
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  throw new CliFault(`The definition is not valid: ${describeIssues(parsed.error)}`, 2);
+}
+
+export function addAgentCommands(program: Command): void {
+  const agents = program.command('agents').description('what agents are, and their versions');
+
+  agents
+    .command('list')
+    .description('the agents of the organization, newest first')
+    .option('--status <status>', 'active or archived')
+    .option('--limit <n>', '1 to 100', '50')
+    .option('--offset <n>', 'how many to leave out', '0')
+    .action(async (flags: { status?: string; limit: string; offset: string }, command: Command) => {
+      const context = buildContext(command);
+      const page = await context.client.call(agentRoutes.listAgents, { query: flags });
+      context.show(page, () => {
+        if (page.data.length === 0)
+          return paint('dim', 'No agents yet: capstan agents create --name demo --model script/demo');
+        const rows = page.data.map((agent) => [
+          agent.name,
+          agent.version.modelName,
+          `v${agent.version.version}${agent.productionVersion === agent.version.version ? '' : ` (production v${agent.productionVersion})`}`,
+          agent.status,
+          agent.id,
+        ]);
+        return buildTable(['NAME', 'MODEL', 'VERSION', 'STATUS', 'ID'], rows);
+      });
+    });
+
+  agents
+    .command('get <agent>')
+    .description('one agent, by id or by name')
+    .action(async (reference: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      const agent = await getAgent(context.client, reference);
+      context.show(agent, () => showAgent(agent));
+    });
+
+  addDefinitionFlags(agents.command('create').description('make an agent')).action(
+    async (flags: DefinitionFlags, command: Command) => {
+      const context = buildContext(command);
+      const fields = { systemPrompt: '', skills: [], tools: [], ...readFields(flags) };
+      if (!('name' in fields) || !('modelName' in fields)) throw new CliFault('An agent needs --name and --model.', 2);
+      const body = check(AgentCreate, fields);
+      const agent = await context.client.call(agentRoutes.createAgent, { body });
+      context.show(agent, () => showAgent(agent));
+    },
+  );
+
+  addDefinitionFlags(agents.command('update <agent>').description('publish a version with what changes')).action(
+    async (reference: string, flags: DefinitionFlags, command: Command) => {
+      const context = buildContext(command);
+      const body = check(AgentPatch, readFields(flags));
+      const { id } = await getAgent(context.client, reference);
+      const agent = await context.client.call(agentRoutes.patchAgent, { params: { agentId: id }, body });
+      context.show(agent, () => showAgent(agent));
+    },
+  );
+
+  agents
+    .command('archive <agent>')
+    .description('take no new versions and sessions')
+    .action(async (reference: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      const { id } = await getAgent(context.client, reference);
+      const agent = await context.client.call(agentRoutes.archiveAgent, { params: { agentId: id } });
+      context.show(agent, () => `Archived ${agent.name}`);
+    });
+
+  agents
+    .command('delete <agent>')
+    .description('delete an agent and its sessions')
+    .action(async (reference: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      const { id, name } = await getAgent(context.client, reference);
+      const deleted = await context.client.call(agentRoutes.deleteAgent, { params: { agentId: id } });
+      context.show(deleted, () => `Deleted ${name}`);
+    });
+
+  addVersionCommands(agents);
+}
+
+function addVersionCommands(agents: Command): void {
+  agents
+    .command('versions <agent>')
+    .description('the versions, newest first')
+    .action(async (reference: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      const agent = await getAgent(context.client, reference);
+      const page = await context.client.call(agentRoutes.listVersions, {
+        params: { agentId: agent.id },
+        query: { limit: 100 },
+      });
+      context.show(page, () => {
+        const rows = page.data.map((version) => [
+          `v${version.version}${version.version === agent.productionVersion ? ' production' : ''}`,
+          version.modelName,
+          showTime(version.createdAt),
+          cutLine(version.systemPrompt, 50),
+        ]);
+        return buildTable(['VERSION', 'MODEL', 'CREATED', 'SYSTEM'], rows);
+      });
+    });
+
+  agents
+    .command('promote <agent> <version>')
+    .description('put a version into production')
+    .action(async (reference: string, version: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      const body = { version: readInteger(version.replace(/^v/, ''), 'The version') };
+      const { id, name } = await getAgent(context.client, reference);
+      const pointer = await context.client.call(agentRoutes.setProduction, { params: { agentId: id }, body });
+      context.show(pointer, () => `${name} v${pointer.version} is in production`);
+    });
+
+  agents
+    .command('tag <agent> [tag] [version]')
+    .description('list the tags, or set one to a version')
+    .option('--delete', 'delete the tag')
+    .action(
+      async (
+        reference: string,
+        tagName: string | undefined,
+        version: string | undefined,
+        flags: { delete?: boolean },
+        command: Command,
+      ) => {
+        const context = buildContext(command);
+        if (tagName !== undefined && version === undefined && flags.delete !== true) {
+          throw new CliFault('Say which version the tag names.', 2);
+        }
+        const { id: agentId } = await getAgent(context.client, reference);
+        if (tagName === undefined) {
+          const page = await context.client.call(agentRoutes.listTags, { params: { agentId }, query: { limit: 100 } });
+          const rows = page.data.map((tag) => [tag.name, `v${tag.version}`, showTime(tag.updatedAt)]);
+          context.show(page, () => (rows.length === 0 ? 'No tags' : buildTable(['TAG', 'VERSION', 'UPDATED'], rows)));
+        } else if (flags.delete === true) {
+          const deleted = await context.client.call(agentRoutes.deleteTag, { params: { agentId, tagName } });
+          context.show(deleted, () => `Deleted the tag ${tagName}`);
+        } else {
+          const body = { version: readInteger((version ?? '').replace(/^v/, ''), 'The version') };
+          const tag = await context.client.call(agentRoutes.setTag, { params: { agentId, tagName }, body });
+          context.show(tag, () => `${tag.name} is v${tag.version}`);
+        }
+      },
+    );
+}

@@ -1,0 +1,117 @@
+import type { EventEnvelope, InboundEvent, OutboundPayload } from '../../contract/events.ts';
+import { describeInput } from '../describe-event.ts';
+import { cleanText, cutLine, paint } from '../text.ts';
+import type { Lines } from './lines.ts';
+import type { View } from './view.ts';
+
+type Approval = Extract<OutboundPayload, { type: 'agent.approval_request' }>;
+type Clarification = Extract<OutboundPayload, { type: 'agent.clarify_request' }>;
+type CustomUse = Extract<OutboundPayload, { type: 'agent.custom_tool_use' }>;
+
+const DETAIL_LINES = 12;
+const DETAIL_WIDTH = 160;
+
+/** All of the input, so that nobody has to approve what they cannot see; long texts are cut, and say so. */
+export function buildDetail(input: unknown): string {
+  const fields = typeof input === 'object' && input !== null ? Object.entries(input) : [];
+  const lines = fields.flatMap(([name, value]) => {
+    const text = cleanText(typeof value === 'string' ? value : JSON.stringify(value));
+    const rows = text.split('\n');
+    return rows.length === 1 ? [`${name}: ${text}`] : [`${name}:`, ...rows.map((row) => `  ${row}`)];
+  });
+  const cut = lines.slice(0, DETAIL_LINES).map((line) => cutDetail(line));
+  if (lines.length > DETAIL_LINES) cut.push(`… ${lines.length - DETAIL_LINES} more lines`);
+  return cut.map((line) => `  ${paint('dim', '│')} ${line}`).join('\n');
+}
+
+function cutDetail(line: string): string {
+  return line.length > DETAIL_WIDTH ? `${line.slice(0, DETAIL_WIDTH)}… (${line.length} characters)` : line;
+}
+
+async function answerApproval(ask: Approval, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+  const answer = (result: 'allow' | 'deny', scope: 'once' | 'session' | 'always' = 'once') =>
+    ({ type: 'user.approval_response', approval_id: ask.id, result, scope }) as const;
+  if (!lines.interactive) {
+    const what = cutLine(describeInput(ask.input), 80);
+    view.note(
+      paint('dim', `· ${ask.tool_name} ${what}: denied, since nobody is here to approve it; --yolo lets it run`),
+    );
+    return answer('deny');
+  }
+  const server = ask.mcp_server_name === null ? '' : ` of ${ask.mcp_server_name}`;
+  view.note(`${paint('yellow', '?')} ${paint('bold', ask.tool_name)}${server} asks to run`);
+  process.stdout.write(`${buildDetail(ask.input)}\n`);
+  for (;;) {
+    const said = await lines.read(
+      `  ${paint('dim', 'y once · s session · a always · n no')} ${paint('yellow', '›')} `,
+      { fresh: true },
+    );
+    if (typeof said === 'string') return 'interrupted';
+    switch (said.text.trim().toLowerCase()) {
+      case 'y':
+      case 'yes':
+        return answer('allow');
+      case 's':
+        return answer('allow', 'session');
+      case 'a':
+        return answer('allow', 'always');
+      case 'n':
+      case 'no':
+        return answer('deny');
+    }
+  }
+}
+
+async function answerQuestion(ask: Clarification, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+  const choices = ask.choices ?? [];
+  view.note(`${paint('yellow', '?')} ${cleanText(ask.question)}`);
+  choices.forEach((choice, index) =>
+    process.stdout.write(`  ${paint('yellow', String(index + 1))} ${cleanText(choice)}\n`),
+  );
+  const hint = choices.length > 0 ? 'a number, or your own answer; empty skips' : 'empty skips';
+  const said = await lines.read(`  ${paint('dim', hint)} ${paint('yellow', '›')} `, { fresh: lines.interactive });
+  if (said === 'interrupted' || (said === 'ended' && lines.interactive)) return 'interrupted';
+  const text = said === 'ended' ? '' : said.text.trim();
+  if (!lines.interactive)
+    view.note(paint('dim', said === 'ended' ? '· skipped, since the input has ended' : `  ${cleanText(text)}`));
+  const choice = /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined;
+  return { type: 'user.clarify_result', request_id: ask.request_id, answer: choice ?? text };
+}
+
+async function answerCustomTool(ask: CustomUse, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+  const result = (text: string, failed: boolean): InboundEvent => ({
+    type: 'user.custom_tool_result',
+    tool_use_id: ask.id,
+    content: [{ type: 'text', text }],
+    status: failed ? 'failed' : 'completed',
+    is_error: failed,
+  });
+  if (!lines.interactive) {
+    view.note(paint('dim', `· ${ask.name} is a tool of your application, which is not here: answered with a failure`));
+    return result('The application that runs this tool is not connected.', true);
+  }
+  view.note(`${paint('yellow', '?')} ${paint('bold', ask.name)} is a tool of your application: what does it answer?`);
+  const said = await lines.read(`  ${paint('dim', 'empty is a failure')} ${paint('yellow', '›')} `);
+  if (typeof said === 'string') return 'interrupted';
+  return said.text.trim() === '' ? result('The tool failed.', true) : result(said.text, false);
+}
+
+/** Puts every open ask to the person, in order. */
+export async function answerAsks(
+  asks: readonly EventEnvelope[],
+  lines: Lines,
+  view: View,
+): Promise<InboundEvent[] | 'interrupted'> {
+  const answers: InboundEvent[] = [];
+  for (const { payload } of asks) {
+    const ask = payload as OutboundPayload;
+    let answer: InboundEvent | 'interrupted';
+    if (ask.type === 'agent.approval_request') answer = await answerApproval(ask, lines, view);
+    else if (ask.type === 'agent.clarify_request') answer = await answerQuestion(ask, lines, view);
+    else if (ask.type === 'agent.custom_tool_use') answer = await answerCustomTool(ask, lines, view);
+    else continue;
+    if (answer === 'interrupted') return answer;
+    answers.push(answer);
+  }
+  return answers;
+}

@@ -1,0 +1,126 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import type { EventEnvelope } from '../../contract/events.ts';
+import { sessionRoutes } from '../../contract/routes/sessions.ts';
+import type { Session } from '../../contract/sessions.ts';
+import type { Client } from '../client.ts';
+import { buildContext } from '../context.ts';
+import { CliFault } from '../fault.ts';
+import { getAgent } from '../find-agent.ts';
+import { isLiveOnly } from '../follow.ts';
+import { cleanText, paint } from '../text.ts';
+import { answerAsks } from './asks.ts';
+import { openConversation } from './conversation.ts';
+import { openPipedLines, openTerminalLines, readPrompt } from './lines.ts';
+import type { Lines } from './lines.ts';
+import { openView } from './view.ts';
+import type { View } from './view.ts';
+
+type Flags = { subject?: string; session?: string; yolo?: boolean };
+
+/** Exit code of a program that Ctrl-C has ended. */
+const INTERRUPTED_EXIT = 130;
+
+async function openSession(client: Client, agent: string | undefined, flags: Flags): Promise<Session> {
+  const yoloMode = flags.yolo === true;
+  if (flags.session !== undefined) {
+    const params = { sessionId: flags.session };
+    const session = await client.call(sessionRoutes.getSession, { params });
+    if (!yoloMode || session.yoloMode) return session;
+    return await client.call(sessionRoutes.updateSession, { params, body: { yoloMode } });
+  }
+  if (agent === undefined) throw new CliFault('Say which agent to talk to, or which --session to go on with.', 2);
+  const { id } = await getAgent(client, agent);
+  const subjectId = flags.subject ?? userInfo().username;
+  return await client.call(sessionRoutes.createSession, { body: { agentId: id, subjectId, yoloMode } });
+}
+
+/** The same conversation for machines: one event a line. */
+function buildJsonView(): View {
+  return {
+    show: (event: EventEnvelope) => {
+      if (!isLiveOnly(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
+    },
+    note: () => {},
+    makeRoom: () => {},
+    hidePrompt: () => {},
+  };
+}
+
+/** Prompts and answers in turn, until the input ends or the person leaves. */
+async function converse(client: Client, session: Session, lines: Lines, view: View): Promise<void> {
+  const conversation = openConversation(client, session.id, (event) => view.show(event));
+  let interrupts = 0;
+  const onInterrupt = () => {
+    interrupts += 1;
+    if (interrupts > 1) process.exit(INTERRUPTED_EXIT);
+    view.note(paint('dim', '· interrupting; Ctrl-C again leaves'));
+    conversation.interrupt().catch((error: unknown) => view.note(String(error)));
+  };
+  process.on('SIGINT', onInterrupt);
+  try {
+    for (;;) {
+      const { asks } = await conversation.settle();
+      interrupts = 0;
+      if (asks.length > 0) {
+        const answers = await answerAsks(asks, lines, view);
+        if (answers === 'interrupted') await conversation.interrupt();
+        else await conversation.send(answers);
+        continue;
+      }
+      const prompt = await readNext(lines, view);
+      if (prompt === undefined) break;
+      const [sent] = await conversation.send([{ type: 'user.message', content: [{ type: 'text', text: prompt }] }]);
+      if (lines.interactive && sent !== undefined) view.hidePrompt(sent);
+    }
+    if (!lines.interactive && conversation.failed) process.exitCode = 1;
+  } finally {
+    process.off('SIGINT', onInterrupt);
+    await conversation.close();
+    lines.close();
+  }
+}
+
+/** The next prompt that says something; undefined when there is none or the person leaves. */
+async function readNext(lines: Lines, view: View): Promise<string | undefined> {
+  let interrupted = false;
+  for (;;) {
+    if (lines.interactive) view.makeRoom();
+    const said = await readPrompt(lines, { first: `${paint('cyan', '›')} `, next: `${paint('dim', '…')} ` });
+    if (said === 'ended') return undefined;
+    if (said === 'interrupted') {
+      if (interrupted) return undefined;
+      interrupted = true;
+      view.note(paint('dim', '· Ctrl-C again or /quit leaves'));
+      continue;
+    }
+    interrupted = false;
+    if (/^\/(quit|exit)$/.test(said.text.trim())) return undefined;
+    if (said.text.trim() !== '') return said.text;
+  }
+}
+
+export function addChatCommand(program: Command): void {
+  program
+    .command('chat [agent]')
+    .description('talk to an agent in the terminal')
+    .option('--subject <subject>', 'as whom; default: your user name')
+    .option('--session <id>', 'go on with this session')
+    .option('--yolo', 'run tools that would ask')
+    .action(async (agent: string | undefined, flags: Flags, command: Command) => {
+      const { client, json } = buildContext(command);
+      const session = await openSession(client, agent, flags);
+      const interactive = process.stdin.isTTY && process.stdout.isTTY && !json;
+      const view = json ? buildJsonView() : openView(process.stdout);
+      if (interactive) {
+        const name = paint('bold', cleanText(agent ?? session.agentId));
+        view.note(`${name} ${paint('dim', `serves ${session.subjectId} in ${session.id}`)}`);
+        process.stdout.write(
+          `${paint('dim', 'Ctrl-C interrupts · \\ at the end goes on in the next line · /quit leaves')}\n`,
+        );
+      }
+      const lines = interactive ? openTerminalLines(process.stdin, process.stdout) : openPipedLines(process.stdin);
+      await converse(client, session, lines, view);
+      if (interactive) view.note(paint('dim', `Go on with: capstan chat --session ${session.id}`));
+    });
+}

@@ -1,0 +1,110 @@
+import type { EventEnvelope, InboundEvent } from '../../contract/events.ts';
+import { eventRoutes, sessionRoutes } from '../../contract/routes/sessions.ts';
+import type { Session } from '../../contract/sessions.ts';
+import type { Client } from '../client.ts';
+import { CliFault, ServerFault } from '../fault.ts';
+import { followSession, isLiveOnly } from '../follow.ts';
+import type { FollowItem } from '../follow.ts';
+
+/** One session, followed from its beginning. */
+export type Conversation = {
+  /** Passes events on until the session wants something from us: a prompt, or answers to the asks it waits for. */
+  settle(): Promise<{ asks: EventEnvelope[] }>;
+  /** Answers the ids of the events. */
+  send(events: InboundEvent[]): Promise<string[]>;
+  /** Ends the turn at work, if there is one. */
+  interrupt(): Promise<void>;
+  /** Whether a turn of this conversation has ended in an error since it was opened. */
+  readonly failed: boolean;
+  close(): Promise<void>;
+};
+
+const ASKS = new Set(['agent.approval_request', 'agent.clarify_request', 'agent.custom_tool_use']);
+
+/** Reads on while nobody asks, so that the connection stays alive however long a person thinks. */
+function readAhead<T>(source: AsyncIterable<T>): { next(): Promise<T>; done: Promise<void> } {
+  const waiting: T[] = [];
+  let ended: { error: unknown } | undefined;
+  let wake = () => {};
+  const read = async () => {
+    for await (const item of source) {
+      waiting.push(item);
+      wake();
+    }
+  };
+  const done = read().then(
+    () => (ended = { error: new CliFault('The stream has ended.') }),
+    (error: unknown) => (ended = { error }),
+  );
+  return {
+    async next() {
+      for (;;) {
+        const [item] = waiting.splice(0, 1);
+        if (item !== undefined) return item;
+        if (ended !== undefined) throw ended.error;
+        await Promise.race([done, new Promise<void>((resolve) => (wake = resolve))]);
+      }
+    },
+    done: done.then(() => {}),
+  };
+}
+
+export function openConversation(
+  client: Client,
+  sessionId: string,
+  show: (event: EventEnvelope) => void,
+): Conversation {
+  const leave = new AbortController();
+  const items = readAhead(followSession(client, sessionId, { after: 0, signal: leave.signal }));
+  const asked = new Map<string, EventEnvelope>();
+  let failed = false;
+
+  function take(item: FollowItem): boolean {
+    if (item.kind === 'caught_up') return true;
+    const { event } = item;
+    if (ASKS.has(event.type) && !isLiveOnly(event)) asked.set(event.id, event);
+    show(event);
+    if (event.type !== 'session.status_idle' || item.isPast) return false;
+    const stop = event.payload['stop_reason'] as { type?: string } | undefined;
+    if (stop?.type === 'error') failed = true;
+    return true;
+  }
+
+  /** The asks the session waits for; undefined while it works. */
+  function findAsks(session: Session): EventEnvelope[] | undefined {
+    if (session.status === 'archived') throw new CliFault('The session is archived.');
+    if (session.status === 'running' || (session.status === 'idle' && session.queuedCount > 0)) return undefined;
+    const pending = session.pendingActions.flatMap(({ eventId }) => asked.get(eventId) ?? []);
+    return pending.toSorted((a, b) => a.sequence - b.sequence);
+  }
+
+  return {
+    async settle() {
+      for (;;) {
+        if (!take(await items.next())) continue;
+        const asks = findAsks(await client.call(sessionRoutes.getSession, { params: { sessionId } }));
+        if (asks !== undefined) return { asks };
+      }
+    },
+    async send(events) {
+      const sent = await client.call(eventRoutes.sendEvents, { params: { sessionId }, body: { events } });
+      return sent.data.map((event) => event.id);
+    },
+    async interrupt() {
+      try {
+        const body = { events: [{ type: 'user.interrupt' as const }] };
+        await client.call(eventRoutes.sendEvents, { params: { sessionId }, body });
+      } catch (error) {
+        // It has just ended by itself.
+        if (!(error instanceof ServerFault && error.status === 409)) throw error;
+      }
+    },
+    get failed() {
+      return failed;
+    },
+    async close() {
+      leave.abort();
+      await items.done;
+    },
+  };
+}

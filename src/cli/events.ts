@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { EventEnvelope } from '../contract/events.ts';
+import { EventsSend } from '../contract/events.ts';
+import { eventRoutes } from '../contract/routes/sessions.ts';
+import { describeIssues } from '../contract/validation.ts';
+import { describeEvent } from './describe-event.ts';
+import { buildContext, readInteger } from './context.ts';
+import { CliFault } from './fault.ts';
+import { followSession, isLiveOnly } from './follow.ts';
+import { cutLine, paint } from './text.ts';
+
+function showEvent(event: EventEnvelope): string {
+  const number = isLiveOnly(event) ? '' : String(event.sequence);
+  const time = new Date(event.createdAt).toLocaleTimeString('en-GB');
+  const width = Math.max(30, (process.stdout.columns ?? 200) - 46);
+  const what = cutLine(describeEvent(event), width);
+  return `${paint('dim', `${number.padStart(5)}  ${time}`)}  ${event.type.padEnd(26)}  ${what}`.trimEnd();
+}
+
+type SendFlags = { file?: string; steer?: boolean; interrupt?: boolean; delivery: 'immediate' | 'when_idle' };
+
+function readEvents(message: string | undefined, flags: SendFlags): unknown {
+  if (flags.interrupt === true) return [{ type: 'user.interrupt', ...(message === undefined ? {} : { message }) }];
+  if (flags.file !== undefined) {
+    try {
+      const value: unknown = JSON.parse(readFileSync(flags.file === '-' ? 0 : flags.file, 'utf8'));
+      return Array.isArray(value) ? value : [value];
+    } catch (error) {
+      throw new CliFault(`${flags.file} holds no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (message === undefined) throw new CliFault('Say what to send: a message, or --file with events in JSON.', 2);
+  return flags.steer === true
+    ? [{ type: 'user.steer', message }]
+    : [{ type: 'user.message', content: [{ type: 'text', text: message }] }];
+}
+
+export function addEventCommands(program: Command): void {
+  const events = program.command('events').description('what happened in a session, and what you send into it');
+
+  events
+    .command('list <session>')
+    .description('the history, in order')
+    .option('--after <sequence>', 'past this one', '0')
+    .option('--limit <n>', '1 to 100', '100')
+    .action(async (sessionId: string, flags: { after: string; limit: string }, command: Command) => {
+      const context = buildContext(command);
+      const page = await context.client.call(eventRoutes.listEvents, { params: { sessionId }, query: flags });
+      context.show(page, () => page.data.map(showEvent).join('\n') || paint('dim', 'No events'));
+    });
+
+  events
+    .command('send <session> [message]')
+    .description('send a message, guidance, an interrupt, or events from a file')
+    .option('--steer', 'as guidance for the running turn')
+    .option('--interrupt', 'end the running turn; the message says why')
+    .option('--file <path>', 'events in JSON; - is standard input')
+    .addOption(
+      new Option('--delivery <when>', 'immediate or when_idle')
+        .choices(['immediate', 'when_idle'])
+        .default('immediate'),
+    )
+    .action(async (sessionId: string, message: string | undefined, flags: SendFlags, command: Command) => {
+      const context = buildContext(command);
+      const parsed = EventsSend.safeParse({ events: readEvents(message, flags), delivery: flags.delivery });
+      if (!parsed.success) throw new CliFault(`Not sent: ${describeIssues(parsed.error)}`);
+      const sent = await context.client.call(eventRoutes.sendEvents, { params: { sessionId }, body: parsed.data });
+      context.show(sent, () =>
+        sent.data.map((event) => `${event.status ?? 'sent'}  ${event.type}  ${event.id}`).join('\n'),
+      );
+    });
+
+  events
+    .command('tail <session>')
+    .description('follow a session until Ctrl-C')
+    .option('--after <sequence>', 'begin with the history past this one; otherwise with what happens now')
+    .option('--live', 'deltas and previews too, which no history keeps')
+    .action(async (sessionId: string, flags: { after?: string; live?: boolean }, command: Command) => {
+      const context = buildContext(command);
+      const after = flags.after === undefined ? undefined : readInteger(flags.after, '--after');
+      const leave = new AbortController();
+      process.once('SIGINT', () => leave.abort());
+      for await (const item of followSession(context.client, sessionId, { after, signal: leave.signal })) {
+        if (item.kind === 'caught_up') continue;
+        if (isLiveOnly(item.event) && flags.live !== true) continue;
+        process.stdout.write(`${context.json ? JSON.stringify(item.event) : showEvent(item.event)}\n`);
+      }
+    });
+}

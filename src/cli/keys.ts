@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import type { ApiKey, ApiKeyCreated } from '../contract/keys.ts';
+import { ApiKeyCreate, SCOPES } from '../contract/keys.ts';
+import type { List } from '../contract/common.ts';
+import { keyRoutes } from '../contract/routes/keys.ts';
+import { describeIssues } from '../contract/validation.ts';
+import { buildContext, readInteger } from './context.ts';
+import type { Context } from './context.ts';
+import { CliFault } from './fault.ts';
+import { buildTable, paint, showTime } from './text.ts';
+
+export type KeyService = {
+  create(key: ApiKeyCreate & { organization: string }): Promise<ApiKeyCreated>;
+  list(): Promise<List<ApiKey>>;
+  revoke(id: string): Promise<void>;
+};
+
+/** The server, or its database where that is named and no key is at hand: somebody has to make the first one. */
+async function withKeys<T>(context: Context, use: (keys: KeyService) => Promise<T>): Promise<T> {
+  const { env } = context;
+  const url = env['DATABASE_URL'];
+  if (url !== undefined && url !== '' && !env['CAPSTAN_API_KEY']) {
+    const { withStoredKeys } = await import('./stored-keys.ts');
+    return await withStoredKeys(url, use);
+  }
+  const { client } = context;
+  return await use({
+    create: (body) => client.call(keyRoutes.createApiKey, { body }),
+    list: () => client.call(keyRoutes.listApiKeys, { query: { limit: 100 } }),
+    revoke: async (keyId) => void (await client.call(keyRoutes.revokeApiKey, { params: { keyId } })),
+  });
+}
+
+type CreateFlags = { org: string; name?: string; scopes?: string; limit?: string };
+
+export function addKeyCommands(program: Command): void {
+  const keys = program.command('keys').description('who may call the API');
+
+  keys
+    .command('create')
+    .description('make a key; a new organization is created by its name')
+    .requiredOption('--org <name>', 'organization')
+    .option('--name <name>', 'what the key is for')
+    .option('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}; default: all but admin`)
+    .option('--limit <n>', 'requests per minute')
+    .action(async (flags: CreateFlags, command: Command) => {
+      const context = buildContext(command);
+      const parsed = ApiKeyCreate.required({ organization: true }).safeParse({
+        name: flags.name ?? flags.org,
+        organization: flags.org,
+        ...(flags.scopes === undefined ? {} : { scopes: flags.scopes.split(',').map((scope) => scope.trim()) }),
+        ...(flags.limit === undefined ? {} : { requestsPerMinute: readInteger(flags.limit, '--limit') }),
+      });
+      if (!parsed.success) throw new CliFault(`Not a key: ${describeIssues(parsed.error)}`, 2);
+      const body = parsed.data;
+      const made = await withKeys(context, (service) => service.create(body));
+      context.show(
+        made,
+        () => `${made.key}\n${paint('dim', `${made.id} of ${made.organization}; the key is shown this once`)}`,
+      );
+    });
+
+  keys
+    .command('list')
+    .description('every key, newest first')
+    .action(async (_flags: object, command: Command) => {
+      const context = buildContext(command);
+      const page = await withKeys(context, (service) => service.list());
+      context.show(page, () => {
+        const rows = page.data.map((key) => [
+          key.id,
+          key.organization,
+          key.name,
+          `${key.prefix}…`,
+          String(key.requestsPerMinute),
+          key.revokedAt === null ? 'active' : `revoked ${showTime(key.revokedAt)}`,
+          key.scopes.join(','),
+        ]);
+        return buildTable(['ID', 'ORGANIZATION', 'NAME', 'KEY', 'PER MINUTE', 'STATUS', 'SCOPES'], rows);
+      });
+    });
+
+  keys
+    .command('revoke <id>')
+    .description('end a key; it stops working within 5 s')
+    .action(async (id: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      await withKeys(context, (service) => service.revoke(id));
+      context.show({ object: 'api_key.deleted', id, deleted: true }, () => `Revoked ${id}`);
+    });
+}

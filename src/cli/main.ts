@@ -1,0 +1,47 @@
+import { Command, CommanderError } from 'commander';
+import { errorText } from '../errors.ts';
+import { addAgentCommands } from './agents.ts';
+import { addChatCommand } from './chat/command.ts';
+import { addEventCommands } from './events.ts';
+import { CliFault } from './fault.ts';
+import { addKeyCommands } from './keys.ts';
+import { addSessionCommands } from './sessions.ts';
+
+function buildProgram(): Command {
+  const program = new Command('capstan')
+    .description('Talk to a Capstan server.')
+    .option('--json', 'print JSON, for machines')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', '\nServer: CAPSTAN_URL and CAPSTAN_API_KEY; by default the one that runs on this machine.');
+  addChatCommand(program);
+  addAgentCommands(program);
+  addSessionCommands(program);
+  addEventCommands(program);
+  addKeyCommands(program);
+  return throwInsteadOfExit(program);
+}
+
+/** Usage errors come as exceptions from every command, so that one place decides the exit code. */
+function throwInsteadOfExit(command: Command): Command {
+  command.exitOverride();
+  command.commands.forEach(throwInsteadOfExit);
+  return command;
+}
+
+/** 0, 1 for what failed, 2 for usage. */
+async function main(): Promise<number> {
+  try {
+    await buildProgram().parseAsync();
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    process.stderr.write(`capstan: ${errorText(error)}\n`);
+    return error instanceof CliFault ? error.exitCode : 1;
+  }
+}
+
+// `capstan events tail … | head` ends the reader before the writer: nothing is wrong.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+const exitCode = await main();
+process.exitCode ??= exitCode;

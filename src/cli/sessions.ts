@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import type { Session } from '../contract/sessions.ts';
+import { sessionRoutes } from '../contract/routes/sessions.ts';
+import { buildContext } from './context.ts';
+import { getAgent } from './find-agent.ts';
+import { buildFields, buildTable, paint, showTime } from './text.ts';
+
+function showSession(session: Session): string {
+  return buildFields({
+    id: session.id,
+    title: session.title,
+    agent: `${session.agentId} v${session.agentVersion}`,
+    subject: session.subjectId,
+    role: session.role,
+    status: session.status,
+    yolo: session.yoloMode ? 'on' : undefined,
+    'waits for': session.pendingActions.map((action) => `${action.type} ${action.eventId}`).join(', '),
+    queued: session.queuedCount === 0 ? undefined : session.queuedCount,
+    tokens: session.usage?.total,
+    'last activity': showTime(session.lastActivityAt),
+  });
+}
+
+type ListFlags = { agent?: string; subject?: string; status?: string; limit: string; offset: string };
+type CreateFlags = { subject: string; role?: string; title?: string; tag?: string; preview?: boolean; yolo?: boolean };
+
+export function addSessionCommands(program: Command): void {
+  const sessions = program.command('sessions').description('conversations of subjects with agents');
+
+  sessions
+    .command('list')
+    .description('the sessions, newest first')
+    .option('--agent <agent>', 'of this agent')
+    .option('--subject <subject>', 'of this subject')
+    .option('--status <status>', 'idle, running or archived')
+    .option('--limit <n>', '1 to 100', '50')
+    .option('--offset <n>', 'how many to leave out', '0')
+    .action(async ({ agent, subject, ...flags }: ListFlags, command: Command) => {
+      const context = buildContext(command);
+      const agentId = agent === undefined ? undefined : (await getAgent(context.client, agent)).id;
+      const query = { ...flags, agentId, subjectId: subject };
+      const page = await context.client.call(sessionRoutes.listSessions, { query });
+      context.show(page, () => {
+        if (page.data.length === 0) return paint('dim', 'No sessions');
+        const rows = page.data.map((session) => [
+          session.id,
+          session.subjectId,
+          session.status,
+          showTime(session.lastActivityAt),
+          session.title ?? '',
+        ]);
+        return buildTable(['ID', 'SUBJECT', 'STATUS', 'LAST ACTIVITY', 'TITLE'], rows);
+      });
+    });
+
+  sessions
+    .command('get <session>')
+    .description('one session')
+    .action(async (sessionId: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      const session = await context.client.call(sessionRoutes.getSession, { params: { sessionId } });
+      context.show(session, () => showSession(session));
+    });
+
+  sessions
+    .command('create <agent>')
+    .description('open a session')
+    .requiredOption('--subject <subject>', 'whom the agent serves')
+    .option('--role <role>', 'role of the agent')
+    .option('--title <title>', 'title')
+    .option('--tag <tag>', 'the version that this tag names')
+    .option('--preview', 'the newest version instead of the one in production')
+    .option('--yolo', 'run tools that would ask')
+    .action(async (reference: string, { subject, yolo, ...flags }: CreateFlags, command: Command) => {
+      const context = buildContext(command);
+      const { id } = await getAgent(context.client, reference);
+      const body = { ...flags, agentId: id, subjectId: subject, yoloMode: yolo === true };
+      const session = await context.client.call(sessionRoutes.createSession, { body });
+      context.show(session, () => showSession(session));
+    });
+
+  sessions
+    .command('archive <session>')
+    .description('archive a session')
+    .action(async (sessionId: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      const session = await context.client.call(sessionRoutes.archiveSession, { params: { sessionId } });
+      context.show(session, () => `Archived ${session.id}`);
+    });
+
+  sessions
+    .command('delete <session>')
+    .description('delete a session and its events; the files stay')
+    .action(async (sessionId: string, _flags: object, command: Command) => {
+      const context = buildContext(command);
+      const deleted = await context.client.call(sessionRoutes.deleteSession, { params: { sessionId } });
+      context.show(deleted, () => `Deleted ${deleted.id}`);
+    });
+}

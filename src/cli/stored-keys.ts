@@ -1,0 +1,31 @@
+import { openPostgres } from '../backends/db/postgres.ts';
+import { buildList } from '../contract/common.ts';
+import { errorText } from '../errors.ts';
+import { createKey, listKeys, revokeKey } from '../store/keys.ts';
+import { runMigrations } from '../store/migrate.ts';
+import { CliFault } from './fault.ts';
+import type { KeyService } from './keys.ts';
+
+const PAGE = { limit: 100, offset: 0 };
+
+/** Keys without a server: straight to the database, for the very first one. */
+export async function withStoredKeys<T>(url: string, use: (keys: KeyService) => Promise<T>): Promise<T> {
+  const db = await openPostgres({ url, poolSize: 1 }).catch((error: unknown) => {
+    throw new CliFault(`The database cannot be opened: ${errorText(error)}`);
+  });
+  try {
+    await runMigrations(db);
+    return await use({
+      create: (key) => createKey(db, key),
+      async list() {
+        const { keys, total } = await listKeys(db, PAGE, null);
+        return buildList(keys, PAGE, total);
+      },
+      async revoke(id) {
+        if (!(await revokeKey(db, id, null))) throw new CliFault('No such key.');
+      },
+    });
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+export const ATTACHMENT_MEDIA_TYPES = [
+  'application/pdf',
+  'text/csv',
+  'application/csv',
+  'text/plain',
+  'text/markdown',
+  'text/x-markdown',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'image/png',
+  'image/jpeg',
+  'image/webp',
+  'image/gif',
+  'image/bmp',
+] as const;
+
+/** 40 MB, counted on the decoded bytes. */
+export const ATTACHMENT_MAX_BYTES = 40_000_000;
+
+const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+);base64,/i;
+
+/** The decoded size of a base64 data URL, or undefined when it is not one. Reads the ends of the text only. */
+export function dataUrlBytes(dataUrl: string): number | undefined {
+  const head = DATA_URL.exec(dataUrl.slice(0, 300));
+  if (head === null) return undefined;
+  const length = dataUrl.length - head[0].length;
+  if (length === 0 || length % 4 !== 0) return undefined;
+  const padding = dataUrl.endsWith('==') ? 2 : dataUrl.endsWith('=') ? 1 : 0;
+  return (length / 4) * 3 - padding;
+}
+
+export function dataUrlMediaType(dataUrl: string): string | undefined {
+  return DATA_URL.exec(dataUrl.slice(0, 300))?.[1]?.toLowerCase();
+}
+
+/** The last segment, without control and direction characters: a name to show, never a path to use. */
+function cleanFilename(name: string): string {
+  const segment = name.split(/[/\\]/).findLast((part) => part.trim() !== '') ?? '';
+  const shown = segment.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}[\]]/gu, '').trim();
+  return shown === '' || /^\.+$/.test(shown) ? 'file' : shown;
+}
+
+export const MessageAttachment = z
+  .object({
+    type: z.literal('file'),
+    filename: z.string().min(1).max(255).overwrite(cleanFilename),
+    mediaType: z.enum(ATTACHMENT_MEDIA_TYPES),
+    sizeBytes: z.int().min(0).max(ATTACHMENT_MAX_BYTES).optional(),
+    source: z.object({ type: z.literal('data_url'), dataUrl: z.string().min(1) }),
+    analysisMode: z.enum(['default', 'visual']).optional(),
+  })
+  .superRefine((attachment, context) => {
+    const { dataUrl } = attachment.source;
+    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const bytes = dataUrlBytes(dataUrl);
+    if (bytes === undefined) return issue(['source', 'dataUrl'], 'must be a base64 data URL');
+    if (dataUrlMediaType(dataUrl) !== attachment.mediaType)
+      issue(['source', 'dataUrl'], 'must have the type of mediaType');
+    if (bytes > ATTACHMENT_MAX_BYTES) issue(['source', 'dataUrl'], `must hold at most ${ATTACHMENT_MAX_BYTES} bytes`);
+    if (attachment.sizeBytes !== undefined && attachment.sizeBytes !== bytes) {
+      issue(['sizeBytes'], 'must equal the decoded size');
+    }
+    if (attachment.analysisMode === 'visual' && attachment.mediaType !== 'application/pdf') {
+      issue(['analysisMode'], 'must not be "visual" except for PDF');
+    }
+  })
+  .meta({ id: 'MessageAttachment' });
+export type MessageAttachment = z.infer<typeof MessageAttachment>;

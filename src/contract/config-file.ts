@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { ModelsConfig, ProvidersConfig } from './config.ts';
+
+const LOGIN_METHODS = [
+  'password',
+  'totp',
+  'otp_email',
+  'magic_link',
+  'otp_sms',
+  'oauth_google',
+  'oauth_github',
+] as const;
+
+/** `capstan.yaml`. Unknown fields are errors: a misspelt one would otherwise be ignored in silence. */
+export const ConfigFile = z.strictObject({
+  providers: ProvidersConfig.default({}),
+  models: ModelsConfig.default({}),
+  mcpCatalog: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1),
+        name: z.string().min(1),
+        url: z.url({ protocol: /^https?$/ }),
+        authentication: z.enum(['none', 'static_bearer', 'oauth']).default('none'),
+        description: z.string().optional(),
+      }),
+    )
+    .default([]),
+  video: z
+    .strictObject({
+      engines: z.record(z.string(), z.looseObject({ type: z.string().min(1) })).default({}),
+      creditsPerSecond: z.record(z.string(), z.number().min(0)).default({}),
+      initialCredits: z.number().min(0).default(1000),
+      freeTierPaused: z.boolean().default(false),
+      retentionDays: z.number().positive().default(30),
+    })
+    .optional(),
+  login: z.strictObject({ methods: z.array(z.enum(LOGIN_METHODS)) }).optional(),
+  limits: z
+    .strictObject({ requestsPerMinute: z.int().min(1).optional(), tokensPerDay: z.int().min(1).optional() })
+    .optional(),
+});
+export type ConfigFile = z.infer<typeof ConfigFile>;

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** US dollars per million tokens. */
+export const ModelPrice = z.strictObject({
+  input: z.number().min(0),
+  output: z.number().min(0),
+  cacheRead: z.number().min(0).optional(),
+  cacheWrite: z.number().min(0).optional(),
+});
+export type ModelPrice = z.infer<typeof ModelPrice>;
+
+export const ProviderModel = z.strictObject({
+  id: z.string().min(1).max(400),
+  /** tokens */
+  contextWindow: z.int().min(1).optional(),
+  vision: z.boolean().optional(),
+  /** tokens */
+  maxOutputTokens: z.int().min(1).optional(),
+  price: ModelPrice.optional(),
+});
+export type ProviderModel = z.infer<typeof ProviderModel>;
+
+/** The wire format that an upstream speaks. */
+export const WireFormat = z.enum(['chat-completions', 'responses', 'messages']);
+export type WireFormat = z.infer<typeof WireFormat>;
+
+export const ProviderConfig = z
+  .strictObject({
+    format: WireFormat,
+    /** with the version segment, for every format: `https://host/v1` */
+    baseUrl: z.url({ protocol: /^https?$/ }),
+    /** to the first byte and between bytes */
+    timeoutSeconds: z.number().positive().max(86_400).default(600),
+    apiKey: z.string().min(1).optional(),
+    /** name of the environment variable that holds the key; resolved to `apiKey` when the configuration is read */
+    apiKeyEnv: z.string().min(1).optional(),
+    /** absent: any id is passed through */
+    models: z.array(ProviderModel).optional(),
+    /** sent with every call, over our own */
+    headers: z
+      .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name'), z.string())
+      .optional(),
+  })
+  .refine((provider) => provider.apiKey === undefined || provider.apiKeyEnv === undefined, {
+    path: ['apiKeyEnv'],
+    message: 'must not stand beside apiKey',
+  });
+export type ProviderConfig = z.infer<typeof ProviderConfig>;
+
+export const ProviderName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"')
+  .refine((name) => name !== 'script', 'is the name of the built-in provider');
+
+export const ProvidersConfig = z.record(ProviderName, ProviderConfig);
+export type ProvidersConfig = z.infer<typeof ProvidersConfig>;
+
+/** Names beside `<provider>/<id>`: each stands for a list that is tried in order. */
+export const ModelsConfig = z.record(
+  z.string().min(1).max(500),
+  z.array(z.string().regex(/^[^/]+\/.+$/, 'must be <provider>/<id>')).min(1),
+);
+export type ModelsConfig = z.infer<typeof ModelsConfig>;

@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { MessageAttachment } from './attachments.ts';
+import { Id, type TextBlock, TextBlocks, Timestamp, queryInteger } from './common.ts';
+import { Usage } from './usage.ts';
+
+const Message = z.string().min(1).max(20_000);
+const EventMetadata = z.record(z.string().min(1).max(256), z.union([z.string(), z.number(), z.boolean(), z.null()]));
+
+export const UserMessage = z
+  .object({
+    type: z.literal('user.message'),
+    content: TextBlocks,
+    metadata: EventMetadata.optional(),
+    attachments: z.array(MessageAttachment).max(10).optional(),
+  })
+  .meta({ id: 'UserMessage' });
+export type UserMessage = z.infer<typeof UserMessage>;
+
+export const UserSteer = z.object({ type: z.literal('user.steer'), message: Message }).meta({ id: 'UserSteer' });
+export const UserInterrupt = z
+  .object({ type: z.literal('user.interrupt'), message: Message.optional() })
+  .meta({ id: 'UserInterrupt' });
+
+export const ApprovalScope = z.enum(['once', 'session', 'always']);
+export type ApprovalScope = z.infer<typeof ApprovalScope>;
+
+export const UserApprovalResponse = z
+  .object({
+    type: z.literal('user.approval_response'),
+    approval_id: Id,
+    result: z.enum(['allow', 'deny']),
+    scope: ApprovalScope.default('once'),
+  })
+  .meta({ id: 'UserApprovalResponse' });
+export type UserApprovalResponse = z.infer<typeof UserApprovalResponse>;
+
+export const UserCustomToolResult = z
+  .object({
+    type: z.literal('user.custom_tool_result'),
+    tool_use_id: Id,
+    content: TextBlocks,
+    status: z.enum(['running', 'completed', 'failed']).optional(),
+    is_error: z.boolean().optional(),
+  })
+  .meta({ id: 'UserCustomToolResult' });
+export type UserCustomToolResult = z.infer<typeof UserCustomToolResult>;
+
+export const UserClarifyResult = z
+  .object({ type: z.literal('user.clarify_result'), request_id: Id, answer: z.string().max(20_000) })
+  .meta({ id: 'UserClarifyResult' });
+export type UserClarifyResult = z.infer<typeof UserClarifyResult>;
+
+export const InboundEvent = z
+  .discriminatedUnion('type', [
+    UserMessage,
+    UserSteer,
+    UserInterrupt,
+    UserApprovalResponse,
+    UserCustomToolResult,
+    UserClarifyResult,
+  ])
+  .meta({ id: 'InboundEvent' });
+export type InboundEvent = z.infer<typeof InboundEvent>;
+export type InboundType = InboundEvent['type'];
+
+export const EventsSend = z
+  .object({
+    events: z.array(InboundEvent).min(1).max(100),
+    delivery: z.enum(['immediate', 'when_idle']).default('immediate'),
+  })
+  .superRefine((body, context) => {
+    const prompts = body.events.filter((event) => event.type === 'user.message');
+    if (prompts.length > 1) {
+      context.addIssue({ code: 'custom', path: ['events'], message: 'must hold at most one user.message' });
+    }
+    if (body.delivery !== 'when_idle') return;
+    body.events.forEach((event, index) => {
+      if (event.type === 'user.message') return;
+      context.addIssue({
+        code: 'custom',
+        path: ['events', index, 'type'],
+        message: 'must be user.message when delivery is when_idle',
+      });
+    });
+  })
+  .meta({ id: 'EventsSend' });
+export type EventsSend = z.infer<typeof EventsSend>;
+
+export const EventStatus = z.enum(['received', 'queued', 'processed', 'complete', 'streaming']);
+export type EventStatus = z.infer<typeof EventStatus>;
+
+/** What lists and streams carry. `sequence` grows by one per durable event of a session, from 1. */
+export const EventEnvelope = z
+  .object({
+    id: Id,
+    type: z.string(),
+    sessionId: Id,
+    sequence: z.int(),
+    turnId: Id.nullable(),
+    status: EventStatus.nullable(),
+    usage: Usage.optional(),
+    payload: z.looseObject({ type: z.string() }),
+    processedAt: Timestamp.nullable(),
+    createdAt: Timestamp,
+  })
+  .meta({ id: 'EventEnvelope' });
+export type EventEnvelope = z.infer<typeof EventEnvelope>;
+
+export const EventListQuery = z.object({
+  after: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }),
+  limit: queryInteger({ min: 1, max: 100, default: 100 }),
+});
+
+export const EventStreamQuery = z.object({
+  after: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }).optional(),
+});
+
+export const EventList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(EventEnvelope),
+    pagination: z.object({ after: z.int(), hasMore: z.boolean(), limit: z.int() }),
+  })
+  .meta({ id: 'EventList' });
+
+export const EventsAccepted = z
+  .object({ object: z.literal('list'), data: z.array(EventEnvelope) })
+  .meta({ id: 'EventsAccepted' });
+
+/** Why a turn stopped. */
+export const StopReason = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('end_turn') }),
+  z.object({ type: z.literal('error'), message: z.string() }),
+  z.object({ type: z.literal('requires_action'), event_ids: z.array(Id) }),
+]);
+export type StopReason = z.infer<typeof StopReason>;
+
+/** Whether a policy let a call run; `ask` also after a person allowed it. */
+export type EvaluatedPermission = 'allow' | 'ask' | 'deny';
+
+/** Everything the service itself writes into a session. `id` of asks and uses equals the envelope's. */
+export type OutboundPayload =
+  | { type: 'session.status_running' }
+  | { type: 'session.status_idle'; stop_reason: StopReason; interrupted?: true; usage?: Usage }
+  | { type: 'session.compacted'; compression_count: number }
+  | { type: 'session.tool_updated'; tool_use_id: string; event_id: string; payload: Record<string, unknown> }
+  | { type: 'session.title_updated'; title: string }
+  // `offset`, of deltas only: where in the text they begin, in UTF-16 units
+  | { type: 'agent.thinking'; id: string; delta: boolean; offset?: number; content: TextBlock[] }
+  | { type: 'agent.message'; id: string; delta: boolean; offset?: number; content: TextBlock[] }
+  | {
+      type: 'agent.approval_request';
+      id: string;
+      tool_use_id: string;
+      kind: 'builtin' | 'mcp' | 'custom';
+      tool_name: string;
+      toolset: string | null;
+      mcp_server_name: string | null;
+      input: unknown;
+      scopes: ApprovalScope[];
+    }
+  | {
+      type: 'agent.tool_use';
+      id: string;
+      name: string;
+      toolset: string | null;
+      input: unknown;
+      evaluated_permission: EvaluatedPermission;
+    }
+  | {
+      type: 'agent.tool_result';
+      tool_use_id: string;
+      name: string;
+      content: TextBlock[];
+      is_error: boolean;
+      duration_ms: number;
+    }
+  | {
+      type: 'agent.mcp_tool_use';
+      id: string;
+      name: string;
+      mcp_server_name: string;
+      toolset: string | null;
+      input: unknown;
+      evaluated_permission: EvaluatedPermission;
+    }
+  | {
+      type: 'agent.mcp_tool_result';
+      tool_use_id: string;
+      mcp_tool_use_id: string;
+      mcp_server_name: string;
+      name: string;
+      content: TextBlock[];
+      is_error: boolean;
+      duration_ms: number;
+    }
+  | { type: 'agent.custom_tool_use'; id: string; name: string; input: unknown }
+  | { type: 'agent.clarify_request'; request_id: string; id: string; question: string; choices: string[] | null }
+  | {
+      type: 'agent.thread_message_sent';
+      thread_id: string;
+      agent_name: string;
+      tool_use_id: string;
+      content: TextBlock[];
+    }
+  | {
+      type: 'agent.thread_message_received';
+      thread_id: string;
+      agent_name: string;
+      tool_use_id: string;
+      status: 'completed' | 'failed' | 'interrupted';
+      is_error: boolean;
+      content: TextBlock[];
+      usage: Usage;
+    };
+export type OutboundType = OutboundPayload['type'];

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { ErrorBody, ERROR_STATUS, publicCode } from './errors.ts';
+import type { ErrorCode } from './errors.ts';
+import type { Route } from './route.ts';
+
+type Json = Record<string, unknown>;
+type Components = Map<string, Json>;
+
+/** What any operation may answer, beside its own errors. */
+const COMMON_ERRORS: readonly ErrorCode[] = [
+  'validation_error',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'server_error',
+  'unavailable',
+];
+
+const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+const HEADERS: Record<string, string> = {
+  'RateLimit-Limit': 'size of the allowance that limits this request most specifically',
+  'RateLimit-Remaining': 'what is left of it in the open window',
+  'RateLimit-Reset': 'whole seconds until the window ends',
+  'Retry-After': 'whole seconds to wait at least',
+  'X-Request-Id': 'names this request in the logs; taken over from the request when it is fit',
+};
+
+const BYTES: Json = { type: 'string', format: 'binary' };
+
+/** Every integer has these bounds in JavaScript; as constraints they say nothing. */
+function isNoise([key, value]: [string, unknown]): boolean {
+  return (
+    (key === 'minimum' && value === Number.MIN_SAFE_INTEGER) || (key === 'maximum' && value === Number.MAX_SAFE_INTEGER)
+  );
+}
+
+/** References as the document has them, not as one schema alone would. */
+function relocate(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(relocate);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter((entry) => !isNoise(entry));
+  return Object.fromEntries(
+    entries.map(([key, item]) => [
+      key,
+      key === '$ref' && typeof item === 'string' ? item.replace('#/$defs/', '#/components/schemas/') : relocate(item),
+    ]),
+  );
+}
+
+/** The JSON Schema of a shape; named shapes go to the components. `io` tells whether defaults count as given. */
+function describe(schema: z.ZodType, components: Components, io: 'input' | 'output'): Json {
+  const { $schema: _dialect, $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  for (const [name, component] of Object.entries($defs)) {
+    const { id: _id, ...definition } = relocate(component) as Json;
+    components.set(name, definition);
+  }
+  const { id, ...own } = relocate(rest) as Json;
+  if (typeof id !== 'string') return own;
+  components.set(id, own);
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function listParameters(where: 'path' | 'query', schema: z.ZodType | undefined, components: Components): Json[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, item]) => ({
+    name,
+    in: where,
+    required: where === 'path' || !item.safeParse(undefined).success,
+    // Query values are parsed from text: what they come to says more than that they are text.
+    schema: describe(item, components, where === 'query' ? 'output' : 'input'),
+  }));
+}
+
+function referHeaders(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function listSuccesses(route: Route, components: Components): [string, Json][] {
+  return Object.entries(route.responses).map(([status, schema]) => [
+    status,
+    {
+      description: route.summary,
+      headers: referHeaders(['X-Request-Id', ...RATE_LIMIT_HEADERS]),
+      content: {
+        ...(schema === 'stream' ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+        ...(schema instanceof z.ZodType
+          ? { 'application/json': { schema: describe(schema, components, 'input') } }
+          : {}),
+        ...(schema === 'binary' || route.binary === true ? { 'application/octet-stream': { schema: BYTES } } : {}),
+      },
+    },
+  ]);
+}
+
+function listErrors(route: Route, components: Components): [string, Json][] {
+  const codes = new Set([...COMMON_ERRORS, ...route.errors]);
+  if (route.body !== undefined) codes.add('payload_too_large');
+  const statuses = [...new Set([...codes].map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
+  return statuses.map((status) => {
+    const named = [...codes].filter((code) => ERROR_STATUS[code] === status).map((code) => `\`${publicCode(code)}\``);
+    const extra = status === 429 ? ['Retry-After', ...RATE_LIMIT_HEADERS] : status === 503 ? ['Retry-After'] : [];
+    return [
+      String(status),
+      {
+        description: [...new Set(named)].join(' or '),
+        headers: referHeaders(['X-Request-Id', ...extra]),
+        content: { 'application/json': { schema: describe(ErrorBody, components, 'input') } },
+      },
+    ];
+  });
+}
+
+function describeRequest(route: Route, components: Components): Json {
+  const media = route.media ?? (route.body === undefined ? undefined : { 'application/json': route.body });
+  if (media === undefined) return {};
+  const content = Object.entries(media).map(([type, schema]) => [
+    type,
+    { schema: schema === 'binary' ? BYTES : describe(schema, components, 'input') },
+  ]);
+  return { requestBody: { required: route.bodyOptional !== true, content: Object.fromEntries(content) as Json } };
+}
+
+function buildOperation(route: Route, components: Components): Json {
+  const parameters = [
+    ...listParameters('path', route.params, components),
+    ...listParameters('query', route.query, components),
+    ...(route.headers ?? []).map(({ name, description }) => ({
+      name,
+      in: 'header',
+      required: false,
+      description,
+      schema: { type: 'string' },
+    })),
+  ];
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.scope === undefined ? {} : { description: `Needs a key with the scope \`${route.scope}\`.` }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...describeRequest(route, components),
+    responses: Object.fromEntries([...listSuccesses(route, components), ...listErrors(route, components)]),
+  };
+}
+
+/** The OpenAPI 3.1 document of a set of routes; the same routes give the same bytes. */
+export function buildOpenApi(api: { title: string; version: string; routes: readonly Route[] }): Json {
+  const components: Components = new Map();
+  const paths: Record<string, Json> = {};
+  for (const route of api.routes) {
+    const operation = buildOperation(route, components);
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
+  }
+  const names = [...components.keys()].sort();
+  return {
+    openapi: '3.1.0',
+    info: { title: api.title, version: api.version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }, { bearer: [] }],
+    tags: [...new Set(api.routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(names.map((name) => [name, components.get(name)])),
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+      ),
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+/** Token counts, model calls and estimated cost; `context_*` describes the window at the end of the turn. */
+export const Usage = z
+  .object({
+    model: z.string().optional(),
+    input: z.int().optional().describe('includes cached tokens'),
+    output: z.int().optional().describe('includes reasoning tokens'),
+    cache_read: z.int().optional(),
+    cache_write: z.int().optional(),
+    reasoning: z.int().optional(),
+    total: z.int().optional(),
+    calls: z.int().optional(),
+    context_used: z.int().optional(),
+    context_max: z.int().optional(),
+    context_percent: z.number().optional(),
+    cost_usd: z.number().optional().describe('omitted when pricing is unavailable'),
+    cost_status: z.enum(['estimated', 'included', 'unknown']).optional(),
+    last_turn_latency_ms: z.number().optional(),
+    latency_ms: z.number().optional(),
+  })
+  .meta({ id: 'Usage' });
+export type Usage = z.infer<typeof Usage>;

@@ -1,0 +1,55 @@
+import type { z } from 'zod';
+
+function describePath(path: readonly PropertyKey[], root: string): string {
+  const text = path.reduce<string>(
+    (left, key) => (typeof key === 'number' ? `${left}[${key}]` : left === '' ? String(key) : `${left}.${String(key)}`),
+    '',
+  );
+  return text === '' ? root : text;
+}
+
+/** The validator's names of types that a caller knows by others. */
+const TYPES: Record<string, string> = { record: 'object', int: 'integer' };
+
+const UNITS: Record<string, string> = { string: ' characters', array: ' items', set: ' items', map: ' entries' };
+
+function describeConstraint(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('received undefined')
+        ? 'is required'
+        : `must be of type ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'invalid_union':
+      return 'discriminator' in issue && issue.discriminator !== undefined
+        ? 'must be a known type'
+        : 'must match one of the allowed forms';
+    case 'invalid_format':
+      return issue.message.startsWith('must') ? issue.message : `must be a valid ${issue.format}`;
+    case 'invalid_key':
+    case 'invalid_element':
+      return 'has an invalid entry';
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'unrecognized_keys':
+      return 'has unknown fields';
+    case 'custom':
+      return issue.message;
+  }
+}
+
+/** `path: constraint` entries separated by `;`. Never contains what the caller sent. At most ten entries. */
+export function describeIssues(error: z.ZodError, root = 'body'): string {
+  const entries = error.issues.map((issue) => {
+    // The last step of the path to a bad key is that key itself.
+    const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path;
+    return `${describePath(path, root)}: ${describeConstraint(issue)}`;
+  });
+  const shown = [...new Set(entries)].slice(0, 10);
+  return shown.join('; ') + (entries.length > shown.length && entries.length > 10 ? '; …' : '');
+}

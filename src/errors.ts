@@ -1,0 +1,77 @@
+import { ERROR_STATUS, publicCode } from './contract/errors.ts';
+import type { ErrorBody, ErrorCode } from './contract/errors.ts';
+
+type Details = {
+  retryable?: false;
+  rateLimit?: ErrorBody['rateLimit'];
+  /** seconds the caller should wait, for the header `Retry-After` */
+  retryAfterSeconds?: number;
+  /** the real reason, for the log; never sent */
+  cause?: unknown;
+};
+
+/** An answer that a caller may see. Anything else that is thrown becomes `server_error` without its text. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Details;
+
+  constructor(code: ErrorCode, message: string, details: Details = {}) {
+    super(message, { cause: details.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+
+  get body(): ErrorBody {
+    const { retryable, rateLimit } = this.details;
+    return {
+      error: publicCode(this.code),
+      message: this.message,
+      ...(retryable === undefined ? {} : { retryable }),
+      ...(rateLimit === undefined ? {} : { rateLimit }),
+    };
+  }
+}
+
+/** A mistake of whoever starts the program: one line on stderr and exit code 1, no stack. */
+export class StartupError extends Error {
+  override readonly name = 'StartupError';
+}
+
+/** The catalogue. Each function is one thing that can go wrong, said the same way everywhere. */
+export const errors = {
+  validation: (message: string) => new ApiError('validation_error', message),
+  unauthorized: () => new ApiError('unauthorized', 'The API key is missing, invalid or revoked.'),
+  missingScope: (scope: string) => new ApiError('forbidden', `The API key lacks the scope ${scope}.`),
+  forbidden: (message: string) => new ApiError('forbidden', message),
+  notFound: (what: string) => new ApiError('not_found', `No such ${what}.`),
+  conflict: (message: string) => new ApiError('conflict', message),
+  invalidState: (message: string) => new ApiError('invalid_state', message),
+  noActiveTurn: () => new ApiError('no_active_turn', 'The session has no live turn to steer or interrupt.'),
+  responseExpired: () =>
+    new ApiError('response_expired', 'The turn that asked for this response has ended or was already answered.', {
+      retryable: false,
+    }),
+  payloadTooLarge: (limit: number) =>
+    new ApiError('payload_too_large', `The request body must be at most ${limit} bytes.`),
+  rateLimited: (rateLimit: NonNullable<ErrorBody['rateLimit']>) =>
+    new ApiError('rate_limited', `The allowance of ${rateLimit.resource} is exhausted.`, {
+      rateLimit,
+      retryAfterSeconds: rateLimit.resetAfterSeconds,
+    }),
+  methodNotAllowed: () => new ApiError('method_not_allowed', 'The path has no such method.'),
+  unavailable: (message: string, cause?: unknown) =>
+    new ApiError('unavailable', message, { retryAfterSeconds: 1, cause }),
+  upstreamFailed: (message: string, cause?: unknown) => new ApiError('upstream_failed', message, { cause }),
+  serviceDeleteFailed: (cause: unknown) =>
+    new ApiError('service_delete_failed', "The session's runtime could not be deleted; try again.", { cause }),
+} as const;
+
+/** The text of anything thrown, for logs. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

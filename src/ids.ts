@@ -1,0 +1,27 @@
+import { typeidUnboxed } from 'typeid-js';
+
+/** Prefixes of the identifiers that callers see, and of those that stay inside (`trd_`, `cal_`). */
+export type IdPrefix =
+  | 'agt'
+  | 'ver'
+  | 'ses'
+  | 'evt'
+  | 'trn'
+  | 'vlt'
+  | 'crd'
+  | 'aut'
+  | 'key'
+  | 'org'
+  | 'gen'
+  | 'chr'
+  | 'tpl'
+  | 'ast'
+  | 'req'
+  | 'trd'
+  | 'cal'
+  | 'wrk';
+
+/** `prefix_` and 26 Crockford base-32 characters of a UUIDv7: sorts by time of creation. */
+export function newId(prefix: IdPrefix): string {
+  return typeidUnboxed(prefix);
+}

@@ -1,0 +1,114 @@
+import { ModelError } from './model.ts';
+import type { ModelFault } from './model.ts';
+import { asList, asText, asWire } from './upstream/wire.ts';
+import type { UpstreamTarget } from './upstream/dialect.ts';
+
+type Complaint = { message: string; code: string; type: string; status: number | undefined };
+
+/** Finds the message in the shapes that providers and their proxies use. */
+export function readComplaint(body: unknown): Complaint {
+  const outer = asWire(Array.isArray(body) ? body[0] : body);
+  if (outer === undefined) return { message: asText(body), code: '', type: '', status: undefined };
+  const error = asWire(outer.error) ?? outer;
+  const detail = asWire(asList(outer.detail)[0]);
+  const message =
+    asText(error.message) ||
+    asText(outer.error) ||
+    asText(outer.message) ||
+    asText(outer.detail) ||
+    asText(detail?.msg);
+  const status = [error.status, error.code, outer.code].find((value) => typeof value === 'number' && value >= 400);
+  return {
+    message,
+    code: asText(error.code),
+    type: asText(error.type),
+    status: typeof status === 'number' && status < 600 ? status : undefined,
+  };
+}
+
+const CONTEXT_OVERFLOW =
+  /context.?(length|window|size)|maximum (context|input|prompt)|(prompt|input|request|messages?) (is|are) too (long|large)|too many (input )?tokens|exceeds? the (model'?s )?(maximum|limit|context)|input token count|max_model_len/i;
+
+/** Names of errors that say more than the status beside them; the first that fits wins. */
+const NAMED: [RegExp, ModelFault][] = [
+  [/context_length_exceeded|context_window_exceeded|model_context_window/, 'context_overflow'],
+  [/authentication|permission|invalid_api_key|billing/, 'authentication'],
+  [/model_not_found|not_found_error/, 'unknown_model'],
+  [/rate_limit|insufficient_quota|too_many_requests|tokens_exceeded/, 'rate_limited'],
+  [/overloaded|unavailable|capacity/, 'unavailable'],
+  [/timeout/, 'timeout'],
+  [/invalid_request|invalid_prompt|bad_request|invalid_image|request_too_large/, 'invalid_request'],
+];
+
+function decideByStatus(status: number | undefined, message: string): ModelFault {
+  if (status === undefined) return 'upstream';
+  if (status === 401 || status === 402 || status === 403) return 'authentication';
+  if (status === 404) return /model/i.test(message) ? 'unknown_model' : 'invalid_request';
+  if (status === 408 || status === 504 || status === 522 || status === 524) return 'timeout';
+  if (status === 429) return 'rate_limited';
+  if (status === 503 || status === 529) return 'unavailable';
+  return status >= 400 && status < 500 ? 'invalid_request' : 'upstream';
+}
+
+export function decideFault(status: number | undefined, complaint: Complaint): ModelFault {
+  const actual = status ?? complaint.status;
+  // A status that is precise is believed before any name beside it.
+  const precise = actual !== undefined && actual !== 400 && actual !== 404 && actual < 500;
+  const names = `${complaint.type} ${complaint.code}`;
+  const named = precise ? undefined : NAMED.find(([pattern]) => pattern.test(names))?.[1];
+  const fault = named ?? decideByStatus(actual, complaint.message);
+  const mayOverflow = fault === 'invalid_request' || fault === 'upstream';
+  return mayOverflow && CONTEXT_OVERFLOW.test(complaint.message) ? 'context_overflow' : fault;
+}
+
+const KEY_SHAPES =
+  /\b(?:(?:sk|pk|rk|key|gsk|xai|hf|ghp)[-_]|AIza|AKIA)[A-Za-z0-9_*-]{8,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b|[A-Za-z0-9]*\*{3,}[A-Za-z0-9]*/g;
+
+/** At most 600 characters; without the target's own secrets, anything that looks like a key, and addresses. */
+export function redactMessage(message: string, target: Pick<UpstreamTarget, 'apiKey' | 'headers'>): string {
+  const secrets = [target.apiKey, ...Object.values(target.headers ?? {})];
+  let text = message.slice(0, 4000);
+  for (const secret of secrets) {
+    if (secret !== undefined && secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
+  }
+  text = text.replaceAll(KEY_SHAPES, '[redacted]').replaceAll(/\bhttps?:\/\/\S+/gi, '[address]');
+  return text.length > 600 ? `${text.slice(0, 600)}…` : text;
+}
+
+const MESSAGES: Record<Exclude<ModelFault, 'invalid_request'>, string> = {
+  unknown_model: 'The provider does not know the model.',
+  authentication: 'The provider refused its key.',
+  context_overflow: "The conversation exceeds the model's context window.",
+  rate_limited: 'The provider limits the rate of calls.',
+  unavailable: 'The provider is overloaded or unavailable.',
+  timeout: 'The provider did not answer in time.',
+  upstream: 'The provider failed.',
+};
+
+/** The error for what an upstream complained of: an HTTP error's body, or an error object inside a stream. */
+export function buildFault(
+  body: unknown,
+  target: Pick<UpstreamTarget, 'apiKey' | 'headers'>,
+  http: { status?: number; retryAfterMs?: number } = {},
+): ModelError {
+  const complaint = readComplaint(body);
+  const fault = decideFault(http.status, complaint);
+  const status = http.status ?? complaint.status;
+  const message =
+    fault === 'invalid_request'
+      ? redactMessage(complaint.message, target) || `The provider refused the request (${status ?? 'no status'}).`
+      : MESSAGES[fault];
+  return new ModelError(fault, message, {
+    ...(status === undefined ? {} : { status }),
+    ...(http.retryAfterMs === undefined ? {} : { retryAfterMs: http.retryAfterMs }),
+  });
+}
+
+/** Seconds or an HTTP date, in milliseconds from `now`; undefined for anything else. */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined || value.trim() === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

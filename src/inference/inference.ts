@@ -1,0 +1,74 @@
+import type { ModelsConfig, ProvidersConfig } from '../contract/config.ts';
+import type { Logger } from '../log.ts';
+import { ModelError } from './model.ts';
+import type { Inference, ModelDelta, ModelInfo, ModelRequest } from './model.ts';
+import { buildModelTable } from './providers.ts';
+import type { ModelEntry } from './providers.ts';
+import { DEFAULT_RETRY, streamWithRetries } from './retry.ts';
+import type { Candidate, RetryPolicy } from './retry.ts';
+import { streamScript } from './script.ts';
+import { openTransport } from './transport.ts';
+import type { Transport } from './transport.ts';
+import { DIALECTS } from './upstream/dialects.ts';
+import type { UpstreamTarget } from './upstream/dialect.ts';
+
+export type InferenceOptions = {
+  providers: ProvidersConfig;
+  models: ModelsConfig;
+  log: Logger;
+  retry?: Partial<RetryPolicy>;
+};
+
+async function* callUpstream(
+  transport: Transport,
+  target: UpstreamTarget,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelDelta> {
+  const dialect = DIALECTS[target.format];
+  const response = await transport.post(target, dialect.buildRequest(request, target), signal);
+  for await (const delta of dialect.readStream(response.events, target)) {
+    if (delta.type === 'finish') response.complete();
+    yield delta;
+  }
+}
+
+/**
+ * Model calls by name over the configured providers and the built-in `script/demo`.
+ * Throws a `StartupError` when the configuration contradicts itself.
+ */
+export function openInference({
+  providers,
+  models,
+  log,
+  retry = {},
+}: InferenceOptions): Inference & { listModels(): ModelInfo[] } {
+  const table = buildModelTable(providers, models);
+  const transport = openTransport();
+  const policy = { ...DEFAULT_RETRY, ...retry };
+
+  function buildCandidate({ info, target }: ModelEntry, request: ModelRequest): Candidate {
+    return {
+      name: info.name,
+      stream: (signal) =>
+        target === undefined ? streamScript(request, signal) : callUpstream(transport, target, request, signal),
+    };
+  }
+
+  return {
+    findModel: (model) => table.find(model),
+    listModels: () => table.list(),
+    async *stream(request, signal) {
+      signal.throwIfAborted();
+      const entries = table.resolve(request.model);
+      if (entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
+      const candidates = entries.map((entry) => buildCandidate(entry, request));
+      yield* streamWithRetries(candidates, policy, signal, ({ name, attempt, error, waitMs }) => {
+        // The message may quote what the caller sent: it stays out of the log.
+        const { fault, status } = error;
+        log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
+      });
+    },
+    close: () => transport.close(),
+  };
+}

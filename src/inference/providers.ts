@@ -1,0 +1,121 @@
+import type { ModelsConfig, ProviderConfig, ProvidersConfig } from '../contract/config.ts';
+import { StartupError } from '../errors.ts';
+import type { ModelInfo } from './model.ts';
+import { SCRIPT_MODEL, SCRIPT_PROVIDER } from './script.ts';
+import type { UpstreamTarget } from './upstream/dialect.ts';
+
+const DEFAULT_CONTEXT_WINDOW = 128_000;
+
+/** One model that a name stands for; without a target it is the built-in one. */
+export type ModelEntry = { info: ModelInfo; target: UpstreamTarget | undefined };
+
+export type ModelTable = {
+  /** What a name stands for, in the order to try; empty when no provider knows it. */
+  resolve(model: string): ModelEntry[];
+  /** Undefined when no provider knows it. Of a fallback list: what all of its models can do, at the first one's price. */
+  find(model: string): ModelInfo | undefined;
+  /** Names that the configuration spells out: lists first, then the models of each provider. */
+  list(): ModelInfo[];
+};
+
+const SCRIPT: ModelEntry = {
+  info: { name: SCRIPT_MODEL, contextWindow: DEFAULT_CONTEXT_WINDOW, vision: true, price: { input: 0, output: 0 } },
+  target: undefined,
+};
+
+function buildEntry(provider: string, config: ProviderConfig, id: string): ModelEntry | undefined {
+  const known = config.models?.find((model) => model.id === id);
+  if (config.models !== undefined && known === undefined) return undefined;
+  const name = `${provider}/${id}`;
+  const { contextWindow = DEFAULT_CONTEXT_WINDOW, vision = true, maxOutputTokens, price } = known ?? {};
+  const limits = maxOutputTokens === undefined ? {} : { maxOutputTokens };
+  return {
+    info: {
+      name,
+      contextWindow,
+      vision,
+      ...limits,
+      ...(price === undefined ? {} : { price: withoutUndefined(price) }),
+    },
+    target: {
+      name,
+      model: id,
+      format: config.format,
+      baseUrl: config.baseUrl,
+      timeoutMs: config.timeoutSeconds * 1000,
+      ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
+      ...(config.headers === undefined ? {} : { headers: config.headers }),
+      vision,
+      ...limits,
+    },
+  };
+}
+
+function withoutUndefined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
+}
+
+function joinInfo(name: string, [first, ...others]: ModelEntry[]): ModelInfo | undefined {
+  if (first === undefined) return undefined;
+  const all = [first.info, ...others.map((entry) => entry.info)];
+  const outputs = all.flatMap((info) => info.maxOutputTokens ?? []);
+  return {
+    ...first.info,
+    name,
+    contextWindow: Math.min(...all.map((info) => info.contextWindow)),
+    vision: all.every((info) => info.vision),
+    ...(outputs.length === 0 ? {} : { maxOutputTokens: Math.min(...outputs) }),
+  };
+}
+
+/** Throws a `StartupError` for a list that names a model which no provider has. */
+export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig): ModelTable {
+  if (Object.hasOwn(providers, SCRIPT_PROVIDER)) {
+    throw new StartupError(`Provider ${SCRIPT_PROVIDER} is built in; give yours another name.`);
+  }
+  const cache = new Map<string, ModelEntry>();
+
+  function findEntry(model: string): ModelEntry | undefined {
+    if (model === SCRIPT_MODEL) return SCRIPT;
+    const cached = cache.get(model);
+    if (cached !== undefined) return cached;
+    const slash = model.indexOf('/');
+    const provider = model.slice(0, Math.max(slash, 0));
+    const id = model.slice(slash + 1);
+    if (provider === '' || id === '' || !Object.hasOwn(providers, provider)) return undefined;
+    const config = providers[provider];
+    const entry = config === undefined ? undefined : buildEntry(provider, config, id);
+    // Only models of a list are kept: any other id comes from a caller, who could send ever new ones.
+    if (entry !== undefined && config?.models !== undefined) cache.set(model, entry);
+    return entry;
+  }
+
+  const lists = new Map<string, ModelEntry[]>();
+  for (const [name, members] of Object.entries(models)) {
+    const entries = members.map((member) => {
+      const entry = findEntry(member);
+      if (entry === undefined) throw new StartupError(`Model ${name} names ${member}, which no provider has.`);
+      return entry;
+    });
+    lists.set(name, entries);
+  }
+
+  function resolve(model: string): ModelEntry[] {
+    const listed = lists.get(model);
+    if (listed !== undefined) return listed;
+    const entry = findEntry(model);
+    return entry === undefined ? [] : [entry];
+  }
+
+  return {
+    resolve,
+    find: (model) => joinInfo(model, resolve(model)),
+    list: () => {
+      const spelled = Object.entries(providers).flatMap(([provider, config]) =>
+        (config.models ?? []).map(({ id }) => `${provider}/${id}`),
+      );
+      const names = [...new Set([...lists.keys(), ...spelled, SCRIPT_MODEL])];
+      return names.flatMap((name) => joinInfo(name, resolve(name)) ?? []);
+    },
+  };
+}

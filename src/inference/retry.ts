@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ModelError } from './model.ts';
+import type { ModelDelta } from './model.ts';
+
+export type RetryPolicy = {
+  /** tries of one upstream, the first included */
+  attempts: number;
+  /** the first wait is random below this; each further wait below twice as much */
+  baseMs: number;
+  /** no wait is longer; an upstream that asks for more is not tried again */
+  maxMs: number;
+  sleep(ms: number, signal: AbortSignal): Promise<unknown>;
+  /** 0 to 1 */
+  random(): number;
+};
+
+export const DEFAULT_RETRY: RetryPolicy = {
+  attempts: 3,
+  baseMs: 500,
+  maxMs: 30_000,
+  sleep: (ms, signal) => delay(ms, undefined, { signal }),
+  random: Math.random,
+};
+
+/** One upstream of a fallback list. */
+export type Candidate = { name: string; stream(signal: AbortSignal): AsyncIterable<ModelDelta> };
+
+export type Failure = { name: string; attempt: number; error: ModelError; waitMs: number | undefined };
+
+/** Milliseconds until the next try of the same upstream, or undefined when it has had its chances. */
+export function decideWait(error: ModelError, attempt: number, policy: RetryPolicy): number | undefined {
+  if (!error.retryable || attempt >= policy.attempts) return undefined;
+  const asked = error.retryAfterMs ?? 0;
+  if (asked > policy.maxMs) return undefined;
+  // Full jitter, on top of what the upstream asked for.
+  const backOff = policy.random() * policy.baseMs * 2 ** (attempt - 1);
+  return Math.min(policy.maxMs, asked + backOff);
+}
+
+/**
+ * Tries the candidates in order, each several times, until one begins to answer; from then on its failure is the
+ * caller's. `start` says nothing yet: it is held back until something follows.
+ * Throws the last error, at once when another try would not help, and the signal's reason when it aborts.
+ */
+export async function* streamWithRetries(
+  candidates: readonly Candidate[],
+  policy: RetryPolicy,
+  signal: AbortSignal,
+  onFailure: (failure: Failure) => void,
+): AsyncGenerator<ModelDelta> {
+  let last: ModelError | undefined;
+  for (const candidate of candidates) {
+    for (let attempt = 1; ; attempt += 1) {
+      let begun = false;
+      let start: ModelDelta | undefined;
+      try {
+        for await (const delta of candidate.stream(signal)) {
+          if (begun) {
+            yield delta;
+          } else if (delta.type === 'start') {
+            start = delta;
+          } else {
+            begun = true;
+            if (start !== undefined) yield start;
+            yield delta;
+          }
+        }
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (begun || !(error instanceof ModelError)) throw error;
+        last = error;
+        const waitMs = decideWait(error, attempt, policy);
+        onFailure({ name: candidate.name, attempt, error, waitMs });
+        if (!error.retryable) throw error;
+        if (waitMs === undefined) break;
+        await policy.sleep(waitMs, signal).catch((cause: unknown) => {
+          signal.throwIfAborted();
+          throw cause;
+        });
+      }
+    }
+  }
+  throw last ?? new ModelError('unknown_model', 'No provider serves this model.');
+}

@@ -1,0 +1,135 @@
+import type { Readable } from 'node:stream';
+import { Agent, errors as undiciErrors } from 'undici';
+import type { Dispatcher } from 'undici';
+import { buildFault, parseRetryAfter } from './fault.ts';
+import { ModelError } from './model.ts';
+import { readEvents } from './sse.ts';
+import { decodeBody, readText } from './body.ts';
+import type { SseEvent, UpstreamRequest, UpstreamTarget } from './upstream/dialect.ts';
+
+/** Bytes of an error's body that are read at most. */
+const ERROR_BODY_LIMIT = 64 * 1024;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** How long a finished reply may take to close its body before its connection is given up. */
+const DRAIN_MS = 1000;
+
+/** An upstream's answer. The events end with the body; leaving them early closes the connection. */
+export type UpstreamResponse = {
+  events: AsyncGenerator<SseEvent>;
+  /** The reply is complete: whatever still comes is thrown away, and the connection stays for the next call. */
+  complete(): void;
+};
+
+export type Transport = {
+  /**
+   * Resolves once the upstream answered 2xx. Throws a `ModelError` for anything else, and the signal's reason at once
+   * when it aborts, in whatever phase the call is.
+   */
+  post(target: UpstreamTarget, request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResponse>;
+  close(): Promise<void>;
+};
+
+function buildUrl(baseUrl: string, path: string): { origin: string; path: string } {
+  const url = new URL(baseUrl);
+  return { origin: url.origin, path: `${url.pathname.replace(/\/+$/, '')}${path}${url.search}` };
+}
+
+/** What a failure of the connection means. `started` tells whether any of the answer had come. */
+function describeFailure(error: unknown, started: boolean): ModelError {
+  if (error instanceof ModelError) return error;
+  if (
+    error instanceof undiciErrors.HeadersTimeoutError ||
+    error instanceof undiciErrors.BodyTimeoutError ||
+    error instanceof undiciErrors.ConnectTimeoutError
+  ) {
+    return new ModelError('timeout', 'The provider did not answer in time.', { cause: error });
+  }
+  const message = started ? "The provider's reply was cut off." : 'The provider could not be reached.';
+  return new ModelError('upstream', message, { cause: error });
+}
+
+async function buildHttpFault(response: Dispatcher.ResponseData, target: UpstreamTarget): Promise<ModelError> {
+  const text = await readText(decodeBody(response.body, response.headers), ERROR_BODY_LIMIT).catch(() => '');
+  let body: unknown = text.trimStart().startsWith('<') ? '' : text;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // plain text, or cut at the limit
+  }
+  const header = response.headers['retry-after'];
+  const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now());
+  const status = response.statusCode;
+  return buildFault(body, target, { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+}
+
+/** Calls upstreams over kept-alive connections, one pool an origin. */
+export function openTransport(): Transport {
+  const agent = new Agent({
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    keepAliveTimeout: 30_000,
+    pipelining: 1,
+    allowH2: false,
+  });
+
+  async function* readBody(
+    body: Readable,
+    source: Dispatcher.ResponseData['body'],
+    signal: AbortSignal,
+    state: { complete: boolean },
+  ) {
+    try {
+      // Left early, the body must stay open until it is known whether the reply was complete.
+      yield* readEvents(body.iterator({ destroyOnReturn: false }), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw describeFailure(error, true);
+    } finally {
+      if (state.complete && !signal.aborted && body === source) {
+        void source
+          .dump({ limit: ERROR_BODY_LIMIT, signal: AbortSignal.timeout(DRAIN_MS) })
+          .catch(() => source.destroy());
+      } else {
+        source.destroy();
+      }
+    }
+  }
+
+  return {
+    async post(target, request, signal) {
+      signal.throwIfAborted();
+      let response: Dispatcher.ResponseData;
+      try {
+        response = await agent.request({
+          ...buildUrl(target.baseUrl, request.path),
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            accept: 'text/event-stream, application/json',
+            'accept-encoding': 'identity',
+            ...request.headers,
+          },
+          body: JSON.stringify(request.body),
+          headersTimeout: target.timeoutMs,
+          bodyTimeout: target.timeoutMs,
+          signal,
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw describeFailure(error, false);
+      }
+      if (response.statusCode < 200 || response.statusCode > 299) {
+        const fault = await buildHttpFault(response, target);
+        signal.throwIfAborted();
+        throw fault;
+      }
+      const state = { complete: false };
+      return {
+        events: readBody(decodeBody(response.body, response.headers), response.body, signal, state),
+        complete: () => {
+          state.complete = true;
+        },
+      };
+    },
+    close: () => agent.destroy(),
+  };
+}

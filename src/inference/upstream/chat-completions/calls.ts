@@ -1,0 +1,90 @@
+import { newId } from '../../../ids.ts';
+import { ModelError } from '../../model.ts';
+import type { ModelDelta } from '../../model.ts';
+import { asArguments, asText, asWire, isJson } from '../wire.ts';
+
+type Call = {
+  /** number of the part; -1 until its name is known */
+  part: number;
+  index: number | undefined;
+  upstreamId: string;
+  name: string;
+  arguments: string;
+};
+
+/**
+ * Puts tool calls together from deltas. By the letter each delta says which call it belongs to by `index`; in the wild
+ * the index is missing, always 0 or used twice, ids are blank, repeated or new in every chunk, names are repeated.
+ */
+export type CallAssembler = {
+  push(delta: unknown, out: ModelDelta[]): void;
+  /** Throws when a call never got a name. */
+  end(): void;
+  readonly count: number;
+};
+
+export function buildCallAssembler(nextPart: () => number): CallAssembler {
+  const calls: Call[] = [];
+  const usedIds = new Set<string>();
+
+  function startsAnother(call: Call, id: string, name: string): boolean {
+    // Without a name it can only go on, even under an id that is new in every chunk.
+    if (name === '' || call.name === '') return false;
+    if (call.name !== name) return true;
+    if (id !== '' && call.upstreamId !== '' && id !== call.upstreamId) return true;
+    // The same name again, and nothing else to tell: another call if this one is whole already.
+    return id === '' && call.arguments !== '' && isJson(call.arguments);
+  }
+
+  function find(id: string, name: string, index: number | undefined): Call | undefined {
+    if (id !== '') {
+      const same = calls.findLast((call) => call.upstreamId === id);
+      if (same !== undefined && (index === undefined || same.index === undefined || same.index === index)) return same;
+    }
+    const call = index === undefined ? calls.at(-1) : calls.findLast((each) => each.index === index);
+    if (call === undefined || startsAnother(call, id, name)) return undefined;
+    return call;
+  }
+
+  function begin(call: Call, out: ModelDelta[]): void {
+    const id = call.upstreamId === '' || usedIds.has(call.upstreamId) ? newId('cal') : call.upstreamId;
+    usedIds.add(id);
+    call.part = nextPart();
+    out.push({ type: 'tool_call', index: call.part, id, name: call.name });
+  }
+
+  return {
+    get count() {
+      return calls.length;
+    },
+    push(delta, out) {
+      const wire = asWire(delta);
+      if (wire === undefined) return;
+      const body = asWire(wire.function) ?? {};
+      const id = asText(wire.id).trim();
+      const name = asText(body.name).trim();
+      const text = asArguments(body.arguments);
+      const index = typeof wire.index === 'number' ? wire.index : undefined;
+      let call = find(id, name, index);
+      if (call === undefined) {
+        // A trailing delta that says nothing at all.
+        if (id === '' && name === '' && text === '') return;
+        call = { part: -1, index, upstreamId: id, name: '', arguments: '' };
+        calls.push(call);
+      }
+      if (call.upstreamId === '') call.upstreamId = id;
+      if (call.name === '') call.name = name;
+      const begun = call.part !== -1;
+      if (!begun && call.name !== '') begin(call, out);
+      call.arguments += text;
+      if (call.part === -1) return;
+      const fresh = begun ? text : call.arguments;
+      if (fresh !== '') out.push({ type: 'tool_arguments', index: call.part, text: fresh });
+    },
+    end() {
+      if (calls.some((call) => call.part === -1)) {
+        throw new ModelError('upstream', 'The provider sent a tool call without a name.');
+      }
+    },
+  };
+}

@@ -1,0 +1,69 @@
+const OPEN = '<think>';
+const CLOSE = '</think>';
+
+export type TaggedText = { kind: 'text' | 'reasoning'; text: string };
+
+/**
+ * Splits `<think>…</think>` off the very start of a text that comes in pieces. Holds back only what may still turn out
+ * to be a tag; `flush` gives it out.
+ */
+export type ThinkTags = { push(text: string): TaggedText[]; flush(): TaggedText[] };
+
+/** The length of the longest end of `text` that begins `tag`. */
+function partialTag(text: string, tag: string): number {
+  for (let length = Math.min(text.length, tag.length - 1); length > 0; length -= 1) {
+    if (text.endsWith(tag.slice(0, length))) return length;
+  }
+  return 0;
+}
+
+export function buildThinkTags(): ThinkTags {
+  let state: 'start' | 'inside' | 'behind' | 'text' = 'start';
+  let held = '';
+
+  function push(text: string): TaggedText[] {
+    if (state === 'text') return text === '' ? [] : [{ kind: 'text', text }];
+    held += text;
+    if (state === 'start') {
+      const begun = held.trimStart();
+      if (OPEN.startsWith(begun) && begun.length < OPEN.length) return [];
+      if (!begun.startsWith(OPEN)) return release();
+      state = 'inside';
+      held = begun.slice(OPEN.length).replace(/^\n/, '');
+    }
+    if (state === 'inside') return pushInside();
+    // The blank lines between the reasoning and the answer belong to neither.
+    held = held.trimStart();
+    return held === '' ? [] : release();
+  }
+
+  function pushInside(): TaggedText[] {
+    const end = held.indexOf(CLOSE);
+    if (end !== -1) {
+      const reasoning = held.slice(0, end);
+      held = held.slice(end + CLOSE.length);
+      state = 'behind';
+      return [...(reasoning === '' ? [] : [{ kind: 'reasoning' as const, text: reasoning }]), ...push('')];
+    }
+    const keep = partialTag(held, CLOSE);
+    const reasoning = held.slice(0, held.length - keep);
+    held = held.slice(held.length - keep);
+    return reasoning === '' ? [] : [{ kind: 'reasoning', text: reasoning }];
+  }
+
+  function release(): TaggedText[] {
+    const text = held;
+    held = '';
+    state = 'text';
+    return text === '' ? [] : [{ kind: 'text', text }];
+  }
+
+  return {
+    push,
+    flush() {
+      const kind = state === 'inside' ? 'reasoning' : 'text';
+      const [rest] = release();
+      return rest === undefined ? [] : [{ kind, text: rest.text }];
+    },
+  };
+}

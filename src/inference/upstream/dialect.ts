@@ -1,0 +1,52 @@
+import type { WireFormat } from '../../contract/config.ts';
+import type { ModelDelta, ModelRequest } from '../model.ts';
+
+/** One event of an upstream's stream, or a whole JSON body that came instead of a stream. */
+export type SseEvent = { event?: string | undefined; data: string };
+
+/** One upstream model as a dialect sees it. */
+export type UpstreamTarget = {
+  /** `<provider>/<id>`: what deltas call the model, and who issues its reasoning proofs */
+  name: string;
+  /** the upstream's own id */
+  model: string;
+  format: WireFormat;
+  baseUrl: string;
+  timeoutMs: number;
+  apiKey?: string;
+  headers?: Record<string, string>;
+  vision: boolean;
+  maxOutputTokens?: number;
+};
+
+/** `path` follows the base URL. The body is JSON. */
+export type UpstreamRequest = { path: string; headers: Record<string, string>; body: Record<string, unknown> };
+
+/**
+ * A state machine over the events of one reply. `push` appends what an event means and says whether the reply is
+ * complete; `end` is for a stream that stopped before that. Both throw a `ModelError` for what the upstream did wrong.
+ */
+export type DeltaReader = {
+  push(event: SseEvent, out: ModelDelta[]): boolean;
+  end(out: ModelDelta[]): void;
+};
+
+export type Dialect = {
+  buildRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
+  readStream(events: AsyncIterable<SseEvent>, target: UpstreamTarget): AsyncGenerator<ModelDelta>;
+};
+
+/** Runs a reader over a stream. Nothing after the end of the reply is read. */
+export async function* readDeltas(events: AsyncIterable<SseEvent>, reader: DeltaReader): AsyncGenerator<ModelDelta> {
+  const out: ModelDelta[] = [];
+  for await (const event of events) {
+    const complete = reader.push(event, out);
+    if (out.length > 0) {
+      for (const delta of out) yield delta;
+      out.length = 0;
+    }
+    if (complete) return;
+  }
+  reader.end(out);
+  yield* out;
+}

@@ -1,0 +1,83 @@
+import { renameCalls } from '../call-ids.ts';
+import type { InputPart, ModelMessage, ModelRequest, TextPart } from '../model.ts';
+import type { UpstreamTarget } from './dialect.ts';
+import { asWire } from './wire.ts';
+
+const BLIND: TextPart = { type: 'text', text: '[image left out: this model cannot read images]' };
+
+function withoutImages(parts: InputPart[]): InputPart[] {
+  return parts.map((part) => (part.type === 'text' ? part : BLIND));
+}
+
+function hideImages(message: ModelMessage): ModelMessage {
+  if (message.role === 'user') return { role: 'user', content: withoutImages(message.content) };
+  if (message.role !== 'tool') return message;
+  return {
+    role: 'tool',
+    results: message.results.map((result) => ({ ...result, content: withoutImages(result.content) })),
+  };
+}
+
+function isObject(json: string): boolean {
+  try {
+    return asWire(JSON.parse(json)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Upstreams parse the arguments of earlier calls again, and some fail on what a model once wrote wrong. */
+function repairArguments(message: ModelMessage): ModelMessage {
+  if (message.role !== 'assistant') return message;
+  return {
+    role: 'assistant',
+    content: message.content.map((part) => {
+      if (part.type !== 'tool_call') return part;
+      if (part.arguments.trim() === '') return { ...part, arguments: '{}' };
+      return isObject(part.arguments) ? part : { ...part, arguments: JSON.stringify({ malformed: part.arguments }) };
+    }),
+  };
+}
+
+export type History = { system: string; messages: ModelMessage[] };
+
+/**
+ * The conversation as every dialect can send it: call ids legal and unique, arguments JSON objects, no image for a model
+ * without eyes, system messages ahead of the conversation joined to the instructions.
+ */
+export function buildHistory(request: ModelRequest, target: UpstreamTarget): History {
+  let start = 0;
+  const system = request.system === '' ? [] : [request.system];
+  for (const message of request.messages) {
+    if (message.role !== 'system') break;
+    system.push(joinText(message.content));
+    start += 1;
+  }
+  const messages = renameCalls(request.messages.slice(start)).map(repairArguments);
+  return {
+    system: system.filter((text) => text.trim() !== '').join('\n\n'),
+    messages: target.vision ? messages : messages.map(hideImages),
+  };
+}
+
+export function joinText(parts: readonly { type: string; text?: string }[], separator = '\n\n'): string {
+  return parts.flatMap((part) => (part.type === 'text' && part.text !== undefined ? [part.text] : [])).join(separator);
+}
+
+/** A system message inside the conversation, for dialects and chat templates that take one at the start only. */
+export function wrapSystem(content: TextPart[]): string {
+  return `<system>\n${joinText(content)}\n</system>`;
+}
+
+export function imageAddress(part: Exclude<InputPart, TextPart>): string {
+  return part.type === 'image' ? `data:${part.mediaType};base64,${part.data}` : part.url;
+}
+
+/** Drops what is undefined: upstreams refuse null where a field is merely absent. */
+export function compact(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+export function bearer(target: UpstreamTarget): Record<string, string> {
+  return { ...(target.apiKey === undefined ? {} : { authorization: `Bearer ${target.apiKey}` }), ...target.headers };
+}

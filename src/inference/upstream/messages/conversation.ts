@@ -1,0 +1,88 @@
+import type { AssistantPart, InputPart, ModelMessage, ToolResult } from '../../model.ts';
+import type { UpstreamTarget } from '../dialect.ts';
+import { wrapSystem } from '../history.ts';
+import { asWire } from '../wire.ts';
+
+export type Block = Record<string, unknown> & { type: string };
+export type Turn = { role: 'user' | 'assistant'; content: Block[] };
+
+/** The upstream refuses text without anything to read in it. */
+function buildText(text: string): Block[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
+}
+
+function buildInput(part: InputPart): Block[] {
+  switch (part.type) {
+    case 'text':
+      return buildText(part.text);
+    case 'image':
+      return [{ type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.data } }];
+    case 'image_url':
+      return [{ type: 'image', source: { type: 'url', url: part.url } }];
+  }
+}
+
+function buildResult({ callId, content, isError }: ToolResult): Block {
+  const blocks = content.flatMap(buildInput);
+  const [first] = blocks;
+  return {
+    type: 'tool_result',
+    tool_use_id: callId,
+    ...(blocks.length === 0 ? {} : { content: blocks.length === 1 && first?.type === 'text' ? first.text : blocks }),
+    ...(isError ? { is_error: true } : {}),
+  };
+}
+
+function buildAssistantPart(part: AssistantPart, target: UpstreamTarget): Block[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return buildText(part.text);
+    case 'tool_call':
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: asWire(JSON.parse(part.arguments)) ?? {} }];
+    case 'reasoning':
+      // Only whoever signed a thinking block accepts it, and none is accepted unsigned.
+      if (part.issuer !== target.name) return [];
+      if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }];
+      return part.signature === undefined ? [] : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+  }
+}
+
+function buildTurn(message: ModelMessage, target: UpstreamTarget): Turn {
+  switch (message.role) {
+    case 'system':
+      return { role: 'user', content: buildText(wrapSystem(message.content)) };
+    case 'user':
+      return { role: 'user', content: message.content.flatMap(buildInput) };
+    case 'tool':
+      return { role: 'user', content: message.results.map(buildResult) };
+    case 'assistant':
+      return { role: 'assistant', content: message.content.flatMap((part) => buildAssistantPart(part, target)) };
+  }
+}
+
+/** Results come first in their turn, whatever was said beside them. */
+function orderUserTurn(turn: Turn): Turn {
+  if (turn.role !== 'user') return turn;
+  const isResult = (block: Block) => block.type === 'tool_result';
+  return {
+    role: 'user',
+    content: [...turn.content.filter(isResult), ...turn.content.filter((block) => !isResult(block))],
+  };
+}
+
+/** User and assistant take turns, the user first; no turn is empty, and none that the model goes on with ends in blanks. */
+export function buildTurns(messages: readonly ModelMessage[], target: UpstreamTarget): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    const turn = buildTurn(message, target);
+    if (turn.content.length === 0) continue;
+    const last = turns.at(-1);
+    if (last?.role === turn.role) last.content.push(...turn.content);
+    else turns.push(turn);
+  }
+  if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [{ type: 'text', text: 'Continue.' }] });
+  const final = turns.at(-1)?.role === 'assistant' ? turns.at(-1)?.content.at(-1) : undefined;
+  if (final?.type === 'text' && typeof final.text === 'string') final.text = final.text.trimEnd();
+  return turns.map(orderUserTurn);
+}

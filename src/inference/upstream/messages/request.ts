@@ -1,0 +1,85 @@
+import type { ModelRequest } from '../../model.ts';
+import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
+import { buildHistory, compact } from '../history.ts';
+import { buildTurns } from './conversation.ts';
+import type { Block, Turn } from './conversation.ts';
+import { decideThinking } from './thinking.ts';
+
+const CACHE = { type: 'ephemeral' };
+
+/**
+ * Marks what the next call will begin with: the last message and the user message before it. The upstream allows four
+ * marks; the instructions and the tools take the other two.
+ */
+function markTurns(turns: Turn[]): void {
+  const users = turns.filter((turn) => turn.role === 'user').slice(-2);
+  for (const turn of users) {
+    const block = turn.content.at(-1);
+    if (block !== undefined) block.cache_control = CACHE;
+  }
+}
+
+function buildToolChoice(request: ModelRequest): Record<string, unknown> | undefined {
+  const { toolChoice, parallelToolCalls } = request;
+  const serial = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  if (typeof toolChoice === 'object') return { type: 'tool', name: toolChoice.name, ...serial };
+  if (toolChoice === 'required') return { type: 'any', ...serial };
+  if (toolChoice === 'none') return { type: 'none' };
+  return toolChoice === 'auto' || parallelToolCalls === false ? { type: 'auto', ...serial } : undefined;
+}
+
+function buildSystem(system: string, request: ModelRequest): Block[] {
+  const json = request.responseFormat?.type === 'json_object' ? 'Reply with one JSON object and nothing else.' : '';
+  return [system, json].filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+}
+
+/** One of the two may be said; newer models refuse both, and thinking refuses either. */
+function buildSampling(request: ModelRequest, thinks: boolean): Record<string, unknown> {
+  if (thinks) return {};
+  if (request.temperature !== undefined) return { temperature: Math.min(request.temperature, 1) };
+  return request.topP === undefined ? {} : { top_p: request.topP };
+}
+
+export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {
+  const history = buildHistory(request, target);
+  const { maxTokens, thinking, effort } = decideThinking(request, history.messages, target);
+  const format = request.responseFormat;
+  const schema = format?.type === 'json_schema' ? { type: 'json_schema', schema: format.schema } : undefined;
+  const outputConfig = compact({ effort, format: schema });
+  const stop = request.stop?.filter((sequence) => sequence.trim() !== '');
+
+  const system = buildSystem(history.system, request);
+  const messages = buildTurns(history.messages, target);
+  const tools: Record<string, unknown>[] = request.tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    input_schema: parameters,
+  }));
+  // A single question is not asked again: marking it would pay for a cache that nobody reads.
+  if (request.cacheKey !== undefined || tools.length > 0) {
+    markTurns(messages);
+    const last = [system.at(-1), tools.at(-1)];
+    for (const block of last) if (block !== undefined) block.cache_control = CACHE;
+  }
+  return {
+    path: '/messages',
+    headers: {
+      'anthropic-version': '2023-06-01',
+      ...(target.apiKey === undefined ? {} : { 'x-api-key': target.apiKey }),
+      ...target.headers,
+    },
+    body: compact({
+      model: target.model,
+      max_tokens: maxTokens,
+      system: system.length === 0 ? undefined : system,
+      messages,
+      stream: true,
+      tools: tools.length === 0 ? undefined : tools,
+      tool_choice: tools.length === 0 ? undefined : buildToolChoice(request),
+      stop_sequences: stop === undefined || stop.length === 0 ? undefined : stop,
+      thinking,
+      output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
+      ...buildSampling(request, thinking !== undefined),
+    }),
+  };
+}

@@ -1,0 +1,62 @@
+import type { ModelMessage, ModelRequest, ReasoningEffort } from '../../model.ts';
+import type { UpstreamTarget } from '../dialect.ts';
+
+/** Tokens that a reply may have when neither the caller nor the model's record says. */
+const DEFAULT_MAX_TOKENS = 8192;
+const SMALLEST_BUDGET = 1024;
+
+const BUDGETS: Record<Exclude<ReasoningEffort, 'none'>, number> = {
+  minimal: 1024,
+  low: 4096,
+  medium: 10_000,
+  high: 24_000,
+  xhigh: 32_000,
+};
+const ADAPTIVE_EFFORT: Record<Exclude<ReasoningEffort, 'none'>, string> = {
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'max',
+};
+
+export type Thinking = { maxTokens: number; thinking?: Record<string, unknown>; effort?: string };
+
+/** From 4.6 on the models decide themselves how long to think, and refuse a budget. */
+function isAdaptive(model: string): boolean {
+  const version = /claude-[a-z]+-(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
+  return version !== null && Number(version[1]) + Number(version[2] ?? 0) / 100 >= 4.06;
+}
+
+/**
+ * A turn that began without a proof of ours cannot go on with thinking: the upstream wants each reply of the running
+ * tool loop to begin with the thinking block that it signed.
+ */
+function loopLacksProof(messages: readonly ModelMessage[], target: UpstreamTarget): boolean {
+  const last = messages.findLast((message) => message.role !== 'tool' && message.role !== 'system');
+  if (last?.role !== 'assistant' || !last.content.some((part) => part.type === 'tool_call')) return false;
+  return !last.content.some((part) => part.type === 'reasoning' && part.issuer === target.name);
+}
+
+/** `max_tokens`, which this format demands, and the thinking that fits below it. */
+export function decideThinking(
+  request: ModelRequest,
+  messages: readonly ModelMessage[],
+  target: UpstreamTarget,
+): Thinking {
+  const { effort, budgetTokens } = request.reasoning ?? {};
+  const ceiling = target.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const asked = request.maxOutputTokens;
+  const plain = { maxTokens: Math.min(asked ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, ceiling) };
+  const level = effort ?? (budgetTokens === undefined ? undefined : budgetTokens <= 4096 ? 'low' : 'high');
+  if (level === undefined || level === 'none') return plain;
+  const forced = request.toolChoice === 'required' || typeof request.toolChoice === 'object';
+  if (forced || loopLacksProof(messages, target)) return plain;
+  const wanted = Math.max(budgetTokens ?? BUDGETS[level], SMALLEST_BUDGET);
+  const maxTokens = Math.min(asked ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS + wanted, ceiling);
+  if (isAdaptive(target.model)) return { maxTokens, thinking: { type: 'adaptive' }, effort: ADAPTIVE_EFFORT[level] };
+  // The budget counts into `max_tokens`; half of it stays for the answer when both are tight.
+  const budget = wanted < maxTokens ? wanted : Math.floor(maxTokens / 2);
+  if (budget < SMALLEST_BUDGET) return plain;
+  return { maxTokens, thinking: { type: 'enabled', budget_tokens: budget } };
+}

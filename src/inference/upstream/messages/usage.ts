@@ -1,0 +1,25 @@
+import type { ModelUsage } from '../../model.ts';
+import { asCount, asWire } from '../wire.ts';
+
+/**
+ * Adds up what the start and the end of a message say. Counts are cumulative, and some upstreams send them whole at one
+ * end and as 0 at the other, so the larger is the true one. Upstream `input_tokens` leave cached tokens out; ours do not.
+ */
+export function buildUsageCount() {
+  const seen = { fresh: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+  return {
+    add(value: unknown): void {
+      const usage = asWire(value);
+      if (usage === undefined) return;
+      seen.fresh = Math.max(seen.fresh, asCount(usage.input_tokens));
+      seen.output = Math.max(seen.output, asCount(usage.output_tokens));
+      seen.cacheRead = Math.max(seen.cacheRead, asCount(usage.cache_read_input_tokens));
+      seen.cacheWrite = Math.max(seen.cacheWrite, asCount(usage.cache_creation_input_tokens));
+      seen.reasoning = Math.max(seen.reasoning, asCount(asWire(usage.output_tokens_details)?.thinking_tokens));
+    },
+    total(): ModelUsage {
+      const { fresh, output, cacheRead, cacheWrite, reasoning } = seen;
+      return { input: fresh + cacheRead + cacheWrite, output, cacheRead, cacheWrite, reasoning };
+    },
+  };
+}

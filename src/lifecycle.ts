@@ -1,0 +1,47 @@
+import { errorText } from './errors.ts';
+import type { Logger } from './log.ts';
+
+type Closer = () => Promise<void> | void;
+
+/** What is opened is closed in reverse order, once, even when a closer throws. */
+export class Lifecycle {
+  readonly #closers: { name: string; close: Closer }[] = [];
+  readonly #abort = new AbortController();
+  readonly #log: Logger;
+  #closing: Promise<void> | undefined;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Aborted when closing begins. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  onClose(name: string, close: Closer): void {
+    this.#closers.push({ name, close });
+  }
+
+  /** Registers a closable and returns it. */
+  use<T extends { close(): Promise<void> | void }>(name: string, resource: T): T {
+    this.onClose(name, () => resource.close());
+    return resource;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#run();
+    return this.#closing;
+  }
+
+  async #run(): Promise<void> {
+    this.#abort.abort();
+    for (const { name, close } of this.#closers.reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        this.#log.error({ part: name, error: errorText(error) }, 'could not close cleanly');
+      }
+    }
+  }
+}

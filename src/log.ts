@@ -1,0 +1,38 @@
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+
+export type { Logger };
+
+/** Names of fields whose values never reach a log, at the top and one or two levels down. */
+const SECRET_FIELDS = [
+  'apiKey',
+  'key',
+  'token',
+  'accessToken',
+  'refreshToken',
+  'clientSecret',
+  'secret',
+  'password',
+  'authorization',
+  'cookie',
+  '["x-api-key"]',
+  '["set-cookie"]',
+  'totpSecret',
+  'masterKey',
+  'dataUrl',
+];
+
+const paths = SECRET_FIELDS.flatMap((field) => {
+  const step = field.startsWith('[') ? field : `.${field}`;
+  return [field, `*${step}`, `*.*${step}`];
+});
+
+/** JSON lines on stdout; readable lines when a person watches. `level` is a pino level or `silent`. */
+export function openLog(options: { level: string; pretty: boolean }): Logger {
+  return pino({
+    level: options.level,
+    base: null,
+    redact: { paths, censor: '[redacted]' },
+    ...(options.pretty ? { transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } } : {}),
+  });
+}

@@ -1,0 +1,145 @@
+import type { Sandboxes } from '../backends/sandbox/sandbox.ts';
+import type { Bus } from '../backends/bus/bus.ts';
+import { publishEvents, sendDelta } from '../backends/bus/channels.ts';
+import type { Db } from '../backends/db/db.ts';
+import { runTurn } from '../agent/turn.ts';
+import { findForgottenSteers } from '../agent/history.ts';
+import type { OpenStep } from '../agent/log.ts';
+import type { Tool } from '../agent/tools/tool.ts';
+import type { Turn, TurnDeps } from '../agent/turn-types.ts';
+import type { EventEnvelope } from '../contract/events.ts';
+import { errorText } from '../errors.ts';
+import { newId } from '../ids.ts';
+import type { Inference } from '../inference/model.ts';
+import type { Mcp } from '../mcp/mcp.ts';
+import type { Vaults } from '../vault/resolve.ts';
+import type { Logger } from '../log.ts';
+import { listTurnAsks } from '../store/asks.ts';
+import { listInbox } from '../store/inbox.ts';
+import { readPermissions, restSession } from '../store/leases.ts';
+import type { Claim } from '../store/leases.ts';
+import { expireAsks } from './expire.ts';
+import { buildMcpPort } from './mcp.ts';
+import { openJournal } from './journal.ts';
+import type { SessionJournal } from './journal.ts';
+import type { Appender } from './appender.ts';
+import { enqueueSteer } from './enqueue.ts';
+import { readPromptNotes } from './snapshot.ts';
+import { startTitle } from './title.ts';
+import { buildToolPorts } from './tool-ports.ts';
+
+export type WorkerDeps = {
+  db: Db;
+  bus: Bus;
+  sandboxes: Sandboxes;
+  inference: Inference;
+  tools: ReadonlyMap<string, Tool>;
+  mcp: Mcp;
+  vaults: Vaults;
+  appender: Appender;
+  log: Logger;
+  limits: TurnDeps['limits'];
+};
+
+/**
+ * Does what a claimed session needs: expires asks, acts on an interrupt, opens the next turn from the inbox, runs the
+ * turn. The last write gives the lease back. Answers whether the session has more to do at once.
+ */
+export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSignal): Promise<boolean> {
+  const log = deps.log.child({ sessionId: claim.sessionId });
+  const publish = (envelopes: EventEnvelope[]) => publishEvents(deps.bus, log, claim.organizationId, envelopes);
+  if (claim.turn !== null && claim.status === 'waiting_on_human' && claim.interrupt === null) {
+    const expired = await expireAsks(claim, deps.db, publish);
+    if (!expired.resumed) return expired.awake;
+  }
+  const journal = await openJournal(claim, { db: deps.db, appender: deps.appender, publish });
+  const turn = claim.turn === null ? await openNextTurn(claim, journal, deps) : readTurn(claim.turn, claim);
+  if (turn === undefined) return restSession(deps.db, claim.sessionId, claim.epoch);
+  const end = await runTurn(
+    turn,
+    buildTurnDeps(claim, await readPromptNotes(claim, deps.db), journal, deps, signal, log),
+  );
+  if (end === 'waiting') return journal.awake;
+  startTitle(claim, turn, journal, { ...deps, log, publish });
+  return journal.awake;
+}
+
+function readTurn(row: NonNullable<Claim['turn']>, claim: Claim): Turn {
+  return {
+    id: row.id,
+    startedAt: row.startedAt,
+    steps: row.steps,
+    step: row.step as OpenStep | null,
+    usage: row.usage ?? {},
+    unwritten: [],
+    taken: [],
+    toolState: claim.toolState,
+  };
+}
+
+/** Takes the oldest opener out of the inbox, or what came too late for the last turn. */
+async function openNextTurn(claim: Claim, journal: SessionJournal, deps: WorkerDeps): Promise<Turn | undefined> {
+  let [next] = await listInbox(deps.db, claim.sessionId, 1);
+  if (next === undefined) {
+    const late = findForgottenSteers(journal.events);
+    if (late !== undefined && (await enqueueSteer(deps.db, claim.sessionId, late))) {
+      [next] = await listInbox(deps.db, claim.sessionId, 1);
+    }
+  }
+  if (next === undefined) return undefined;
+  const turn = readTurn({ id: newId('trn'), steps: 0, step: null, usage: null, startedAt: new Date() }, claim);
+  const prompt = journal.events.find((event) => event.id === next.prompt.eventId);
+  await journal.append({
+    events: [
+      {
+        id: newId('evt'),
+        turnId: turn.id,
+        status: 'complete',
+        payload: { type: 'session.status_running' },
+        internal: { prompt: next.prompt },
+      },
+    ],
+    session: { status: 'running', liveTurn: turn.id, clearInterrupt: true },
+    turn: { id: turn.id, state: 'running' },
+    ...(prompt === undefined ? {} : { inbound: { sequences: [prompt.sequence], turnId: turn.id, status: 'received' } }),
+    taken: [next.position],
+  });
+  return turn;
+}
+
+function buildTurnDeps(
+  claim: Claim,
+  promptNotes: string[],
+  journal: SessionJournal,
+  deps: WorkerDeps,
+  signal: AbortSignal,
+  log: Logger,
+): TurnDeps {
+  const { sessionId: id, organizationId, agentId, subjectId, version } = claim;
+  const role = version.roles.find((candidate) => candidate.name === claim.role);
+  const { modelName, systemPrompt } = version;
+  const toolConfigs = (role ?? version).tools;
+  return {
+    session: { id, organizationId, agentId, subjectId, modelName, systemPrompt, promptNotes, toolConfigs },
+    journal,
+    inference: deps.inference,
+    tools: deps.tools,
+    mcp: buildMcpPort(claim, toolConfigs, deps),
+    ports: buildToolPorts(claim, deps.db),
+    readPermissions: () => readPermissions(deps.db, id),
+    readAsks: (turnId) => listTurnAsks(deps.db, id, turnId),
+    openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),
+    sendLive: (frame, turnId) =>
+      sendDelta(deps.bus, organizationId, {
+        ...frame,
+        sessionId: id,
+        sequence: journal.lastSequence,
+        turnId,
+        processedAt: null,
+        createdAt: new Date().toISOString(),
+      }),
+    signal,
+    limits: deps.limits,
+    report: (error, what) => log.warn({ error: errorText(error) }, what),
+  };
+}

@@ -1,0 +1,204 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MAX_VOLUME_BYTES } from '../../../src/contract/files.ts';
+import type { Volume } from '../../../src/contract/files.ts';
+import { openFilesApi } from './harness.ts';
+import type { FilesApi, Subject } from './harness.ts';
+
+const MIB = 1024 * 1024;
+const RAW = { 'content-type': 'application/octet-stream' };
+const getVolume = async (subject: Subject) => (await subject.call<Volume>('GET', '/volume')).body;
+const fill = (subject: Subject, path: string, bytes: number) =>
+  subject.call('PUT', '/files/content', { path, overwrite: true }, { headers: RAW, body: Buffer.alloc(bytes, 1) });
+
+/** A bubblewrap that takes its time, or never comes up. */
+function placeBubblewrap(before: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'capstan-bwrap-'));
+  writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\n${before}\nexec /usr/bin/bwrap "$@"\n`);
+  chmodSync(join(folder, 'bwrap'), 0o755);
+  return folder;
+}
+
+describe('a volume', () => {
+  let api: FilesApi;
+  beforeAll(async () => {
+    api = await openFilesApi();
+  });
+  afterAll(() => api.close());
+
+  test('begins with the first write, and no reading makes one', async () => {
+    const anna = api.subject();
+    await anna.names();
+    await anna.call('GET', '/files/search', { query: 'x' });
+    expect((await anna.call('GET', '/files/stat', { path: 'x' })).body.error).toBe('not_found');
+    expect((await anna.call('GET', '/files/content', { path: 'x' })).body.error).toBe('not_found');
+    expect((await anna.call('DELETE', '/files', { path: 'x' })).body.error).toBe('not_found');
+    const body = { from: 'a', to: 'b' };
+    expect((await anna.call('POST', '/files/move', {}, { body })).body.error).toBe('not_found');
+    expect(await getVolume(anna)).toEqual({
+      object: 'sandbox.volume',
+      agentId: api.agentId,
+      subjectId: anna.id,
+      status: 'none',
+      sizeBytes: 0,
+      usedBytes: 0,
+      availableBytes: 0,
+      maxSizeBytes: MAX_VOLUME_BYTES,
+      createdAt: null,
+      updatedAt: null,
+    });
+    expect(existsSync(anna.folder)).toBe(false);
+    await fill(anna, 'a', 3 * MIB);
+    const volume = await getVolume(anna);
+    expect(volume).toMatchObject({ status: 'ready', sizeBytes: 536_870_912, maxSizeBytes: 4_294_967_296 });
+    expect(volume.usedBytes).toBeGreaterThanOrEqual(3 * MIB);
+    expect(volume.usedBytes).toBeLessThan(4 * MIB);
+    expect(volume.availableBytes).toBe(volume.sizeBytes - volume.usedBytes);
+    expect(volume.createdAt).toMatch(/^\d{4}-/);
+    await anna.run('head -c 5000000 /dev/zero > by-session');
+    expect((await getVolume(anna)).usedBytes).toBeGreaterThan(volume.usedBytes + 4 * MIB);
+  });
+
+  test('goes with its agent', async () => {
+    const { id } = (
+      await api.send<{ id: string }>('POST', '/v1/agents', {
+        body: { name: 'x', modelName: 'script/demo', systemPrompt: 'x', skills: [], tools: [] },
+      })
+    ).body;
+    const prefix = `/v1/agents/${id}/users/bob`;
+    await api.send('PUT', `${prefix}/files/content`, { body: { path: 'a', content: 'x' } });
+    const volumes = () => readdirSync(api.local.dir, { recursive: true }).filter((name) => String(name).includes(id));
+    expect(volumes().length).toBeGreaterThan(1);
+    expect((await api.send('DELETE', `/v1/agents/${id}`)).status).toBe(200);
+    expect(volumes()).toEqual([]);
+    expect((await api.send('GET', `${prefix}/files`)).status).toBe(404);
+  });
+
+  test('that is warmed has a standby, which the next session adopts', async () => {
+    const anna = api.subject();
+    const warm = { agentId: api.agentId, subjectId: anna.id };
+    for (let time = 0; time < 2; time += 1) {
+      const reply = await api.send('POST', '/v1/sandboxes/warm', { body: warm });
+      expect([reply.status, reply.body]).toEqual([
+        202,
+        { object: 'sandbox.warm', status: 'warming', reason: null, agentId: api.agentId, subjectId: anna.id },
+      ]);
+    }
+    expect(['warming', 'ready']).toContain((await getVolume(anna)).status);
+    await expect.poll(async () => (await getVolume(anna)).status).toBe('ready');
+    await anna.put('by-api', 'x');
+    const before = executorsOf(anna);
+    expect(before).toHaveLength(1);
+    expect(await anna.run('cat by-api; echo from session > by-session')).toBe('x');
+    expect(executorsOf(anna)).toEqual(before);
+    expect(await anna.text('by-session')).toBe('from session\n');
+    expect(executorsOf(anna)).toEqual(before);
+  });
+});
+
+const readCommand = (pid: string) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+const readParent = (pid: string) => Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+/** Process ids of the wrappers that mount the volume. */
+function executorsOf({ folder }: Subject): number[] {
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return children
+    .filter((pid) => {
+      try {
+        const parts = readCommand(pid);
+        return parts[0]?.endsWith('bwrap') === true && parts.includes(folder) && readParent(pid) === process.pid;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+test('a volume grows by doubling, never shrinks, and refuses what cannot fit', async () => {
+  const api = await openFilesApi({ initialVolumeBytes: 4 * MIB, maxVolumeBytes: 16 * MIB });
+  const anna = api.subject();
+  const sizes = [];
+  for (let index = 0; index < 3; index += 1) {
+    expect((await fill(anna, `f${index}`, 4 * MIB)).status).toBe(200);
+    sizes.push((await getVolume(anna)).sizeBytes / MIB);
+  }
+  expect(sizes).toEqual([8, 16, 16]);
+  for (const path of ['f3', 'f4']) {
+    const refused = await fill(anna, path, 5 * MIB);
+    expect([refused.status, refused.body.error]).toEqual([400, 'validation_error']);
+    expect(refused.body.message).toContain('limited to 4294967296 bytes');
+  }
+  const copy = await anna.call('POST', '/files/copy', {}, { body: { from: 'f0', to: 'f9' } });
+  expect([
+    copy.status,
+    (await anna.call('POST', '/files/copy', {}, { body: { from: 'f0', to: 'f10' } })).status,
+  ]).toEqual([200, 400]);
+  expect(readdirSync(anna.folder).sort()).toEqual(['f0', 'f1', 'f2', 'f9']);
+  for (const path of ['f0', 'f1', 'f2']) await anna.call('DELETE', '/files', { path });
+  expect(await getVolume(anna)).toMatchObject({ sizeBytes: 16 * MIB, status: 'ready' });
+  expect((await fill(anna, 'fits', 8 * MIB)).status).toBe(200);
+  await api.close();
+});
+
+test('parallel writers cannot pass the limit together', async () => {
+  const api = await openFilesApi({ initialVolumeBytes: MIB, maxVolumeBytes: 10 * MIB });
+  const anna = api.subject();
+  const replies = await Promise.all(Array.from({ length: 20 }, (_, index) => fill(anna, `f${index}`, MIB)));
+  const stored = replies.filter((reply) => reply.status === 200).length;
+  // Room is held from the start of an upload, so how many of them fit at once depends on their timing.
+  expect(stored).toBeGreaterThan(0);
+  expect(stored).toBeLessThan(11);
+  expect((await getVolume(anna)).usedBytes).toBeLessThanOrEqual(10 * MIB);
+  await api.close();
+});
+
+test('a call waits for a volume that warms up, and gives up in time', async () => {
+  const places = [placeBubblewrap('sleep 3')];
+  const patient = await openFilesApi({ bwrapPlaces: places });
+  const anna = patient.subject();
+  await patient.send('POST', '/v1/sandboxes/warm', { body: { agentId: patient.agentId, subjectId: anna.id } });
+  expect((await getVolume(anna)).status).toBe('warming');
+  expect((await anna.put('a', 'x')).status).toBe(200);
+  expect((await getVolume(anna)).status).toBe('ready');
+  await patient.close();
+  const hasty = await openFilesApi({ bwrapPlaces: places, volumeWaitMs: 100 });
+  const bob = hasty.subject();
+  const late = await bob.put('a', 'x');
+  expect([late.status, late.body.error, late.headers.get('retry-after')]).toEqual([503, 'server_error', '1']);
+  expect((await getVolume(bob)).status).toBe('warming');
+  await expect.poll(async () => (await bob.put('a', 'x')).status, { timeout: 20_000, interval: 300 }).toBe(200);
+  await hasty.close();
+  rmSync(places[0] ?? '', { recursive: true });
+});
+
+test('a volume that cannot be reached says so, and loses nothing', async () => {
+  const api = await openFilesApi({ standbyIdleMs: 100 });
+  const anna = api.subject();
+  await anna.put('a', 'kept');
+  await expect.poll(() => executorsOf(anna), { timeout: 10_000 }).toEqual([]);
+  const broken = placeBubblewrap('exit 1');
+  const again = await openFilesApi({ bwrapPlaces: [broken] });
+  const bob = again.subject();
+  const refused = await bob.put('a', 'x');
+  expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([503, 'server_error', '1']);
+  expect((await getVolume(bob)).status).toBe('unavailable');
+  expect(await anna.text('a')).toBe('kept');
+  await again.close();
+  await api.close();
+  rmSync(broken, { recursive: true });
+});
+
+test('standbys are bounded in number and end when idle', async () => {
+  const api = await openFilesApi({ maxStandbys: 2, standbyIdleMs: 1500 });
+  const subjects = Array.from({ length: 5 }, () => api.subject());
+  for (const subject of subjects) expect((await subject.put('own', subject.id)).status).toBe(200);
+  const count = () => subjects.flatMap(executorsOf).length;
+  await expect.poll(count, { timeout: 10_000 }).toBeLessThanOrEqual(2);
+  const parallel = await Promise.all(subjects.map((subject) => subject.text('own')));
+  expect(parallel).toEqual(subjects.map((subject) => subject.id));
+  await expect.poll(count, { timeout: 15_000, interval: 500 }).toBe(0);
+  expect(await subjects[0]?.text('own')).toBe(subjects[0]?.id);
+  await api.close();
+});

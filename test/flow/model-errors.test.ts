@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { allowAll, textOf, typesOf } from '../support/chat.ts';
+import type { Chat } from '../support/chat.ts';
+import { callTool, readChat, say } from '../support/service-model.ts';
+import { startService } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ maxSteps: 3 });
+});
+afterAll(() => service.close());
+
+const STORY = 'It was a dark and stormy night. '.repeat(20);
+
+/** After a failed turn the next one answers, and the model reads the prompt that it did not get to answer. */
+async function expectUsable(chat: Chat): Promise<void> {
+  service.model.play(say('Here again.'));
+  const idle = await chat.run('Still there?');
+  expect(idle.payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
+  expect(await chat.session()).toMatchObject({ status: 'idle', queuedCount: 0 });
+  chat.close();
+}
+
+it.each([
+  {
+    what: 'a refused key',
+    answer: { status: 401, body: '{"error":{"message":"Incorrect API key provided: sk-verysecret0123456789"}}' },
+    message: 'The provider refused its key.',
+  },
+  {
+    what: 'a full context window',
+    answer: { status: 400, body: '{"error":{"message":"too long","code":"context_length_exceeded"}}' },
+    message: "The conversation exceeds the model's context window.",
+  },
+  {
+    what: 'a request that the provider does not take',
+    answer: { status: 400, body: '{"error":{"message":"temperature is out of range"}}' },
+    message: 'temperature is out of range',
+  },
+])('$what ends the turn with an error, at once, and not the session', async ({ answer, message }) => {
+  service.model.play(answer, answer);
+  const chat = await service.api.openChat();
+  const idle = await chat.run('Go.');
+  expect(idle.payload['stop_reason']).toEqual({ type: 'error', message });
+  expect(idle.payload).toHaveProperty('usage');
+  expect(service.model.requests).toHaveLength(1);
+  expect(await chat.session()).toMatchObject({ status: 'idle' });
+  await expectUsable(chat);
+});
+
+it('a model that no provider has ends the turn with an error that names it', async () => {
+  const chat = await service.api.openChat(await service.api.createAgent({ modelName: 'nowhere/x' }));
+  const idle = await chat.run('Go.');
+  expect(idle.payload['stop_reason']).toMatchObject({ type: 'error', message: expect.stringContaining('nowhere/x') });
+  chat.close();
+});
+
+it('a provider that fails and then answers is tried again, unseen', async () => {
+  service.model.play({ status: 500 }, { status: 503 }, say('fine'));
+  const chat = await service.api.openChat();
+  expect((await chat.run('Go.')).payload).toMatchObject({ stop_reason: { type: 'end_turn' }, usage: { calls: 1 } });
+  expect(service.model.requests).toHaveLength(3);
+  expect(typesOf(await chat.list())).toHaveLength(4);
+  chat.close();
+});
+
+it('a stream that breaks is asked for again, under another id', async () => {
+  service.model.play({ ...say(STORY), cutAfterBytes: 2500, chunkBytes: 500 }, say(STORY));
+  const chat = await service.api.openChat();
+  expect((await chat.run('Go.')).payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
+  const messages = (await chat.list()).filter((event) => event.type === 'agent.message');
+  expect(messages.map(textOf)).toEqual([STORY]);
+  const deltas = chat.frames.filter((frame) => frame.payload['delta'] === true);
+  const broken = deltas.filter((delta) => delta.id !== messages[0]?.id);
+  expect(broken.length).toBeGreaterThan(0);
+  const joined = deltas.filter((delta) => delta.id === messages[0]?.id);
+  expect(STORY.startsWith(joined.map(textOf).join(''))).toBe(true);
+  expect(service.model.requests).toHaveLength(2);
+  chat.close();
+});
+
+it('a stream that breaks each time ends the turn with an error', async () => {
+  const broken = { ...say(STORY), cutAfterBytes: 2500, chunkBytes: 500 };
+  service.model.play(broken, broken, broken, broken);
+  const chat = await service.api.openChat();
+  const idle = await chat.run('Go.');
+  expect(idle.payload['stop_reason']).toEqual({ type: 'error', message: "The provider's reply was cut off." });
+  expect(service.model.requests).toHaveLength(3);
+  await expectUsable(chat);
+  expect(readChat(service.model.requests[0]!).slice(1)).toEqual(['user: Go.Still there?']);
+});
+
+it('a reply that was cut off by its limit ends the turn with an error, and is kept', async () => {
+  service.model.play(say('And then', { finish: 'length' }));
+  const chat = await service.api.openChat();
+  const idle = await chat.run('Go.');
+  expect(idle.payload['stop_reason']).toMatchObject({ type: 'error', message: expect.stringContaining('cut off') });
+  expect(textOf((await chat.list()).find((event) => event.type === 'agent.message'))).toBe('And then');
+  await expectUsable(chat);
+});
+
+it('a turn ends with an error after as many model calls as it may make', async () => {
+  const again = callTool('todo', {});
+  service.model.play(again, again, again, again);
+  const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
+  const idle = await chat.run('Go.');
+  expect(idle.payload).toMatchObject({
+    stop_reason: { type: 'error', message: expect.stringContaining('limit of 3 model calls') },
+    usage: { calls: 3 },
+  });
+  expect(service.model.requests).toHaveLength(3);
+  await expectUsable(chat);
+});
+
+it('a title that cannot be made is tried again after the next turn', async () => {
+  service.model.play(say('Hello.'), say('Hello again.'));
+  service.model.title = null;
+  const chat = await service.api.openChat(undefined, { title: undefined });
+  await chat.run('Hi');
+  await expect.poll(() => service.model.titles.length).toBe(1);
+  service.model.title = 'At last';
+  await chat.run('Hi again');
+  expect((await chat.next('session.title_updated')).payload['title']).toBe('At last');
+  chat.close();
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { collectReply } from '../../src/inference/collect.ts';
+import type { ModelDelta, ModelMessage, ModelRequest } from '../../src/inference/model.ts';
+import { streamScript } from '../../src/inference/script.ts';
+import { callsOf } from '../support/upstream.ts';
+
+const tool = (name: string) => ({ name, description: '', parameters: { type: 'object' } });
+const TOOLS = ['terminal', 'write_file', 'clarify', 'todo'].map(tool);
+const user = (text: string): ModelMessage => ({ role: 'user', content: [{ type: 'text', text }] });
+
+function ask(messages: ModelMessage[], fields: Partial<ModelRequest> = {}, onDelta?: (delta: ModelDelta) => void) {
+  const request = { model: 'script/demo', system: '', messages, tools: TOOLS, ...fields };
+  return collectReply(streamScript(request, new AbortController().signal), onDelta);
+}
+
+describe('script/demo', () => {
+  it('echoes the last prompt, in several deltas, and counts tokens', async () => {
+    const deltas: ModelDelta[] = [];
+    const messages = [user('one'), { role: 'assistant' as const, content: [] }, user('What a fine day it is, friend')];
+    const reply = await ask(messages, {}, (delta) => deltas.push(delta));
+    expect(reply.content).toEqual([{ type: 'text', text: 'You said: What a fine day it is, friend' }]);
+    expect(reply.finish).toBe('stop');
+    expect(deltas.filter((delta) => delta.type === 'text').length).toBeGreaterThan(2);
+    expect(reply.usage.output).toBe(10);
+    expect(reply.usage.input).toBeGreaterThan(20);
+  });
+
+  it('answers the same request the same way', async () => {
+    const messages = [user('run: date\nwrite a.txt: x')];
+    expect(await ask(messages)).toEqual(await ask(messages));
+  });
+
+  it('makes all the calls that a prompt asks for, in order, in one reply', async () => {
+    const prompt = 'Please:\nrun: echo "a: b"\nwrite notes/a.txt: hello: you\nask: Which one?\ncall todo {"todos":[]}';
+    const reply = await ask([user(prompt)]);
+    expect(callsOf(reply.content)).toEqual([
+      ['terminal', '{"command":"echo \\"a: b\\""}'],
+      ['write_file', '{"path":"notes/a.txt","content":"hello: you"}'],
+      ['clarify', '{"question":"Which one?"}'],
+      ['todo', '{"todos":[]}'],
+    ]);
+    expect(reply.finish).toBe('tool_calls');
+  });
+
+  it('makes only calls whose tools are offered', async () => {
+    const reply = await ask([user('run: date\nask: Which?')], { tools: [tool('clarify')] });
+    expect(callsOf(reply.content)).toEqual([['clarify', '{"question":"Which?"}']]);
+    expect((await ask([user('run: date')], { tools: [] })).content).toEqual([
+      { type: 'text', text: 'You said: run: date' },
+    ]);
+  });
+
+  it('passes on arguments as written, well-formed or not', async () => {
+    const reply = await ask([user('call todo {"x": \ncall todo')]);
+    expect(callsOf(reply.content)).toEqual([
+      ['todo', '{"x":'],
+      ['todo', '{}'],
+    ]);
+  });
+
+  it('thinks first', async () => {
+    const reply = await ask([user('think: let me see\nHello')]);
+    expect(reply.content).toEqual([
+      { type: 'reasoning', text: 'let me see' },
+      { type: 'text', text: 'You said: Hello' },
+    ]);
+    expect(reply.usage.reasoning).toBeGreaterThan(0);
+  });
+
+  it('fails when told to', async () => {
+    await expect(ask([user('fail: no such thing')])).rejects.toMatchObject({
+      fault: 'invalid_request',
+      message: 'no such thing',
+    });
+  });
+
+  it('sums up what came back, and runs nothing again', async () => {
+    const messages = [user('run: date\nrun: false\nask: Which?')];
+    const { content } = await ask(messages);
+    const answers = ['{"output":"Monday\\n","exit_code":0}', '{"error":"it broke"}', 'the red one'];
+    const ids = content.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []));
+    const results = answers.map((text, index) => ({
+      callId: ids[index] ?? '',
+      content: [{ type: 'text' as const, text }],
+      isError: index === 1,
+    }));
+    const reply = await ask([...messages, { role: 'assistant', content }, { role: 'tool', results }]);
+    expect(reply.content).toEqual([
+      { type: 'text', text: 'terminal: Monday\nterminal failed: it broke\nclarify: the red one' },
+    ]);
+  });
+
+  it('uses no call id twice in a conversation', async () => {
+    const first = await ask([user('run: a\nrun: b')]);
+    const second = await ask([user('run: a\nrun: b'), { role: 'assistant', content: first.content }, user('run: c')]);
+    const ids = [...first.content, ...second.content].flatMap((part) => (part.type === 'tool_call' ? [part.id] : []));
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('writes a title of six words when asked for one', async () => {
+    const reply = await ask([user('please tell me how the weather in Ulm is')], {
+      system: 'Write a title for it.',
+      tools: [],
+    });
+    expect(reply.content).toEqual([{ type: 'text', text: 'please tell me how the weather' }]);
+  });
+
+  it('stops at an abort', async () => {
+    const abort = new AbortController();
+    const request = { model: 'script/demo', system: '', messages: [user('a b c d e f g h i j')], tools: [] };
+    const stop = (delta: ModelDelta) => {
+      if (delta.type === 'text') abort.abort(new Error('stop'));
+    };
+    await expect(collectReply(streamScript(request, abort.signal), stop)).rejects.toThrow('stop');
+  });
+});

@@ -1,0 +1,157 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { WireFormat } from '../../../src/contract/config.ts';
+import type { AssistantPart, FinishReason, ModelReply } from '../../../src/inference/model.ts';
+import { encodeEvents, encodeStream, encodeWhole } from '../../support/model-server/encode.ts';
+import { buildTarget, readBytes } from '../../support/upstream.ts';
+
+const ISSUER = 'acme/small';
+
+const text = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 40 })
+  .filter((value) => !value.trimStart().startsWith('<think'));
+const name = fc.stringMatching(/^[a-z_]{1,12}$/);
+const args = fc.dictionary(
+  fc.string({ maxLength: 5 }),
+  fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.boolean()),
+  {
+    maxKeys: 3,
+  },
+);
+
+const textPart = text.map((value): AssistantPart => ({ type: 'text', text: value }));
+const refusalPart = text.map((value): AssistantPart => ({ type: 'refusal', text: value }));
+const callPart = fc
+  .tuple(name, args)
+  .map(([tool, input]): AssistantPart => ({ type: 'tool_call', id: '', name: tool, arguments: JSON.stringify(input) }));
+
+function reasoning(fields: Partial<Extract<AssistantPart, { type: 'reasoning' }>>) {
+  return (value: string): AssistantPart => ({ type: 'reasoning', text: value, issuer: ISSUER, ...fields });
+}
+
+/** What each format can say; the rest has no encoding in it. */
+const PARTS: Record<WireFormat, fc.Arbitrary<AssistantPart>[]> = {
+  'chat-completions': [
+    textPart,
+    refusalPart,
+    callPart,
+    text.map(reasoning({ signature: 'reasoning_content' })),
+    text.map(reasoning({ signature: 'reasoning' })),
+    text.map((value): AssistantPart => {
+      const encrypted = JSON.stringify([{ type: 'reasoning.text', text: value, index: 0, signature: 's' }]);
+      return { type: 'reasoning', text: value, encrypted, issuer: ISSUER };
+    }),
+  ],
+  messages: [
+    textPart,
+    callPart,
+    text.map(reasoning({ signature: 'c2ln' })),
+    text.map((value): AssistantPart => ({ type: 'reasoning', text: '', redacted: value, issuer: ISSUER })),
+  ],
+  responses: [
+    textPart,
+    refusalPart,
+    callPart,
+    text.map(reasoning({ summary: true, encrypted: 'gAAA' })),
+    text.map(reasoning({ encrypted: 'gAAA' })),
+  ],
+};
+
+const FINISHES: Record<WireFormat, FinishReason[]> = {
+  'chat-completions': ['stop', 'length', 'content_filter'],
+  messages: ['stop', 'length', 'refusal'],
+  responses: ['stop', 'length', 'content_filter'],
+};
+
+/** Chat deltas have no borders between parts: two of a kind in a row would be one. */
+function joinNeighbours(parts: AssistantPart[]): AssistantPart[] {
+  return parts.filter((part, index) => part.type === 'tool_call' || part.type !== parts[index - 1]?.type);
+}
+
+function numberCalls(parts: AssistantPart[]): AssistantPart[] {
+  return parts.map((part, index) => (part.type === 'tool_call' ? { ...part, id: `call_${index}` } : part));
+}
+
+function decideFinish(reason: FinishReason, content: AssistantPart[]): FinishReason {
+  if (reason !== 'stop') return reason;
+  if (content.some((part) => part.type === 'tool_call')) return 'tool_calls';
+  return content.some((part) => part.type === 'refusal') ? 'refusal' : 'stop';
+}
+
+function anyReply(format: WireFormat): fc.Arbitrary<ModelReply> {
+  const count = fc.nat(100_000);
+  return fc
+    .record({
+      parts: fc.array(fc.oneof(...PARTS[format]), { minLength: 1, maxLength: 6 }),
+      reason: fc.constantFrom(...FINISHES[format]),
+      stopSequence: fc.option(fc.constant('END'), { nil: undefined }),
+      counts: fc.tuple(count, count, count, count, count),
+    })
+    .map(({ parts, reason, stopSequence, counts }) => {
+      const content = numberCalls(format === 'chat-completions' ? joinNeighbours(parts) : parts);
+      const finish = decideFinish(reason, content);
+      const [fresh, cacheRead, cacheWrite, answer, thought] = counts;
+      return {
+        id: 'reply-1',
+        model: ISSUER,
+        content,
+        finish,
+        ...(format === 'messages' && finish === 'stop' && stopSequence !== undefined ? { stopSequence } : {}),
+        usage: {
+          input: fresh + cacheRead + cacheWrite,
+          output: answer + thought,
+          cacheRead,
+          cacheWrite,
+          reasoning: thought,
+        },
+      };
+    });
+}
+
+function cutAt(bytes: Uint8Array, cuts: number[]): Uint8Array[] {
+  const points = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((a, b) => a - b);
+  return [...points, bytes.length].map((point, index) => bytes.subarray(points[index - 1] ?? 0, point));
+}
+
+describe.each(['chat-completions', 'messages', 'responses'] as const)('%s upstream', (format) => {
+  it('reads any reply back from a stream that is cut at any bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        anyReply(format),
+        fc.integer({ min: 1, max: 9 }),
+        fc.constantFrom('\n', '\r\n', '\r'),
+        fc.constantFrom('', '\uFEFF', ': hello\n\n'),
+        fc.array(fc.nat(), { maxLength: 40 }),
+        async (reply, size, newline, head, cuts) => {
+          const bytes = Buffer.from(head + encodeEvents(encodeStream(format, reply, size), newline));
+          expect(await readBytes(buildTarget(format), cutAt(bytes, cuts))).toEqual(reply);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('reads it back from every single byte on its own', async () => {
+    const [reply] = fc.sample(anyReply(format), { numRuns: 1, seed: 7 });
+    if (reply === undefined) throw new Error('no sample');
+    const bytes = Buffer.from(encodeEvents(encodeStream(format, reply, 1)));
+    const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+    expect(await readBytes(buildTarget(format), single)).toEqual(reply);
+  });
+
+  it('reads a reply that came whole instead of as a stream', async () => {
+    const reply: ModelReply = {
+      id: 'reply-1',
+      model: ISSUER,
+      content: [
+        { type: 'text', text: 'Grüße 🌍' },
+        { type: 'tool_call', id: 'call_1', name: 'weather', arguments: '{"city":"Ulm"}' },
+        { type: 'tool_call', id: 'call_2', name: 'weather', arguments: '{}' },
+      ],
+      finish: 'tool_calls',
+      usage: { input: 7, output: 3, cacheRead: 2, cacheWrite: 1, reasoning: 1 },
+    };
+    const bytes = Buffer.from(JSON.stringify(encodeWhole(format, reply), undefined, 2));
+    expect(await readBytes(buildTarget(format), cutAt(bytes, [1, 40, 90]))).toEqual(reply);
+  });
+});

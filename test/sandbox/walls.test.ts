@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SandboxSession } from '../../src/backends/sandbox/sandbox.ts';
+import { volumeFolder } from '../../src/backends/sandbox/volumes.ts';
+import { NEVER, newTarget, openLocalSandboxes } from '../support/sandbox.ts';
+import type { LocalSandboxes } from '../support/sandbox.ts';
+
+describe('what a command in a process sandbox cannot reach', () => {
+  const CANARY = `canary-${randomUUID()}`;
+  let local: LocalSandboxes;
+  let sandbox: SandboxSession;
+  const other = newTarget({ subjectId: 'somebody else' });
+  const run = async (command: string): Promise<string> =>
+    (await sandbox.run({ callId: randomUUID(), command, timeoutMs: 20_000 }, NEVER)).output;
+
+  beforeAll(async () => {
+    process.env['CAPSTAN_TEST_SECRET'] = CANARY;
+    local = await openLocalSandboxes();
+    sandbox = await local.sandboxes.acquire(newTarget(), NEVER);
+    await (await local.sandboxes.acquire(other, NEVER)).writeFile('mine.txt', Buffer.from(CANARY));
+    writeFileSync(join(local.dir, 'master.key'), CANARY);
+  });
+  afterAll(async () => {
+    delete process.env['CAPSTAN_TEST_SECRET'];
+    await local.close();
+  });
+
+  test('files of the host, the data folder and other volumes', async () => {
+    for (const path of [
+      '/etc/shadow',
+      '/root',
+      local.dir,
+      volumeFolder(local.dir, other),
+      process.cwd(),
+      '/proc/1/root/etc/shadow',
+    ]) {
+      expect(await run(`ls -d ${path} 2>&1; cat ${path} 2>&1`)).toMatch(/No such file|Permission denied/);
+    }
+    expect(await run('ls -A /home /mnt /srv /root 2>/dev/null')).toBe('/home:\n');
+    expect(
+      await run(
+        `grep -rls '[c]${CANARY.slice(1)}' / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=lib 2>/dev/null; echo done`,
+      ),
+    ).toBe('done\n');
+  });
+
+  test('anything but the workspace and /tmp for writing', async () => {
+    for (const path of [
+      '/x',
+      '/etc/x',
+      '/usr/x',
+      '/opt/capstan/x',
+      '/opt/capstan/bin/node',
+      '/etc/passwd',
+      '/home/../x',
+    ]) {
+      expect(await run(`(echo x > ${path}) 2>&1`)).toMatch(/Read-only|denied|busy/);
+    }
+    expect(await run('echo x > /workspace/x && echo y > /tmp/y && echo fine')).toBe('fine\n');
+  });
+
+  test('servers on the loopback of the host', async () => {
+    let reached = 0;
+    const server = createServer((socket) => {
+      reached += 1;
+      socket.end('secret');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const connect = `(exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3) 2>&1; echo $?`;
+    expect(await run(connect)).toMatch(/refused|unreachable/);
+    expect(reached).toBe(0);
+    // the same command does reach it where the network is the host's: the check can fail
+    const open = await openLocalSandboxes({ network: 'host' });
+    const outside = await open.sandboxes.acquire(newTarget(), NEVER);
+    expect((await outside.run({ callId: '1', command: connect, timeoutMs: 9000 }, NEVER)).output).toContain('secret');
+    await open.close();
+    server.close();
+  });
+
+  test('processes and environment of the host', async () => {
+    const pids = (await run('ls /proc | grep -E "^[0-9]+$"')).trim().split('\n').map(Number);
+    expect(pids.length).toBeLessThan(12);
+    expect(Math.max(...pids)).toBeLessThan(1000);
+    const environments = await run('env; cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"');
+    expect(environments).toContain('HOME=/workspace');
+    expect(environments).not.toContain(CANARY);
+    expect(environments).not.toMatch(/KEY|SECRET|TOKEN|PASSWORD/i);
+  });
+
+  test('more processes than it may have', async () => {
+    const crowded = await local.sandboxes.acquire(newTarget(), NEVER);
+    const start = { callId: 'crowd', pty: false, notifyOnComplete: false, watchPatterns: [] };
+    const crowd = await crowded.startProcess({ ...start, command: 'for i in $(seq 900); do sleep 300 & done; wait' });
+    expect(await crowded.waitProcess(crowd.id, 25_000, NEVER)).toMatchObject({ status: 'exited' });
+    const count = 'ls /proc | grep -cE "^[0-9]+$"';
+    const { output } = await crowded.run({ callId: 'count', command: count, timeoutMs: 9000 }, NEVER);
+    expect(Number(output)).toBeLessThan(540);
+  });
+
+  test('more than its own executor, when it kills that', async () => {
+    const target = newTarget();
+    const first = await local.sandboxes.acquire(target, NEVER);
+    const killing = first.run(
+      { callId: 'k', command: 'echo x > kept; kill -9 $PPID; sleep 60', timeoutMs: 60_000 },
+      NEVER,
+    );
+    await expect(killing).rejects.toMatchObject({ name: 'SandboxError' });
+    expect(await (await local.sandboxes.acquire(target, NEVER)).stat('kept')).toMatchObject({ sizeBytes: 2 });
+    expect(await run('echo untouched')).toBe('untouched\n');
+  });
+
+  test('privileges', async () => {
+    expect(await run('grep -E "^Cap(Prm|Eff|Bnd)" /proc/self/status | awk \'{print $2}\' | sort -u')).toBe(
+      '0000000000000000\n',
+    );
+    expect(await run('id -u')).toBe('1000\n');
+    expect(await run('unshare -U true 2>&1')).toMatch(/failed/);
+    expect(await run('mount -t tmpfs none /tmp 2>&1')).toMatch(/denied|must be superuser|permitted/);
+    expect(await run('grep NoNewPrivs /proc/self/status')).toContain('1');
+  });
+
+  test('a socket of the host, by a link in place of the executor’s own', async () => {
+    let reached = 0;
+    const folder = mkdtempSync(join(tmpdir(), 'capstan-host-'));
+    const server = createServer((socket) => {
+      reached += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(join(folder, 's'), resolve));
+    expect(await run(`ln -sf ${folder}/s /run/capstan/executor.sock; echo $?`)).toBe('0\n');
+    expect(await run('echo still me')).toBe('still me\n');
+    expect(reached).toBe(0);
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('a link swapped in again and again never leads a write outside', async () => {
+    const target = newTarget();
+    const racing = await local.sandboxes.acquire(target, NEVER);
+    const start = { callId: 'race', pty: false, notifyOnComplete: false, watchPatterns: [] };
+    await racing.run({ callId: 'prepare', command: 'mkdir real; ln -s real flip', timeoutMs: 5000 }, NEVER);
+    const command = 'while :; do ln -sfn /tmp flip; ln -sfn real flip; done';
+    const loop = await racing.startProcess({ ...start, command });
+    const codes = new Set<string>();
+    for (let i = 0; i < 150; i++) {
+      const landed = racing.writeFile('flip/landed.txt', Buffer.from('x'));
+      codes.add(
+        await landed.then(
+          () => 'inside',
+          (error: { code: string }) => error.code,
+        ),
+      );
+    }
+    await racing.killProcess(loop.id);
+    expect(codes).toContain('ESCAPE');
+    for (const code of codes) expect(['inside', 'ESCAPE', 'ENOENT', 'ENOTDIR', 'EINVAL']).toContain(code);
+    expect((await racing.run({ callId: 'look', command: 'ls /tmp', timeoutMs: 5000 }, NEVER)).output).not.toContain(
+      'landed',
+    );
+  });
+});
+
+describe('starting a process sandbox', () => {
+  test('is refused without bubblewrap, with what to do about it', async () => {
+    const local = await openLocalSandboxes({ bwrapPlaces: ['/nowhere'] });
+    await expect(local.sandboxes.acquire(newTarget(), NEVER)).rejects.toMatchObject({
+      name: 'SandboxError',
+      message: expect.stringMatching(
+        /bubblewrap.*apt-get install.*CAPSTAN_SANDBOX_UNWRAPPED=i-accept-the-risk/,
+      ) as string,
+    });
+    await local.close();
+  });
+
+  test('goes without bubblewrap when the risk is accepted', async () => {
+    const local = await openLocalSandboxes({ bwrapPlaces: ['/nowhere'], allowUnwrapped: true });
+    const sandbox = await local.sandboxes.acquire(newTarget(), NEVER);
+    const result = await sandbox.run({ callId: '1', command: 'pwd; echo x > f', timeoutMs: 9000 }, NEVER);
+    expect(result.output).toBe(`${sandbox.workspace}\n`);
+    expect(Buffer.from((await sandbox.readFile('/workspace/f')).bytes).toString()).toBe('x\n');
+    await expect(sandbox.readFile('/etc/passwd')).rejects.toMatchObject({ code: 'ESCAPE' });
+    await local.close();
+  });
+
+  test('an idle sandbox stops and comes back', async () => {
+    const local = await openLocalSandboxes({ idleMs: 50 });
+    const target = newTarget();
+    const first = await local.sandboxes.acquire(target, NEVER);
+    await first.writeFile('f', Buffer.from('kept'));
+    await expect
+      .poll(
+        () =>
+          first.stat('f').then(
+            () => 'running',
+            (error: Error) => error.name,
+          ),
+        { interval: 300, timeout: 10_000 },
+      )
+      .toBe('SandboxError');
+    expect(await (await local.sandboxes.acquire(target, NEVER)).stat('f')).toMatchObject({ sizeBytes: 4 });
+    await local.close();
+  });
+
+  test('subjects with odd names have volumes of their own, inside the folder', () => {
+    const key = { organizationId: 'org', agentId: 'agt' };
+    const folders = ['a', '../a', 'A/b', '..', '.', 'a\0', 'ä', 'x'.repeat(500)].map((subjectId) =>
+      volumeFolder('/data', { ...key, subjectId }),
+    );
+    expect(new Set(folders).size).toBe(folders.length);
+    for (const folder of folders) expect(folder).toMatch(/^\/data\/org\/agt\/[A-Za-z0-9_~-]{1,64}$/);
+  });
+});

@@ -1,0 +1,19 @@
+/** Where a server kills itself: at the n-th statement of a kind since its start, before it is sent or once it is done. */
+export type CrashPoint = {
+  /** `journal`: appends to the log; `write`: anything that changes the database, commits included */
+  statement: 'journal' | 'write';
+  number: number;
+  when: 'before' | 'after';
+};
+
+/** Environment variable of the server under test that holds its `CrashPoint` as JSON. */
+export const POINT_VARIABLE = 'CRASH_POINT';
+
+const STATEMENTS = {
+  journal: /write_journal/,
+  write: /write_journal|^\s*(INSERT|UPDATE|DELETE|COMMIT|WITH due)/,
+};
+
+export function matchesPoint(point: CrashPoint, sql: string): boolean {
+  return STATEMENTS[point.statement].test(sql);
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Db } from '../../src/backends/db/db.ts';
+import { openPglite } from '../../src/backends/db/pglite.ts';
+import { openPostgres } from '../../src/backends/db/postgres.ts';
+import { makeScratch } from './scratch.ts';
+import { TEMPLATE, copyEmbeddedTemplate, withDatabase } from './template.ts';
+
+/** A migrated database of a test file's own. `close` deletes it. */
+export type TestDatabase = { db: Db; close(): Promise<void> };
+
+/** Embedded; needs nothing installed. About 0.5 s. */
+export async function openEmbeddedDatabase(): Promise<TestDatabase> {
+  const folder = makeScratch('db');
+  await copyEmbeddedTemplate(join(folder, 'db'));
+  const db = await openPglite({ dataDir: join(folder, 'db') });
+  return {
+    db,
+    close: async () => {
+      await db.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A new database on the run's PostgreSQL; `url` is what `findService('postgres')` gave. `migrated: false` leaves it empty. */
+export async function openPostgresDatabase(
+  url: string,
+  options: { poolSize?: number; migrated?: boolean } = {},
+): Promise<TestDatabase & { url: string }> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const server = await openPostgres({ url, poolSize: 1 });
+  await server.exec(`CREATE DATABASE ${name} TEMPLATE ${options.migrated === false ? 'template1' : TEMPLATE}`);
+  const own = withDatabase(url, name);
+  const db = await openPostgres({ url: own, poolSize: options.poolSize ?? 5 });
+  return {
+    db,
+    url: own,
+    close: async () => {
+      await db.close();
+      await server.exec(`DROP DATABASE ${name} WITH (FORCE)`);
+      await server.close();
+    },
+  };
+}

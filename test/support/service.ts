@@ -1,0 +1,142 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { buildTools } from '../../src/agent/tools/table.ts';
+import type { Tool } from '../../src/agent/tools/tool.ts';
+import { startApi } from '../../src/api/start.ts';
+import { openMemoryBus } from '../../src/backends/bus/memory.ts';
+import { openNats } from '../../src/backends/bus/nats.ts';
+import { openMemoryLimits } from '../../src/backends/limits/memory.ts';
+import { openRedis } from '../../src/backends/limits/redis.ts';
+import { openProcessSandboxes } from '../../src/backends/sandbox/process.ts';
+import type { ProviderModel, WireFormat } from '../../src/contract/config.ts';
+import { SCOPES } from '../../src/contract/keys.ts';
+import { openInference } from '../../src/inference/inference.ts';
+import { openLog } from '../../src/log.ts';
+import { createKey } from '../../src/store/keys.ts';
+import { openAppender } from '../../src/worker/appender.ts';
+import { startWorker } from '../../src/worker/start.ts';
+import { buildApi } from './chat.ts';
+import type { Api } from './chat.ts';
+import { openEmbeddedDatabase, openPostgresDatabase } from './database.ts';
+import { findService } from './find-service.ts';
+import { makeScratch } from './scratch.ts';
+import { startServiceModel } from './service-model.ts';
+import type { ServiceModel } from './service-model.ts';
+import { openTestVaults } from './vaults.ts';
+
+export type ServiceOptions = {
+  /** what the upstream speaks; default chat-completions */
+  format?: WireFormat;
+  /** how many of each, default 1; each has backends of its own where those are servers */
+  apis?: number;
+  workers?: number;
+  customToolTimeoutMs?: number;
+  maxSteps?: number;
+  /** beside the product's own */
+  tools?: Tool[];
+};
+
+/** URLs of the servers to run on; without them, everything is embedded. */
+export type Servers = { postgres: string; nats: string; redis: string };
+
+export type Service = {
+  /** the first of `apis` */
+  api: Api;
+  apis: Api[];
+  model: ServiceModel;
+  close(): Promise<void>;
+};
+
+/** Tokens that `acme/small` can read, and dollars per million of them. `acme/free` has no price. */
+export const MODELS: ProviderModel[] = [
+  { id: 'small', contextWindow: 32_000, price: { input: 1, output: 10, cacheRead: 0.1 } },
+  { id: 'free', contextWindow: 32_000 },
+];
+
+/** The servers of the run, or undefined with the reason printed. */
+export async function findServers(): Promise<Servers | undefined> {
+  const [postgres, nats, redis] = await Promise.all([
+    findService('postgres'),
+    findService('nats'),
+    findService('redis'),
+  ]);
+  if (postgres === undefined || nats === undefined || redis === undefined) return undefined;
+  return { postgres, nats, redis };
+}
+
+/** The whole service in this process, as `all` is wired, behind real HTTP and in front of a real provider. */
+export async function startService(options: ServiceOptions = {}, servers?: Servers): Promise<Service> {
+  const closers: (() => unknown)[] = [];
+  const use = <T extends { close(): unknown }>(part: T): T => {
+    closers.unshift(() => part.close());
+    return part;
+  };
+  const folder = makeScratch('flow');
+  closers.push(() => rmSync(folder, { recursive: true, force: true }));
+  const log = openLog({ level: process.env['CAPSTAN_LOG_LEVEL'] ?? 'silent', pretty: false });
+  const database = use(
+    servers === undefined ? await openEmbeddedDatabase() : await openPostgresDatabase(servers.postgres),
+  );
+  const { db } = database;
+  const model = use(await startServiceModel());
+  const memory = servers === undefined ? { bus: use(openMemoryBus()), limits: use(openMemoryLimits()) } : undefined;
+  const openShared = async () =>
+    servers === undefined || memory !== undefined
+      ? memory!
+      : { bus: use(await openNats({ url: servers.nats })), limits: use(await openRedis({ url: servers.redis })) };
+  const openPorts = async (name: string) => ({
+    db,
+    ...(await openShared()),
+    log,
+    sandboxes: use(
+      await openProcessSandboxes({
+        dir: join(folder, name),
+        network: 'none',
+        rgPath,
+        allowUnwrapped: false,
+        log,
+      }),
+    ),
+  });
+  const providers = {
+    acme: {
+      format: options.format ?? 'chat-completions',
+      baseUrl: model.url,
+      timeoutSeconds: 20,
+      apiKey: 'k',
+      models: MODELS,
+    },
+  } as const;
+  const inference = use(openInference({ providers, models: {}, log, retry: { baseMs: 1 } }));
+  const tools = new Map([...buildTools(), ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
+  for (let number = 0; number < (options.workers ?? 1); number += 1) {
+    const ports = await openPorts(`worker-${number}`);
+    const limits = { maxSteps: options.maxSteps ?? 20, customToolTimeoutMs: options.customToolTimeoutMs ?? 300_000 };
+    const deps = { ...ports, ...openTestVaults(db), inference, tools, appender: openAppender(db), limits };
+    use(await startWorker(deps, { concurrency: 16, leaseMs: 5000, drainMs: 1000 }));
+  }
+  const { key } = await createKey(db, {
+    name: 'test',
+    organization: 'default',
+    scopes: [...SCOPES],
+    requestsPerMinute: 1_000_000,
+  });
+  const apis: Api[] = [];
+  for (let number = 0; number < (options.apis ?? 1); number += 1) {
+    const ports = await openPorts(`api-${number}`);
+    const apiPorts = { ...ports, ...openTestVaults(db), models: new Set<string>() };
+    const server = use(await startApi(apiPorts, { host: '127.0.0.1', port: 0 }));
+    apis.push(buildApi(server.address, key, 'acme/small'));
+  }
+  const [api] = apis;
+  if (api === undefined) throw new Error('a service needs an API');
+  return {
+    api,
+    apis,
+    model,
+    async close() {
+      for (const close of closers) await close();
+    },
+  };
+}

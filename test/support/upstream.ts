@@ -1,0 +1,69 @@
+import type { WireFormat } from '../../src/contract/config.ts';
+import { collectReply } from '../../src/inference/collect.ts';
+import type { AssistantPart, ModelReply, ModelRequest } from '../../src/inference/model.ts';
+import { readEvents } from '../../src/inference/sse.ts';
+import { DIALECTS } from '../../src/inference/upstream/dialects.ts';
+import type { UpstreamTarget } from '../../src/inference/upstream/dialect.ts';
+import { encodeEvents } from './model-server/encode.ts';
+import type { Wire, WireEvent } from './model-server/pieces.ts';
+
+export function buildTarget(format: WireFormat, fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
+  return {
+    name: 'acme/small',
+    model: 'small',
+    format,
+    baseUrl: 'http://127.0.0.1:1/v1',
+    timeoutMs: 5000,
+    vision: true,
+    ...fields,
+  };
+}
+
+export function buildRequest(fields: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    model: 'acme/small',
+    system: '',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+    tools: [],
+    ...fields,
+  };
+}
+
+export const WEATHER_TOOL = {
+  name: 'weather',
+  description: 'Tells the weather',
+  parameters: { type: 'object', properties: { city: { type: 'string' } } },
+};
+
+async function* fromChunks(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+/** What comes out of bytes of a body, cut as given. */
+export function readBytes(target: UpstreamTarget, chunks: Uint8Array[]): Promise<ModelReply> {
+  const events = readEvents(fromChunks(chunks), new AbortController().signal);
+  return collectReply(DIALECTS[target.format].readStream(events, target));
+}
+
+export function readBody(format: WireFormat, body: string): Promise<ModelReply> {
+  return readBytes(buildTarget(format), [Buffer.from(body)]);
+}
+
+/** What comes out of events; the end of the stream follows the last one. */
+export function readWire(format: WireFormat, events: (Wire | string)[]): Promise<ModelReply> {
+  const wire: WireEvent[] = events.map((event) => ({
+    data: typeof event === 'string' ? event : JSON.stringify(event),
+  }));
+  return readBody(format, encodeEvents(wire));
+}
+
+/** The calls of a reply without their ids. */
+export function callsOf(content: AssistantPart[]): [string, string][] {
+  return content.flatMap((part): [string, string][] =>
+    part.type === 'tool_call' ? [[part.name, part.arguments]] : [],
+  );
+}
+
+export function callIdsOf(content: AssistantPart[]): string[] {
+  return content.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []));
+}

@@ -1,0 +1,20 @@
+import { pino } from 'pino';
+import type { Db } from '../../src/backends/db/db.ts';
+import { openEgress } from '../../src/egress/egress.ts';
+import { buildMasterKeys } from '../../src/master-key.ts';
+import { openMcp } from '../../src/mcp/mcp.ts';
+import { openVaults } from '../../src/vault/resolve.ts';
+
+/** What seals in tests. */
+export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/** Vaults of a test, whose requests reach servers of this machine. */
+export function openTestVaults(db: Db) {
+  const masterKeys = buildMasterKeys(MASTER_KEY);
+  const egress = openEgress({ allow: ['127.0.0.0/8'] });
+  const log = pino({ level: 'silent' });
+  const vaults = openVaults({ db, egress, masterKeys, log });
+  const mcp = openMcp({ egress, vaults, log }, { callTimeoutMs: 3000 });
+  const mcpCatalog = [{ id: 'tools', name: 'tools', url: 'http://127.0.0.1:1/mcp', authentication: 'none' as const }];
+  return { egress, masterKeys, vaults, mcp, mcpCatalog };
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildMasterKeys } from '../../src/master-key.ts';
+import type { MasterKeys } from '../../src/master-key.ts';
+import { findStored, insertCredential } from '../../src/store/credentials.ts';
+import { ensureOrganization } from '../../src/store/keys.ts';
+import { rewrapCredentials } from '../../src/store/rewrap.ts';
+import { insertVault } from '../../src/store/vaults.ts';
+import { sealSecrets, unsealSecrets } from '../../src/vault/secrets.ts';
+import { openEmbeddedDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openEmbeddedDatabase();
+});
+afterAll(() => database.close());
+
+const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
+
+it('a change of the master key takes every credential along and leaves what it cannot open', async () => {
+  const { db } = database;
+  const organizationId = await ensureOrganization(db, 'default');
+  const vault = await insertVault(db, { organizationId, displayName: 'x', metadata: {} });
+  const shown = { type: 'static_bearer', mcpServerUrl: 'https://x' } as const;
+  const make = (id: string, keys: MasterKeys) =>
+    insertCredential(db, organizationId, {
+      id,
+      vaultId: vault.id,
+      displayName: id,
+      metadata: null,
+      auth: shown,
+      serverKey: 'https://x',
+      ...sealSecrets(keys, id, { token: `of ${id}` }),
+    });
+  for (let number = 0; number < 450; number += 1) await make(`crd_${number}`, buildMasterKeys(key(1)));
+  await make('crd_lost', buildMasterKeys(key(9)));
+  const next = buildMasterKeys(key(2), key(1));
+  expect(await rewrapCredentials(db, next)).toEqual({ rewrapped: 450, failed: 1 });
+  expect(await rewrapCredentials(db, next)).toEqual({ rewrapped: 0, failed: 1 });
+  const stored = await findStored(db, 'crd_77');
+  if (stored === undefined) throw new Error('gone');
+  expect(unsealSecrets(buildMasterKeys(key(2)), 'crd_77', stored)).toEqual({ token: 'of crd_77' });
+});
