@@ -33,7 +33,8 @@ function buildCalls(random: Random, tag: string, step: number): PlannedCall[] {
   const note = (index: number): PlannedCall => ({
     id: id(index),
     name: 'terminal',
-    args: { command: `${random.pick(['', '', 'sleep 0.05; '])}echo ${id(index)} >> /workspace/ledger` },
+    // the program, not the builtin: bash told to end by SIGTERM leaves the line of its own echo without its end
+    args: { command: `${random.pick(['', '', 'sleep 0.05; '])}/bin/echo ${id(index)} >> /workspace/ledger` },
   });
   const read = (index: number): PlannedCall => ({
     id: id(index),
