@@ -1,21 +1,15 @@
 import type { Queryable } from '../backends/db/db.ts';
 import type { EventEnvelope } from '../contract/events.ts';
+import type { JournalEntry } from '../contract/journal.ts';
 import { newId } from '../ids.ts';
+import { readAutomation } from './automations.ts';
+import type { AutomationRecord, AutomationRow } from './automations.ts';
 import { encodeJson } from './json.ts';
 import { writeJournal } from './journal.ts';
-import type { JournalEntry } from './journal.ts';
 
 /** What a run is made from. */
 export type RunPlan = {
-  automation: {
-    id: string;
-    organizationId: string;
-    agentId: string;
-    subjectId: string;
-    name: string | null;
-    prompt: string;
-    skills: readonly string[];
-  };
+  automation: Pick<AutomationRecord, 'id' | 'organizationId' | 'agentId' | 'subjectId' | 'name' | 'prompt' | 'skills'>;
   /** the agent's production version */
   version: { id: string; number: number };
   /** an occurrence of the schedule, not a run by hand */
@@ -104,39 +98,15 @@ function buildFirstEntry(sessionId: string, turnId: string, prompt: string): Jou
 }
 
 /** An automation whose time has come, with what decides whether it can run. */
-export type DueAutomation = {
-  id: string;
-  organizationId: string;
-  agentId: string;
-  subjectId: string;
-  name: string | null;
-  prompt: string;
-  schedule: string;
-  anchoredAt: Date;
-  skills: string[];
-  repeat: number | null;
-  completed: number;
-  failedStarts: number;
+export type DueAutomation = AutomationRecord & {
   /** the run of its last occurrence has not ended */
   overlaps: boolean;
   agentStatus: 'active' | 'archived';
   version: { id: string; number: number; skills: string[] };
 };
 
-type DueRow = {
+type DueRow = AutomationRow & {
   now: Date;
-  id: string;
-  organization_id: string;
-  agent_id: string;
-  subject_id: string;
-  name: string | null;
-  prompt: string;
-  schedule: string;
-  anchored_at: Date;
-  skills: string[];
-  repeat: number | null;
-  completed: number;
-  failed_starts: number;
   overlaps: boolean;
   agent_status: 'active' | 'archived';
   version_id: string;
@@ -147,8 +117,7 @@ type DueRow = {
 /** Locks automations whose time has come and that nobody else is busy with, the most overdue first. */
 export async function lockDue(tx: Queryable, limit: number): Promise<{ now: Date; due: DueAutomation[] }> {
   const { rows } = await tx.query<DueRow>(
-    `SELECT now() AS now, a.id, a.organization_id, a.agent_id, a.subject_id, a.name, a.prompt, a.schedule, a.anchored_at,
-       a.skills, a.repeat, a.completed, a.failed_starts, g.status AS agent_status, v.id AS version_id, v.version,
+    `SELECT now() AS now, a.*, g.status AS agent_status, v.id AS version_id, v.version,
        jsonb_path_query_array(v.skills, '$[*].name') AS version_skills,
        EXISTS (SELECT FROM automation_runs r
          WHERE r.automation_id = a.id AND r.state = 'running' AND r.scheduled) AS overlaps
@@ -161,18 +130,7 @@ export async function lockDue(tx: Queryable, limit: number): Promise<{ now: Date
     [limit],
   );
   const due = rows.map((row) => ({
-    id: row.id,
-    organizationId: row.organization_id,
-    agentId: row.agent_id,
-    subjectId: row.subject_id,
-    name: row.name,
-    prompt: row.prompt,
-    schedule: row.schedule,
-    anchoredAt: row.anchored_at,
-    skills: row.skills,
-    repeat: row.repeat,
-    completed: row.completed,
-    failedStarts: row.failed_starts,
+    ...readAutomation(row),
     overlaps: row.overlaps,
     agentStatus: row.agent_status,
     version: { id: row.version_id, number: row.version, skills: row.version_skills },

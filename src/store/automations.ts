@@ -16,11 +16,10 @@ export type AutomationFields = {
   nextRunAt: Date | null;
 };
 
-export type StoredAutomation = AutomationFields &
+/** The columns of an automation. */
+export type AutomationRecord = AutomationFields &
   Subject & {
     id: string;
-    /** one of its runs is under way */
-    running: boolean;
     lastRunAt: Date | null;
     lastStatus: 'ok' | 'error' | null;
     lastError: string | null;
@@ -38,7 +37,11 @@ export type StoredAutomation = AutomationFields &
     updatedAt: Date;
   };
 
-type Row = {
+/** `running`: one of its runs is under way. */
+export type StoredAutomation = AutomationRecord & { running: boolean };
+
+/** A row of the table as the database gives it. */
+export type AutomationRow = {
   id: string;
   organization_id: string;
   agent_id: string;
@@ -51,7 +54,6 @@ type Row = {
   repeat: number | null;
   enabled: boolean;
   next_run_at: Date | null;
-  running: boolean;
   last_run_at: Date | null;
   last_status: 'ok' | 'error' | null;
   last_error: string | null;
@@ -67,10 +69,12 @@ type Row = {
   updated_at: Date;
 };
 
+type Row = AutomationRow & { running: boolean };
+
 const RUNNING = `EXISTS (
   SELECT FROM automation_runs r WHERE r.automation_id = a.id AND r.state = 'running') AS running`;
 
-function read(row: Row): StoredAutomation {
+export function readAutomation(row: AutomationRow): AutomationRecord {
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -84,7 +88,6 @@ function read(row: Row): StoredAutomation {
     repeat: row.repeat,
     enabled: row.enabled,
     nextRunAt: row.next_run_at,
-    running: row.running,
     lastRunAt: row.last_run_at,
     lastStatus: row.last_status,
     lastError: row.last_error,
@@ -99,6 +102,10 @@ function read(row: Row): StoredAutomation {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+function read(row: Row): StoredAutomation {
+  return { ...readAutomation(row), running: row.running };
 }
 
 /** Undefined when the agent has been deleted meanwhile. */

@@ -3,8 +3,6 @@ import type { TurnPrompt } from '../contract/journal.ts';
 import type { SessionStatus } from '../contract/sessions.ts';
 import { encodeJson } from './json.ts';
 
-export type { ToolFinal, TurnPrompt } from '../contract/journal.ts';
-
 /** One waiting opener of a turn; rows of a session are taken by `position`. */
 export type InboxItem = { position: number; prompt: TurnPrompt };
 

@@ -3,8 +3,6 @@ import { encodeJson } from './json.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import type { Appended, JournalEntry, NewEvent } from '../contract/journal.ts';
 
-export type { Appended, JournalEntry, NewAsk, NewEvent, SessionPatch, TurnPatch } from '../contract/journal.ts';
-
 type WrittenRow = {
   written_id: string;
   written_organization: string;

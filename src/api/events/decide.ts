@@ -1,8 +1,8 @@
 import type { EventsSend, InboundEvent } from '../../contract/events.ts';
+import type { TurnPrompt } from '../../contract/journal.ts';
 import { errors } from '../../errors.ts';
 import type { newId } from '../../ids.ts';
 import type { Ask } from '../../store/asks.ts';
-import type { TurnPrompt } from '../../store/inbox.ts';
 import { findAsk, isAnswer, takeAnswer } from './answers.ts';
 import { buildEmptyPlan } from './plan.ts';
 import type { Draft, SendPlan, SessionState } from './plan.ts';

@@ -1,6 +1,6 @@
+import type { NewEvent, SessionPatch, TurnPatch, TurnPrompt } from '../../contract/journal.ts';
 import type { AnsweredAsk, Ask } from '../../store/asks.ts';
-import type { SendSession, TurnPrompt } from '../../store/inbox.ts';
-import type { NewEvent, SessionPatch, TurnPatch } from '../../store/journal.ts';
+import type { SendSession } from '../../store/inbox.ts';
 
 /** Everything that one accepted request changes, decided before anything is written. */
 export type SendPlan = {

@@ -1,9 +1,9 @@
 import { publishEvents } from '../../../src/backends/bus/channels.ts';
 import { pino } from 'pino';
+import type { JournalEntry, NewAsk, NewEvent } from '../../../src/contract/journal.ts';
 import type { PendingAction } from '../../../src/contract/sessions.ts';
 import { newId } from '../../../src/ids.ts';
 import { writeJournal } from '../../../src/store/journal.ts';
-import type { JournalEntry, NewAsk, NewEvent } from '../../../src/store/journal.ts';
 import type { World } from './harness.ts';
 
 const log = pino({ level: 'silent' });
