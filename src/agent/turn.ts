@@ -3,9 +3,9 @@ import type { StopReason } from '../contract/events.ts';
 import { DbUnavailable } from '../backends/db/db.ts';
 import { ModelError } from '../inference/model.ts';
 import { buildResult } from './call-events.ts';
-import { buildIdle, settleCalls } from './calls.ts';
+import { buildIdle } from './calls.ts';
 import { findLateSteers } from './history.ts';
-import { callModel } from './step.ts';
+import { runLoop, takeUp } from './loop.ts';
 import { Interrupted, LeaseLost } from './turn-types.ts';
 import type { Turn, TurnDeps } from './turn-types.ts';
 import { splitUsage } from './usage.ts';
@@ -24,13 +24,8 @@ import { openWrite } from './write.ts';
  */
 export async function runTurn(turn: Turn, deps: TurnDeps): Promise<'ended' | 'waiting'> {
   try {
-    for (;;) {
-      if (deps.signal.aborted) throw deps.signal.reason;
-      const end = await takeStep(turn, deps);
-      if (end !== undefined) return await endTurn(turn, deps, { stop_reason: end });
-      if (turn.step !== null && (await settleCalls(turn.step, turn, deps)) === 'waiting') return 'waiting';
-      turn.step = null;
-    }
+    const end = await runLoop(turn, deps);
+    return end === 'waiting' ? end : await endTurn(turn, deps, { stop_reason: end });
   } catch (error) {
     if (deps.signal.reason instanceof Interrupted) return await endInterrupted(turn, deps);
     if (deps.signal.aborted || error instanceof LeaseLost || error instanceof DbUnavailable) throw error;
@@ -38,32 +33,6 @@ export async function runTurn(turn: Turn, deps: TurnDeps): Promise<'ended' | 'wa
     if (!(error instanceof ModelError)) deps.report(error, 'turn failed');
     const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';
     return await endTurn(turn, deps, { stop_reason: { type: 'error', message } });
-  }
-}
-
-/** One model call, unless the step of the last one is still open. Answers why the turn is over, if it is. */
-async function takeStep(turn: Turn, deps: TurnDeps): Promise<StopReason | undefined> {
-  if (turn.step !== null) return undefined;
-  if (turn.steps >= deps.limits.maxSteps) {
-    return { type: 'error', message: `The turn reached its limit of ${deps.limits.maxSteps} model calls.` };
-  }
-  const reply = await callModel(turn, deps);
-  takeUp(turn, deps);
-  turn.unwritten.push(...reply.events);
-  if (reply.calls.length > 0) {
-    turn.step = { number: turn.steps, calls: reply.calls };
-    return undefined;
-  }
-  if (reply.finish === 'length') {
-    return { type: 'error', message: 'The reply was cut off: the model reached its limit of output tokens.' };
-  }
-  return { type: 'end_turn' };
-}
-
-/** Prompt, guidance and interrupt are done with once the model has read them, also what came too late for its turn. */
-function takeUp(turn: Turn, deps: TurnDeps): void {
-  for (const event of deps.journal.events) {
-    if (event.status === 'received') turn.taken.push(event.sequence);
   }
 }
 
