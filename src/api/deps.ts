@@ -1,17 +1,15 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Bus } from '../backends/bus/bus.ts';
 import type { Db } from '../backends/db/db.ts';
 import type { Limits } from '../backends/limits/limits.ts';
 import type { Objects } from '../backends/objects/objects.ts';
 import type { Sandboxes } from '../backends/sandbox/sandbox.ts';
-import type { Scope } from '../contract/keys.ts';
 import type { Logger } from '../log.ts';
 import type { MasterKeys } from '../master-key.ts';
 import type { ConfigFile } from '../contract/config-file.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import type { Vaults } from '../vault/resolve.ts';
-import type { ApiMetrics } from './metrics.ts';
+import type { HttpDeps } from '../http/deps.ts';
 
 /** What the role is given from outside. */
 export type ApiPorts = {
@@ -32,21 +30,5 @@ export type ApiPorts = {
   registry?: Registry;
 };
 
-/** Whose key a request carries. */
-export type Caller = {
-  organizationId: string;
-  organization: string;
-  keyId: string;
-  scopes: readonly Scope[];
-};
-
-/** Throws `unauthorized`, `rate_limited` or `unavailable`; sets the rate-limit headers on the reply. */
-export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>;
-
 /** What every handler gets. */
-export type ApiDeps = ApiPorts & {
-  authenticate: Authenticate;
-  metrics: ApiMetrics;
-  /** aborted when the server begins to close: whoever holds a stream open ends it then */
-  closing: AbortSignal;
-};
+export type ApiDeps = ApiPorts & HttpDeps;

@@ -3,14 +3,9 @@ import type { z } from 'zod';
 import type { Route, RouteInput } from '../contract/route.ts';
 import { describeIssues } from '../contract/validation.ts';
 import { errors } from '../errors.ts';
-import type { ApiDeps, Caller } from './deps.ts';
+import type { Caller } from '../http/deps.ts';
+import type { ApiDeps } from './deps.ts';
 import { describeUnstorable } from './text.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    caller: Caller | undefined;
-  }
-}
 
 /** `hijacked`: the handler has answered by itself (streams). */
 export type Answer = { status: number; body: unknown; headers?: Record<string, string> } | 'hijacked';

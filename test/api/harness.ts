@@ -1,6 +1,6 @@
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { buildServer } from '../../src/api/server.ts';
-import type { ServerOptions } from '../../src/api/server.ts';
+import type { ServerOptions } from '../../src/http/server.ts';
 import { writeJournal } from '../../src/store/journal.ts';
 import type { Agent } from '../../src/contract/agents.ts';
 import type { ErrorBody } from '../../src/contract/errors.ts';
@@ -10,6 +10,7 @@ import { newId } from '../../src/ids.ts';
 import { createKey } from '../../src/store/keys.ts';
 import { openTestBackends } from '../support/backends.ts';
 import type { TestBackends } from '../support/backends.ts';
+import { checkDocumented } from '../support/documented.ts';
 
 /** `T` is what the test expects the body to be; it is looked at, not believed. */
 export type Reply<T> = { status: number; headers: Record<string, unknown>; body: T; text: string };
@@ -51,12 +52,10 @@ async function send<T>(
   };
   const response = await app.inject(options);
   const isJson = String(response.headers['content-type']).startsWith('application/json') && response.body !== '';
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    body: (isJson ? JSON.parse(response.body) : undefined) as T,
-    text: response.body,
-  };
+  const value: unknown = isJson ? JSON.parse(response.body) : undefined;
+  // Whatever a test looks at: the document knows this answer.
+  checkDocumented(method, path, response.statusCode, value);
+  return { status: response.statusCode, headers: response.headers, body: value as T, text: response.body };
 }
 
 /** The server on embedded backends, with two organizations. */

@@ -15,6 +15,8 @@ const PORTS: Places = ['db/db', 'bus/bus', 'bus/channels', 'sandbox/sandbox', 'o
 const STORE: Places = ['src/store/'];
 const VAULT: Places = ['src/vault/'];
 const MCP: Places = ['src/mcp/'];
+const HTTP: Places = ['src/http/'];
+const DOCUMENTS: Places = ['src/documents/'];
 const ROOTS: Places = ['src/deps.ts', 'src/roles.ts', 'src/main.ts'];
 const role = (...more: Places) => [...CONTRACT, ...BASE, ...PORTS, ...STORE, 'src/egress/', ...more];
 
@@ -33,14 +35,16 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: STORE, may: [...CONTRACT, ...BASE, 'src/backends/db/db.ts'] },
   { from: ['src/inference/'], may: [...CONTRACT, ...BASE] },
   { from: ['src/egress/'], may: [...CONTRACT, ...BASE] },
+  { from: DOCUMENTS, may: [...CONTRACT, ...BASE] },
   { from: ['src/agent/'], may: [...CONTRACT, ...BASE, 'src/inference/', ...PORTS] },
   { from: VAULT, may: [...CONTRACT, ...BASE, ...STORE, 'src/egress/', 'src/backends/db/db.ts'] },
   { from: MCP, may: [...CONTRACT, ...BASE, 'src/egress/', ...VAULT] },
-  { from: ['src/api/'], may: role(...VAULT, ...MCP) },
-  { from: ['src/worker/'], may: role('src/agent/', 'src/inference/', ...VAULT, ...MCP) },
-  { from: ['src/gateway/'], may: role('src/inference/') },
-  { from: ['src/video/'], may: role() },
-  { from: ['src/login/'], may: role() },
+  { from: HTTP, may: role() },
+  { from: ['src/api/'], may: role(...HTTP, ...VAULT, ...MCP) },
+  { from: ['src/worker/'], may: role('src/agent/', 'src/inference/', ...DOCUMENTS, ...VAULT, ...MCP) },
+  { from: ['src/gateway/'], may: role(...HTTP, 'src/inference/') },
+  { from: ['src/video/'], may: role(...HTTP) },
+  { from: ['src/login/'], may: role(...HTTP) },
   // The very first key is made without a server.
   {
     from: ['src/cli/stored-keys.ts'],
@@ -56,10 +60,10 @@ const PACKAGES: Readonly<Record<string, Places>> = {
   '@aws-sdk/': ['src/backends/objects/'],
   '@electric-sql/pglite': ['src/backends/db/'],
   '@kubernetes/client-node': ['operator/', 'src/backends/sandbox/'],
-  '@fastify/': ['src/api/', 'src/gateway/', 'src/video/', 'src/login/'],
+  '@fastify/': [...HTTP, 'src/api/', 'src/gateway/', 'src/video/', 'src/login/'],
   '@modelcontextprotocol/': ['src/mcp/'],
   commander: ['src/cli/'],
-  fastify: ['src/api/', 'src/gateway/', 'src/video/', 'src/login/'],
+  fastify: [...HTTP, 'src/api/', 'src/gateway/', 'src/video/', 'src/login/'],
   ioredis: ['src/backends/limits/'],
   nats: ['src/backends/bus/'],
   pg: ['src/backends/db/'],

@@ -4,7 +4,8 @@ import { agentRoutes } from '../../contract/routes/agents.ts';
 import { errors } from '../../errors.ts';
 import { deleteApprovals, listApprovals } from '../../store/approvals.ts';
 import type { Subject } from '../../store/approvals.ts';
-import type { ApiDeps, Caller } from '../deps.ts';
+import type { Caller } from '../../http/deps.ts';
+import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../register.ts';
 import { getAgent } from './find.ts';
 

@@ -9,7 +9,7 @@ import { deleteOldAnswers, findKeptAnswer, hashBody, keepAnswer } from '../../st
 import type { IdempotencyRef } from '../../store/idempotency.ts';
 import { lockSession } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
-import { rateLimitHeaders, subjectKey, takeAllowance } from '../allowance.ts';
+import { rateLimitHeaders, subjectKey, takeAllowance } from '../../http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Answer, Call } from '../register.ts';
 import { askId, isAnswer } from './answers.ts';
@@ -42,7 +42,9 @@ function readIdempotency(call: Call<typeof eventRoutes.sendEvents>): Idempotency
 
 async function decide(tx: Queryable, session: SendSession, body: EventsSend) {
   const ids = body.events.filter(isAnswer).map(askId);
-  const asks = ids.length === 0 ? [] : await listAsks(tx, session.id, ids);
+  // A control phrase of a goal repeats what the session waits for.
+  const isNeeded = ids.length > 0 || session.status === 'waiting_on_human';
+  const asks = !isNeeded ? [] : await listAsks(tx, session.id, ids);
   return decideSend(session, asks, body, newId);
 }
 

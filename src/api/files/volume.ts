@@ -4,7 +4,8 @@ import { MAX_VOLUME_BYTES } from '../../contract/files.ts';
 import type { Volume } from '../../contract/files.ts';
 import { errors } from '../../errors.ts';
 import { hasAgent } from '../../store/agents.ts';
-import type { ApiDeps, Caller } from '../deps.ts';
+import type { Caller } from '../../http/deps.ts';
+import type { ApiDeps } from '../deps.ts';
 import { describeFileFault } from './faults.ts';
 
 export type SubjectParams = { agentId: string; subjectId: string };

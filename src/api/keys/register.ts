@@ -4,7 +4,8 @@ import { buildList } from '../../contract/common.ts';
 import { keyRoutes } from '../../contract/routes/keys.ts';
 import { errors } from '../../errors.ts';
 import { BOOTSTRAP_ORGANIZATION, createKey, listKeys, revokeKey } from '../../store/keys.ts';
-import type { ApiDeps, Caller } from '../deps.ts';
+import type { Caller } from '../../http/deps.ts';
+import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../register.ts';
 
 /** The one organization whose keys the caller manages, or null for all of them. */

@@ -4,7 +4,7 @@ import { errors, errorText } from '../../errors.ts';
 import { findSessionTemplate, insertSession } from '../../store/sessions.ts';
 import type { NewSession } from '../../store/sessions.ts';
 import { archivedAgent } from '../agents/find.ts';
-import { subjectKey, takeAllowance } from '../allowance.ts';
+import { subjectKey, takeAllowance } from '../../http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
 
 type Created = { session: Session; rateLimit: NonNullable<ErrorBody['rateLimit']> };

@@ -4,7 +4,7 @@ import { sessionRoutes } from '../../contract/routes/sessions.ts';
 import { errors } from '../../errors.ts';
 import { listSessions, updateSession } from '../../store/sessions.ts';
 import { getActiveAgent } from '../agents/find.ts';
-import { rateLimitHeaders } from '../allowance.ts';
+import { rateLimitHeaders } from '../../http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../register.ts';
 import { createSession } from './create.ts';

@@ -7,12 +7,12 @@ import type { Db } from '../../../src/backends/db/db.ts';
 import type { Limits } from '../../../src/backends/limits/limits.ts';
 import { openMemoryLimits } from '../../../src/backends/limits/memory.ts';
 import type { EventEnvelope } from '../../../src/contract/events.ts';
-import { openAuthenticator } from '../../../src/api/auth.ts';
-import { registerBodyParser } from '../../../src/api/body.ts';
+import { openAuthenticator } from '../../../src/http/auth.ts';
+import { registerBodyParser } from '../../../src/http/body.ts';
 import type { ApiDeps } from '../../../src/api/deps.ts';
-import { sendError } from '../../../src/api/errors.ts';
+import { sendError } from '../../../src/http/errors.ts';
 import { registerEventRoutes } from '../../../src/api/events/register.ts';
-import { openMetrics } from '../../../src/api/metrics.ts';
+import { openMetrics } from '../../../src/http/metrics.ts';
 import { sha256 } from '../../../src/crypto.ts';
 import { newId } from '../../../src/ids.ts';
 

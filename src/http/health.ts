@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { errorText } from '../errors.ts';
-import type { ApiDeps } from './deps.ts';
+import type { HttpDeps, HttpPorts } from './deps.ts';
 
 const PING_MS = 2000;
 
 async function ping(
-  deps: ApiDeps,
+  { log }: HttpPorts,
   name: string,
   port: { ping(): Promise<void> },
 ): Promise<[string, 'ok' | 'unavailable']> {
@@ -20,7 +20,7 @@ async function ping(
     ]);
     return [name, 'ok'];
   } catch (error) {
-    deps.log.warn({ backend: name, error: errorText(error) }, 'backend not ready');
+    log.warn({ backend: name, error: errorText(error) }, 'backend not ready');
     return [name, 'unavailable'];
   } finally {
     timeout.abort();
@@ -28,23 +28,22 @@ async function ping(
 }
 
 /** `GET /livez`, `GET /readyz` and `GET /metrics`; open, without a key. */
-export function registerHealth(app: FastifyInstance, deps: ApiDeps): void {
+export function registerHealth(app: FastifyInstance, ports: HttpPorts, { metrics, closing }: HttpDeps): void {
   const backends = {
-    database: deps.db,
-    bus: deps.bus,
-    limits: deps.limits,
-    sandbox: deps.sandboxes,
-    ...(deps.objects === undefined ? {} : { objects: deps.objects }),
+    database: ports.db,
+    bus: ports.bus,
+    limits: ports.limits,
+    ...ports.backends,
   };
   app.get('/livez', () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const checks = await Promise.all(Object.entries(backends).map(([name, port]) => ping(deps, name, port)));
-    const ready = !deps.closing.aborted && checks.every(([, state]) => state === 'ok');
+    const checks = await Promise.all(Object.entries(backends).map(([name, port]) => ping(ports, name, port)));
+    const ready = !closing.aborted && checks.every(([, state]) => state === 'ok');
     return reply
       .code(ready ? 200 : 503)
       .send({ status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(checks) });
   });
   app.get('/metrics', async (_request, reply) =>
-    reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics()),
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
 }

@@ -5,7 +5,7 @@ import { sha256 } from '../crypto.ts';
 import { errors } from '../errors.ts';
 import { findActiveKey } from '../store/keys.ts';
 import { rateLimitHeaders, takeAllowance } from './allowance.ts';
-import type { ApiPorts, Authenticate } from './deps.ts';
+import type { Authenticate, HttpPorts } from './deps.ts';
 
 /** A revoked key has to stop within 5 s even where the news of it is lost. */
 const CACHE_MS = 3000;
@@ -43,7 +43,7 @@ function openKeyCache(find: (text: string) => Promise<ApiKey | undefined>) {
 }
 
 /** Knows callers by their key and counts their requests. One look at the counter per request, none at the database. */
-export function openAuthenticator({ db, bus, limits }: Pick<ApiPorts, 'db' | 'bus' | 'limits'>): {
+export function openAuthenticator({ db, bus, limits }: Pick<HttpPorts, 'db' | 'bus' | 'limits'>): {
   authenticate: Authenticate;
   start(): Promise<void>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-export type ApiMetrics = {
+export type HttpMetrics = {
   registry: Registry;
   /** seconds, by `method`, `route` (the pattern) and `status` */
   requests: Histogram<'method' | 'route' | 'status'>;
@@ -9,7 +9,7 @@ export type ApiMetrics = {
 };
 
 /** Registers the role's metrics. Without a registry it makes one and adds the process's own metrics to it. */
-export function openMetrics(shared?: Registry): ApiMetrics {
+export function openMetrics(shared?: Registry): HttpMetrics {
   const registry = shared ?? new Registry();
   if (shared === undefined) collectDefaultMetrics({ register: registry });
   return {

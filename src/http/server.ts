@@ -1,0 +1,81 @@
+import cors from '@fastify/cors';
+import { fastify } from 'fastify';
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { openAuthenticator } from './auth.ts';
+import type { HttpDeps, HttpPorts } from './deps.ts';
+import { sendError } from './errors.ts';
+import { registerHealth } from './health.ts';
+import { registerUnknownRoutes } from './methods.ts';
+import { openMetrics } from './metrics.ts';
+import { refuseConnection } from './refuse.ts';
+import { chooseRequestId } from './request-id.ts';
+
+export type ServerOptions = {
+  /** origins whose pages may call; `*` for all; absent: none */
+  corsOrigins?: readonly string[];
+};
+
+/** Puts the routes of one service on the server. */
+export type Surface = (app: FastifyInstance, http: HttpDeps) => void;
+
+/** Longest time in ms a client may take to send its headers, and its whole request. Answers have no bound: streams. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+const KEEP_ALIVE_MS = 72_000;
+/** Of one parameter in the path, encoded; more than the request line can hold, so that validation has the word. */
+const MAX_PARAM_LENGTH = 20_000;
+
+/** One HTTP server for any number of services, not yet listening. Closing it ends its streams; the ports stay open. */
+export function buildHttpServer(
+  ports: HttpPorts,
+  surfaces: readonly Surface[],
+  options: ServerOptions = {},
+): FastifyInstance {
+  const { log } = ports;
+  const app = fastify({
+    logger: false,
+    genReqId: (request) => chooseRequestId(request.headers['x-request-id']),
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
+    clientErrorHandler: refuseConnection,
+  });
+  const closing = new AbortController();
+  const authenticator = openAuthenticator(ports);
+  const metrics = openMetrics(ports.registry);
+  const http: HttpDeps = { authenticate: authenticator.authenticate, metrics, closing: closing.signal };
+
+  app.decorateRequest('caller', undefined);
+  app.addHook('onReady', () => authenticator.start());
+  app.addHook('preClose', async () => {
+    closing.abort();
+    await authenticator.close();
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const labels = { method: request.method, route, status: String(reply.statusCode) };
+    if (reply.getHeader('content-type') !== 'text/event-stream') {
+      metrics.requests.observe(labels, reply.elapsedTime / 1000);
+    }
+    log.debug({ ...labels, requestId: request.id, ms: Math.round(reply.elapsedTime) }, 'request');
+  });
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply));
+  if (options.corsOrigins !== undefined && options.corsOrigins.length > 0) {
+    void app.register(cors, {
+      origin: options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins],
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      exposedHeaders: ['x-request-id', 'retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'],
+      maxAge: 600,
+    });
+  }
+  registerUnknownRoutes(app);
+  registerHealth(app, ports, http);
+  for (const register of surfaces) register(app, http);
+  return app;
+}
