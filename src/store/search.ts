@@ -2,7 +2,9 @@ import type { Queryable } from '../backends/db/db.ts';
 import type { Subject } from './approvals.ts';
 
 /** Matches that are ranked, at most: a word that stands everywhere must not make a search slow. */
-const MAX_CANDIDATES = 1000;
+const MAX_CANDIDATES = 500;
+/** Messages of a subject, from the newest or the oldest on, that are looked through for a word that stands everywhere. */
+const MAX_LOOKED_THROUGH = 5000;
 /** Characters of one message in an answer. */
 const MAX_TEXT = 2000;
 const HEADLINE =
@@ -79,6 +81,8 @@ export type FoundHit = {
   snippet: string;
 };
 
+/** From which end of the subject's messages they are looked through. */
+const FROM_END = { relevance: 'DESC', newest: 'DESC', oldest: 'ASC' };
 const ORDER = { relevance: 'b.rank DESC, b.session_id DESC', newest: 'b.session_id DESC', oldest: 'b.session_id' };
 
 /** The best matching message of each session of this subject, and how many sessions there are to be searched. */
@@ -95,14 +99,23 @@ export async function searchMessages(
 ): Promise<{ hits: FoundHit[]; sessions: number }> {
   const { text, prefixes } = readSearchText(search.text);
   const query = `(websearch_to_tsquery('english', $4) && to_tsquery('english', $5))`;
+  const wanted = 'w.agent_id = $2 AND w.subject_id = $3 AND w.role = ANY($6::text[]) AND w.session_id <> $7';
+  const end = FROM_END[search.sort];
+  // Any so many matches, of which there are seldom more; when there are, the nearest to the wanted end come first.
   const [{ rows }, count] = await Promise.all([
     db.query<FactsRow & { sequence: number; role: 'user' | 'assistant'; snippet: string | null }>(
-      `WITH candidates AS (
-         SELECT w.session_id, w.sequence, w.role, ts_rank_cd(w.words, ${query}) AS rank
-         FROM message_words w
+      `WITH found AS MATERIALIZED (
+         SELECT w.session_id, w.sequence, w.role, w.words FROM message_words w
          WHERE w.words @@ (('''' || subject_lexeme($2, $3) || '''')::tsquery && ${query}) AND numnode(${query}) > 0
-           AND w.agent_id = $2 AND w.subject_id = $3 AND w.role = ANY($6::text[]) AND w.session_id <> $7
-         LIMIT ${MAX_CANDIDATES}
+           AND ${wanted} LIMIT ${MAX_CANDIDATES}
+       ), near AS MATERIALIZED (
+         SELECT w.session_id, w.sequence, w.role, w.words FROM (
+           SELECT * FROM message_words w WHERE w.agent_id = $2 AND w.subject_id = $3
+           ORDER BY w.session_id ${end}, w.sequence ${end} LIMIT ${MAX_LOOKED_THROUGH}) w
+         WHERE (SELECT count(*) FROM found) = ${MAX_CANDIDATES} AND w.words @@ ${query} AND ${wanted} LIMIT ${MAX_CANDIDATES}
+       ), candidates AS (
+         SELECT c.session_id, c.sequence, c.role, ts_rank_cd(c.words, ${query}) AS rank FROM (
+           SELECT * FROM near UNION ALL SELECT * FROM found WHERE (SELECT count(*) FROM near) < ${MAX_CANDIDATES}) c
        ), best AS (
          SELECT DISTINCT ON (c.session_id) c.* FROM candidates c ORDER BY c.session_id, c.rank DESC, c.sequence DESC
        ), chosen AS (

@@ -98,6 +98,25 @@ describe('a search', () => {
     expect(await order('oldest')).toEqual([0, 1]);
   });
 
+  it('finds the newest and the oldest session of a word that stands in more messages than are ranked', async () => {
+    const chatty = { ...owner, subjectId: 'chatty' };
+    const told: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      told.push(
+        await makeSession(
+          chatty,
+          Array.from({ length: 300 }, (_, index) => `weather report ${n} ${index}`),
+        ),
+      );
+    }
+    for (const [sort, id] of [
+      ['newest', told.at(-1)],
+      ['oldest', told[0]],
+    ]) {
+      expect((await find(chatty, 'weather', { sort })).hits[0]?.session.sessionId).toBe(id);
+    }
+  });
+
   it('shows the words in their place, and what stands around them', async () => {
     const { hits, sessions: searched } = await find(owner, 'database');
     expect(searched).toBe(3);
