@@ -1,0 +1,39 @@
+import { parentPort } from 'node:worker_threads';
+import { DocumentError } from './error.ts';
+import { DOCUMENT_TYPES } from './formats.ts';
+import type { DocumentAnswer, DocumentJob, DocumentText } from './job.ts';
+import { MAX_TEXT_CHARACTERS } from './limits.ts';
+
+/** Entry of a thread: one document after another, each answered by one message. */
+parentPort?.on('message', (job: DocumentJob) => {
+  void answer(job).then((message) => parentPort?.postMessage(message));
+});
+
+async function answer(job: DocumentJob): Promise<DocumentAnswer> {
+  try {
+    return { ok: true, result: cutText(await read(job)) };
+  } catch (error) {
+    if (error instanceof DocumentError) return { ok: false, fault: error.fault, message: error.message };
+    return { ok: false, fault: 'broken', message: 'The document cannot be read.' };
+  }
+}
+
+// A reader is loaded when it is first needed: each brings a library.
+async function read({ mimeType, bytes }: DocumentJob): Promise<DocumentText> {
+  switch (mimeType) {
+    case DOCUMENT_TYPES.pdf:
+      return (await import('./pdf.ts')).readPdf(bytes);
+    case DOCUMENT_TYPES.docx:
+      return (await import('./docx.ts')).readDocx(bytes);
+    case DOCUMENT_TYPES.xlsx:
+      return (await import('./xlsx.ts')).readXlsx(bytes);
+    default:
+      throw new DocumentError('unsupported', `Documents of the type ${mimeType} cannot be read.`);
+  }
+}
+
+function cutText({ text, title }: DocumentText): DocumentText {
+  if (text.length <= MAX_TEXT_CHARACTERS) return { text, title };
+  const left = text.length - MAX_TEXT_CHARACTERS;
+  return { text: `${text.slice(0, MAX_TEXT_CHARACTERS)}\n[${left} more characters are left out.]`, title };
+}
