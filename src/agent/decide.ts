@@ -41,14 +41,26 @@ export type CallFacts = {
   approval: 'allow' | 'deny' | undefined;
 };
 
+/** What callers have allowed by now. */
+export type Permissions = {
+  yoloMode: boolean;
+  /** approval keys of tools that are allowed for the session or for good */
+  approved: ReadonlySet<string>;
+  /** the call is made inside another one, where nobody can be asked */
+  unattended?: true;
+};
+
 type Arguments = { input: Record<string, unknown> } | { error: string };
+
+const NOT_APPROVED =
+  'This tool needs an approval, which cannot be asked for here, so it was not run. It runs once it is approved for the session.';
 
 /** Pure: the same log and policy lead to the same plan, whichever worker asks. */
 export function decideCall(
   call: StepCall,
   found: FoundTool,
   facts: CallFacts,
-  session: { yoloMode: boolean; approved: ReadonlySet<string> },
+  session: Permissions,
   readInput: (found: FoundTool) => Arguments,
 ): CallPlan {
   if (facts.hasResult) return { kind: 'done' };
@@ -82,6 +94,7 @@ export function decideCall(
   if (facts.approval === 'deny') return fail('The user denied this call.', input, 'deny', toolset);
   if ('error' in args) return fail(args.error, input, verdict.permission, toolset);
   if (verdict.action === 'ask') {
+    if (session.unattended) return fail(NOT_APPROVED, input, 'ask', toolset);
     return { kind: 'approve', toolset, of: found.kind, approvalKey: found.approvalKey, input };
   }
   if (found.kind === 'custom') return { kind: 'custom', input };

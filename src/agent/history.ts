@@ -155,6 +155,7 @@ function buildResult(event: LogEvent): ToolResult | undefined {
     case 'agent.tool_result':
     case 'agent.mcp_tool_result': {
       const images = (event.internal?.['images'] ?? []) as InputPart[];
+  if (isInner(event)) return undefined;
       return {
         callId: String(payload['tool_use_id']),
         content: [...text(joinBlocks(payload.content ?? [])), ...images],

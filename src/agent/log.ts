@@ -26,3 +26,16 @@ export function findMark(event: LogEvent): StepMark | undefined {
   const mark = event.internal;
   return typeof mark?.['step'] === 'number' ? (mark as unknown as StepMark) : undefined;
 }
+
+/** Where a call stands that was made inside another one, in the payload of its use and its result. */
+export type InnerMark = {
+  /** the use of the tool that made it */
+  parent_tool_use_id: string;
+  /** the subagent that made it */
+  thread_id?: string;
+};
+
+/** Of a call made inside another one: the model has not asked for it, and does not read it. */
+export function isInner(event: Pick<LogEvent, 'payload'>): boolean {
+  return 'parent_tool_use_id' in event.payload;
+}

@@ -29,7 +29,7 @@ export async function runTool(
   let opened: Promise<SandboxSession> | undefined;
   let stateChanged = false;
   const sandbox = () => (opened ??= deps.openSandbox(signal));
-  const context = {
+  const outer = {
     ...deps.ports,
     callId: call.useId,
     sessionId: session.id,
@@ -39,6 +39,7 @@ export async function runTool(
     sandbox,
     signal,
     state: {
+    ...(deps.delegation === undefined ? {} : { delegation: deps.delegation(call.useId) }),
       get: <T>(key: string) => turn.toolState[key] as T | undefined,
       set: (key: string, value: unknown) => {
         turn.toolState = { ...turn.toolState, [key]: value };

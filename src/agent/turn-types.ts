@@ -4,6 +4,8 @@ import type { ToolConfig } from '../contract/tools.ts';
 import type { Usage } from '../contract/usage.ts';
 import type { Inference } from '../inference/model.ts';
 import type { SandboxSession } from '../backends/sandbox/sandbox.ts';
+import type { Permissions } from './decide.ts';
+import type { Delegation } from './delegation.ts';
 import type { OpenStep } from './log.ts';
 import type { McpPort } from './mcp.ts';
 import type { ToolPorts } from './tools/ports.ts';
@@ -70,9 +72,11 @@ export type TurnDeps = {
   mcp: McpPort;
   ports: ToolPorts;
   /** read anew for every decision, because callers change it while a turn runs */
-  readPermissions(): Promise<{ yoloMode: boolean; approved: ReadonlySet<string> }>;
+  readPermissions(): Promise<Permissions>;
   readAsks(turnId: string): Promise<AskState[]>;
   openSandbox(signal: AbortSignal): Promise<SandboxSession>;
+  /** for the call of this id; a turn makes it for itself, a subagent has none */
+  delegation?: (callId: string) => Delegation;
   sendLive(frame: Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>, turnId: string): void;
   /** Aborted with an `Interrupted`, or with anything else when this worker must stop. */
   signal: AbortSignal;

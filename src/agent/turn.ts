@@ -5,7 +5,10 @@ import { ModelError } from '../inference/model.ts';
 import { buildResult } from './call-events.ts';
 import { buildIdle } from './calls.ts';
 import { findLateSteers } from './history.ts';
+import { endInnerCalls } from './inner-call.ts';
 import { runLoop, takeUp } from './loop.ts';
+import { buildDelegation } from './thread.ts';
+import { endThreads } from './thread-events.ts';
 import { Interrupted, LeaseLost } from './turn-types.ts';
 import type { Turn, TurnDeps } from './turn-types.ts';
 import { splitUsage } from './usage.ts';
@@ -22,8 +25,10 @@ import { openWrite } from './write.ts';
  * Whatever way it ends, the last write releases the lease. Throws only what this worker must stop for: a lost lease,
  * a shutdown, a database that is away.
  */
-export async function runTurn(turn: Turn, deps: TurnDeps): Promise<'ended' | 'waiting'> {
+export async function runTurn(turn: Turn, given: TurnDeps): Promise<'ended' | 'waiting'> {
+  const deps = { ...given, delegation: buildDelegation(turn, given) };
   try {
+    await endLostWork(turn, deps);
     const end = await runLoop(turn, deps);
     return end === 'waiting' ? end : await endTurn(turn, deps, { stop_reason: end });
   } catch (error) {
@@ -34,6 +39,17 @@ export async function runTurn(turn: Turn, deps: TurnDeps): Promise<'ended' | 'wa
     const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';
     return await endTurn(turn, deps, { stop_reason: { type: 'error', message } });
   }
+}
+
+/** What tools had begun on their own when another worker was lost, calls and subagents, goes no further. */
+async function endLostWork(turn: Turn, deps: TurnDeps): Promise<void> {
+  const events = endInnerWork(turn, deps, 'Interrupted: the outcome is unknown. Check before you repeat it.');
+  if (events.length > 0) await deps.journal.append({ events });
+}
+
+function endInnerWork(turn: Turn, deps: TurnDeps, message: string): NewEvent[] {
+  const own = deps.journal.events.filter((event) => event.turnId === turn.id);
+  return [...endInnerCalls(own, message), ...endThreads(own, message)];
 }
 
 async function endTurn(
@@ -48,7 +64,11 @@ async function endTurn(
   // Guidance that this turn has no place for stays in the log, and the wake-up with it, so that a crash loses neither.
   const late = findLateSteers(events.filter((event) => event.turnId === turn.id));
   await deps.journal.append({
-    ...openWrite(turn, [...(more.events ?? []), buildIdle(turn.id, payload, usage)]),
+    ...openWrite(turn, [
+      ...endInnerWork(turn, deps, 'The turn ended before this did.'),
+      ...(more.events ?? []),
+      buildIdle(turn.id, payload, usage),
+    ]),
     turn: { id: turn.id, state: 'ended', steps: turn.steps, step: null, usage },
     session: {
       status: 'idle',

@@ -36,3 +36,12 @@ export function splitUsage(turn: Usage): { usageAdd: Usage; usage: Usage } {
   }
   return { usageAdd, usage };
 }
+
+/** Counts of another conversation, as a subagent's, added to a turn's; what describes the turn's own window stays. */
+export function addCounts(turn: Usage, other: Usage): Usage {
+  const sum: Usage = { ...turn };
+  for (const field of COUNTS) {
+    if (other[field] !== undefined) sum[field] = (turn[field] ?? 0) + other[field];
+  }
+  return sum;
+}

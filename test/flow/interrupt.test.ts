@@ -1,9 +1,9 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allow, allowAll, customTool, interrupt, steer, textOf, toolResult, typesOf } from '../support/chat.ts';
 import { buildGateTools } from '../support/gate-tools.ts';
 import { encodeStream } from '../support/model-server/encode.ts';
 import { completeReply } from '../support/model-server/pieces.ts';
+import { isRunning } from '../support/running.ts';
 import { callTool, callTools, readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
@@ -21,17 +21,6 @@ const openChat = async (tools: object[] = allowAll) => service.api.openChat(awai
 function endless(text: string) {
   const events = encodeStream('chat-completions', completeReply({ content: [{ type: 'text', text }] }), 10);
   return { events: events.slice(0, -4), hang: 'after-body' as const };
-}
-
-function isRunning(command: string): boolean {
-  return readdirSync('/proc').some((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() === command;
-    } catch {
-      return false;
-    }
-  });
 }
 
 it('stops a model that speaks, keeps what it said, and tells it why the next time', async () => {

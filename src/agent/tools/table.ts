@@ -1,4 +1,5 @@
 import { clarifyTool } from './clarify.ts';
+import { delegateTaskTool } from './delegate-task.ts';
 import { memoryTool } from './memory.ts';
 import { patchTool } from './patch.ts';
 import { processTool } from './process.ts';
@@ -31,3 +32,4 @@ export function buildTools(): Tool[] {
     skillManageTool,
   ];
 }
+    delegateTaskTool,

@@ -1,6 +1,7 @@
 import type { ToolsetName } from '../../contract/toolsets.ts';
 import type { SandboxSession } from '../../backends/sandbox/sandbox.ts';
 import type { ImagePart } from '../../inference/model.ts';
+import type { Delegation } from '../delegation.ts';
 import type { ToolPorts } from './ports.ts';
 
 /** What a session keeps between calls for its tools, by tool name: JSON, saved together with the call's result. */
@@ -32,6 +33,8 @@ export type ToolOutcome = { content: string; isError: boolean; images?: ImagePar
  */
 export type Parallelism = 'shared' | 'exclusive' | { paths: string[] };
 
+  /** Absent where a subagent calls. */
+  delegation?: Delegation;
 export type Tool = {
   name: string;
   toolset: ToolsetName;
