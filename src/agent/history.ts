@@ -2,7 +2,7 @@ import type { MessageAttachment } from '../contract/attachments.ts';
 import type { LogEvent, TurnPrompt } from '../contract/journal.ts';
 import type { AssistantPart, InputPart, ModelMessage, ReasoningPart, ToolResult } from '../inference/model.ts';
 import { joinBlocks } from './blocks.ts';
-import { findMark, findPrompt } from './log.ts';
+import { findMark, findPrompt, isInner } from './log.ts';
 import { readAttachment } from './attachments.ts';
 import { wrapSteer } from './prompt.ts';
 
@@ -149,13 +149,13 @@ function isResult(event: LogEvent): boolean {
 }
 
 function buildResult(event: LogEvent): ToolResult | undefined {
+  if (isInner(event)) return undefined;
   const payload = event.payload as Record<string, unknown> & { content?: Blocks };
   const text = (value: string): InputPart[] => [{ type: 'text', text: value }];
   switch (event.type) {
     case 'agent.tool_result':
     case 'agent.mcp_tool_result': {
       const images = (event.internal?.['images'] ?? []) as InputPart[];
-  if (isInner(event)) return undefined;
       return {
         callId: String(payload['tool_use_id']),
         content: [...text(joinBlocks(payload.content ?? [])), ...images],

@@ -29,7 +29,7 @@ export async function runTool(
   let opened: Promise<SandboxSession> | undefined;
   let stateChanged = false;
   const sandbox = () => (opened ??= deps.openSandbox(signal));
-  const outer = {
+  const context = {
     ...deps.ports,
     callId: call.useId,
     sessionId: session.id,
@@ -38,8 +38,8 @@ export async function runTool(
     subjectId: session.subjectId,
     sandbox,
     signal,
-    state: {
     ...(deps.delegation === undefined ? {} : { delegation: deps.delegation(call.useId) }),
+    state: {
       get: <T>(key: string) => turn.toolState[key] as T | undefined,
       set: (key: string, value: unknown) => {
         turn.toolState = { ...turn.toolState, [key]: value };

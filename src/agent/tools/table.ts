@@ -30,6 +30,6 @@ export function buildTools(): Tool[] {
     skillsListTool,
     skillViewTool,
     skillManageTool,
+    delegateTaskTool,
   ];
 }
-    delegateTaskTool,

@@ -20,6 +20,8 @@ export type ToolContext = ToolPorts & {
   /** Starts or finds the session's sandbox; the first caller pays for the start. */
   sandbox(): Promise<SandboxSession>;
   state: ToolState;
+  /** Absent where a subagent calls. */
+  delegation?: Delegation;
   /** Aborted by an interrupt: the tool stops within a second and its result is dropped. */
   signal: AbortSignal;
 };
@@ -33,8 +35,6 @@ export type ToolOutcome = { content: string; isError: boolean; images?: ImagePar
  */
 export type Parallelism = 'shared' | 'exclusive' | { paths: string[] };
 
-  /** Absent where a subagent calls. */
-  delegation?: Delegation;
 export type Tool = {
   name: string;
   toolset: ToolsetName;
