@@ -10,6 +10,7 @@ import { openDigests } from './files/digest.ts';
 import { openProcessTable } from './processes/table.ts';
 import { openCalls } from './receive/calls.ts';
 import { guardCrowd } from './run/crowd.ts';
+import { openScripts } from './run/script.ts';
 import { openShell } from './run/shell.ts';
 import type { Settings } from './settings.ts';
 
@@ -30,6 +31,7 @@ export async function startServer(
   const surface: Surface = {
     settings,
     shell,
+    scripts: openScripts(shell, settings),
     processes,
     notices,
     account,

@@ -48,6 +48,9 @@ export type ProcessInfo = {
 /** `exitCode` 124 with `timedOut`, 130 when aborted. Output is stdout and stderr in order, its middle cut out past the cap. */
 export type RunResult = { output: string; exitCode: number; timedOut: boolean; cwd: string };
 
+/** Ends as `RunResult` does. Each stream has its own cap; its middle is cut out past it. */
+export type ScriptResult = { output: string; errors: string; exitCode: number; timedOut: boolean };
+
 export type SearchInput = {
   pattern: string;
   path: string;
@@ -83,6 +86,17 @@ export type ExecutorOperations = {
     input: { command: string; workdir?: string; timeoutMs: number; stdin?: string; stream?: boolean };
     result: RunResult;
   };
+  /**
+   * As `run`, but keeps nothing for the next command and ends whatever it started with it. `files`, by name, lie in a
+   * folder of its own, `$CAPSTAN_SCRIPT`, beside the socket `rpc`: each line that comes there is a `request` frame, which
+   * waits for its `answerScript`, at most 4 at a time and `maxRequests` in all. Aborted when nobody reads its frames.
+   */
+  runScript: {
+    input: { command: string; files: Record<string, string>; timeoutMs: number; maxRequests: number };
+    result: ScriptResult;
+  };
+  /** False when the request no longer waits. */
+  answerScript: { input: { call: string; request: number; text: string }; result: boolean };
   stat: { input: { path: string }; result: FileStat | null };
   list: { input: { path: string }; result: FileStat[] };
   /** `protect` lists top-level names below which nothing is changed, however the path gets there (ERESERVED) */
@@ -119,15 +133,21 @@ export type ExecutorCall = {
 /** `code` is a POSIX name or `ESCAPE`, `ETOOBIG`, `ECHANGED`, `ERESERVED` for `file`; `input` is the caller's mistake. */
 export type ExecutorFault = { kind: 'file' | 'input' | 'internal'; code: string; message: string };
 
-/** Any number of `output` (only `run` with `stream`), then one `result` or `error`. */
+/** Any number of `output` (only `run` with `stream`) or `request` (only `runScript`), then one `result` or `error`. */
 export type ExecutorFrame =
   | { type: 'output'; text: string }
+  | { type: 'request'; request: number; text: string }
   | { type: 'result'; value: unknown }
   | { type: 'error'; error: ExecutorFault };
+
+export const MAX_OPEN_REQUESTS = 4;
+/** Of a request's or an answer's line, in characters. */
+export const MAX_REQUEST_LENGTH = 4 * 1024 * 1024;
 
 /** Operations whose outcome is kept, so that a call sent twice has its effect once. */
 export const KEPT_OPERATIONS: readonly ExecutorOperation[] = [
   'run',
+  'runScript',
   'startProcess',
   'killProcess',
   'writeProcess',
@@ -140,12 +160,14 @@ export const KEPT_OPERATIONS: readonly ExecutorOperation[] = [
 /** Header of `GET /v1/files`: the `FileStat`, with `describe=true` the `FileEntry`, as URI-encoded JSON. */
 export const STAT_HEADER = 'x-capstan-stat';
 
-type FieldType = 'string' | 'number' | 'boolean' | 'strings' | 'mode';
+type FieldType = 'string' | 'number' | 'boolean' | 'strings' | 'texts' | 'mode';
 /** A field name ending in `?` may be absent. */
 type Fields = Record<string, FieldType>;
 
 const FIELDS: Record<ExecutorOperation, Fields> = {
   run: { command: 'string', 'workdir?': 'string', timeoutMs: 'number', 'stdin?': 'string', 'stream?': 'boolean' },
+  runScript: { command: 'string', files: 'texts', timeoutMs: 'number', maxRequests: 'number' },
+  answerScript: { call: 'string', request: 'number', text: 'string' },
   stat: { path: 'string' },
   list: { path: 'string' },
   remove: { path: 'string', 'recursive?': 'boolean', 'protect?': 'strings' },
@@ -185,6 +207,9 @@ const CHECKS: Record<FieldType, (value: unknown) => boolean> = {
   number: (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
   boolean: (value) => typeof value === 'boolean',
   strings: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+  texts: (value) =>
+    isRecord(value) &&
+    Object.entries(value).every(([name, text]) => /^\w[\w.]{0,99}$/.test(name) && typeof text === 'string'),
   mode: (value) => value === 'content' || value === 'files_only' || value === 'count' || value === 'names',
 };
 
@@ -214,6 +239,10 @@ export function readExecutorFrame(line: string): ExecutorFrame | undefined {
   const value = parseJson(line);
   if (!isRecord(value)) return undefined;
   if (value['type'] === 'output' && typeof value['text'] === 'string') return { type: 'output', text: value['text'] };
+  const { request, text } = value;
+  if (value['type'] === 'request' && typeof request === 'number' && typeof text === 'string') {
+    return { type: 'request', request, text };
+  }
   if (value['type'] === 'result' && 'value' in value) return { type: 'result', value: value['value'] };
   const error = value['error'];
   return value['type'] === 'error' && isFault(error) ? { type: 'error', error } : undefined;

@@ -25,6 +25,10 @@ export function openFrames(response: ServerResponse) {
         response.write(`${JSON.stringify({ type: 'output', text } satisfies ExecutorFrame)}\n`);
       }
     },
+    /** Never dropped: there are few of them, and a script waits for each. */
+    request(request: number, text: string): void {
+      response.write(`${JSON.stringify({ type: 'request', request, text } satisfies ExecutorFrame)}\n`);
+    },
     end(frame: ExecutorFrame): void {
       response.end(`${JSON.stringify(frame)}\n`);
     },

@@ -50,15 +50,20 @@ async function answerCall({ surface, request, response }: Exchange): Promise<voi
   const call = readExecutorCall(await readJsonBody(request));
   if (typeof call === 'string') throw new Fault('input', 'EINVAL', call);
   const frames = openFrames(response);
-  const outcome = await surface.calls.run(call, async (signal) => {
+  const outcome = surface.calls.run(call, async (signal) => {
     try {
-      return { type: 'result', value: await runOperation(surface, call, signal, (text) => frames.output(text)) };
+      return { type: 'result', value: await runOperation(surface, call, signal, frames) };
     } catch (error) {
       const { path, from } = call.input as { path?: string; from?: string };
       return { type: 'error', error: describeFault(error, path ?? from) };
     }
   });
-  frames.end(outcome);
+  // a script without anybody to answer it, and to take its result, has nothing to run for
+  if (call.operation === 'runScript') {
+    if (response.destroyed) surface.calls.cancel(call.id);
+    else response.once('close', () => surface.calls.cancel(call.id));
+  }
+  frames.end(await outcome);
 }
 
 function readNumber(url: URL, name: string): number | undefined {

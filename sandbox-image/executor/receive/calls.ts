@@ -5,7 +5,7 @@ const KEPT_MS = 30 * 60_000;
 const MAX_KEPT = 1000;
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
-type Outcome = Exclude<ExecutorFrame, { type: 'output' }>;
+type Outcome = Exclude<ExecutorFrame, { type: 'output' | 'request' }>;
 type Kept = { outcome: Promise<Outcome>; abort: AbortController; settledMs: number | undefined; bytes: number };
 
 export type Calls = {

@@ -9,6 +9,7 @@ import { listDirectory, statFile } from '../files/stat.ts';
 import { copyFile, moveFile } from '../files/transfer.ts';
 import type { ProcessTable } from '../processes/table.ts';
 import { runCommand } from '../run/command.ts';
+import type { Scripts } from '../run/script.ts';
 import type { Shell } from '../run/shell.ts';
 import { findFiles } from '../search/find.ts';
 import { searchFiles } from '../search/ripgrep.ts';
@@ -17,6 +18,7 @@ import type { Settings } from '../settings.ts';
 export type Parts = {
   settings: Settings;
   shell: Shell;
+  scripts: Scripts;
   processes: ProcessTable;
   account: Account;
   digests: Digests;
@@ -27,13 +29,17 @@ export async function runOperation(
   parts: Parts,
   call: ExecutorCall,
   signal: AbortSignal,
-  onOutput: (text: string) => void,
+  frames: { output: (text: string) => void; request: (request: number, text: string) => void },
 ): Promise<unknown> {
   const { settings, shell, processes, account, digests } = parts;
   const root = settings.workspace;
   switch (call.operation) {
     case 'run':
-      return runCommand(shell, call.input, signal, call.input.stream === true ? onOutput : () => undefined);
+      return runCommand(shell, call.input, signal, call.input.stream === true ? frames.output : () => undefined);
+    case 'runScript':
+      return parts.scripts.run(call.id, call.input, signal, frames.request);
+    case 'answerScript':
+      return parts.scripts.answer(call.input);
     case 'stat':
       return statFile(root, call.input.path);
     case 'list':

@@ -1,22 +1,22 @@
 import { StringDecoder } from 'node:string_decoder';
 
 export const OUTPUT_CAP = 50_000;
-const HEAD = OUTPUT_CAP * 0.4;
-const TAIL = OUTPUT_CAP - HEAD;
 
 /** Collects text in bounded memory: the first 40 % and the last 60 % of the cap, and how much lay between. */
-export function collectOutput() {
+export function collectOutput(cap = OUTPUT_CAP) {
+  const headCap = cap * 0.4;
+  const tailCap = cap - headCap;
   const decoder = new StringDecoder('utf8');
   let head = '';
   let tail = '';
   let total = 0;
   const add = (text: string): void => {
     total += text.length;
-    const room = HEAD - head.length;
+    const room = headCap - head.length;
     if (room > 0) head += text.slice(0, room);
     if (text.length > room) tail += text.slice(Math.max(0, room));
     // cut in big steps, not at every chunk
-    if (tail.length > TAIL * 4) tail = tail.slice(-TAIL);
+    if (tail.length > tailCap * 4) tail = tail.slice(-tailCap);
   };
   return {
     /** Returns the text of the chunk; a character split between chunks comes with the later one. */
@@ -27,9 +27,9 @@ export function collectOutput() {
     },
     end(): string {
       add(decoder.end());
-      if (total <= OUTPUT_CAP) return head + tail;
-      const omitted = total - OUTPUT_CAP;
-      return `${head}\n\n... [OUTPUT TRUNCATED - ${omitted} characters omitted out of ${total} total] ...\n\n${tail.slice(-TAIL)}`;
+      if (total <= cap) return head + tail;
+      const omitted = total - cap;
+      return `${head}\n\n... [OUTPUT TRUNCATED - ${omitted} characters omitted out of ${total} total] ...\n\n${tail.slice(-tailCap)}`;
     },
   };
 }

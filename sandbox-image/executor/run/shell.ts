@@ -8,7 +8,7 @@ import { withLocated } from '../files/resolve.ts';
 import type { Settings } from '../settings.ts';
 
 export type Shell = {
-  /** bash of its own session and group, stderr merged into stdout; `mark` names its tree in the environment */
+  /** bash of its own session and group; `mark` names its tree in the environment */
   start(request: StartRequest): { child: ChildProcess; cwd: string; mark: string };
   /** where the last command ended */
   readCwd(): string;
@@ -21,6 +21,8 @@ export type StartRequest = {
   /** keep the working directory and the exported environment for the next command */
   keep: boolean;
   pty?: boolean;
+  /** keep stderr out of stdout */
+  apart?: boolean;
 };
 
 /**
@@ -48,8 +50,9 @@ eval "$__text"
 `;
 
 /** A `keep` of 0 leaves no trap to fire in a background process. */
-function buildPrelude(keep: boolean): string {
-  return keep ? PRELUDE : PRELUDE.replace('trap __capstan_keep EXIT\n', '');
+function buildPrelude(keep: boolean, apart: boolean): string {
+  const prelude = keep ? PRELUDE : PRELUDE.replace('trap __capstan_keep EXIT\n', '');
+  return apart ? prelude.replace('exec 2>&1\n', '') : prelude;
 }
 
 export function openShell(settings: Settings): Shell {
@@ -80,7 +83,7 @@ export function openShell(settings: Settings): Shell {
     throw new Fault('input', 'ENOENT', `working directory does not exist: ${workdir}`);
   };
 
-  const start: Shell['start'] = ({ command, workdir, stdin, keep, pty }) => {
+  const start: Shell['start'] = ({ command, workdir, stdin, keep, pty, apart }) => {
     if (command.includes('\0')) throw new Fault('input', 'EINVAL', 'the command holds a NUL character');
     const cwd = chooseCwd(workdir);
     const call = randomUUID();
@@ -95,7 +98,7 @@ export function openShell(settings: Settings): Shell {
       __memory: String(settings.maxMemoryMb * 1024),
     };
     const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
-    const script = `${assignments.join('; ')}\n${buildPrelude(keep)}`;
+    const script = `${assignments.join('; ')}\n${buildPrelude(keep, apart === true)}`;
     const env = { ...baseEnv, CAPSTAN_STATE: settings.stateDir, CAPSTAN_CALL: call };
     const [program, args]: [string, string[]] =
       pty === true ? ['script', ['-qefc', `exec bash -c "$CAPSTAN_SCRIPT"`, '/dev/null']] : ['bash', ['-c', script]];

@@ -12,6 +12,7 @@ import type {
 } from '../../contract/executor.ts';
 import { openExecutorHttp, readBody, readLines } from './executor-http.ts';
 import type { ExecutorAddress, ExecutorHttp } from './executor-http.ts';
+import { runScript } from './executor-script.ts';
 import { SandboxError, SandboxFileError } from './sandbox.ts';
 import type { SandboxSession } from './sandbox.ts';
 
@@ -34,7 +35,13 @@ export type ExecutorClient = SandboxSession & {
 };
 
 type Operation = keyof ExecutorOperations;
-type CallOptions = { id?: string; signal?: AbortSignal; timeoutMs?: number };
+type CallOptions = {
+  id?: string;
+  signal?: AbortSignal;
+  timeoutMs?: number;
+  /** what a script asks while the call runs */
+  onRequest?: (request: number, text: string) => void;
+};
 
 /** The same client for every executor, in a child process or in a pod. `workspace` is what the executor was started with. */
 export function openExecutorClient(address: ExecutorAddress, workspace: string): ExecutorClient {
@@ -70,7 +77,11 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
       if (response.statusCode !== 200) throw await readFault(response);
       let last: ExecutorFrame | undefined;
       // read to the end, so that the connection can be used again
-      for await (const line of readLines(response)) last = readExecutorFrame(line) ?? last;
+      for await (const line of readLines(response)) {
+        const frame = readExecutorFrame(line);
+        if (frame?.type === 'request') options.onRequest?.(frame.request, frame.text);
+        else last = frame ?? last;
+      }
       if (last?.type === 'error') throw toError(last.error);
       if (last?.type === 'result') return last.value as ExecutorOperations[O]['result'];
       throw new SandboxError('the sandbox ended while it answered');
@@ -93,6 +104,7 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
     http,
     workspace,
     run: ({ callId, ...input }, signal) => call('run', input, { id: callId, signal }),
+    runScript: (request, signal) => runScript(call, request, signal),
     stat: async (path) => (await call('stat', { path })) ?? undefined,
     async readFile(path, range) {
       const query = range === undefined ? '' : `&offset=${range.offset}&length=${range.maxBytes}`;

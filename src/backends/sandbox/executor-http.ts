@@ -95,6 +95,9 @@ export async function readBody(response: IncomingMessage): Promise<Buffer> {
   }
 }
 
+/** In characters; what runs beside the executor may have taken it over, and must not fill this process. */
+const MAX_LINE = 64 * 1024 * 1024;
+
 /** The lines of an NDJSON body. */
 export async function* readLines(response: IncomingMessage): AsyncGenerator<string> {
   let rest = '';
@@ -103,6 +106,7 @@ export async function* readLines(response: IncomingMessage): AsyncGenerator<stri
     for await (const chunk of response as AsyncIterable<string>) {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
+      if (rest.length > MAX_LINE) throw new Error('a line without an end');
       yield* lines;
     }
   } catch (error) {

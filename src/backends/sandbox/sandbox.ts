@@ -7,6 +7,7 @@ import type {
   ProcessInfo,
   ProcessOutput,
   RunResult,
+  ScriptResult,
   SearchInput,
   SearchResult,
   WriteResult,
@@ -19,6 +20,7 @@ export type {
   FoundFile,
   ProcessInfo,
   RunResult,
+  ScriptResult,
   SearchResult,
 } from '../../contract/executor.ts';
 export type SearchRequest = SearchInput;
@@ -39,6 +41,21 @@ export type RunRequest = {
   timeoutMs: number;
   /** what the command reads; absent: nothing */
   stdin?: string;
+};
+
+export type ScriptRequest = {
+  callId: string;
+  /** run by `bash -c` with the session's working directory and environment, of which it changes neither */
+  command: string;
+  /** lie in the folder `$CAPSTAN_SCRIPT` while it runs, beside the socket `rpc` */
+  files: Record<string, string>;
+  timeoutMs: number;
+  maxRequests: number;
+  /**
+   * Answers a line that came to the socket, at most 4 at a time. `signal` is aborted when the script has ended; what it
+   * throws ends the script and is thrown by `runScript`.
+   */
+  answer: (line: string, signal: AbortSignal) => Promise<string>;
 };
 
 /** News of a background process that the session asked for. */
@@ -67,6 +84,8 @@ export type SandboxSession = {
   /** the volume's root as commands see it */
   workspace: string;
   run(request: RunRequest, signal: AbortSignal): Promise<RunResult>;
+  /** A program that may ask while it runs. Whatever it started ends with it. */
+  runScript(request: ScriptRequest, signal: AbortSignal): Promise<ScriptResult>;
   stat(path: string): Promise<FileStat | undefined>;
   /** At most `maxBytes` from `offset`. Throws `SandboxFileError` (ENOENT, EISDIR, ESCAPE…). */
   readFile(path: string, range?: { offset: number; maxBytes: number }): Promise<{ stat: FileStat; bytes: Uint8Array }>;
