@@ -19,5 +19,5 @@ export async function convertDocument(
   if (bytes.length > MAX_DOCUMENT_BYTES) {
     throw new DocumentError('too_large', `The document is over ${MAX_DOCUMENT_BYTES} bytes.`);
   }
-  return runInThread({ mimeType, bytes }, signal);
+  return runInThread({ kind: 'text', mimeType, bytes }, signal);
 }

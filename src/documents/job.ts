@@ -1,9 +1,23 @@
 import type { DocumentFault } from './error.ts';
 
-/** What a thread is asked for. `mimeType` names one of the formats of `formats.ts`. */
-export type DocumentJob = { mimeType: string; bytes: Uint8Array };
-
 /** `text` is plain text, Markdown or CSV; `title` is what the document calls itself. */
 export type DocumentText = { text: string; title: string | null };
 
-export type DocumentAnswer = { ok: true; result: DocumentText } | { ok: false; fault: DocumentFault; message: string };
+/** An image as models take it: PNG, JPEG, WebP or GIF. */
+export type Picture = { mediaType: string; bytes: Uint8Array; width: number; height: number };
+
+/** The first pages of a PDF. */
+export type PagePictures = { pageCount: number; pictures: Picture[] };
+
+/** What a thread is asked for; `mimeType` names one of the formats of `formats.ts`. */
+export type DocumentJob =
+  | { kind: 'text'; mimeType: string; bytes: Uint8Array }
+  | { kind: 'pages'; bytes: Uint8Array; maxPages: number }
+  | { kind: 'picture'; bytes: Uint8Array };
+
+/** What each kind of job answers. */
+export type DocumentResults = { text: DocumentText; pages: PagePictures; picture: Picture };
+
+export type DocumentAnswer =
+  | { ok: true; result: DocumentResults[keyof DocumentResults] }
+  | { ok: false; fault: DocumentFault; message: string };

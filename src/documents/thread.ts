@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { DocumentError } from './error.ts';
 import { DOCUMENT_TYPES } from './formats.ts';
-import type { DocumentAnswer, DocumentJob, DocumentText } from './job.ts';
+import type { DocumentAnswer, DocumentJob, DocumentResults, DocumentText } from './job.ts';
 import { MAX_TEXT_CHARACTERS } from './limits.ts';
 
 /** Entry of a thread: one document after another, each answered by one message. */
@@ -11,15 +11,26 @@ parentPort?.on('message', (job: DocumentJob) => {
 
 async function answer(job: DocumentJob): Promise<DocumentAnswer> {
   try {
-    return { ok: true, result: cutText(await read(job)) };
+    return { ok: true, result: await run(job) };
   } catch (error) {
     if (error instanceof DocumentError) return { ok: false, fault: error.fault, message: error.message };
     return { ok: false, fault: 'broken', message: 'The document cannot be read.' };
   }
 }
 
-// A reader is loaded when it is first needed: each brings a library.
-async function read({ mimeType, bytes }: DocumentJob): Promise<DocumentText> {
+// What does it is loaded when it is first needed: each brings a library.
+async function run(job: DocumentJob): Promise<DocumentResults[keyof DocumentResults]> {
+  switch (job.kind) {
+    case 'text':
+      return cutText(await read(job.mimeType, job.bytes));
+    case 'pages':
+      return (await import('./pages.ts')).drawPages(job.bytes, job.maxPages);
+    case 'picture':
+      return (await import('./picture.ts')).preparePicture(job.bytes);
+  }
+}
+
+async function read(mimeType: string, bytes: Uint8Array): Promise<DocumentText> {
   switch (mimeType) {
     case DOCUMENT_TYPES.pdf:
       return (await import('./pdf.ts')).readPdf(bytes);

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { DocumentError } from './error.ts';
-import type { DocumentAnswer, DocumentJob, DocumentText } from './job.ts';
+import type { DocumentAnswer, DocumentJob, DocumentResults } from './job.ts';
 import { MAX_HEAP_MIB, MAX_THREAD_BYTES, TIME_LIMIT_MS } from './limits.ts';
 
 const MAX_THREADS = 2;
@@ -15,7 +15,10 @@ const waiting: { resolve: () => void }[] = [];
 let running = 0;
 
 /** Runs one job in a thread that does nothing else meanwhile; more jobs than threads wait in line. */
-export async function runInThread(job: DocumentJob, signal?: AbortSignal): Promise<DocumentText> {
+export async function runInThread<K extends keyof DocumentResults>(
+  job: DocumentJob & { kind: K },
+  signal?: AbortSignal,
+): Promise<DocumentResults[K]> {
   signal?.throwIfAborted();
   await takePlace(signal);
   const thread = idle.pop() ?? startThread();
@@ -29,7 +32,8 @@ export async function runInThread(job: DocumentJob, signal?: AbortSignal): Promi
     else void thread.worker.terminate();
     givePlace();
   }
-  if (answer.ok) return answer.result;
+  // A thread answers what its job asks for.
+  if (answer.ok) return answer.result as DocumentResults[K];
   throw new DocumentError(answer.fault, answer.message);
 }
 
