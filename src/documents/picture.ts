@@ -49,7 +49,8 @@ function openBmp(bytes: Uint8Array): Sharp {
   if (head.length > 26 && Math.abs(head.readInt32LE(18) * head.readInt32LE(22)) > MAX_PIXELS) throw tooManyPixels();
   const { width, height, data } = decode(head, { toRGBA: true });
   // Most writers leave the fourth byte of a pixel at zero without meaning it to be seen through.
-  return sharp(data, { raw: { width, height, channels: 4 } }).removeAlpha();
+  for (let alpha = 3; alpha < data.length; alpha += 4) data[alpha] = 255;
+  return sharp(data, { raw: { width, height, channels: 4 } });
 }
 
 async function encode(open: () => Sharp): Promise<Picture> {
