@@ -1,3 +1,7 @@
+import { agentExamples, mcpExamples, memoryExamples } from './examples/agents.ts';
+import { fileExamples } from './examples/files.ts';
+import { automationExamples, eventExamples, sessionExamples } from './examples/sessions.ts';
+import { keyExamples, vaultExamples } from './examples/vaults.ts';
 import { buildOpenApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
@@ -22,6 +26,24 @@ export const AGENT_SERVICE_ROUTES: readonly Route[] = [
   ...Object.values(keyRoutes),
 ];
 
+/** By the operation's id. */
+export const AGENT_SERVICE_EXAMPLES = {
+  ...agentExamples,
+  ...sessionExamples,
+  ...eventExamples,
+  ...automationExamples,
+  ...memoryExamples,
+  ...fileExamples,
+  ...vaultExamples,
+  ...mcpExamples,
+  ...keyExamples,
+};
+
 export function buildAgentsDocument(): Record<string, unknown> {
-  return buildOpenApi({ title: 'Capstan agent service', version: '1.0.0', routes: AGENT_SERVICE_ROUTES });
+  return buildOpenApi({
+    title: 'Capstan agent service',
+    version: '1.0.0',
+    routes: AGENT_SERVICE_ROUTES,
+    examples: AGENT_SERVICE_EXAMPLES,
+  });
 }

@@ -1,24 +1,5 @@
 import { z } from 'zod';
 
-/** The agent service's error body. `retryable: false` means that the same request must not be sent again. */
-export const ErrorBody = z
-  .object({
-    error: z.string(),
-    message: z.string(),
-    retryable: z.literal(false).optional(),
-    rateLimit: z
-      .object({
-        resource: z.enum(['conversations', 'messages', 'requests']),
-        limit: z.int(),
-        remaining: z.int(),
-        periodSeconds: z.int(),
-        resetAfterSeconds: z.int(),
-      })
-      .optional(),
-  })
-  .meta({ id: 'ErrorBody' });
-export type ErrorBody = z.infer<typeof ErrorBody>;
-
 /** Stable codes of the agent service and the HTTP status of each. */
 export const ERROR_STATUS = {
   validation_error: 400,
@@ -40,7 +21,28 @@ export const ERROR_STATUS = {
 } as const;
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
+export type PublicCode = Exclude<ErrorCode, 'upstream_failed' | 'unavailable'>;
+
 /** What stands in `error` of the body: failures of our own and of what we depend on share one name. */
-export function publicCode(code: ErrorCode): string {
+export function publicCode(code: ErrorCode): PublicCode {
   return code === 'upstream_failed' || code === 'unavailable' ? 'server_error' : code;
 }
+
+/** The agent service's error body. `retryable: false` means that the same request must not be sent again. */
+export const ErrorBody = z
+  .object({
+    error: z.enum(Object.keys(ERROR_STATUS).map((code) => publicCode(code as ErrorCode))),
+    message: z.string(),
+    retryable: z.literal(false).optional(),
+    rateLimit: z
+      .object({
+        resource: z.enum(['conversations', 'messages', 'requests']),
+        limit: z.int(),
+        remaining: z.int(),
+        periodSeconds: z.int(),
+        resetAfterSeconds: z.int(),
+      })
+      .optional(),
+  })
+  .meta({ id: 'ErrorBody' });
+export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MessageAttachment } from './attachments.ts';
-import { Id, type TextBlock, TextBlocks, Timestamp, queryInteger } from './common.ts';
+import { Id, TextBlock, TextBlocks, Timestamp, queryInteger } from './common.ts';
 import { Usage } from './usage.ts';
 
 const Message = z.string().min(1).max(20_000);
@@ -90,20 +90,18 @@ export const EventStatus = z.enum(['received', 'queued', 'processed', 'complete'
 export type EventStatus = z.infer<typeof EventStatus>;
 
 /** What lists and streams carry. `sequence` grows by one per durable event of a session, from 1. */
-export const EventEnvelope = z
-  .object({
-    id: Id,
-    type: z.string(),
-    sessionId: Id,
-    sequence: z.int(),
-    turnId: Id.nullable(),
-    status: EventStatus.nullable(),
-    usage: Usage.optional(),
-    payload: z.looseObject({ type: z.string() }),
-    processedAt: Timestamp.nullable(),
-    createdAt: Timestamp,
-  })
-  .meta({ id: 'EventEnvelope' });
+export const EventEnvelope = z.object({
+  id: Id,
+  type: z.string(),
+  sessionId: Id,
+  sequence: z.int(),
+  turnId: Id.nullable(),
+  status: EventStatus.nullable(),
+  usage: Usage.optional(),
+  payload: z.looseObject({ type: z.string() }),
+  processedAt: Timestamp.nullable(),
+  createdAt: Timestamp,
+});
 export type EventEnvelope = z.infer<typeof EventEnvelope>;
 
 export const EventListQuery = z.object({
@@ -114,18 +112,6 @@ export const EventListQuery = z.object({
 export const EventStreamQuery = z.object({
   after: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }).optional(),
 });
-
-export const EventList = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(EventEnvelope),
-    pagination: z.object({ after: z.int(), hasMore: z.boolean(), limit: z.int() }),
-  })
-  .meta({ id: 'EventList' });
-
-export const EventsAccepted = z
-  .object({ object: z.literal('list'), data: z.array(EventEnvelope) })
-  .meta({ id: 'EventsAccepted' });
 
 /** Why a turn stopped. */
 export const StopReason = z.discriminatedUnion('type', [
@@ -138,79 +124,97 @@ export type StopReason = z.infer<typeof StopReason>;
 /** Whether a policy let a call run; `ask` also after a person allowed it. */
 export type EvaluatedPermission = 'allow' | 'ask' | 'deny';
 
+const ToolUse = {
+  id: Id,
+  name: z.string(),
+  toolset: z.string().nullable(),
+  input: z.unknown(),
+  evaluated_permission: z.enum(['allow', 'ask', 'deny']),
+};
+const ToolOutcome = { name: z.string(), content: z.array(TextBlock), is_error: z.boolean(), duration_ms: z.number() };
+const Thread = { thread_id: Id, agent_name: z.string(), tool_use_id: Id, content: z.array(TextBlock) };
+const Said = {
+  id: Id,
+  delta: z.boolean(),
+  offset: z.int().optional().describe('of deltas only: where in the text they begin, in UTF-16 units'),
+  content: z.array(TextBlock),
+};
+
 /** Everything the service itself writes into a session. `id` of asks and uses equals the envelope's. */
-export type OutboundPayload =
-  | { type: 'session.status_running' }
-  | { type: 'session.status_idle'; stop_reason: StopReason; interrupted?: true; usage?: Usage }
-  | { type: 'session.compacted'; compression_count: number }
-  | { type: 'session.tool_updated'; tool_use_id: string; event_id: string; payload: Record<string, unknown> }
-  | { type: 'session.title_updated'; title: string }
-  // `offset`, of deltas only: where in the text they begin, in UTF-16 units
-  | { type: 'agent.thinking'; id: string; delta: boolean; offset?: number; content: TextBlock[] }
-  | { type: 'agent.message'; id: string; delta: boolean; offset?: number; content: TextBlock[] }
-  | {
-      type: 'agent.approval_request';
-      id: string;
-      tool_use_id: string;
-      kind: 'builtin' | 'mcp' | 'custom';
-      tool_name: string;
-      toolset: string | null;
-      mcp_server_name: string | null;
-      input: unknown;
-      scopes: ApprovalScope[];
-    }
-  | {
-      type: 'agent.tool_use';
-      id: string;
-      name: string;
-      toolset: string | null;
-      input: unknown;
-      evaluated_permission: EvaluatedPermission;
-    }
-  | {
-      type: 'agent.tool_result';
-      tool_use_id: string;
-      name: string;
-      content: TextBlock[];
-      is_error: boolean;
-      duration_ms: number;
-    }
-  | {
-      type: 'agent.mcp_tool_use';
-      id: string;
-      name: string;
-      mcp_server_name: string;
-      toolset: string | null;
-      input: unknown;
-      evaluated_permission: EvaluatedPermission;
-    }
-  | {
-      type: 'agent.mcp_tool_result';
-      tool_use_id: string;
-      mcp_tool_use_id: string;
-      mcp_server_name: string;
-      name: string;
-      content: TextBlock[];
-      is_error: boolean;
-      duration_ms: number;
-    }
-  | { type: 'agent.custom_tool_use'; id: string; name: string; input: unknown }
-  | { type: 'agent.clarify_request'; request_id: string; id: string; question: string; choices: string[] | null }
-  | {
-      type: 'agent.thread_message_sent';
-      thread_id: string;
-      agent_name: string;
-      tool_use_id: string;
-      content: TextBlock[];
-    }
-  | {
-      type: 'agent.thread_message_received';
-      thread_id: string;
-      agent_name: string;
-      tool_use_id: string;
-      status: 'completed' | 'failed' | 'interrupted';
-      is_error: boolean;
-      content: TextBlock[];
-      usage: Usage;
-    };
+export const OutboundPayload = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('session.status_running') }),
+    z.object({
+      type: z.literal('session.status_idle'),
+      stop_reason: StopReason,
+      interrupted: z.literal(true).optional(),
+      usage: Usage.optional(),
+    }),
+    z.object({ type: z.literal('session.compacted'), compression_count: z.int() }),
+    z.object({
+      type: z.literal('session.tool_updated'),
+      tool_use_id: Id,
+      event_id: Id,
+      payload: z.record(z.string(), z.unknown()),
+    }),
+    z.object({ type: z.literal('session.title_updated'), title: z.string() }),
+    z.object({ type: z.literal('agent.thinking'), ...Said }),
+    z.object({ type: z.literal('agent.message'), ...Said }),
+    z.object({
+      type: z.literal('agent.approval_request'),
+      id: Id,
+      tool_use_id: Id,
+      kind: z.enum(['builtin', 'mcp', 'custom']),
+      tool_name: z.string(),
+      toolset: z.string().nullable(),
+      mcp_server_name: z.string().nullable(),
+      input: z.unknown(),
+      scopes: z.array(ApprovalScope),
+    }),
+    z.object({ type: z.literal('agent.tool_use'), ...ToolUse }),
+    z.object({ type: z.literal('agent.tool_result'), tool_use_id: Id, ...ToolOutcome }),
+    z.object({ type: z.literal('agent.mcp_tool_use'), mcp_server_name: z.string(), ...ToolUse }),
+    z.object({
+      type: z.literal('agent.mcp_tool_result'),
+      tool_use_id: Id,
+      mcp_tool_use_id: Id,
+      mcp_server_name: z.string(),
+      ...ToolOutcome,
+    }),
+    z.object({ type: z.literal('agent.custom_tool_use'), id: Id, name: z.string(), input: z.unknown() }),
+    z.object({
+      type: z.literal('agent.clarify_request'),
+      request_id: Id,
+      id: Id,
+      question: z.string(),
+      choices: z.array(z.string()).nullable(),
+    }),
+    z.object({ type: z.literal('agent.thread_message_sent'), ...Thread }),
+    z.object({
+      type: z.literal('agent.thread_message_received'),
+      ...Thread,
+      status: z.enum(['completed', 'failed', 'interrupted']),
+      is_error: z.boolean(),
+      usage: Usage,
+    }),
+  ])
+  .meta({ id: 'OutboundPayload' });
+export type OutboundPayload = z.infer<typeof OutboundPayload>;
 export type OutboundType = OutboundPayload['type'];
+
+/** An envelope as callers know it: what they sent themselves, or what the service wrote. */
+export const SessionEvent = EventEnvelope.extend({ payload: z.union([InboundEvent, OutboundPayload]) }).meta({
+  id: 'EventEnvelope',
+});
+
+export const EventList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(SessionEvent),
+    pagination: z.object({ after: z.int(), hasMore: z.boolean(), limit: z.int() }),
+  })
+  .meta({ id: 'EventList' });
+
+export const EventsAccepted = z
+  .object({ object: z.literal('list'), data: z.array(SessionEvent) })
+  .meta({ id: 'EventsAccepted' });

@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import { ErrorBody, ERROR_STATUS, publicCode } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
+import { listErrorExamples } from './examples/errors.ts';
+import { PARAMETERS } from './examples/example.ts';
+import type { Example } from './examples/example.ts';
 import type { Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 type Components = Map<string, Json>;
+
+/** By the operation's id. */
+type Examples = Readonly<Record<string, Example>>;
 
 /** What any operation may answer, beside its own errors. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
@@ -60,7 +66,12 @@ function describe(schema: z.ZodType, components: Components, io: 'input' | 'outp
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function listParameters(where: 'path' | 'query', schema: z.ZodType | undefined, components: Components): Json[] {
+function listParameters(
+  where: 'path' | 'query',
+  schema: z.ZodType | undefined,
+  components: Components,
+  examples: Readonly<Record<string, string>>,
+): Json[] {
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, item]) => ({
     name,
@@ -68,6 +79,7 @@ function listParameters(where: 'path' | 'query', schema: z.ZodType | undefined, 
     required: where === 'path' || !item.safeParse(undefined).success,
     // Query values are parsed from text: what they come to says more than that they are text.
     schema: describe(item, components, where === 'query' ? 'output' : 'input'),
+    ...(examples[name] === undefined ? {} : { example: item.parse(examples[name]) }),
   }));
 }
 
@@ -75,55 +87,74 @@ function referHeaders(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function listSuccesses(route: Route, components: Components): [string, Json][] {
-  return Object.entries(route.responses).map(([status, schema]) => [
-    status,
-    {
-      description: route.summary,
-      headers: referHeaders(['X-Request-Id', ...RATE_LIMIT_HEADERS]),
-      content: {
-        ...(schema === 'stream' ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
-        ...(schema instanceof z.ZodType
-          ? { 'application/json': { schema: describe(schema, components, 'input') } }
-          : {}),
-        ...(schema === 'binary' || route.binary === true ? { 'application/octet-stream': { schema: BYTES } } : {}),
+function listSuccesses(route: Route, components: Components, example: Example | undefined): [string, Json][] {
+  return Object.entries(route.responses).map(([status, schema]) => {
+    const answer = example?.answers[Number(status)];
+    const shown = answer === undefined ? {} : { example: answer };
+    return [
+      status,
+      {
+        description: route.summary,
+        headers: referHeaders(['X-Request-Id', ...RATE_LIMIT_HEADERS]),
+        content: {
+          ...(schema === 'stream' ? { 'text/event-stream': { schema: { type: 'string' }, ...shown } } : {}),
+          ...(schema instanceof z.ZodType
+            ? { 'application/json': { schema: describe(schema, components, 'input'), ...shown } }
+            : {}),
+          ...(schema === 'binary' || route.binary === true ? { 'application/octet-stream': { schema: BYTES } } : {}),
+        },
       },
-    },
-  ]);
+    ];
+  });
+}
+
+/** Every code that an operation may answer with. */
+export function listErrorCodes(route: Route): ErrorCode[] {
+  const codes = new Set([...COMMON_ERRORS, ...route.errors]);
+  if (route.body !== undefined || route.media !== undefined) codes.add('payload_too_large');
+  return [...codes];
 }
 
 function listErrors(route: Route, components: Components): [string, Json][] {
-  const codes = new Set([...COMMON_ERRORS, ...route.errors]);
-  if (route.body !== undefined) codes.add('payload_too_large');
-  const statuses = [...new Set([...codes].map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
+  const codes = listErrorCodes(route);
+  const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
   return statuses.map((status) => {
-    const named = [...codes].filter((code) => ERROR_STATUS[code] === status).map((code) => `\`${publicCode(code)}\``);
+    const named = codes.filter((code) => ERROR_STATUS[code] === status).map((code) => `\`${publicCode(code)}\``);
     const extra = status === 429 ? ['Retry-After', ...RATE_LIMIT_HEADERS] : status === 503 ? ['Retry-After'] : [];
     return [
       String(status),
       {
         description: [...new Set(named)].join(' or '),
         headers: referHeaders(['X-Request-Id', ...extra]),
-        content: { 'application/json': { schema: describe(ErrorBody, components, 'input') } },
+        content: {
+          'application/json': {
+            schema: describe(ErrorBody, components, 'input'),
+            examples: listErrorExamples(codes, status),
+          },
+        },
       },
     ];
   });
 }
 
-function describeRequest(route: Route, components: Components): Json {
+function describeRequest(route: Route, components: Components, example: Example | undefined): Json {
   const media = route.media ?? (route.body === undefined ? undefined : { 'application/json': route.body });
   if (media === undefined) return {};
   const content = Object.entries(media).map(([type, schema]) => [
     type,
-    { schema: schema === 'binary' ? BYTES : describe(schema, components, 'input') },
+    {
+      schema: schema === 'binary' ? BYTES : describe(schema, components, 'input'),
+      ...(type === 'application/json' && example?.body !== undefined ? { example: example.body } : {}),
+    },
   ]);
   return { requestBody: { required: route.bodyOptional !== true, content: Object.fromEntries(content) as Json } };
 }
 
-function buildOperation(route: Route, components: Components): Json {
+function buildOperation(route: Route, components: Components, examples: Examples): Json {
+  const example = examples[route.id];
   const parameters = [
-    ...listParameters('path', route.params, components),
-    ...listParameters('query', route.query, components),
+    ...listParameters('path', route.params, components, PARAMETERS),
+    ...listParameters('query', route.query, components, example?.query ?? {}),
     ...(route.headers ?? []).map(({ name, description }) => ({
       name,
       in: 'header',
@@ -138,17 +169,22 @@ function buildOperation(route: Route, components: Components): Json {
     summary: route.summary,
     ...(route.scope === undefined ? {} : { description: `Needs a key with the scope \`${route.scope}\`.` }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...describeRequest(route, components),
-    responses: Object.fromEntries([...listSuccesses(route, components), ...listErrors(route, components)]),
+    ...describeRequest(route, components, example),
+    responses: Object.fromEntries([...listSuccesses(route, components, example), ...listErrors(route, components)]),
   };
 }
 
 /** The OpenAPI 3.1 document of a set of routes; the same routes give the same bytes. */
-export function buildOpenApi(api: { title: string; version: string; routes: readonly Route[] }): Json {
+export function buildOpenApi(api: {
+  title: string;
+  version: string;
+  routes: readonly Route[];
+  examples: Examples;
+}): Json {
   const components: Components = new Map();
   const paths: Record<string, Json> = {};
   for (const route of api.routes) {
-    const operation = buildOperation(route, components);
+    const operation = buildOperation(route, components, api.examples);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
   const names = [...components.keys()].sort();

@@ -2,6 +2,7 @@ import type { Agent } from '../../src/contract/agents.ts';
 import type { EventEnvelope } from '../../src/contract/events.ts';
 import type { Session } from '../../src/contract/sessions.ts';
 import { openClient } from '../api/events/client.ts';
+import { checkDocumented, findMismatch } from './documented.ts';
 
 export type Reply<T> = { status: number; body: T };
 export type EventReply = Reply<{ data: EventEnvelope[]; error?: string; retryable?: boolean }>;
@@ -43,7 +44,9 @@ export function buildApi(url: string, key: string, modelName: string): Api {
       headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, body: (await response.json()) as T };
+    const value: unknown = await response.json();
+    checkDocumented(method, path, response.status, value);
+    return { status: response.status, body: value as T };
   };
   const make = async <T>(path: string, body: unknown): Promise<T> => {
     const made = await call<T>('POST', path, body);
@@ -80,8 +83,10 @@ async function joinChat({ url, key, call }: Source, agent: Agent, id: string, qu
   const frames: EventEnvelope[] = [];
   const checks = new Set<() => void>();
   let at = 0;
+  let mismatch: string | undefined;
   const client = await openClient({ url, key, sessionId: id, query }, ({ data }) => {
     frames.push(data);
+    mismatch ??= findMismatch(['components', 'schemas', 'EventEnvelope'], data);
     checks.forEach((check) => check());
   });
   const path = `/v1/sessions/${id}`;
@@ -97,6 +102,7 @@ async function joinChat({ url, key, call }: Source, agent: Agent, id: string, qu
           reject(new Error(`no ${String(wanted)} after ${at} of: ${frames.map((frame) => frame.type).join(' ')}`));
         }, PATIENCE_MS);
         const check = () => {
+          if (mismatch !== undefined) return reject(new Error(`a frame that is not documented: ${mismatch}`));
           for (; at < frames.length; at += 1) {
             const frame = frames[at];
             if (frame === undefined || !fits(frame)) continue;

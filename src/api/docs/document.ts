@@ -24,7 +24,7 @@ export type Schema = {
 
 export type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema };
 
-type Content = Record<string, { schema: Schema }>;
+export type Content = Record<string, { schema: Schema; example?: unknown }>;
 
 export type Operation = {
   operationId: string;

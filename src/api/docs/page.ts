@@ -1,4 +1,4 @@
-import type { Document, Operation } from './document.ts';
+import type { Content, Document, Operation } from './document.ts';
 import { html, renderProse } from './html.ts';
 import type { Html } from './html.ts';
 import { renderFields, renderSchema, renderType } from './schema.ts';
@@ -12,10 +12,15 @@ function listEntries(document: Document): Entry[] {
   );
 }
 
-function renderBody(content: Record<string, { schema: Parameters<typeof renderSchema>[0] }>): Html {
-  const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(content);
+function renderExample(example: unknown): Html {
+  const text = typeof example === 'string' ? example.trimEnd() : JSON.stringify(example, null, 2);
+  return html`<pre><code>${text}</code></pre>`;
+}
+
+function renderBody(content: Content): Html {
+  const [[type, { schema, example }] = ['', { schema: {}, example: undefined }]] = Object.entries(content);
   return html`<p class="note">${type}</p>
-    ${renderSchema(schema)}`;
+    ${renderSchema(schema)} ${example !== undefined && renderExample(example)}`;
 }
 
 function renderParameters(operation: Operation): Html {
