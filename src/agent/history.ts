@@ -2,6 +2,7 @@ import type { MessageAttachment } from '../contract/attachments.ts';
 import type { LogEvent, TurnPrompt } from '../contract/journal.ts';
 import type { AssistantPart, InputPart, ModelMessage, ReasoningPart, ToolResult } from '../inference/model.ts';
 import { joinBlocks } from './blocks.ts';
+import { renderGoalNext, renderGoalStart } from './goal.ts';
 import { findMark, findPrompt, isInner } from './log.ts';
 import { readAttachment } from './attachments.ts';
 import { wrapSteer } from './prompt.ts';
@@ -76,6 +77,8 @@ function readPrompt(prompt: TurnPrompt, log: readonly LogEvent[]): InputPart[] {
     case 'steer':
     case 'notice':
       return [{ type: 'text', text: prompt.text }];
+    case 'goal':
+      return [{ type: 'text', text: renderGoalNext(prompt) }];
     case 'tool_final': {
       const verb = prompt.isError ? 'failed' : 'completed';
       const text = `[The earlier call of ${prompt.toolName} has ${verb}. Its final result:]\n${joinBlocks(prompt.content)}`;
@@ -84,6 +87,9 @@ function readPrompt(prompt: TurnPrompt, log: readonly LogEvent[]): InputPart[] {
     case 'message': {
       const event = log.find((candidate) => candidate.id === prompt.eventId);
       const payload = event?.payload as { content?: Blocks; attachments?: MessageAttachment[] } | undefined;
+      if (event?.internal?.['goal'] === true) {
+        return [{ type: 'text', text: renderGoalStart(joinBlocks(payload?.content ?? [])) }];
+      }
       const parts: InputPart[] = (payload?.content ?? []).map(({ text }) => ({ type: 'text', text }));
       return [...parts, ...(payload?.attachments ?? []).flatMap(readAttachment)];
     }

@@ -77,6 +77,8 @@ export type TurnDeps = {
   openSandbox(signal: AbortSignal): Promise<SandboxSession>;
   /** for the call of this id; a turn makes it for itself, a subagent has none */
   delegation?: (callId: string) => Delegation;
+  /** whether the session may have a goal that has to be looked at after the turn; absent: no */
+  mayHaveGoal?(): boolean;
   sendLive(frame: Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>, turnId: string): void;
   /** Aborted with an `Interrupted`, or with anything else when this worker must stop. */
   signal: AbortSignal;

@@ -73,7 +73,7 @@ async function endTurn(
     session: {
       status: 'idle',
       liveTurn: null,
-      wakeAt: late === undefined ? null : 'now',
+      wakeAt: late === undefined && deps.mayHaveGoal?.() !== true ? null : 'now',
       seen: events.at(-1)?.sequence ?? 0,
       toolState: turn.toolState,
       ...splitUsage(usage),

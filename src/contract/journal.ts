@@ -1,5 +1,6 @@
 import type { TextBlock } from './common.ts';
 import type { EventEnvelope, EventStatus } from './events.ts';
+import type { GoalState } from './goals.ts';
 import type { PendingAction, SessionStatus } from './sessions.ts';
 import type { Usage } from './usage.ts';
 
@@ -24,7 +25,9 @@ export type TurnPrompt =
   /** guidance that came too late for its turn; `eventId` is that of the first */
   | { kind: 'steer'; text: string; eventId: string }
   /** news of a background process */
-  | { kind: 'notice'; text: string; eventId: null };
+  | { kind: 'notice'; text: string; eventId: null }
+  /** the goal is not reached yet: why, where the judge or the user has said so */
+  | { kind: 'goal'; objective: string; reason: string | null; eventId: null };
 
 /** An event that is not in the log yet; its sequence is given by the append. `internal` never leaves the service. */
 export type NewEvent = {
@@ -57,7 +60,7 @@ export type SessionPatch = {
   usageAdd?: Usage;
   toolState?: Record<string, unknown>;
   title?: string;
-  goal?: Record<string, unknown> | null;
+  goal?: GoalState;
   compaction?: Record<string, unknown>;
   /** forgets the interrupt that has been acted upon */
   clearInterrupt?: true;

@@ -1,5 +1,6 @@
 import { ModelError } from './model.ts';
 import type { ModelDelta, ModelMessage, ModelRequest, ModelUsage } from './model.ts';
+import { JUDGE_SYSTEM, judgeScript } from './script-judge.ts';
 import { decideScript, sumUpResults } from './script-prompt.ts';
 import type { ScriptReply } from './script-prompt.ts';
 
@@ -35,6 +36,7 @@ function decideReply(request: ModelRequest): ScriptReply {
   if (request.system.startsWith('Write a title')) {
     return { thoughts: [], calls: [], text: prompt.trim().split(/\s+/).slice(0, TITLE_WORDS).join(' ') };
   }
+  if (request.system === JUDGE_SYSTEM) return { thoughts: [], calls: [], text: judgeScript(prompt) };
   if (last?.role === 'tool') return { thoughts: [], calls: [], text: sumUpResults(request.messages, last.results) };
   return decideScript(
     prompt,

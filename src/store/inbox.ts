@@ -1,4 +1,5 @@
 import type { Queryable } from '../backends/db/db.ts';
+import type { GoalState } from '../contract/goals.ts';
 import type { TurnPrompt } from '../contract/journal.ts';
 import type { SessionStatus } from '../contract/sessions.ts';
 import { encodeJson } from './json.ts';
@@ -16,6 +17,7 @@ export type SendSession = {
   liveTurn: string | null;
   queuedCount: number;
   messagesPerMinute: number;
+  goal: GoalState | null;
 };
 
 type SendRow = {
@@ -25,12 +27,13 @@ type SendRow = {
   live_turn: string | null;
   queued_count: number;
   messages_per_minute: number;
+  goal: GoalState | null;
 };
 
 /** Locks the session row until the transaction ends, so that sends to one session happen one after the other. */
 export async function lockSession(tx: Queryable, organizationId: string, id: string): Promise<SendSession | undefined> {
   const { rows } = await tx.query<SendRow>(
-    `SELECT s.agent_id, s.subject_id, s.status, s.live_turn, s.queued_count, a.messages_per_minute
+    `SELECT s.agent_id, s.subject_id, s.status, s.live_turn, s.queued_count, s.goal, a.messages_per_minute
      FROM sessions s JOIN agents a ON a.id = s.agent_id
      WHERE s.id = $1 AND s.organization_id = $2 FOR UPDATE OF s`,
     [id, organizationId],
@@ -46,6 +49,7 @@ export async function lockSession(tx: Queryable, organizationId: string, id: str
       liveTurn: row.live_turn,
       queuedCount: row.queued_count,
       messagesPerMinute: row.messages_per_minute,
+      goal: row.goal,
     }
   );
 }

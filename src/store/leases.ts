@@ -1,6 +1,7 @@
 import type { Queryable } from '../backends/db/db.ts';
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
-import type { Goal, SessionStatus } from '../contract/sessions.ts';
+import type { GoalState } from '../contract/goals.ts';
+import type { SessionStatus } from '../contract/sessions.ts';
 import type { ToolConfig } from '../contract/tools.ts';
 import type { Usage } from '../contract/usage.ts';
 
@@ -30,7 +31,7 @@ export type Claim = {
   titleFixed: boolean;
   toolState: Record<string, unknown>;
   interrupt: Interrupt | null;
-  goal: Goal | null;
+  goal: GoalState | null;
   compaction: Record<string, unknown> | null;
   /** what memory and skills have put into the prompt; null before the first turn */
   promptSnapshot: { notes: string[] } | null;
@@ -62,7 +63,7 @@ type ClaimRow = {
   title_fixed: boolean;
   tool_state: Record<string, unknown>;
   interrupt: Interrupt | null;
-  goal: Goal | null;
+  goal: GoalState | null;
   compaction: Record<string, unknown> | null;
   prompt_snapshot: { notes: string[] } | null;
   run_skills: string[];

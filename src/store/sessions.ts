@@ -1,6 +1,8 @@
 import type { Queryable } from '../backends/db/db.ts';
 import type { Page } from '../contract/common.ts';
-import type { Goal, PendingAction, Session, SessionStatus } from '../contract/sessions.ts';
+import { renderGoal } from '../contract/goals.ts';
+import type { GoalState } from '../contract/goals.ts';
+import type { PendingAction, Session, SessionStatus } from '../contract/sessions.ts';
 import type { Usage } from '../contract/usage.ts';
 import { newId } from '../ids.ts';
 
@@ -18,7 +20,7 @@ type SessionRow = {
   tag: string | null;
   metadata: Record<string, unknown>;
   automation_id: string | null;
-  goal: Goal | null;
+  goal: GoalState | null;
   pending: PendingAction[];
   queued_count: number;
   usage: Usage | null;
@@ -51,7 +53,7 @@ function readSession(row: SessionRow): Session {
     tag: row.tag,
     metadata: row.metadata,
     automationId: row.automation_id,
-    goal: row.goal,
+    goal: renderGoal(row.goal),
     pendingActions: row.pending,
     queuedCount: row.queued_count,
     usage: row.usage,

@@ -19,6 +19,7 @@ import { listInbox } from '../store/inbox.ts';
 import { readPermissions, restSession } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
 import { expireAsks } from './expire.ts';
+import { mayHaveGoal, pursueGoal } from './goal.ts';
 import { buildMcpPort } from './mcp.ts';
 import { openJournal } from './journal.ts';
 import type { SessionJournal } from './journal.ts';
@@ -54,7 +55,10 @@ export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSi
   }
   const journal = await openJournal(claim, { db: deps.db, appender: deps.appender, publish });
   const turn = claim.turn === null ? await openNextTurn(claim, journal, deps) : readTurn(claim.turn, claim);
-  if (turn === undefined) return restSession(deps.db, claim.sessionId, claim.epoch);
+  if (turn === undefined) {
+    if (claim.goal?.status !== 'active') return restSession(deps.db, claim.sessionId, claim.epoch);
+    return pursueGoal(claim, claim.goal, journal.events, { ...deps, log, publish }, signal);
+  }
   const end = await runTurn(
     turn,
     buildTurnDeps(claim, await readPromptNotes(claim, deps.db), journal, deps, signal, log),
@@ -129,6 +133,7 @@ function buildTurnDeps(
     readPermissions: () => readPermissions(deps.db, id),
     readAsks: (turnId) => listTurnAsks(deps.db, id, turnId),
     openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),
+    mayHaveGoal: () => mayHaveGoal(claim, journal.events),
     sendLive: (frame, turnId) =>
       sendDelta(deps.bus, organizationId, {
         ...frame,

@@ -15,13 +15,20 @@ export type ServiceModel = {
   requests: RecordedRequest[];
   /** requests for titles since `play` */
   titles: RecordedRequest[];
+  /** what the judge of a goal answers next, one after the other, and then that the goal is reached */
+  verdicts: Answer[];
+  /** requests to the judge since `play` */
+  judged: RecordedRequest[];
   /** resolves with the request of this number since `play`, as soon as it has come */
   request(number: number): Promise<RecordedRequest>;
   close(): Promise<void>;
 };
 
 const TITLE = /Write a title of/;
+const JUDGE = /You judge whether the goal/;
 export const TITLE_USAGE = { input: 100, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+
+export const JUDGE_USAGE = { input: 50, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
 export async function startServiceModel(): Promise<ServiceModel> {
   const server = await startModelServer();
@@ -32,10 +39,14 @@ export async function startServiceModel(): Promise<ServiceModel> {
     title: 'A title',
     requests: [],
     titles: [],
+    verdicts: [],
+    judged: [],
     play(...next) {
       answers = next;
       model.requests = [];
       model.titles = [];
+      model.verdicts = [];
+      model.judged = [];
     },
     request(number) {
       return new Promise((resolve) => {
@@ -55,6 +66,11 @@ export async function startServiceModel(): Promise<ServiceModel> {
       if (model.title === null) return { status: 400 };
       return { reply: { content: [{ type: 'text', text: model.title }], usage: TITLE_USAGE } };
     }
+    if (JUDGE.test(JSON.stringify(request.body))) {
+      model.judged.push(request);
+      const verdict = model.verdicts.shift() ?? judge('done', 'It is there.');
+      return typeof verdict === 'function' ? verdict(request) : verdict;
+    }
     model.requests.push(request);
     const checks = waiting;
     waiting = [];
@@ -67,6 +83,11 @@ export async function startServiceModel(): Promise<ServiceModel> {
 
 export function say(text: string, more: Partial<ModelReply> = {}): ScriptedAnswer {
   return { reply: { content: [{ type: 'text', text }], ...more } };
+}
+
+/** What the judge of a goal says. */
+export function judge(verdict: string, reason: string): ScriptedAnswer {
+  return say(JSON.stringify({ verdict, reason }), { usage: JUDGE_USAGE });
 }
 
 let calls = 0;

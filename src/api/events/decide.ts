@@ -1,8 +1,9 @@
-import type { EventsSend, InboundEvent } from '../../contract/events.ts';
+import type { EventsSend, InboundEvent, UserMessage } from '../../contract/events.ts';
 import type { TurnPrompt } from '../../contract/journal.ts';
 import { errors } from '../../errors.ts';
 import type { newId } from '../../ids.ts';
 import type { Ask } from '../../store/asks.ts';
+import { pauseForInterrupt, takeGoal } from './goals.ts';
 import { findAsk, isAnswer, takeAnswer } from './answers.ts';
 import { buildEmptyPlan } from './plan.ts';
 import type { Draft, SendPlan, SessionState } from './plan.ts';
@@ -13,11 +14,15 @@ function refuseArchived(draft: Draft, events: readonly InboundEvent[]): never {
   throw errors.invalidState('The session is archived.');
 }
 
-function takePrompt(draft: Draft, event: InboundEvent): void {
+function takePrompt(draft: Draft, event: UserMessage): void {
+  const part = takeGoal(draft, event);
+  if (part === 'answered') return;
   const id = draft.newEventId();
   const turnId = draft.open({ kind: 'message', eventId: id });
   if (turnId === null) draft.plan.status = 202;
-  draft.plan.events.push({ id, turnId, status: turnId === null ? 'queued' : 'received', payload: event });
+  const status = turnId === null ? 'queued' : 'received';
+  const internal = part === 'started' ? { internal: { goal: true } } : {};
+  draft.plan.events.push({ id, turnId, status, payload: event, ...internal });
   draft.plan.answer.push(id);
   draft.plan.points += 1;
 }
@@ -32,6 +37,7 @@ function takeControl(draft: Draft, event: InboundEvent & { type: 'user.steer' | 
   const kind = event.type === 'user.steer' ? 'steer' : 'interrupt';
   if (!plan.controls.includes(kind)) plan.controls.push(kind);
   if (event.type === 'user.steer') return;
+  pauseForInterrupt(draft);
   plan.interrupt = { eventId: id, message: event.message ?? null };
   // Nobody runs a turn that waits for a person, so somebody has to be called.
   if (session.status === 'waiting_on_human') plan.wake = true;
@@ -72,9 +78,10 @@ export function decideSend(
     session,
     asks: new Map(asks.map((ask) => [ask.id, { ...ask }])),
     newEventId: () => makeId('evt'),
+    isFree: () => free && opener === null,
     open: (prompt) => {
       // A prompt goes before the results of tools that came with it.
-      if (free && opener === null && (prompt.kind === 'message' || !hasPrompt)) {
+      if (draft.isFree() && (prompt.kind === 'message' || prompt.kind === 'goal' || !hasPrompt)) {
         opener = { turnId: makeId('trn'), prompt };
         return opener.turnId;
       }

@@ -1,4 +1,5 @@
 import type { NewEvent, SessionPatch, TurnPatch, TurnPrompt } from '../../contract/journal.ts';
+import type { GoalState } from '../../contract/goals.ts';
 import type { AnsweredAsk, Ask } from '../../store/asks.ts';
 import type { SendSession } from '../../store/inbox.ts';
 
@@ -9,6 +10,8 @@ export type SendPlan = {
   events: NewEvent[];
   session: SessionPatch | undefined;
   turn: TurnPatch | undefined;
+  /** the session's goal from now on; undefined: as before */
+  goal: GoalState | undefined;
   /** ids of the events to answer with, one for each event of the request, in its order */
   answer: string[];
   /** what the request costs: the inbound events that change something */
@@ -33,6 +36,7 @@ export function buildEmptyPlan(): SendPlan {
     events: [],
     session: undefined,
     turn: undefined,
+    goal: undefined,
     answer: [],
     points: 0,
     answered: [],
@@ -47,7 +51,7 @@ export function buildEmptyPlan(): SendPlan {
   };
 }
 
-export type SessionState = Pick<SendSession, 'status' | 'liveTurn' | 'queuedCount'>;
+export type SessionState = Pick<SendSession, 'status' | 'liveTurn' | 'queuedCount' | 'goal'>;
 
 /** A plan in the making, and what the events of the request so far have changed. */
 export type Draft = {
@@ -55,6 +59,8 @@ export type Draft = {
   session: SessionState;
   asks: Map<string, Ask>;
   newEventId: () => string;
+  /** whether a prompt that is opened now starts its turn at once */
+  isFree: () => boolean;
   /** Starts the turn with this prompt if the session is free, else puts it in line. Tells the turn it opened. */
   open: (prompt: TurnPrompt) => string | null;
 };

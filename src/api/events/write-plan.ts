@@ -26,7 +26,7 @@ async function append(tx: Queryable, session: SendSession, plan: SendPlan): Prom
       sessionId: session.id,
       epoch: null,
       events: plan.events,
-      ...(plan.session === undefined ? {} : { session: plan.session }),
+      session: { ...plan.session, ...(plan.goal === undefined ? {} : { goal: plan.goal }) },
       ...(plan.turn === undefined ? {} : { turn: plan.turn }),
     },
   ]);

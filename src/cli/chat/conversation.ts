@@ -73,7 +73,9 @@ export function openConversation(
   /** The asks the session waits for; undefined while it works. */
   function findAsks(session: Session): EventEnvelope[] | undefined {
     if (session.status === 'archived') throw new CliFault('The session is archived.');
-    if (session.status === 'running' || (session.status === 'idle' && session.queuedCount > 0)) return undefined;
+    if (session.status === 'running') return undefined;
+    // An active goal is judged after each turn: the session says so when nothing follows.
+    if (session.status === 'idle' && (session.queuedCount > 0 || session.goal?.status === 'active')) return undefined;
     const pending = session.pendingActions.flatMap(({ eventId }) => asked.get(eventId) ?? []);
     return pending.toSorted((a, b) => a.sequence - b.sequence);
   }

@@ -7,10 +7,10 @@ import { newId } from '../../../src/ids.ts';
 import type { Ask } from '../../../src/store/asks.ts';
 import { prompt, toolResult } from './harness.ts';
 
-const IDLE: SessionState = { status: 'idle', liveTurn: null, queuedCount: 0 };
-const RUNNING: SessionState = { status: 'running', liveTurn: 'trn_1', queuedCount: 0 };
-const WAITING: SessionState = { status: 'waiting_on_human', liveTurn: 'trn_1', queuedCount: 0 };
-const ARCHIVED: SessionState = { status: 'archived', liveTurn: null, queuedCount: 0 };
+const IDLE: SessionState = { status: 'idle', liveTurn: null, queuedCount: 0, goal: null };
+const RUNNING: SessionState = { status: 'running', liveTurn: 'trn_1', queuedCount: 0, goal: null };
+const WAITING: SessionState = { status: 'waiting_on_human', liveTurn: 'trn_1', queuedCount: 0, goal: null };
+const ARCHIVED: SessionState = { status: 'archived', liveTurn: null, queuedCount: 0, goal: null };
 
 function buildAsk(id: string, type: Ask['type'], more: Partial<Ask> = {}): Ask {
   return {
