@@ -5,10 +5,10 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run test lint fmt generate bench
+.PHONY: help run test test-cluster lint fmt generate bench
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-10s %s\n", $$1, $$2 }'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-12s %s\n", $$1, $$2 }'
 
 # Complete once npm wrote its own lock file, which it does last.
 $(INSTALLED): package-lock.json
@@ -22,6 +22,11 @@ run: $(INSTALLED) ## install what is missing, then serve everything on http://12
 test: lint ## install what is missing, then check and test everything
 	scripts/install-test-services.sh
 	vitest run
+
+test-cluster: $(INSTALLED) ## install what is missing, then test resources and operator on a control plane of Kubernetes
+	scripts/install-test-services.sh
+	scripts/cluster/install-control-plane.sh
+	vitest run --config vitest.cluster.config.ts
 
 lint: $(INSTALLED) ## check format, lint, types and generated files
 	npm run --silent fmt:check

@@ -1,12 +1,21 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
 import { buildAgentsDocument } from '../src/contract/documents.ts';
+import { buildDefinitions } from '../src/contract/resources/definitions.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
 /** What is generated from the contract, by path. */
 const FILES: Record<string, () => string> = {
   'openapi.json': () => `${JSON.stringify(buildAgentsDocument(), null, 2)}\n`,
+  ...Object.fromEntries(
+    Object.entries(buildDefinitions()).map(([name, definition]) => [
+      `crds/${name}`,
+      () =>
+        `# Generated from src/contract/resources by "make generate".\n${stringify(definition, { aliasDuplicateObjects: false, lineWidth: 120 })}`,
+    ]),
+  ),
 };
 
 const check = process.argv.includes('--check');

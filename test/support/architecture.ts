@@ -17,6 +17,7 @@ const VAULT: Places = ['src/vault/'];
 const MCP: Places = ['src/mcp/'];
 const HTTP: Places = ['src/http/'];
 const DOCUMENTS: Places = ['src/documents/'];
+const KUBERNETES: Places = ['src/kubernetes/'];
 const ROOTS: Places = ['src/deps.ts', 'src/roles.ts', 'src/main.ts'];
 const role = (...more: Places) => [...CONTRACT, ...BASE, ...PORTS, ...STORE, 'src/egress/', ...more];
 
@@ -28,9 +29,10 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   },
   { from: CONTRACT, may: [] },
   { from: ['src/config.ts', ...BASE], may: [...CONTRACT, ...BASE] },
+  { from: KUBERNETES, may: [...CONTRACT, ...BASE] },
   ...['db', 'bus', 'sandbox', 'objects', 'limits'].map((port) => ({
     from: [`src/backends/${port}/`],
-    may: [...CONTRACT, ...BASE],
+    may: [...CONTRACT, ...BASE, ...(port === 'sandbox' ? KUBERNETES : [])],
   })),
   { from: STORE, may: [...CONTRACT, ...BASE, 'src/backends/db/db.ts'] },
   { from: ['src/inference/'], may: [...CONTRACT, ...BASE] },
@@ -51,7 +53,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
     may: [...CONTRACT, ...BASE, ...STORE, 'src/cli/', 'src/backends/db/postgres.ts'],
   },
   { from: ['src/cli/'], may: [...CONTRACT, ...BASE] },
-  { from: ['operator/'], may: [...CONTRACT, ...BASE] },
+  { from: ['operator/'], may: [...CONTRACT, ...BASE, ...KUBERNETES] },
   { from: ['sandbox-image/'], may: ['src/contract/executor.ts'] },
 ];
 
@@ -59,7 +61,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
 const PACKAGES: Readonly<Record<string, Places>> = {
   '@aws-sdk/': ['src/backends/objects/'],
   '@electric-sql/pglite': ['src/backends/db/'],
-  '@kubernetes/client-node': ['operator/', 'src/backends/sandbox/'],
+  '@kubernetes/client-node': ['operator/', 'src/kubernetes/'],
   '@fastify/': [...HTTP, 'src/api/', 'src/gateway/', 'src/video/', 'src/login/'],
   '@modelcontextprotocol/': ['src/mcp/'],
   commander: ['src/cli/'],

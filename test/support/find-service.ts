@@ -5,6 +5,7 @@ const PACKAGES = {
   nats: 'the Debian package nats-server',
   redis: 'the Debian package redis-server',
   s3: 'versitygw',
+  kubernetes: 'a control plane of Kubernetes (etcd, kube-apiserver)',
   nothing: 'a program that does not exist',
 };
 
@@ -17,7 +18,8 @@ export async function findService(name: keyof typeof PACKAGES): Promise<string |
   const text = await response.text();
   if (response.status === 200) return text;
   if (response.status !== 204) throw new Error(text);
-  const reason = `${PACKAGES[name]} is not installed: scripts/install-test-services.sh installs it`;
+  const script = name === 'kubernetes' ? 'cluster/install-control-plane.sh' : 'install-test-services.sh';
+  const reason = `${PACKAGES[name]} is not installed: scripts/${script} installs it`;
   if (process.env.CAPSTAN_REQUIRE_ALL === '1') throw new Error(reason);
   process.stderr.write(`Skipped what needs ${name}: ${reason}.\n`);
   return undefined;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { TestProject } from 'vitest/node';
 
+import { startKubernetes } from './services/kubernetes.ts';
 import { startNats } from './services/nats.ts';
 import { startPostgres } from './services/postgres.ts';
 import type { Service } from './services/process.ts';
@@ -27,6 +28,7 @@ const STARTERS: Record<string, () => Promise<Service | undefined>> = {
   nats: startNats,
   redis: startRedis,
   s3: startS3,
+  kubernetes: startKubernetes,
 };
 
 const started = new Map<string, Promise<Service | undefined>>();

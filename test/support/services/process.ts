@@ -38,8 +38,10 @@ export async function startServer(options: {
   ready: () => Promise<void>;
   /** what ends it at once; SIGTERM unless told */
   signal?: NodeJS.Signals;
+  /** how often `ready` is asked, 25 ms apart; 400 unless told */
+  attempts?: number;
 }): Promise<Service> {
-  const { command, args, scratch, url, signal = 'SIGTERM' } = options;
+  const { command, args, scratch, url, signal = 'SIGTERM', attempts = 400 } = options;
   const logPath = join(scratch, 'log');
   // Should the test run be killed, the kernel ends the server too.
   const setpriv = findProgram('setpriv');
@@ -82,7 +84,7 @@ export async function startServer(options: {
       await options.ready();
       return { url, stop, pause: () => kill('SIGSTOP') };
     } catch (error) {
-      if (attempt > 400 || failed || child.exitCode !== null) {
+      if (attempt > attempts || failed || child.exitCode !== null) {
         const output = existsSync(logPath) ? readFileSync(logPath, 'utf8').slice(-2_000) : '';
         await stop();
         throw new Error(`${command} did not start: ${failed?.message ?? ''} ${output}`, { cause: error });

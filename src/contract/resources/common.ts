@@ -1,0 +1,110 @@
+import { z } from 'zod';
+
+/** The API group of the custom resources. */
+export const GROUP = 'capstan.dev';
+export const VERSION = 'v1alpha1';
+export const API_VERSION = `${GROUP}/${VERSION}`;
+
+/** What a pod or claim belongs to is told by its labels; that it is ours, by its owner's UID. */
+export const LABELS = {
+  managedBy: 'app.kubernetes.io/managed-by',
+  component: 'app.kubernetes.io/component',
+  /** name of the Volume; on its claim and on every pod that mounts it */
+  volume: `${GROUP}/volume`,
+  volumeUid: `${GROUP}/volume-uid`,
+  /** name of the Session whose pod it is; a standby pod has none */
+  session: `${GROUP}/session`,
+  sessionUid: `${GROUP}/session-uid`,
+  /** fingerprint of the agent, to find all that is an agent's */
+  agent: `${GROUP}/agent`,
+} as const;
+
+/** Fingerprint of the key that the executor of a pod was started with. */
+export const KEY_ANNOTATION = `${GROUP}/public-key`;
+
+/** The port of the executor in a pod. */
+export const EXECUTOR_PORT = 8090;
+
+/** A rule in CEL, checked by the API server; a rule that names `oldSelf` holds for changes. */
+export type Rule = { rule: string; message: string; fieldPath?: string };
+
+export function rules(...list: Rule[]): Record<string, Rule[]> {
+  return { 'x-kubernetes-validations': list };
+}
+
+/** A rule for each field: once set, it stays. */
+export function immutable(...fields: string[]): Rule[] {
+  return fields.map((field) => ({
+    rule: `self.${field} == oldSelf.${field}`,
+    message: `${field} cannot be changed`,
+    fieldPath: `.${field}`,
+  }));
+}
+
+export const identifier = (what: string) =>
+  z
+    .string()
+    .min(1)
+    .max(63)
+    .regex(/^[a-z0-9]([a-z0-9_]*[a-z0-9])?$/)
+    .meta({ description: what });
+
+export const ResourceName = z
+  .string()
+  .min(1)
+  .max(63)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
+
+export const ResourceSubject = z
+  .string()
+  .min(1)
+  .max(256)
+  // eslint-disable-next-line no-control-regex -- these are what is refused
+  .regex(/^[^\x00-\x1f\x7f-\x9f]+$/)
+  .meta({ description: 'Whom the agent serves, as the application names it.' });
+
+export const DateTime = z.string().meta({ format: 'date-time' });
+
+export const Condition = z
+  .object({
+    type: z.string().min(1).max(64),
+    status: z.enum(['True', 'False', 'Unknown']),
+    observedGeneration: z.int().min(0).optional(),
+    lastTransitionTime: DateTime,
+    reason: z
+      .string()
+      .min(1)
+      .max(64)
+      .regex(/^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$/),
+    message: z.string().max(2000),
+  })
+  .meta({ description: 'One aspect of the state, as metav1.Condition.' });
+export type Condition = z.infer<typeof Condition>;
+
+export const Conditions = z
+  .array(Condition)
+  .max(16)
+  .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
+
+export type OwnerReference = {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+};
+
+/** The parts of Kubernetes' metadata that are used here. Times are ISO 8601 text. */
+export type ResourceMeta = {
+  name: string;
+  namespace: string;
+  uid: string;
+  resourceVersion: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+};

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { ResourceMeta } from './common.ts';
+import { Conditions, DateTime, ResourceName, ResourceSubject, identifier, immutable, rules } from './common.ts';
+
+const SessionSpec = z
+  .object({
+    sessionId: identifier('Identifier of the session; the name of this resource with "_" for "-".'),
+    organizationId: identifier('The organization that the session belongs to.'),
+    agentId: identifier('The agent of the session.'),
+    subjectId: ResourceSubject,
+    volumeName: ResourceName.meta({ description: 'The Volume that the pod mounts, in the same namespace.' }),
+    desiredState: z.enum(['Running', 'Suspended']).default('Suspended').meta({
+      description: 'Running: a pod is wanted while the session is in use. Suspended: none is.',
+    }),
+    lastActivityAt: DateTime.optional().meta({
+      description: 'When the session was last in use; the pod goes when this lies longer back than the idle timeout.',
+    }),
+  })
+  .meta({
+    description: 'What is wanted. Written by the control plane.',
+    ...rules(...immutable('sessionId', 'organizationId', 'agentId', 'subjectId', 'volumeName'), {
+      rule: '!has(oldSelf.lastActivityAt) || (has(self.lastActivityAt) && self.lastActivityAt >= oldSelf.lastActivityAt)',
+      message: 'lastActivityAt cannot go back',
+      fieldPath: '.lastActivityAt',
+    }),
+  });
+
+export const SESSION_PHASES = ['Pending', 'Starting', 'Running', 'Suspending', 'Suspended', 'Failed'] as const;
+
+const SessionStatus = z
+  .object({
+    observedGeneration: z.int().min(0).optional(),
+    phase: z
+      .enum(SESSION_PHASES)
+      .optional()
+      .meta({
+        description:
+          'Pending: waits for its volume or an earlier pod. Starting: its pod exists and is not ready. Running: its pod ' +
+          'takes calls. Suspending: its pod goes. Suspended: it has none and needs none. Failed: it cannot start ' +
+          'without somebody mending something; the condition Ready says what.',
+      }),
+    podName: z.string().optional(),
+    podUid: z.string().optional(),
+    podIP: z.string().optional(),
+    nodeName: z.string().optional(),
+    publicKey: z.string().optional().meta({ description: 'Fingerprint of the key that the pod trusts.' }),
+    conditions: Conditions.optional(),
+  })
+  .meta({ description: 'What is. Written by the operator.' });
+
+/** One conversation's sandbox. */
+export const Session = z.object({ spec: SessionSpec, status: SessionStatus.optional() }).meta({
+  description: 'A session of an agent: while it is in use, a pod of its own runs its tools on its Volume.',
+  ...rules({
+    rule: "self.metadata.name == self.spec.sessionId.replace('_', '-')",
+    message: 'the name must be spec.sessionId with "_" replaced by "-"',
+  }),
+});
+
+export type SessionSpec = z.infer<typeof SessionSpec>;
+export type SessionStatus = z.infer<typeof SessionStatus>;
+export type SessionPhase = (typeof SESSION_PHASES)[number];
+export type Session = { metadata: ResourceMeta; spec: SessionSpec; status?: SessionStatus };
+
+export const SESSION_KIND = {
+  kind: 'Session',
+  plural: 'sessions',
+  singular: 'session',
+  shortNames: ['sess'],
+  columns: [
+    { name: 'Agent', type: 'string', jsonPath: '.spec.agentId' },
+    { name: 'Subject', type: 'string', jsonPath: '.spec.subjectId' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    { name: 'Pod', type: 'string', jsonPath: '.status.podName' },
+    { name: 'Node', type: 'string', jsonPath: '.status.nodeName' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+} as const;

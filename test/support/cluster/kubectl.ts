@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findKubectl } from '../services/kubernetes.ts';
+import type { Cluster } from './cluster.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** What kubectl prints, from the repository's root and in the cluster's namespace. Throws with what it complains of. */
+export async function runKubectl(cluster: Cluster, args: string[]): Promise<string> {
+  const kubectl = findKubectl();
+  if (kubectl === undefined) throw new Error('kubectl is missing: scripts/cluster/install-control-plane.sh gets it');
+  const where = [
+    '--kubeconfig',
+    cluster.kubeconfig,
+    '--namespace',
+    cluster.namespace,
+    '--cache-dir',
+    '/tmp/capstan-kubectl',
+  ];
+  const { stdout } = await promisify(execFile)(kubectl, [...where, ...args], { cwd: ROOT });
+  return stdout;
+}
