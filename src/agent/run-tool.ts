@@ -2,6 +2,7 @@ import { SandboxError } from '../backends/sandbox/sandbox.ts';
 import type { SandboxSession } from '../backends/sandbox/sandbox.ts';
 import type { ImagePart } from '../inference/model.ts';
 import type { StepCall } from './log.ts';
+import { buildScriptCalls } from './script-calls.ts';
 import { finishResult } from './tools/plumbing.ts';
 import { failTool } from './tools/tool.ts';
 import type { ToolOutcome } from './tools/tool.ts';
@@ -29,7 +30,7 @@ export async function runTool(
   let opened: Promise<SandboxSession> | undefined;
   let stateChanged = false;
   const sandbox = () => (opened ??= deps.openSandbox(signal));
-  const context = {
+  const outer = {
     ...deps.ports,
     callId: call.useId,
     sessionId: session.id,
@@ -47,6 +48,7 @@ export async function runTool(
       },
     },
   };
+  const context = { ...outer, scriptCalls: buildScriptCalls(outer, deps) };
   let outcome: ToolOutcome;
   try {
     outcome = await finishResult(tool.name, await tool.run(input, context), context);

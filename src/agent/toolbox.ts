@@ -4,6 +4,7 @@ import type { ModelTool } from '../inference/model.ts';
 import type { McpTool, OfferedMcpTool } from './mcp.ts';
 import { findCustomTool, findMcpPolicy, findToolsetPolicy, readCustomPolicy } from './policy.ts';
 import type { ToolPolicy } from './policy.ts';
+import { SCRIPT_TOOLS } from './tools/execute-code/stubs.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What of a tool a call needs. */
@@ -41,9 +42,14 @@ export function buildModelTools(
   tools: ReadonlyMap<string, Tool>,
   offered: ReadonlyMap<string, OfferedMcpTool> = new Map(),
 ): ModelTool[] {
+  const scriptTools = listScriptTools(configs, tools);
   const builtin = [...tools.values()]
     .filter((tool) => findToolsetPolicy(configs, tool.toolset).enabled)
-    .map(({ name, description, parameters }) => ({ name, description, parameters }));
+    .map((tool) => ({
+      name: tool.name,
+      description: tool.describe?.(scriptTools) ?? tool.description,
+      parameters: tool.parameters,
+    }));
   const custom = configs.flatMap((config) =>
     config.type === 'custom_tool' && readCustomPolicy(config).enabled
       ? [
@@ -59,6 +65,16 @@ export function buildModelTools(
     .filter(({ target }) => findMcpPolicy(configs, target.server, target.tool).enabled)
     .map(({ name, description, parameters }) => ({ name, description, parameters }));
   return [...builtin, ...custom, ...mcp];
+}
+
+/** What scripts may call: enabled, and not denied whatever happens. */
+export function listScriptTools(configs: readonly ToolConfig[], tools: ReadonlyMap<string, Tool>): string[] {
+  return SCRIPT_TOOLS.filter((name) => {
+    const tool = tools.get(name);
+    if (tool === undefined) return false;
+    const { enabled, policy } = findToolsetPolicy(configs, tool.toolset);
+    return enabled && policy !== 'always_deny';
+  });
 }
 
 /** The tools of MCP servers by the model's names for them: of two with one name the caller's own counts, or the first. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readArguments } from '../../src/agent/tools/arguments.ts';
 import { buildTools } from '../../src/agent/tools/table.ts';
-import type { ToolContext, ToolState } from '../../src/agent/tools/tool.ts';
+import type { Tool, ToolContext, ToolState } from '../../src/agent/tools/tool.ts';
 import type { SandboxSession } from '../../src/backends/sandbox/sandbox.ts';
 import { NEVER, newTarget, openLocalSandboxes } from './sandbox.ts';
 import { buildPorts } from './tool-ports.ts';
@@ -23,12 +23,12 @@ export async function openToolSession(ports = buildPorts()) {
   const state = buildState();
   const tools = buildTools();
   const call = async (
-    name: string,
+    name: string | Tool,
     input: Record<string, unknown>,
     over: Partial<ToolContext> = {},
   ): Promise<Answer> => {
-    const tool = tools.find((item) => item.name === name);
-    if (tool === undefined) throw new Error(`no tool ${name}`);
+    const tool = typeof name === 'string' ? tools.find((item) => item.name === name) : name;
+    if (tool === undefined) throw new Error('no such tool');
     const read = readArguments(tool.parameters, JSON.stringify(input));
     if ('error' in read) throw new Error(read.error);
     const context: ToolContext = {
@@ -40,6 +40,7 @@ export async function openToolSession(ports = buildPorts()) {
       subjectId: 'sub',
       sandbox: () => Promise.resolve(sandbox),
       state,
+      scriptCalls: { names: [], run: () => Promise.reject(new Error('no calls here')) },
       signal: NEVER,
       ...over,
     };

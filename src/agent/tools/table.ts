@@ -1,5 +1,6 @@
 import { clarifyTool } from './clarify.ts';
 import { delegateTaskTool } from './delegate-task.ts';
+import { executeCodeTool } from './execute-code.ts';
 import { memoryTool } from './memory.ts';
 import { patchTool } from './patch.ts';
 import { processTool } from './process.ts';
@@ -23,6 +24,7 @@ export function buildTools(): Tool[] {
     searchFilesTool,
     terminalTool,
     processTool,
+    executeCodeTool,
     todoTool,
     clarifyTool,
     memoryTool,

@@ -10,6 +10,19 @@ export type ToolState = {
   set(key: string, value: unknown): void;
 };
 
+/** Calls of the session's tools out of a script. */
+export type ScriptCalls = {
+  /** the tools that it may call at all */
+  names: readonly string[];
+  /** The result, or an error in its place, and whether the tool ran. Throws the signal's reason. */
+  run(
+    name: string,
+    args: Record<string, unknown>,
+    callId: string,
+    signal: AbortSignal,
+  ): Promise<{ content: string; ran: boolean }>;
+};
+
 export type ToolContext = ToolPorts & {
   /** The id of the tool use: the executor runs a call of this id once, however often it is sent. */
   callId: string;
@@ -24,6 +37,8 @@ export type ToolContext = ToolPorts & {
   delegation?: Delegation;
   /** Aborted by an interrupt: the tool stops within a second and its result is dropped. */
   signal: AbortSignal;
+  /** for the one tool that runs scripts */
+  scriptCalls: ScriptCalls;
 };
 
 /** What the model reads. `content` is one string, JSON unless the tool says otherwise. */
@@ -40,6 +55,8 @@ export type Tool = {
   toolset: ToolsetName;
   /** what the model reads about it */
   description: string;
+  /** In its place, for a tool that tells what its scripts may call. */
+  describe?(scriptTools: readonly string[]): string;
   /** JSON Schema of type object; what the model sees and what arguments are checked against after coercion */
   parameters: Record<string, unknown>;
   /** changes nothing: a call that a crash cut off is simply run again */
