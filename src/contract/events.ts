@@ -124,14 +124,25 @@ export type StopReason = z.infer<typeof StopReason>;
 /** Whether a policy let a call run; `ask` also after a person allowed it. */
 export type EvaluatedPermission = 'allow' | 'ask' | 'deny';
 
+const Inner = {
+  parent_tool_use_id: Id.optional().describe('of a call made inside another one: the use of the tool that made it'),
+  thread_id: Id.optional().describe('the subagent that made it'),
+};
 const ToolUse = {
   id: Id,
   name: z.string(),
   toolset: z.string().nullable(),
   input: z.unknown(),
   evaluated_permission: z.enum(['allow', 'ask', 'deny']),
+  ...Inner,
 };
-const ToolOutcome = { name: z.string(), content: z.array(TextBlock), is_error: z.boolean(), duration_ms: z.number() };
+const ToolOutcome = {
+  name: z.string(),
+  content: z.array(TextBlock),
+  is_error: z.boolean(),
+  duration_ms: z.number(),
+  ...Inner,
+};
 const Thread = { thread_id: Id, agent_name: z.string(), tool_use_id: Id, content: z.array(TextBlock) };
 const Said = {
   id: Id,

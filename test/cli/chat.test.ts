@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventEnvelope } from '../../src/contract/events.ts';
 import type { Session } from '../../src/contract/sessions.ts';
@@ -59,6 +61,17 @@ describe('with input from a pipe', () => {
     const { out } = await chat(`${ask}\n2\n`);
     expect(out).toMatch(/\? Tea\?\n {2}1 yes\n {2}2 no\n/);
     expect(out).toContain('"user_response":"no"');
+  });
+
+  it('shows what is given to subagents and what comes back', async () => {
+    const file = join(server.dataDir, 'delegating.json');
+    const configs = [{ name: 'delegation' }];
+    const tools = [{ type: 'agent_toolset', defaultConfig: { permissionPolicy: { type: 'always_allow' } }, configs }];
+    writeFileSync(file, JSON.stringify({ name: 'delegating', modelName: 'script/demo', tools }));
+    await server.capstan(['agents', 'create', '--file', file]);
+    const input = 'call delegate_task {"goal":"run: echo hi"}\n';
+    const { out } = await server.capstan(['chat', 'delegating', '--subject', 'me'], { input });
+    expect(out).toMatch(/· subagent: run: echo hi\n.*● terminal {2}echo hi\n.*· subagent completed: terminal: hi\n/s);
   });
 
   it('ends with 1 when a turn failed', async () => {

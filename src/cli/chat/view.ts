@@ -101,6 +101,11 @@ export function openView(out: Writable & { columns?: number }): View {
     );
   }
 
+  function showThread(what: string, text: string): void {
+    begin('tools');
+    write(`${paint('dim', `· ${cutLine(`${what}: ${cleanText(text).replaceAll(/\s+/g, ' ')}`, width() - 4)}`)}\n`);
+  }
+
   return {
     show(event) {
       const payload = readPayload(event);
@@ -122,6 +127,10 @@ export function openView(out: Writable & { columns?: number }): View {
         case 'agent.tool_result':
         case 'agent.mcp_tool_result':
           return showResult(payload);
+        case 'agent.thread_message_sent':
+          return showThread('subagent', joinText(payload.content));
+        case 'agent.thread_message_received':
+          return showThread(`subagent ${payload.status}`, joinText(payload.content));
         case 'session.compacted':
           begin('note');
           return write(`${paint('dim', '· earlier messages were summed up to make room')}\n`);
