@@ -1,8 +1,16 @@
+import type { FastifyInstance } from 'fastify';
 import { buildTools } from './agent/tools/table.ts';
-import { startApi } from './api/start.ts';
+import type { ApiPorts } from './api/deps.ts';
+import { buildApiSurface, buildServer, listBackends } from './api/server.ts';
 import type { Config } from './config.ts';
 import type { Backends } from './deps.ts';
 import { StartupError } from './errors.ts';
+import type { GatewayPorts } from './gateway/deps.ts';
+import { buildGatewaySurface } from './gateway/register.ts';
+import { buildGateway } from './gateway/server.ts';
+import { buildHttpServer } from './http/server.ts';
+import type { ServerOptions } from './http/server.ts';
+import { startHttp } from './http/start.ts';
 import { openInference } from './inference/inference.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Logger } from './log.ts';
@@ -17,18 +25,35 @@ export type Started = { address?: string };
 
 const DRAIN_MS = 10_000;
 
-async function serveApi({ config, backends, lifecycle, log }: RoleContext): Promise<Started> {
-  const server = await startApi(
-    {
-      ...backends,
-      log,
-      models: { has: (name) => Object.hasOwn(config.models, name) },
-      mcpCatalog: config.file.mcpCatalog,
-    },
-    { host: config.host, port: config.port, corsOrigins: config.corsOrigins },
-  );
-  lifecycle.use('api', server);
+function buildApiPorts({ config, backends, log }: RoleContext): ApiPorts {
+  const models = { has: (name: string) => Object.hasOwn(config.models, name) };
+  return { ...backends, log, models, mcpCatalog: config.file.mcpCatalog };
+}
+
+function openGatewayPorts({ config, backends, lifecycle, log }: RoleContext): GatewayPorts {
+  const { providers, models } = config;
+  const inference = lifecycle.use('gateway inference', openInference({ providers, models, log }));
+  return { ...backends, log, inference };
+}
+
+async function serve({ config, lifecycle }: RoleContext, name: string, app: FastifyInstance): Promise<Started> {
+  const { host, port } = config;
+  const server = lifecycle.use(name, await startHttp(app, { host, port }));
   return { address: server.address };
+}
+
+function serverOptions({ config }: RoleContext): ServerOptions {
+  return { corsOrigins: config.corsOrigins };
+}
+
+async function serveAll(context: RoleContext): Promise<Started> {
+  const ports = buildApiPorts(context);
+  const surfaces = [buildApiSurface(ports), buildGatewaySurface(openGatewayPorts(context))];
+  return serve(
+    context,
+    'server',
+    buildHttpServer({ ...ports, backends: listBackends(ports) }, surfaces, serverOptions(context)),
+  );
 }
 
 async function runWorker({ config, backends, lifecycle, log }: RoleContext): Promise<Started> {
@@ -54,12 +79,14 @@ async function runWorker({ config, backends, lifecycle, log }: RoleContext): Pro
 
 /** One process, one role; `all` is every role in one process. */
 const ROLES = {
-  api: serveApi,
+  api: (context: RoleContext) => serve(context, 'api', buildServer(buildApiPorts(context), serverOptions(context))),
+  gateway: (context: RoleContext) =>
+    serve(context, 'gateway', buildGateway(openGatewayPorts(context), serverOptions(context))),
   worker: runWorker,
   // The worker is closed after the API, so that what was accepted last can still be watched to its end.
   all: async (context: RoleContext) => {
     await runWorker(context);
-    return serveApi(context);
+    return serveAll(context);
   },
 } as const;
 

@@ -1,9 +1,10 @@
+import type { ServerOptions } from '../http/server.ts';
 import type { ListenOptions } from '../http/start.ts';
 import { startHttp } from '../http/start.ts';
 import type { ApiPorts } from './deps.ts';
 import { buildServer } from './server.ts';
 
 /** Serves the API alone until closed. Throws `StartupError` when the address cannot be had. */
-export function startApi(ports: ApiPorts, options: ListenOptions): ReturnType<typeof startHttp> {
+export function startApi(ports: ApiPorts, options: ListenOptions & ServerOptions): ReturnType<typeof startHttp> {
   return startHttp(buildServer(ports, options), options);
 }

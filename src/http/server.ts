@@ -13,6 +13,8 @@ import { chooseRequestId } from './request-id.ts';
 export type ServerOptions = {
   /** origins whose pages may call; `*` for all; absent: none */
   corsOrigins?: readonly string[];
+  /** the shape of errors that no surface has a word on; default: the agent service's */
+  sendError?: typeof sendError;
 };
 
 /** Puts the routes of one service on the server. */
@@ -32,6 +34,7 @@ export function buildHttpServer(
   options: ServerOptions = {},
 ): FastifyInstance {
   const { log } = ports;
+  const send = options.sendError ?? sendError;
   const app = fastify({
     logger: false,
     genReqId: (request) => chooseRequestId(request.headers['x-request-id']),
@@ -40,7 +43,7 @@ export function buildHttpServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
+    frameworkErrors: (error, request, reply) => send(log, error, request, reply),
     clientErrorHandler: refuseConnection,
   });
   const closing = new AbortController();
@@ -65,7 +68,7 @@ export function buildHttpServer(
     }
     log.debug({ ...labels, requestId: request.id, ms: Math.round(reply.elapsedTime) }, 'request');
   });
-  app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply));
+  app.setErrorHandler((error: FastifyError, request, reply) => send(log, error, request, reply));
   if (options.corsOrigins !== undefined && options.corsOrigins.length > 0) {
     void app.register(cors, {
       origin: options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins],

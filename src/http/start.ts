@@ -1,9 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { StartupError, errorText } from '../errors.ts';
-import type { ServerOptions } from './server.ts';
 
-export type ListenOptions = ServerOptions & {
+export type ListenOptions = {
   host: string;
   /** 0 picks a free one */
   port: number;

@@ -12,6 +12,9 @@ import type { Transport } from './transport.ts';
 import { DIALECTS } from './upstream/dialects.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
+/** What the gateway needs beyond the worker. */
+export type GatewayInference = Inference & { listModels(): ModelInfo[] };
+
 export type InferenceOptions = {
   providers: ProvidersConfig;
   models: ModelsConfig;
@@ -37,12 +40,7 @@ async function* callUpstream(
  * Model calls by name over the configured providers and the built-in `script/demo`.
  * Throws a `StartupError` when the configuration contradicts itself.
  */
-export function openInference({
-  providers,
-  models,
-  log,
-  retry = {},
-}: InferenceOptions): Inference & { listModels(): ModelInfo[] } {
+export function openInference({ providers, models, log, retry = {} }: InferenceOptions): GatewayInference {
   const table = buildModelTable(providers, models);
   const transport = openTransport();
   const policy = { ...DEFAULT_RETRY, ...retry };

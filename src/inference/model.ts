@@ -58,6 +58,8 @@ export type ModelRequest = {
   reasoning?: { effort?: ReasoningEffort; budgetTokens?: number };
   /** a stable conversation id: cache affinity between calls */
   cacheKey?: string;
+  /** how long the upstream should keep what it has cached; a hint */
+  cacheTtl?: '5m' | '30m' | '1h' | '6h' | '24h';
 };
 
 /** Token counts of one call. `input` includes cached tokens, `output` includes reasoning. */

@@ -1,7 +1,7 @@
 import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ReasoningEffort, ToolResult } from '../../model.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
 import { bearer, buildHistory, compact, imageAddress, joinText, wrapSystem } from '../history.ts';
-import { asList } from '../wire.ts';
+import { asList, isJson } from '../wire.ts';
 
 type ChatMessage = Record<string, unknown> & { role: string };
 
@@ -16,13 +16,18 @@ function buildUserContent(parts: InputPart[]): string | Record<string, unknown>[
   return parts.map(buildInputPart);
 }
 
+/** The proof has been in a caller's hands: it need not be what was handed out. */
+function parseDetails(encrypted: string): unknown[] {
+  return isJson(encrypted) ? asList(JSON.parse(encrypted)) : [];
+}
+
 /** Reasoning goes back to its issuer only, in the field that it came in (the proof names it). */
 function buildReasoning(content: AssistantPart[], target: UpstreamTarget): Record<string, unknown> {
   const fields: Record<string, string> = {};
   const details: unknown[] = [];
   for (const part of content) {
     if (part.type !== 'reasoning' || part.issuer !== target.name) continue;
-    if (part.encrypted !== undefined) details.push(...asList(JSON.parse(part.encrypted)));
+    if (part.encrypted !== undefined) details.push(...parseDetails(part.encrypted));
     const field = part.signature;
     if (field === 'reasoning' || field === 'reasoning_content') fields[field] = (fields[field] ?? '') + part.text;
   }

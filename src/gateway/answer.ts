@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ModelDelta, ModelRequest } from '../inference/model.ts';
+import { readBody } from './body.ts';
+import { ClientGone, watchClient } from './client-gone.ts';
+import type { GatewayDeps } from './deps.ts';
+import type { ClientCall, ClientDialect, FrameWriter, Moment } from './dialects/dialect.ts';
+import { decideFault, logFault } from './errors.ts';
+import { invalid, unknownModel } from './faults.ts';
+import { buildSequencer, collectSequence } from './sequence.ts';
+import type { ReplyEvent } from './sequence.ts';
+import { openClientStream } from './stream.ts';
+
+/** Headers by which coding clients name the session: a cache is best found again by it. */
+const SESSION_HEADERS = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
+
+function findSession({ headers }: FastifyRequest): string | undefined {
+  const name = SESSION_HEADERS.find((each) => typeof headers[each] === 'string' && headers[each] !== '');
+  return name === undefined ? undefined : String(headers[name]).slice(0, 256);
+}
+
+function hasImages({ messages }: ModelRequest): boolean {
+  const isImage = (part: { type: string }) => part.type === 'image' || part.type === 'image_url';
+  return messages.some((message) => {
+    if (message.role === 'user') return message.content.some(isImage);
+    return message.role === 'tool' && message.results.some((result) => result.content.some(isImage));
+  });
+}
+
+/** Refuses what no upstream of the name could do. */
+function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelRequest): void {
+  const info = deps.inference.findModel(request.model);
+  if (info === undefined) throw unknownModel();
+  if (!info.vision && dialect.refusesBlindImages && hasImages(request)) {
+    throw invalid('model', 'the model reads text only, and the conversation holds an image');
+  }
+}
+
+async function writeReply(
+  call: ClientCall,
+  deltas: AsyncIterable<ModelDelta>,
+  frames: FrameWriter,
+  stream: ReturnType<typeof openClientStream>,
+): Promise<void> {
+  const sequencer = buildSequencer({ reasoning: call.reasoning });
+  const events: ReplyEvent[] = [];
+  for await (const delta of deltas) {
+    sequencer.push(delta, events);
+    let text = '';
+    for (const event of events) text += frames.push(event);
+    events.length = 0;
+    if (text === '') continue;
+    if (delta.type === 'finish') return stream.end(text);
+    const room = stream.write(text);
+    if (room !== undefined) await room;
+  }
+}
+
+async function sendStream(
+  deps: GatewayDeps,
+  { dialect, call, moment }: { dialect: ClientDialect; call: ClientCall; moment: Moment },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const response = reply.raw;
+  const watch = watchClient(response, deps.closing);
+  void reply.header('content-type', 'text/event-stream');
+  const stream = openClientStream(response, {
+    headers: reply.getHeaders() as Record<string, string>,
+    keepalive: dialect.keepalive,
+    signal: watch.signal,
+  });
+  const frames = call.openFrames(moment);
+  try {
+    await writeReply(call, deps.inference.stream(call.request, watch.signal), frames, stream);
+    reply.hijack();
+  } catch (error) {
+    if (error instanceof ClientGone) {
+      reply.hijack();
+      return;
+    }
+    if (!stream.begun) throw error;
+    reply.hijack();
+    const fault = decideFault(error, 0);
+    logFault(deps.log, error, fault, request);
+    stream.end(frames.fail(fault));
+  } finally {
+    stream.release();
+    watch.release();
+    // A closing server waits for its connections; this one would stay open for the next request.
+    if (deps.closing.aborted) response.once('finish', () => response.socket?.destroySoon());
+  }
+}
+
+async function sendWhole(
+  deps: GatewayDeps,
+  { call, moment }: { call: ClientCall; moment: Moment },
+  reply: FastifyReply,
+): Promise<void> {
+  const watch = watchClient(reply.raw, deps.closing);
+  try {
+    const whole = await collectSequence(deps.inference.stream(call.request, watch.signal), call);
+    if (deps.closing.aborted) void reply.header('connection', 'close');
+    await reply.type('application/json; charset=utf-8').send(JSON.stringify(call.buildFinal(whole, moment)));
+  } catch (error) {
+    if (!(error instanceof ClientGone)) throw error;
+    reply.hijack();
+  } finally {
+    watch.release();
+  }
+}
+
+/** Answers one request for a text, in the client's format. */
+export async function answerCall(
+  deps: GatewayDeps,
+  dialect: ClientDialect,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const call = dialect.readCall(readBody(request));
+  const session = call.request.cacheKey ?? findSession(request);
+  if (session !== undefined) call.request.cacheKey = session;
+  checkModel(deps, dialect, call.request);
+  const moment: Moment = {
+    id: randomUUID().replaceAll('-', ''),
+    created: Math.floor(Date.now() / 1000),
+    requestId: request.id,
+  };
+  if (call.stream) await sendStream(deps, { dialect, call, moment }, request, reply);
+  else await sendWhole(deps, { call, moment }, reply);
+}

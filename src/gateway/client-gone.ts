@@ -1,0 +1,42 @@
+import type { ServerResponse } from 'node:http';
+import { GatewayFault } from './faults.ts';
+
+/** Why a call was given up: nobody is left to hear of it. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
+/** How long calls under way may go on once the server begins to close. */
+export const DRAIN_MS = 25_000;
+
+/**
+ * Aborts as soon as the client's connection ends before the answer has, and some time after the server begins to close.
+ * `release` ends the watch.
+ */
+export function watchClient(
+  response: ServerResponse,
+  closing: AbortSignal,
+  drainMs = DRAIN_MS,
+): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  let drain: NodeJS.Timeout | undefined;
+  const onClose = (): void => {
+    if (!response.writableFinished) controller.abort(new ClientGone());
+  };
+  const onClosing = (): void => {
+    const reason = new GatewayFault('unavailable', 'The server is shutting down.', { retryAfterMs: 1000 });
+    drain = setTimeout(() => controller.abort(reason), drainMs);
+  };
+  response.once('close', onClose);
+  if (response.destroyed) onClose();
+  if (closing.aborted) onClosing();
+  else closing.addEventListener('abort', onClosing, { once: true });
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(drain);
+      response.off('close', onClose);
+      closing.removeEventListener('abort', onClosing);
+    },
+  };
+}

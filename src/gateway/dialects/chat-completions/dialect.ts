@@ -1,0 +1,10 @@
+import type { ClientDialect } from '../dialect.ts';
+import { buildChatError } from './error.ts';
+import { readChatCall } from './request.ts';
+
+export const CHAT_COMPLETIONS: ClientDialect = {
+  readCall: readChatCall,
+  refusesBlindImages: true,
+  keepalive: ': keepalive\n\n',
+  buildError: buildChatError,
+};

@@ -1,0 +1,14 @@
+import type { GatewayFault } from '../../faults.ts';
+import type { Wire } from '../dialect.ts';
+
+function decideType(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'permission_error';
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}
+
+/** The envelope of chat completions and of responses. */
+export function buildChatError({ message, code, param, status }: GatewayFault): Wire {
+  return { error: { message, code, type: decideType(status), param } };
+}

@@ -1,0 +1,137 @@
+import type { AssistantPart, InputPart, ModelMessage, TextPart } from '../../../inference/model.ts';
+import { invalid, unsupported } from '../../faults.ts';
+import type { Wire } from '../dialect.ts';
+import { isAbsent, isObject, readList, readName, readObject, readOptionalList, readText } from '../fields.ts';
+import { addAssistant, addResults, pairCalls } from '../history.ts';
+import { readDetail, readImageUrl } from '../images.ts';
+import { unpackProof } from '../proof.ts';
+
+function readTexts(content: unknown, path: string): TextPart[] {
+  if (isAbsent(content)) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return readList(content, path).map((item, index) => {
+    const part = readObject(item, `${path}[${index}]`);
+    if (part['type'] !== 'text') throw unsupported(`${path}[${index}].type`, 'must be text');
+    return { type: 'text', text: readText(part['text'], `${path}[${index}].text`) };
+  });
+}
+
+function readInputPart(part: Wire, path: string): InputPart {
+  if (part['type'] === 'text') return { type: 'text', text: readText(part['text'], `${path}.text`) };
+  if (part['type'] !== 'image_url') throw unsupported(`${path}.type`, 'must be text or image_url');
+  const image = isObject(part['image_url']) ? part['image_url'] : { url: part['image_url'] };
+  const detail = readDetail(image['detail'], `${path}.image_url.detail`);
+  return readImageUrl(readText(image['url'], `${path}.image_url.url`), `${path}.image_url.url`, {
+    remote: true,
+    ...(detail === undefined ? {} : { detail }),
+  });
+}
+
+function readInput(content: unknown, path: string): InputPart[] {
+  if (isAbsent(content)) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return readList(content, path).map((item, index) =>
+    readInputPart(readObject(item, `${path}[${index}]`), `${path}[${index}]`),
+  );
+}
+
+/** A user message may carry results of tools beside what the user says. */
+function readUser(content: unknown, path: string, messages: ModelMessage[]): void {
+  const said: InputPart[] = [];
+  const items = typeof content === 'string' || isAbsent(content) ? [] : readList(content, path);
+  for (const [index, item] of items.entries()) {
+    const at = `${path}[${index}]`;
+    const part = readObject(item, at);
+    if (part['type'] !== 'tool_result') {
+      said.push(readInputPart(part, at));
+      continue;
+    }
+    const callId = readName(part['tool_call_id'] ?? part['tool_use_id'], `${at}.tool_call_id`);
+    const isError = part['is_error'] === true;
+    addResults(messages, [{ callId, content: readInput(part['content'], `${at}.content`), isError }]);
+  }
+  if (typeof content === 'string') said.push({ type: 'text', text: content });
+  if (said.length > 0 || items.length === 0) messages.push({ role: 'user', content: said });
+}
+
+function readReasoning(message: Wire): AssistantPart[] {
+  const text = message['reasoning_content'] ?? message['reasoning'];
+  const details = Array.isArray(message['reasoning_details']) ? (message['reasoning_details'] as unknown[]) : [];
+  const proofs = details.flatMap((detail) => {
+    if (!isObject(detail)) return [];
+    const proof = unpackProof(detail['data']);
+    return proof === undefined ? [] : [{ proof, text: typeof detail['text'] === 'string' ? detail['text'] : '' }];
+  });
+  // Each proof names its own text: a message has one text of reasoning, but may have several parts of it.
+  if (proofs.length > 0) {
+    return proofs.map(({ proof, text: own }): AssistantPart => ({ type: 'reasoning', text: own, ...proof }));
+  }
+  return typeof text === 'string' && text !== '' ? [{ type: 'reasoning', text }] : [];
+}
+
+function readCall(item: unknown, path: string): AssistantPart {
+  const call = readObject(item, path);
+  if (!isAbsent(call['type']) && call['type'] !== 'function') throw unsupported(`${path}.type`, 'must be function');
+  const body = readObject(call['function'], `${path}.function`);
+  const given = body['arguments'];
+  return {
+    type: 'tool_call',
+    id: readName(call['id'], `${path}.id`),
+    name: readName(body['name'], `${path}.function.name`),
+    arguments: isObject(given)
+      ? JSON.stringify(given)
+      : isAbsent(given)
+        ? '{}'
+        : readText(given, `${path}.function.arguments`),
+  };
+}
+
+function readAssistant(message: Wire, path: string): AssistantPart[] {
+  const parts: AssistantPart[] = readReasoning(message);
+  const { content } = message;
+  if (typeof content === 'string') {
+    if (content !== '') parts.push({ type: 'text', text: content });
+  } else {
+    for (const [index, item] of readOptionalList(content, `${path}.content`).entries()) {
+      const at = `${path}.content[${index}]`;
+      const part = readObject(item, at);
+      if (part['type'] === 'refusal') parts.push({ type: 'refusal', text: readText(part['refusal'], `${at}.refusal`) });
+      else if (part['type'] === 'text') parts.push({ type: 'text', text: readText(part['text'], `${at}.text`) });
+      else throw unsupported(`${at}.type`, 'must be text or refusal');
+    }
+  }
+  if (typeof message['refusal'] === 'string' && message['refusal'] !== '') {
+    parts.push({ type: 'refusal', text: message['refusal'] });
+  }
+  const calls = readOptionalList(message['tool_calls'], `${path}.tool_calls`);
+  return [...parts, ...calls.map((call, index) => readCall(call, `${path}.tool_calls[${index}]`))];
+}
+
+function readMessage(item: unknown, path: string, messages: ModelMessage[]): void {
+  const message = readObject(item, path);
+  switch (message['role']) {
+    case 'system':
+    case 'developer':
+      messages.push({ role: 'system', content: readTexts(message['content'], `${path}.content`) });
+      return;
+    case 'user':
+      readUser(message['content'], `${path}.content`, messages);
+      return;
+    case 'assistant':
+      addAssistant(messages, readAssistant(message, path));
+      return;
+    case 'tool': {
+      const callId = readName(message['tool_call_id'], `${path}.tool_call_id`);
+      addResults(messages, [{ callId, content: readInput(message['content'], `${path}.content`), isError: false }]);
+      return;
+    }
+  }
+  throw invalid(`${path}.role`, 'must be system, developer, user, assistant or tool');
+}
+
+export function readConversation(items: unknown[]): ModelMessage[] {
+  if (items.length === 0) throw invalid('messages', 'must not be empty');
+  const messages: ModelMessage[] = [];
+  for (const [index, item] of items.entries()) readMessage(item, `messages[${index}]`, messages);
+  return pairCalls(messages, 'messages');
+}

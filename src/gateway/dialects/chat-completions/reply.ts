@@ -1,0 +1,72 @@
+import type { AssistantPart, ModelReply, ModelUsage, ReasoningPart } from '../../../inference/model.ts';
+import type { Moment, Wire } from '../dialect.ts';
+import { packProof } from '../proof.ts';
+
+export function completionId({ id }: Moment): string {
+  return `chatcmpl-${id}`;
+}
+
+export function buildUsage(usage: ModelUsage): Wire {
+  return {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    prompt_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+  };
+}
+
+/** A refusal in words ends like any answer; one without is the filter's. */
+export function decideFinishReason({ finish, content }: ModelReply): string {
+  if (finish !== 'refusal') return finish;
+  return content.some((part) => part.type === 'refusal') ? 'stop' : 'content_filter';
+}
+
+/** What lets reasoning go back to the model that it came from; undefined where nobody vouches for it. */
+export function buildDetail(part: ReasoningPart, index: number): Wire | undefined {
+  const data = packProof(part);
+  if (data === undefined) return undefined;
+  return { type: 'reasoning.encrypted', format: 'capstan-1', index, data, text: part.text };
+}
+
+function join(content: readonly AssistantPart[], type: 'text' | 'refusal' | 'reasoning'): string | null {
+  const text = content.flatMap((part) => (part.type === type ? [part.text] : [])).join('');
+  return text === '' ? null : text;
+}
+
+export function buildMessage(content: readonly AssistantPart[]): Wire {
+  const calls = content.filter((part) => part.type === 'tool_call');
+  const reasoning = join(content, 'reasoning');
+  const details = content
+    .filter((part) => part.type === 'reasoning')
+    .flatMap((part, index) => buildDetail(part, index) ?? []);
+  return {
+    role: 'assistant',
+    content: join(content, 'text'),
+    refusal: join(content, 'refusal'),
+    ...(reasoning === null ? {} : { reasoning_content: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...(calls.length === 0
+      ? {}
+      : {
+          tool_calls: calls.map(({ id, name, arguments: text }) => ({
+            id,
+            type: 'function',
+            function: { name, arguments: text },
+          })),
+        }),
+  };
+}
+
+export function buildCompletion(reply: ModelReply, moment: Moment): Wire {
+  return {
+    id: completionId(moment),
+    object: 'chat.completion',
+    created: moment.created,
+    model: reply.model,
+    choices: [
+      { index: 0, message: buildMessage(reply.content), logprobs: null, finish_reason: decideFinishReason(reply) },
+    ],
+    usage: buildUsage(reply.usage),
+  };
+}

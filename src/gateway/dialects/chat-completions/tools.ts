@@ -1,0 +1,80 @@
+import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
+import { invalid, unsupported } from '../../faults.ts';
+import type { Wire } from '../dialect.ts';
+import {
+  isAbsent,
+  isObject,
+  present,
+  readList,
+  readName,
+  readObject,
+  readOptionalBoolean,
+  readOptionalList,
+  readOptionalText,
+} from '../fields.ts';
+
+/** A function's declaration, which the OpenAI formats say alike but for one level of nesting. */
+export function readFunction(body: Wire, path: string): ModelTool {
+  return {
+    name: readName(body['name'], `${path}.name`),
+    description: readOptionalText(body['description'], `${path}.description`) ?? '',
+    parameters: isAbsent(body['parameters'])
+      ? { type: 'object', properties: {} }
+      : readObject(body['parameters'], `${path}.parameters`),
+    ...present({ strict: readOptionalBoolean(body['strict'], `${path}.strict`) }),
+  };
+}
+
+export function checkNames(tools: readonly ModelTool[], path: string): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of tools.entries()) {
+    if (seen.has(name)) throw invalid(`${path}[${index}].name`, `${name.slice(0, 80)} is declared twice`);
+    seen.add(name);
+  }
+}
+
+function readTool(item: unknown, path: string): ModelTool {
+  const tool = readObject(item, path);
+  if (tool['type'] !== 'function') throw unsupported(`${path}.type`, 'must be function');
+  return readFunction(readObject(tool['function'], `${path}.function`), `${path}.function`);
+}
+
+type Offer = { tools: ModelTool[]; toolChoice: ToolChoice | undefined };
+
+function nameOf(value: Wire): unknown {
+  return isObject(value['function']) ? value['function']['name'] : value['name'];
+}
+
+function demand(name: string, tools: readonly ModelTool[], path: string): { name: string } {
+  if (!tools.some((tool) => tool.name === name)) throw invalid(path, `no tool is called ${name.slice(0, 80)}`);
+  return { name };
+}
+
+/** Upstreams know no list of allowed tools: the others are not offered. */
+function readAllowed(choice: Wire, tools: ModelTool[]): Offer {
+  const allowed = isObject(choice['allowed_tools']) ? choice['allowed_tools'] : choice;
+  const names = readList(allowed['tools'], 'tool_choice.tools').map((item, index) =>
+    readName(nameOf(readObject(item, `tool_choice.tools[${index}]`)), `tool_choice.tools[${index}].name`),
+  );
+  const toolChoice = allowed['mode'] === 'required' ? 'required' : 'auto';
+  return { tools: tools.filter((tool) => names.includes(tool.name)), toolChoice };
+}
+
+/** `tool_choice` of both OpenAI formats. `find` gives the name that a tool is offered under. */
+export function readToolChoice(value: unknown, tools: ModelTool[]): Offer {
+  if (isAbsent(value)) return { tools, toolChoice: undefined };
+  if (value === 'auto' || value === 'none' || value === 'required') {
+    if (value === 'required' && tools.length === 0) throw invalid('tool_choice', 'needs tools');
+    return { tools, toolChoice: value };
+  }
+  if (!isObject(value)) throw invalid('tool_choice', 'must be auto, none, required or an object');
+  if (value['type'] === 'allowed_tools') return readAllowed(value, tools);
+  if (value['type'] !== 'function') throw unsupported('tool_choice.type', 'must be function or allowed_tools');
+  return { tools, toolChoice: demand(readName(nameOf(value), 'tool_choice.name'), tools, 'tool_choice') };
+}
+
+export function readTools(body: Wire): Offer {
+  const tools = readOptionalList(body['tools'], 'tools').map((item, index) => readTool(item, `tools[${index}]`));
+  checkNames(tools, 'tools');
+  return readToolChoice(body['tool_choice'], tools);
+}

@@ -1,0 +1,45 @@
+import type { ModelReply, ModelRequest } from '../../inference/model.ts';
+import type { GatewayFault } from '../faults.ts';
+import type { ReplyEvent } from '../sequence.ts';
+
+/** What came over the wire: nothing about it is certain. */
+export type Wire = Record<string, unknown>;
+
+/** What makes one answer this one: `id` has no prefix yet, `created` is in seconds. */
+export type Moment = { id: string; created: number; requestId: string };
+
+/** Writes a reply as frames of the format's event stream; a text holds whole frames only, or nothing. */
+export type FrameWriter = {
+  push(event: ReplyEvent): string;
+  /** The stream's end when it fails midway. */
+  fail(fault: GatewayFault): string;
+};
+
+/** One request of a client, understood. */
+export type ClientCall = {
+  request: ModelRequest;
+  stream: boolean;
+  /** whether the answer has reasoning in it, where the model shows any */
+  reasoning: boolean;
+  buildFinal: (reply: ModelReply, moment: Moment) => Wire;
+  openFrames: (moment: Moment) => FrameWriter;
+};
+
+/** A wire format as clients speak it. Pure: no clock, no chance, no I/O. */
+export type ClientDialect = {
+  /** Throws a `GatewayFault` that names the field. */
+  readCall: (body: Wire) => ClientCall;
+  /** whether an image for a model without eyes is an error; else the model reads a note in its place */
+  refusesBlindImages: boolean;
+  /** a frame that means nothing */
+  keepalive: string;
+  buildError: (fault: GatewayFault, requestId: string) => Wire;
+};
+
+export function writeData(value: unknown): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+export function writeEvent(event: string, value: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`;
+}

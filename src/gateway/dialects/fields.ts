@@ -1,0 +1,78 @@
+import { invalid } from '../faults.ts';
+import type { Wire } from './dialect.ts';
+
+/** Readers of single fields. `null` counts as absent; what has the wrong type is the caller's mistake, by its path. */
+
+export function isObject(value: unknown): value is Wire {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+export function readObject(value: unknown, path: string): Wire {
+  if (!isObject(value)) throw invalid(path, 'must be an object');
+  return value;
+}
+
+export function readList(value: unknown, path: string): unknown[] {
+  if (!Array.isArray(value)) throw invalid(path, 'must be an array');
+  return value;
+}
+
+export function readOptionalList(value: unknown, path: string): unknown[] {
+  return isAbsent(value) ? [] : readList(value, path);
+}
+
+export function readText(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw invalid(path, 'must be a string');
+  return value;
+}
+
+export function readName(value: unknown, path: string): string {
+  const text = readText(value, path);
+  if (text === '') throw invalid(path, 'must not be empty');
+  return text;
+}
+
+export function readOptionalText(value: unknown, path: string): string | undefined {
+  return isAbsent(value) ? undefined : readText(value, path);
+}
+
+export function readOptionalBoolean(value: unknown, path: string): boolean | undefined {
+  if (isAbsent(value)) return undefined;
+  if (typeof value !== 'boolean') throw invalid(path, 'must be true or false');
+  return value;
+}
+
+export function readOptionalNumber(value: unknown, path: string, min: number, max: number): number | undefined {
+  if (isAbsent(value)) return undefined;
+  if (typeof value !== 'number' || !(value >= min && value <= max)) {
+    throw invalid(path, `must be a number from ${min} to ${max}`);
+  }
+  return value;
+}
+
+/** A count of tokens and the like: 1 or more. */
+export function readOptionalCount(value: unknown, path: string): number | undefined {
+  if (isAbsent(value)) return undefined;
+  if (!Number.isSafeInteger(value) || (value as number) < 1) throw invalid(path, 'must be an integer of 1 or more');
+  return value as number;
+}
+
+export function readOptionalChoice<const T extends string>(
+  value: unknown,
+  path: string,
+  choices: readonly T[],
+): T | undefined {
+  if (isAbsent(value)) return undefined;
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined) throw invalid(path, `must be one of ${choices.join(', ')}`);
+  return found;
+}
+
+/** Fields that are there; undefined ones are left out, which optional properties demand. */
+export function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

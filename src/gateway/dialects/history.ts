@@ -1,0 +1,61 @@
+import type { AssistantPart, ModelMessage, ToolResult } from '../../inference/model.ts';
+import { invalid } from '../faults.ts';
+
+/** Adds to the assistant's turn that is open, or opens one. */
+export function addAssistant(messages: ModelMessage[], parts: AssistantPart[]): void {
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') last.content.push(...parts);
+  else messages.push({ role: 'assistant', content: [...parts] });
+}
+
+/** Results of one turn are one message, whichever way they came. */
+export function addResults(messages: ModelMessage[], results: ToolResult[]): void {
+  const last = messages.at(-1);
+  if (last?.role === 'tool') last.results.push(...results);
+  else if (results.length > 0) messages.push({ role: 'tool', results: [...results] });
+}
+
+function callsOf(message: ModelMessage): string[] {
+  if (message.role !== 'assistant') return [];
+  return message.content.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []));
+}
+
+/**
+ * The conversation with each turn's results straight after its calls; system messages between them move behind. A
+ * result without its call, or a call without its result, is the caller's mistake: upstreams refuse it, or go astray.
+ */
+export function pairCalls(messages: readonly ModelMessage[], path: string): ModelMessage[] {
+  const paired: ModelMessage[] = [];
+  let pending: string[] = [];
+  let held: ModelMessage[] = [];
+  const settle = (): void => {
+    paired.push(...held);
+    held = [];
+  };
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      const results: ToolResult[] = [];
+      for (const result of message.results) {
+        const at = pending.indexOf(result.callId);
+        if (at === -1)
+          throw invalid(path, `the result of ${result.callId.slice(0, 80)} answers no tool call before it`);
+        pending.splice(at, 1);
+        results.push(result);
+      }
+      addResults(paired, results);
+      if (pending.length === 0) settle();
+    } else if (pending.length > 0) {
+      if (message.role !== 'system') throw unanswered(path, pending);
+      held.push(message);
+    } else {
+      paired.push(message);
+      pending = callsOf(message);
+    }
+  }
+  if (pending.length > 0) throw unanswered(path, pending);
+  return paired;
+}
+
+function unanswered(path: string, [id = '']: string[]): Error {
+  return invalid(path, `the tool call ${id.slice(0, 80)} has no result after it`);
+}

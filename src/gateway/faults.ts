@@ -1,0 +1,108 @@
+import { ModelError } from '../inference/model.ts';
+import type { ModelFault } from '../inference/model.ts';
+import type { ApiError } from '../errors.ts';
+
+/** Stable codes of the gateway and the HTTP status of each. A permanent fault is never a 5xx: clients repeat those. */
+export const FAULT_STATUS = {
+  invalid_request: 400,
+  unsupported_field: 400,
+  context_length_exceeded: 400,
+  upstream_authentication_failed: 400,
+  invalid_api_key: 401,
+  forbidden: 403,
+  model_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_too_large: 413,
+  rate_limit_exceeded: 429,
+  server_error: 500,
+  upstream_error: 502,
+  upstream_unavailable: 503,
+  unavailable: 503,
+  upstream_timeout: 504,
+} as const;
+export type FaultCode = keyof typeof FAULT_STATUS;
+
+type Details = { param?: string; retryAfterMs?: number; cause?: unknown };
+
+/** An answer that a caller of the gateway may see. */
+export class GatewayFault extends Error {
+  override readonly name = 'GatewayFault';
+  readonly code: FaultCode;
+  /** the field at fault, as a path */
+  readonly param: string | null;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: FaultCode, message: string, { param, retryAfterMs, cause }: Details = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.param = param ?? null;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  get status(): number {
+    return FAULT_STATUS[this.code];
+  }
+}
+
+export function invalid(param: string, message: string): GatewayFault {
+  return new GatewayFault('invalid_request', `${param}: ${message}`, { param });
+}
+
+export function unsupported(param: string, message: string): GatewayFault {
+  return new GatewayFault('unsupported_field', `${param}: ${message}`, { param });
+}
+
+export function unknownModel(): GatewayFault {
+  return new GatewayFault('model_not_found', 'The model does not exist or is not served here.', { param: 'model' });
+}
+
+const MODEL_FAULTS: Record<ModelFault, FaultCode> = {
+  unknown_model: 'model_not_found',
+  invalid_request: 'invalid_request',
+  authentication: 'upstream_authentication_failed',
+  context_overflow: 'context_length_exceeded',
+  rate_limited: 'rate_limit_exceeded',
+  unavailable: 'upstream_unavailable',
+  timeout: 'upstream_timeout',
+  upstream: 'upstream_error',
+};
+
+/** How long a caller waits where the upstream did not say. */
+const RETRY_AFTER_MS: Partial<Record<FaultCode, number>> = { rate_limit_exceeded: 5000, upstream_unavailable: 5000 };
+
+export function buildModelFault(error: ModelError): GatewayFault {
+  const code = MODEL_FAULTS[error.fault];
+  const retryAfterMs = error.retryAfterMs ?? RETRY_AFTER_MS[code];
+  return new GatewayFault(code, error.message, {
+    cause: error,
+    ...(code === 'model_not_found' ? { param: 'model' } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+const API_CODES: Partial<Record<ApiError['code'], FaultCode>> = {
+  validation_error: 'invalid_request',
+  unauthorized: 'invalid_api_key',
+  forbidden: 'forbidden',
+  not_found: 'not_found',
+  method_not_allowed: 'method_not_allowed',
+  payload_too_large: 'request_too_large',
+  rate_limited: 'rate_limit_exceeded',
+  unavailable: 'unavailable',
+};
+
+/** What the server under the gateway refuses, in the gateway's words. */
+export function buildApiFault(error: ApiError): GatewayFault {
+  const { retryAfterSeconds } = error.details;
+  return new GatewayFault(API_CODES[error.code] ?? 'server_error', error.message, {
+    cause: error,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 }),
+  });
+}
+
+/** What a failure after the answer has begun is called; nothing of our own faults is told. */
+export function findFault(error: unknown): GatewayFault | undefined {
+  if (error instanceof GatewayFault) return error;
+  return error instanceof ModelError ? buildModelFault(error) : undefined;
+}

@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { errors } from '../errors.ts';
+import type { Surface } from '../http/server.ts';
+import { answerCall } from './answer.ts';
+import { BODY_LIMIT, registerBodyParser } from './body.ts';
+import type { GatewayDeps, GatewayPorts } from './deps.ts';
+import { CHAT_COMPLETIONS } from './dialects/chat-completions/dialect.ts';
+import { buildChatError } from './dialects/chat-completions/error.ts';
+import type { ClientDialect } from './dialects/dialect.ts';
+import { sendFault } from './errors.ts';
+import type { RenderError } from './errors.ts';
+import { GatewayFault } from './faults.ts';
+import { getModel, listModels } from './models.ts';
+import { GATEWAY_VERSION } from './version.ts';
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+const METHODS: HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The gateway's routes. Errors on them have the shape of the format that the route speaks. */
+export function buildGatewaySurface(ports: GatewayPorts): Surface {
+  return (app, http) => {
+    const deps: GatewayDeps = { ...ports, ...http };
+    void app.register(async (scope) => {
+      registerBodyParser(scope);
+      registerRoutes(scope, deps);
+    });
+  };
+}
+
+function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
+  const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
+    const caller = await deps.authenticate(request, reply);
+    if (!caller.scopes.includes('inference')) throw errors.missingScope('inference');
+    request.caller = caller;
+  };
+
+  function route(
+    method: HTTPMethods,
+    url: string,
+    handler: Handler,
+    options: { open?: true; render?: RenderError } = {},
+  ) {
+    const render = options.render ?? buildChatError;
+    const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      sendFault(deps.log, render, error, request, reply);
+    app.route({
+      method,
+      url,
+      bodyLimit: BODY_LIMIT,
+      exposeHeadRoute: method === 'GET',
+      ...(options.open === true ? {} : { onRequest: authenticate }),
+      errorHandler,
+      handler,
+    });
+    app.route({
+      method: METHODS.filter((each) => each !== method),
+      url,
+      exposeHeadRoute: false,
+      errorHandler,
+      onRequest: (_request, reply) => {
+        void reply.header('allow', method === 'GET' ? 'GET, HEAD' : method);
+        throw new GatewayFault('method_not_allowed', 'The path has no such method.');
+      },
+      handler: () => undefined,
+    });
+  }
+
+  const answer = (url: string, dialect: ClientDialect) =>
+    route('POST', url, (request, reply) => answerCall(deps, dialect, request, reply), { render: dialect.buildError });
+
+  answer('/v1/chat/completions', CHAT_COMPLETIONS);
+  for (const prefix of ['', '/v1']) {
+    route('GET', `${prefix}/models`, () => listModels(deps));
+    // Model ids have slashes: encoded or not, the rest of the path is the id.
+    route('GET', `${prefix}/models/*`, (request) => getModel(deps, (request.params as { '*': string })['*']));
+  }
+  route('GET', '/health', () => ({ status: 'ok' }), { open: true });
+  route('GET', '/', () => ({ name: 'Capstan', version: GATEWAY_VERSION }), { open: true });
+}

@@ -1,0 +1,182 @@
+import { ModelError } from '../inference/model.ts';
+import type { AssistantPart, ModelDelta, ModelReply } from '../inference/model.ts';
+
+/**
+ * A reply as every client dialect can write it: one part is open at a time, in order, and numbered without a hole.
+ * The texts of a part's deltas joined are the text (or the arguments) of the part that `close` holds, and the parts
+ * that were closed are the content of the reply that `finish` holds.
+ */
+export type ReplyEvent =
+  | { type: 'start'; id: string; model: string }
+  /** `part` has no text yet */
+  | { type: 'open'; index: number; part: AssistantPart }
+  | { type: 'delta'; index: number; part: AssistantPart; text: string }
+  | { type: 'close'; index: number; part: AssistantPart }
+  | { type: 'finish'; reply: ModelReply };
+
+export type Sequencer = { push(delta: ModelDelta, out: ReplyEvent[]): void };
+
+type Entry = { part: AssistantPart; state: 'waiting' | 'open' | 'closed' };
+
+/** Whether a call's arguments are whole; cheap for those that are not. */
+function isWhole(part: AssistantPart): boolean {
+  if (part.type !== 'tool_call') return true;
+  if (!part.arguments.trimEnd().endsWith('}')) return false;
+  try {
+    JSON.parse(part.arguments);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function textOf(part: AssistantPart): string {
+  return part.type === 'tool_call' ? part.arguments : part.text;
+}
+
+function emptied(part: AssistantPart): AssistantPart {
+  if (part.type === 'tool_call') return { ...part, arguments: '' };
+  if (part.type === 'reasoning')
+    return { type: 'reasoning', text: '', ...(part.summary === true ? { summary: true } : {}) };
+  return { type: part.type, text: '' };
+}
+
+/**
+ * Puts deltas in sequence. Calls may come mixed with each other and with text: what comes while a call lacks some of
+ * its arguments waits until it has them, or for the end. Without `reasoning`, reasoning is left out.
+ */
+export function buildSequencer(options: { reasoning: boolean }): Sequencer {
+  const entries = new Map<number, Entry>();
+  const content: AssistantPart[] = [];
+  const waiting: Entry[] = [];
+  let current: Entry | undefined;
+  let id = '';
+  let model = '';
+
+  function open(entry: Entry, out: ReplyEvent[]): void {
+    current = entry;
+    entry.state = 'open';
+    const index = content.length;
+    out.push({ type: 'open', index, part: emptied(entry.part) });
+    const text = textOf(entry.part);
+    if (text !== '') out.push({ type: 'delta', index, part: entry.part, text });
+  }
+
+  function close(out: ReplyEvent[]): void {
+    if (current === undefined) return;
+    const { part } = current;
+    const index = content.length;
+    if (part.type === 'tool_call' && part.arguments === '') {
+      part.arguments = '{}';
+      out.push({ type: 'delta', index, part, text: '{}' });
+    }
+    current.state = 'closed';
+    current = undefined;
+    content.push(part);
+    out.push({ type: 'close', index, part });
+  }
+
+  function advance(out: ReplyEvent[]): void {
+    while (waiting.length > 0 && (current === undefined || isWhole(current.part))) {
+      close(out);
+      open(waiting.shift()!, out);
+    }
+  }
+
+  function begin(index: number, part: AssistantPart, out: ReplyEvent[]): void {
+    const entry: Entry = { part, state: 'waiting' };
+    entries.set(index, entry);
+    waiting.push(entry);
+    advance(out);
+  }
+
+  function grow(entry: Entry, given: string, out: ReplyEvent[]): void {
+    if (entry.state === 'closed') return;
+    const { part } = entry;
+    if (part.type === 'tool_call') {
+      // So that arguments of nothing but blanks become `{}`, streamed or not.
+      const text = part.arguments === '' ? given.trimStart() : given;
+      part.arguments += text;
+      if (entry.state === 'open' && text !== '') out.push({ type: 'delta', index: content.length, part, text });
+      advance(out);
+      return;
+    }
+    part.text += given;
+    if (entry.state === 'open') out.push({ type: 'delta', index: content.length, part, text: given });
+  }
+
+  function pushText(delta: Extract<ModelDelta, { type: 'text' | 'refusal' | 'reasoning' }>, out: ReplyEvent[]): void {
+    if (delta.text === '') return;
+    const entry = entries.get(delta.index);
+    if (entry !== undefined) return grow(entry, delta.text, out);
+    const { type, text } = delta;
+    begin(
+      delta.index,
+      type === 'reasoning' && delta.summary === true ? { type, text, summary: true } : { type, text },
+      out,
+    );
+  }
+
+  function pushProof(delta: Extract<ModelDelta, { type: 'reasoning_proof' }>, out: ReplyEvent[]): void {
+    const { type: _type, index, ...proof } = delta;
+    const entry = entries.get(index);
+    if (entry === undefined) begin(index, { type: 'reasoning', text: '', ...proof }, out);
+    // A proof that comes when its part is over can no longer be written.
+    else if (entry.state !== 'closed' && entry.part.type === 'reasoning') Object.assign(entry.part, proof);
+  }
+
+  return {
+    push(delta, out) {
+      switch (delta.type) {
+        case 'start':
+          ({ id, model } = delta);
+          out.push(delta);
+          return;
+        case 'reasoning':
+          if (options.reasoning) pushText(delta, out);
+          return;
+        case 'reasoning_proof':
+          if (options.reasoning) pushProof(delta, out);
+          return;
+        case 'text':
+        case 'refusal':
+          pushText(delta, out);
+          return;
+        case 'tool_call':
+          begin(delta.index, { type: 'tool_call', id: delta.id, name: delta.name, arguments: '' }, out);
+          return;
+        case 'tool_arguments': {
+          const entry = entries.get(delta.index);
+          if (entry !== undefined) grow(entry, delta.text, out);
+          return;
+        }
+        case 'finish': {
+          close(out);
+          for (const entry of waiting.splice(0)) {
+            open(entry, out);
+            close(out);
+          }
+          const { reason: finish, usage, stopSequence } = delta;
+          const reply = { id, model, content, finish, ...(stopSequence === undefined ? {} : { stopSequence }), usage };
+          out.push({ type: 'finish', reply });
+        }
+      }
+    },
+  };
+}
+
+/** The whole reply. Throws what the stream throws, and a `ModelError` when it ends without `finish`. */
+export async function collectSequence(
+  deltas: AsyncIterable<ModelDelta>,
+  options: { reasoning: boolean },
+): Promise<ModelReply> {
+  const sequencer = buildSequencer(options);
+  const out: ReplyEvent[] = [];
+  for await (const delta of deltas) {
+    out.length = 0;
+    sequencer.push(delta, out);
+    const last = out.at(-1);
+    if (last?.type === 'finish') return last.reply;
+  }
+  throw new ModelError('upstream', "The provider's reply was cut off.");
+}

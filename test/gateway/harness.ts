@@ -1,0 +1,102 @@
+import { pino } from 'pino';
+import { openMemoryBus } from '../../src/backends/bus/memory.ts';
+import { openMemoryLimits } from '../../src/backends/limits/memory.ts';
+import { ModelsConfig, ProvidersConfig } from '../../src/contract/config.ts';
+import type { Scope } from '../../src/contract/keys.ts';
+import type { GatewayPorts } from '../../src/gateway/deps.ts';
+import { buildGateway } from '../../src/gateway/server.ts';
+import { startHttp } from '../../src/http/start.ts';
+import { openInference } from '../../src/inference/inference.ts';
+import type { InferenceOptions } from '../../src/inference/inference.ts';
+import { createKey } from '../../src/store/keys.ts';
+import { openEmbeddedDatabase } from '../support/database.ts';
+import { startModelServer } from '../support/model-server/server.ts';
+import type { ModelServer } from '../support/model-server/server.ts';
+
+/** One provider per wire format, all of them served by the one model server. */
+export const UPSTREAMS = { 'chat-completions': 'chat/small', messages: 'anth/small', responses: 'resp/small' } as const;
+export const FORMATS = ['chat-completions', 'messages', 'responses'] as const;
+
+export type TestGateway = {
+  /** without a slash at the end */
+  url: string;
+  key: string;
+  upstream: ModelServer;
+  ports: GatewayPorts;
+  makeKey(options: { scopes?: Scope[]; requestsPerMinute?: number }): Promise<string>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** ends what is under way first, as a role that is told to stop does */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type TestGatewayOptions = {
+  models?: Record<string, string[]>;
+  providers?: (url: string) => Record<string, unknown>;
+  retry?: InferenceOptions['retry'];
+  log?: GatewayPorts['log'];
+};
+
+/** The gateway role behind real HTTP, in front of a provider of ours that speaks the wire formats. */
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const log = options.log ?? pino({ level: 'silent' });
+  const database = await openEmbeddedDatabase();
+  const bus = openMemoryBus();
+  const limits = openMemoryLimits();
+  const upstream = await startModelServer();
+  const base = { baseUrl: upstream.url, apiKey: 'upstream-secret', timeoutSeconds: 20 };
+  const providers = ProvidersConfig.parse({
+    chat: { format: 'chat-completions', ...base },
+    anth: { format: 'messages', ...base },
+    resp: { format: 'responses', ...base },
+    blind: { format: 'chat-completions', ...base, models: [{ id: 'small', vision: false, contextWindow: 4000 }] },
+    ...options.providers?.(upstream.url),
+  });
+  const models = ModelsConfig.parse(options.models ?? {});
+  const inference = openInference({ providers, models, log, retry: { baseMs: 1, ...options.retry } });
+  const ports: GatewayPorts = { db: database.db, bus, limits, log, inference };
+  const makeKey: TestGateway['makeKey'] = async ({ scopes = ['inference'], requestsPerMinute = 1_000_000 }) =>
+    (await createKey(database.db, { name: 'test', organization: 'default', scopes, requestsPerMinute })).key;
+  const key = await makeKey({});
+  const server = await startHttp(buildGateway(ports), { host: '127.0.0.1', port: 0 });
+  const url = server.address;
+  return {
+    url,
+    key,
+    upstream,
+    ports,
+    makeKey,
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    get: (path, headers = { authorization: `Bearer ${key}` }) => fetch(url + path, { headers }),
+    stop: () => server.close(),
+    async close() {
+      await server.close();
+      await inference.close();
+      await upstream.close();
+      await limits.close();
+      await bus.close();
+      await database.close();
+    },
+  };
+}
+
+export type Frame = { event?: string; data: string };
+
+/** The events of a whole stream, as text. */
+export function readFrames(text: string): Frame[] {
+  return text
+    .split('\n\n')
+    .filter((block) => block !== '' && !block.startsWith(':'))
+    .map((block) => {
+      const lines = block.split('\n');
+      const event = lines.find((line) => line.startsWith('event: '))?.slice(7);
+      const data = lines.flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : [])).join('\n');
+      return { ...(event === undefined ? {} : { event }), data };
+    });
+}
