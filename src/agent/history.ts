@@ -1,10 +1,10 @@
-import type { MessageAttachment } from '../contract/attachments.ts';
 import type { LogEvent, TurnPrompt } from '../contract/journal.ts';
 import type { AssistantPart, InputPart, ModelMessage, ReasoningPart, ToolResult } from '../inference/model.ts';
 import { joinBlocks } from './blocks.ts';
 import { renderGoalNext, renderGoalStart } from './goal.ts';
 import { findMark, findPrompt, isInner } from './log.ts';
-import { readAttachment } from './attachments.ts';
+import { nameAttachment, readAttachments } from './attachments.ts';
+import type { ShownAttachments } from './attachments.ts';
 import { wrapSteer } from './prompt.ts';
 
 type Blocks = { text: string }[];
@@ -16,11 +16,15 @@ type Step = { parts: StepPart[]; results: Map<string, { result: ToolResult; sequ
  * The conversation as the model reads it: a function of the log. Turns come in the order in which they began, whatever
  * the sequence of the prompt that opened them; a call without a result gets one that says so.
  */
-export function buildHistory(log: readonly LogEvent[], steerMark: string): ModelMessage[] {
+export function buildHistory(
+  log: readonly LogEvent[],
+  steerMark: string,
+  attachments: ShownAttachments = new Map(),
+): ModelMessage[] {
   const messages: ModelMessage[] = [];
   let carried: Carried = { interruption: undefined, guidance: undefined };
   for (const turn of groupTurns(log)) {
-    messages.push(buildPrompt(turn.prompt, log, carried));
+    messages.push(buildPrompt(turn.prompt, log, carried, attachments));
     const steers = turn.events.filter((event) => event.type === 'user.steer');
     for (const step of groupSteps(turn.events)) {
       if (step.parts.length === 0) continue;
@@ -66,13 +70,18 @@ function groupTurns(log: readonly LogEvent[]): Turn[] {
   return [...turns.values()];
 }
 
-function buildPrompt(prompt: TurnPrompt, log: readonly LogEvent[], carried: Carried): ModelMessage {
+function buildPrompt(
+  prompt: TurnPrompt,
+  log: readonly LogEvent[],
+  carried: Carried,
+  attachments: ShownAttachments,
+): ModelMessage {
   const texts = [carried.interruption, prompt.kind === 'steer' ? undefined : carried.guidance];
   const notes = texts.flatMap((text): InputPart[] => (text === undefined ? [] : [{ type: 'text', text }]));
-  return { role: 'user', content: [...notes, ...readPrompt(prompt, log)] };
+  return { role: 'user', content: [...notes, ...readPrompt(prompt, log, attachments)] };
 }
 
-function readPrompt(prompt: TurnPrompt, log: readonly LogEvent[]): InputPart[] {
+function readPrompt(prompt: TurnPrompt, log: readonly LogEvent[], attachments: ShownAttachments): InputPart[] {
   switch (prompt.kind) {
     case 'steer':
     case 'notice':
@@ -86,12 +95,13 @@ function readPrompt(prompt: TurnPrompt, log: readonly LogEvent[]): InputPart[] {
     }
     case 'message': {
       const event = log.find((candidate) => candidate.id === prompt.eventId);
-      const payload = event?.payload as { content?: Blocks; attachments?: MessageAttachment[] } | undefined;
+      const payload = event?.payload as { content?: Blocks } | undefined;
       if (event?.internal?.['goal'] === true) {
         return [{ type: 'text', text: renderGoalStart(joinBlocks(payload?.content ?? [])) }];
       }
       const parts: InputPart[] = (payload?.content ?? []).map(({ text }) => ({ type: 'text', text }));
-      return [...parts, ...(payload?.attachments ?? []).flatMap(readAttachment)];
+      if (event === undefined) return parts;
+      return [...parts, ...(attachments.get(event.id) ?? readAttachments(event).map(nameAttachment))];
     }
   }
 }

@@ -5,6 +5,7 @@ import { newId } from '../ids.ts';
 import { collectReply } from '../inference/collect.ts';
 import type { AssistantPart, ModelDelta, ModelReply, ModelRequest } from '../inference/model.ts';
 import { ModelError } from '../inference/model.ts';
+import { showAttachments } from './attachments.ts';
 import { buildBlocks } from './blocks.ts';
 import { buildHistory } from './history.ts';
 import { openLiveFrames } from './live.ts';
@@ -30,7 +31,7 @@ export async function callModel(turn: Turn, deps: TurnDeps): Promise<StepReply> 
     throw new ModelError('unknown_model', `No provider is configured for the model ${deps.session.modelName}.`);
   }
   const offered = buildOffered(deps.session.toolConfigs, await deps.mcp.listTools());
-  const request = buildRequest(deps, offered);
+  const request = await buildRequest(turn, deps, offered);
   for (let attempt = 0; ; attempt += 1) {
     const ids = new Map<number, string>();
     const partial: Partial = new Map();
@@ -58,8 +59,9 @@ type Partial = Map<number, string>;
 /** Tools of MCP servers in the request, by the model's name for them. */
 type Offered = ReadonlyMap<string, OfferedMcpTool>;
 
-function buildRequest(deps: TurnDeps, offered: Offered): ModelRequest {
-  const { session } = deps;
+async function buildRequest(turn: Turn, deps: TurnDeps, offered: Offered): Promise<ModelRequest> {
+  const { session, journal } = deps;
+  const attachments = await showAttachments(journal.events, turn.id, deps.attachments, deps.signal);
   const steerMark = buildSteerMark(session.id);
   const tools = buildModelTools(session.toolConfigs, deps.tools, offered);
   return {
@@ -70,7 +72,7 @@ function buildRequest(deps: TurnDeps, offered: Offered): ModelRequest {
       toolNames: tools.map((tool) => tool.name),
       notes: session.promptNotes,
     }),
-    messages: buildHistory(deps.journal.events, steerMark),
+    messages: buildHistory(journal.events, steerMark, attachments),
     tools,
     cacheKey: session.id,
   };

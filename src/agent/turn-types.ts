@@ -6,6 +6,7 @@ import type { Inference } from '../inference/model.ts';
 import type { SandboxSession } from '../backends/sandbox/sandbox.ts';
 import type { Permissions } from './decide.ts';
 import type { Delegation } from './delegation.ts';
+import type { AttachmentPort } from './attachments.ts';
 import type { OpenStep } from './log.ts';
 import type { McpPort } from './mcp.ts';
 import type { ToolPorts } from './tools/ports.ts';
@@ -71,6 +72,7 @@ export type TurnDeps = {
   tools: ReadonlyMap<string, Tool>;
   mcp: McpPort;
   ports: ToolPorts;
+  attachments: AttachmentPort;
   /** read anew for every decision, because callers change it while a turn runs */
   readPermissions(): Promise<Permissions>;
   readAsks(turnId: string): Promise<AskState[]>;

@@ -35,6 +35,11 @@ export function dataUrlMediaType(dataUrl: string): string | undefined {
   return DATA_URL.exec(dataUrl.slice(0, 300))?.[1]?.toLowerCase();
 }
 
+/** The bytes of a base64 data URL. */
+export function decodeDataUrl(dataUrl: string): Uint8Array {
+  return Buffer.from(dataUrl.slice(dataUrl.indexOf(',') + 1), 'base64');
+}
+
 /** The last segment, without control and direction characters: a name to show, never a path to use. */
 function cleanFilename(name: string): string {
   const segment = name.split(/[/\\]/).findLast((part) => part.trim() !== '') ?? '';

@@ -18,6 +18,7 @@ import { listTurnAsks } from '../store/asks.ts';
 import { listInbox } from '../store/inbox.ts';
 import { readPermissions, restSession } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
+import { buildAttachmentPort } from './attachments.ts';
 import { expireAsks } from './expire.ts';
 import { mayHaveGoal, pursueGoal } from './goal.ts';
 import { buildMcpPort } from './mcp.ts';
@@ -130,6 +131,7 @@ function buildTurnDeps(
     tools: deps.tools,
     mcp: buildMcpPort(claim, toolConfigs, deps),
     ports: buildToolPorts(claim, deps.db),
+    attachments: buildAttachmentPort(() => deps.inference.findModel(modelName)),
     readPermissions: () => readPermissions(deps.db, id),
     readAsks: (turnId) => listTurnAsks(deps.db, id, turnId),
     openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),

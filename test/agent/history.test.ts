@@ -197,29 +197,23 @@ describe('a history', () => {
     expect(findLateSteers(log.log)).toBeUndefined();
   });
 
-  it('has attachments behind the text of their prompt', () => {
-    const attach = (filename: string, mediaType: string, text: string) => ({
-      type: 'file',
-      filename,
-      mediaType,
-      source: { type: 'data_url', dataUrl: `data:${mediaType};base64,${Buffer.from(text).toString('base64')}` },
-    });
+  it('has attachments behind the text of the prompt they came with, and only names them later', () => {
     const log = openTestLog();
-    const attachments = [
-      attach('a.png', 'image/png', 'png'),
-      attach('b.csv', 'text/csv', 'x,ä'),
-      attach('c.pdf', 'application/pdf', '%PDF'),
-    ];
-    log.begin(log.message('Look.', { attachments }));
+    const attachment = { type: 'file', filename: 'c.pdf', mediaType: 'application/pdf' };
+    const message = log.message('Look.', { attachments: [attachment] });
+    log.begin(message);
+    const shown = [{ type: 'text' as const, text: 'what it says' }];
+    const prompt = { type: 'text', text: 'Look.' };
+    const eventId = log.log.find((event) => event.type === 'user.message')?.id ?? '';
+    expect(buildHistory(log.log, 'm', new Map([[eventId, shown]]))).toEqual([
+      { role: 'user', content: [prompt, ...shown] },
+    ]);
     expect(read(log)).toEqual([
       {
         role: 'user',
         content: [
-          { type: 'text', text: 'Look.' },
-          { type: 'text', text: '[Attached image: a.png]' },
-          { type: 'image', mediaType: 'image/png', data: 'cG5n' },
-          { type: 'text', text: '[Attached file: b.csv]\nx,ä' },
-          { type: 'text', text: expect.stringContaining('c.pdf') },
+          prompt,
+          { type: 'text', text: '[Attached file: c.pdf (application/pdf); it was shown in the turn it came with]' },
         ],
       },
     ]);

@@ -1,23 +1,44 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WireFormat } from '../../src/contract/config.ts';
-import { prompt } from '../support/chat.ts';
-import { say } from '../support/service-model.ts';
+import { allow, prompt } from '../support/chat.ts';
+import type { Chat } from '../support/chat.ts';
+import { buildDocx, buildPdf, buildXlsx, paragraph, table } from '../support/documents.ts';
+import { callTool, readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const attach = (filename: string, mediaType: string, data: string) => ({
+const OFFICE = 'application/vnd.openxmlformats-officedocument';
+const DOCX = `${OFFICE}.wordprocessingml.document`;
+const XLSX = `${OFFICE}.spreadsheetml.sheet`;
+const attach = (filename: string, mediaType: string, data: string | Uint8Array, more: object = {}) => ({
   type: 'file',
   filename,
   mediaType,
-  source: { type: 'data_url', dataUrl: `data:${mediaType};base64,${data}` },
+  source: {
+    type: 'data_url',
+    dataUrl: `data:${mediaType};base64,${typeof data === 'string' ? data : Buffer.from(data).toString('base64')}`,
+  },
+  ...more,
 });
+const text = (value: string) => Buffer.from(value);
 
-const images: Record<WireFormat, object> = {
-  'chat-completions': { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
-  messages: { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
-  responses: { type: 'input_image', image_url: `data:image/png;base64,${PNG}` },
+/** How each format carries an image, with the data in its place. */
+const images: Record<WireFormat, (type: string, data: unknown) => object> = {
+  'chat-completions': (type, data) => ({ type: 'image_url', image_url: { url: address(type, data) } }),
+  messages: (type, data) => ({ type: 'image', source: { type: 'base64', media_type: type, data } }),
+  responses: (type, data) => ({ type: 'input_image', image_url: address(type, data) }),
 };
+
+function address(type: string, data: unknown): unknown {
+  return typeof data === 'string' ? `data:${type};base64,${data}` : data;
+}
+
+async function sendAll(chat: Chat, attachments: object[], metadata: object = {}): Promise<void> {
+  const { status } = await chat.send(prompt('Look.', { attachments, metadata }));
+  expect(status).toBe(200);
+  await chat.next('session.status_idle');
+}
 
 describe.each(Object.keys(images) as WireFormat[])('attachments over %s', (format) => {
   let service: Service;
@@ -27,21 +48,27 @@ describe.each(Object.keys(images) as WireFormat[])('attachments over %s', (forma
   afterAll(() => service.close());
 
   it('an image reaches the model as an image, a text as text, and both stand in the log', async () => {
-    service.model.play(say('seen'), say('still there'));
+    service.model.play(say('seen'), say('no longer there'));
     const chat = await service.api.openChat();
     const attachments = [
       attach('dot.png', 'image/png', PNG),
-      attach('table.csv', 'text/csv', Buffer.from('a,b\n1,2').toString('base64')),
+      attach('table.csv', 'text/csv', text('a,b\n1,2')),
+      attach('other.csv', 'application/csv', text('c,d')),
+      attach('note.md', 'text/x-markdown', text('# Grüße')),
     ];
-    await chat.send(prompt('Look.', { attachments, metadata: { secretNumber: 424_242 } }));
-    await chat.next('session.status_idle');
+    await sendAll(chat, attachments, { secretNumber: 424_242 });
     await chat.run('And now?');
-    for (const { body } of service.model.requests) {
-      const text = JSON.stringify(body);
-      expect(body).toSatisfy(() => findObject(body, images[format]));
-      expect(text).toContain(String.raw`[Attached file: table.csv]\na,b\n1,2`);
-      expect(text).not.toContain('424242');
-    }
+    const [first, later] = service.model.requests.map(({ body }) => body);
+    const seen = JSON.stringify(first);
+    expect(first).toSatisfy(() => findObject(first, images[format]('image/png', PNG)));
+    expect(seen).toContain(String.raw`[Attached file: table.csv]\na,b\n1,2`);
+    expect(seen).toContain(String.raw`[Attached file: other.csv]\nc,d`);
+    expect(seen).toContain(String.raw`[Attached file: note.md]\n# Grüße`);
+    expect(seen).not.toContain('424242');
+    // They belong to their turn.
+    expect(JSON.stringify(later)).not.toContain(PNG);
+    expect(JSON.stringify(later)).not.toContain('a,b');
+    expect(JSON.stringify(later)).toContain('[Attached file: table.csv (text/csv); it was shown in the turn');
     const [message] = await chat.list();
     expect(message?.payload).toMatchObject({
       content: [{ type: 'text', text: 'Look.' }],
@@ -50,14 +77,114 @@ describe.each(Object.keys(images) as WireFormat[])('attachments over %s', (forma
     });
     chat.close();
   });
+
+  it('documents reach the model as text, and a PDF in visual mode as pictures of its pages', async () => {
+    service.model.play(say('read'));
+    const chat = await service.api.openChat();
+    await sendAll(chat, [
+      attach('a.pdf', 'application/pdf', buildPdf(['first page', 'second page'])),
+      attach('b.docx', DOCX, buildDocx([paragraph('Dear all'), table([['Item'], ['Tea']])])),
+      attach('c.xlsx', XLSX, buildXlsx({ Sales: [['North', 12]] })),
+      attach('d.pdf', 'application/pdf', buildPdf(['drawn', 'drawn too']), { analysisMode: 'visual' }),
+    ]);
+    const [request] = service.model.requests;
+    const seen = JSON.stringify(request?.body);
+    expect(seen).toContain(String.raw`[Attached file: a.pdf]\n## Page 1\n\nfirst page\n\n## Page 2\n\nsecond page`);
+    expect(seen).toContain(String.raw`[Attached file: b.docx]\nDear all\n\n| Item |\n| --- |\n| Tea |`);
+    expect(seen).toContain(String.raw`[Attached file: c.xlsx]\n## Sheet: Sales\n\nNorth,12`);
+    expect(seen).toContain('[Attached file: d.pdf, 2 pages, as pictures]');
+    expect(seen).not.toContain('drawn');
+    const isPage = (value: unknown) => typeof value === 'string' && /^(?:data:image\/jpeg;base64,)?\/9j\//.test(value);
+    expect(countObjects(request?.body, images[format]('image/jpeg', isPage))).toBe(2);
+    chat.close();
+  });
 });
 
-/** Whether some part of `value` has all fields of `wanted`. */
-function findObject(value: unknown, wanted: object): boolean {
+describe('attachments', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.close());
+
+  it('are text for a model that cannot read images', async () => {
+    service.model.play(say('read'));
+    const chat = await service.api.openChat(await service.api.createAgent({ modelName: 'acme/blind' }));
+    await sendAll(chat, [
+      attach('dot.png', 'image/png', PNG),
+      attach('d.pdf', 'application/pdf', buildPdf(['plain words']), { analysisMode: 'visual' }),
+    ]);
+    const [request] = service.model.requests;
+    const said = request === undefined ? '' : readChat(request).at(-1);
+    expect(said).toContain('[Attached image: dot.png (image/png); left out, for this model cannot read images]');
+    expect(said).toContain('[Attached file: d.pdf, as text, for this model cannot read images]\nplain words');
+    expect(JSON.stringify(request?.body)).not.toContain(PNG);
+    chat.close();
+  });
+
+  it('that are damaged cost their own content only', async () => {
+    service.model.play(say('read'));
+    const chat = await service.api.openChat();
+    await sendAll(chat, [
+      attach('a.pdf', 'application/pdf', text('%PDF-1.7\nnothing more')),
+      attach('b.png', 'image/png', Buffer.from(PNG, 'base64').subarray(0, 40)),
+      attach('c.txt', 'text/plain', text('fine')),
+    ]);
+    const [request] = service.model.requests;
+    const said = request === undefined ? '' : readChat(request).at(-1);
+    expect(said).toContain('[Attached file: a.pdf (application/pdf); its content cannot be shown. The PDF is damaged');
+    expect(said).toContain('[Attached file: b.png (image/png); its content cannot be shown. The image');
+    expect(said).toContain('[Attached file: c.txt]\nfine');
+    chat.close();
+  });
+
+  it('take no more than half of the window', async () => {
+    service.model.play(say('read'));
+    const chat = await service.api.openChat();
+    await sendAll(chat, [
+      attach('long.txt', 'text/plain', text('x'.repeat(100_000))),
+      attach('short.txt', 'text/plain', text('end')),
+    ]);
+    const [request] = service.model.requests;
+    const said = request === undefined ? '' : (readChat(request).at(-1) ?? '');
+    expect(said).toContain(`[Attached file: long.txt]\n${'x'.repeat(32_000)}\n[68000 more characters are left out.]`);
+    expect(said).toContain('[Attached file: short.txt]\nend');
+    chat.close();
+  });
+
+  it('are the same after the turn has waited for a person', async () => {
+    service.model.play(callTool('write_file', { path: 'a.txt', content: 'x' }), say('done'));
+    const chat = await service.api.openChat();
+    await sendAll(chat, [
+      attach('d.pdf', 'application/pdf', buildPdf(['drawn']), { analysisMode: 'visual' }),
+      attach('c.xlsx', XLSX, buildXlsx({ Sales: [['North', 12]] })),
+    ]);
+    const ask = chat.frames.find((frame) => frame.type === 'agent.approval_request');
+    await chat.send(allow(ask?.id ?? ''));
+    await chat.next('session.status_idle');
+    const [before, after] = service.model.requests.map(({ body }) => (body['messages'] as object[])[1]);
+    expect(JSON.stringify(before)).toContain('North,12');
+    expect(after).toEqual(before);
+    chat.close();
+  });
+});
+
+/** How many parts of `value` have all fields of `wanted`, where a function is a test. */
+function countObjects(value: unknown, wanted: object): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value).reduce<number>((sum, each) => sum + countObjects(each, wanted), 0);
+  return inner + (fits(value, wanted) ? 1 : 0);
+}
+
+function fits(value: unknown, wanted: object): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const fields = value as Record<string, unknown>;
-  const fits = Object.entries(wanted).every(([name, field]) =>
-    typeof field === 'object' && field !== null ? findObject(fields[name], field) : fields[name] === field,
-  );
-  return fits || Object.values(fields).some((inner) => findObject(inner, wanted));
+  return Object.entries(wanted).every(([name, field]) => {
+    if (typeof field === 'function') return (field as (given: unknown) => boolean)(fields[name]);
+    return typeof field === 'object' && field !== null ? fits(fields[name], field) : fields[name] === field;
+  });
+}
+
+function findObject(value: unknown, wanted: object): boolean {
+  return countObjects(value, wanted) > 0;
 }
