@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { buildTools } from './agent/tools/table.ts';
 import type { ApiPorts } from './api/deps.ts';
 import { buildApiSurface, buildServer, listBackends } from './api/server.ts';
@@ -9,7 +8,7 @@ import type { GatewayPorts } from './gateway/deps.ts';
 import { buildGatewaySurface } from './gateway/register.ts';
 import { buildGateway } from './gateway/server.ts';
 import { buildHttpServer } from './http/server.ts';
-import type { ServerOptions } from './http/server.ts';
+import type { HttpServer, ServerOptions } from './http/server.ts';
 import { startHttp } from './http/start.ts';
 import { openInference } from './inference/inference.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -36,7 +35,7 @@ function openGatewayPorts({ config, backends, lifecycle, log }: RoleContext): Ga
   return { ...backends, log, inference };
 }
 
-async function serve({ config, lifecycle }: RoleContext, name: string, app: FastifyInstance): Promise<Started> {
+async function serve({ config, lifecycle }: RoleContext, name: string, app: HttpServer): Promise<Started> {
   const { host, port } = config;
   const server = lifecycle.use(name, await startHttp(app, { host, port }));
   return { address: server.address };

@@ -17,6 +17,8 @@ export type ServerOptions = {
   sendError?: typeof sendError;
 };
 
+export type HttpServer = FastifyInstance;
+
 /** Puts the routes of one service on the server. */
 export type Surface = (app: FastifyInstance, http: HttpDeps) => void;
 
