@@ -16,7 +16,7 @@ $(INSTALLED): package-lock.json
 	@touch $(INSTALLED)
 
 run: $(INSTALLED) ## install what is missing, then serve everything on http://127.0.0.1:8080
-	@scripts/install-bubblewrap.sh
+	@scripts/install-sandbox-programs.sh
 	@exec node src/main.ts all
 
 test: lint ## install what is missing, then check and test everything

@@ -14,6 +14,11 @@ has_postgres() {
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || has postgres
 }
 
+# A sandbox sees the system's own programs only: a Python in a home folder is not there for it.
+has_python() {
+  [[ -x /usr/bin/python3 || -x /usr/local/bin/python3 || -x /bin/python3 ]]
+}
+
 install_packages() {
   local missing=()
   has_postgres || missing+=(postgresql)
@@ -21,6 +26,7 @@ install_packages() {
   has nats-server || missing+=(nats-server)
   has bwrap || missing+=(bubblewrap)
   has rg || missing+=(ripgrep)
+  has_python || missing+=(python3)
   [[ ${#missing[@]} -eq 0 ]] && return
 
   if ! has apt-get; then

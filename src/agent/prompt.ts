@@ -18,7 +18,7 @@ export function buildSystemPrompt(options: {
 }): string {
   const notes = [options.systemPrompt];
   const has = (name: string) => options.toolNames.includes(name);
-  if (has('terminal') || has('write_file')) {
+  if (has('terminal') || has('write_file') || has('execute_code')) {
     notes.push(
       'Your tools run in a sandbox whose files persist in the workspace /workspace, also across conversations with this user.',
     );

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs what the local sandbox needs and is not there yet: bubblewrap, which isolates what agents run, and Python,
+# which their scripts are written in.
+set -euo pipefail
+
+# A sandbox sees the system's own programs only: a Python in a home folder is not there for it.
+has_python() {
+  [[ -x /usr/bin/python3 || -x /usr/local/bin/python3 || -x /bin/python3 ]]
+}
+
+missing=()
+command -v bwrap >/dev/null || missing+=(bubblewrap)
+has_python || missing+=(python3)
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+as=()
+if [[ $EUID -ne 0 ]]; then as=(sudo); fi
+if command -v apt-get >/dev/null && { [[ $EUID -eq 0 ]] || command -v sudo >/dev/null; }; then
+  echo "Installing ${missing[*]}, for the sandboxes of agents"
+  "${as[@]}" apt-get update -qq || true
+  for package in "${missing[@]}"; do
+    "${as[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" >/dev/null || true
+  done
+fi
+if ! command -v bwrap >/dev/null; then
+  echo "bubblewrap (bwrap) is missing and could not be installed. It isolates what agents run: install it with the package" >&2
+  echo "manager of this system. Until then every command of an agent fails." >&2
+fi
+if ! has_python; then
+  echo "python3 is missing and could not be installed. Install it with the package manager of this system. Until then the" >&2
+  echo "tool execute_code, and every other use of Python by an agent, fails." >&2
+fi
