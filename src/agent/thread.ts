@@ -1,4 +1,5 @@
 import { DbUnavailable } from '../backends/db/db.ts';
+import type { SandboxSession } from '../backends/sandbox/sandbox.ts';
 import type { StopReason } from '../contract/events.ts';
 import type { ToolConfig } from '../contract/tools.ts';
 import { newId } from '../ids.ts';
@@ -117,7 +118,17 @@ function buildThreadDeps(
       listTools: async () => (await mcp.listTools()).filter(({ target }) => isChosen(target.server)),
       call: (target, input, signal) => mcp.call(target, input, signal),
     },
+    openSandbox: async (signal) => openOwnShell(await deps.openSandbox(signal), threadId),
     limits: { ...limits, maxSteps: Math.min(MAX_ITERATIONS, limits.maxSteps) },
+  };
+}
+
+/** Subagents side by side share files and processes; where one goes by `cd`, the others stay. */
+function openOwnShell(sandbox: SandboxSession, shell: string): SandboxSession {
+  return {
+    ...sandbox,
+    run: (request, signal) => sandbox.run({ ...request, shell }, signal),
+    startProcess: (request) => sandbox.startProcess({ ...request, shell }),
   };
 }
 

@@ -82,8 +82,9 @@ export type ExecutorHealth = { status: 'ok'; workspace: string };
 
 /** What each operation takes and gives. */
 export type ExecutorOperations = {
+  /** `shell` names a working directory and environment of its own, which begin as the session's; letters, digits, `_` */
   run: {
-    input: { command: string; workdir?: string; timeoutMs: number; stdin?: string; stream?: boolean };
+    input: { command: string; workdir?: string; shell?: string; timeoutMs: number; stdin?: string; stream?: boolean };
     result: RunResult;
   };
   /**
@@ -113,7 +114,14 @@ export type ExecutorOperations = {
   usage: { input: Record<string, never>; result: { usedBytes: number } };
   search: { input: SearchInput; result: SearchResult };
   startProcess: {
-    input: { command: string; workdir?: string; pty: boolean; notifyOnComplete: boolean; watchPatterns: string[] };
+    input: {
+      command: string;
+      workdir?: string;
+      shell?: string;
+      pty: boolean;
+      notifyOnComplete: boolean;
+      watchPatterns: string[];
+    };
     result: ProcessInfo;
   };
   listProcesses: { input: Record<string, never>; result: ProcessInfo[] };
@@ -165,7 +173,14 @@ type FieldType = 'string' | 'number' | 'boolean' | 'strings' | 'texts' | 'mode';
 type Fields = Record<string, FieldType>;
 
 const FIELDS: Record<ExecutorOperation, Fields> = {
-  run: { command: 'string', 'workdir?': 'string', timeoutMs: 'number', 'stdin?': 'string', 'stream?': 'boolean' },
+  run: {
+    command: 'string',
+    'workdir?': 'string',
+    'shell?': 'string',
+    timeoutMs: 'number',
+    'stdin?': 'string',
+    'stream?': 'boolean',
+  },
   runScript: { command: 'string', files: 'texts', timeoutMs: 'number', maxRequests: 'number' },
   answerScript: { call: 'string', request: 'number', text: 'string' },
   stat: { path: 'string' },
@@ -190,6 +205,7 @@ const FIELDS: Record<ExecutorOperation, Fields> = {
   startProcess: {
     command: 'string',
     'workdir?': 'string',
+    'shell?': 'string',
     pty: 'boolean',
     notifyOnComplete: 'boolean',
     watchPatterns: 'strings',

@@ -1,37 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventEnvelope } from '../../src/contract/events.ts';
-import { allow, customTool, interrupt, textOf, typesOf } from '../support/chat.ts';
-import { buildGateTools } from '../support/gate-tools.ts';
-import { isRunning } from '../support/running.ts';
+import { allow, customTool, textOf, typesOf } from '../support/chat.ts';
 import { callTool, callTools, readChat, say, toolNames } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
+import { ALLOW, of, readAnswer, withDelegation } from '../support/threads.ts';
 
-const gates = buildGateTools();
 let service: Service;
 beforeAll(async () => {
-  service = await startService({ tools: gates.tools, maxSteps: 5 });
+  service = await startService({ maxSteps: 5 });
 });
 afterAll(() => service.close());
 
-const ALLOW = { permissionPolicy: { type: 'always_allow' } };
 const ASK = { permissionPolicy: { type: 'always_ask' } };
 const DENY = { permissionPolicy: { type: 'always_deny' } };
-const withDelegation = (defaults: object = ALLOW, ...configs: object[]) => [
-  { type: 'agent_toolset', defaultConfig: defaults, configs: [{ name: 'delegation', ...ALLOW }, ...configs] },
-];
 const openChat = async (tools: object[] = withDelegation(), agent: object = {}, session: object = {}) =>
   service.api.openChat(await service.api.createAgent({ tools, ...agent }), session);
-
-const of = (events: readonly EventEnvelope[], type: string) => events.filter((event) => event.type === type);
-/** What the call of `delegate_task` came to. */
-const readAnswer = (events: readonly EventEnvelope[]) => {
-  const result = of(events, 'agent.tool_result').find(({ payload }) => payload['name'] === 'delegate_task');
-  return {
-    isError: result?.payload['is_error'],
-    value: JSON.parse(textOf(result)) as { results: Record<string, unknown>[]; error?: string },
-  };
-};
 
 it('runs tasks side by side in the sandbox, shows them in list and stream, and adds up what they used', async () => {
   const tasks = [{ goal: 'run: echo one | tee one.txt' }, { goal: 'run: echo two', context: 'nothing else' }];
@@ -224,49 +207,6 @@ describe('a subagent', () => {
     expect(idle.payload).toMatchObject({ stop_reason: { type: 'end_turn' }, usage: { calls: 7 } });
     chat.close();
   });
-});
-
-it('runs three at once and lets the others wait', async () => {
-  const chat = await openChat(withDelegation(), { modelName: 'script/demo' });
-  const keys = ['d1', 'd2', 'd3', 'd4', 'd5'];
-  const tasks = keys.map((key) => ({ goal: `call hold {"key":"${key}"}` }));
-  await chat.prompt(`call delegate_task ${JSON.stringify({ tasks })}`);
-  await Promise.all(['d1', 'd2', 'd3'].map((key) => gates.held(key)));
-  expect(of(await chat.list(), 'agent.thread_message_sent')).toHaveLength(3);
-  gates.open('d2');
-  await gates.held('d4');
-  expect(of(await chat.list(), 'agent.thread_message_sent')).toHaveLength(4);
-  for (const key of keys) gates.open(key);
-  await chat.next('session.status_idle');
-  const { results } = readAnswer(await chat.list()).value;
-  expect(results.map(({ summary }) => summary)).toEqual(keys.map((key) => `hold: hold ${key}`));
-  chat.close();
-});
-
-it('is stopped by an interrupt, subagents and their commands too', async () => {
-  const chat = await openChat(withDelegation(), { modelName: 'script/demo' });
-  const tasks = [{ goal: 'run: sleep 98765.6' }, { goal: 'call hold {"key":"stopped"}' }];
-  await chat.prompt(`call delegate_task ${JSON.stringify({ tasks })}`);
-  await gates.held('stopped');
-  await expect.poll(() => isRunning('sleep 98765.6'), { timeout: 20_000 }).toBe(true);
-  await chat.send(interrupt());
-  const idle = await chat.next('session.status_idle');
-  expect(idle.payload).toMatchObject({ stop_reason: { type: 'end_turn' }, interrupted: true });
-  const events = await chat.list();
-  const received = of(events, 'agent.thread_message_received');
-  expect(received.map(({ payload }) => [payload['status'], payload['is_error']])).toEqual([
-    ['interrupted', true],
-    ['interrupted', true],
-  ]);
-  expect(received.every(({ payload }) => (payload['usage'] as { calls: number }).calls === 1)).toBe(true);
-  expect(idle.usage?.calls).toBe(3);
-  const uses = of(events, 'agent.tool_use').map(({ id }) => id);
-  const results = of(events, 'agent.tool_result').map(({ payload }) => payload['tool_use_id']);
-  expect(results).toHaveLength(uses.length);
-  expect(new Set(results)).toEqual(new Set(uses));
-  expect(typesOf(events).slice(-2)).toEqual(['agent.tool_result', 'session.status_idle']);
-  await expect.poll(() => isRunning('sleep 98765.6'), { timeout: 20_000 }).toBe(false);
-  chat.close();
 });
 
 it('is there only where it is enabled by name', async () => {

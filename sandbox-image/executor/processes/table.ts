@@ -77,6 +77,7 @@ export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
     const { child, cwd, mark } = shell.start({
       command: input.command,
       ...(input.workdir === undefined ? {} : { workdir: input.workdir }),
+      ...(input.shell === undefined ? {} : { shell: input.shell }),
       stdin: true,
       keep: false,
       pty: input.pty,

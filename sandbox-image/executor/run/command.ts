@@ -6,13 +6,14 @@ import type { Shell } from './shell.ts';
 /** Runs one command to its end, its timeout (exit code 124) or the signal's abort (130), tree and all. */
 export async function runCommand(
   shell: Shell,
-  input: { command: string; workdir?: string; timeoutMs: number; stdin?: string },
+  input: { command: string; workdir?: string; shell?: string; timeoutMs: number; stdin?: string },
   signal: AbortSignal,
   onOutput: (text: string) => void,
 ): Promise<RunResult> {
   const started = shell.start({
     command: input.command,
     ...(input.workdir === undefined ? {} : { workdir: input.workdir }),
+    ...(input.shell === undefined ? {} : { shell: input.shell }),
     stdin: input.stdin !== undefined,
     keep: true,
   });
@@ -27,5 +28,5 @@ export async function runCommand(
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input.stdin ?? '');
   const end = await awaitEnd(started, input.timeoutMs, signal);
-  return { output: output.end(), ...end, cwd: shell.readCwd() };
+  return { output: output.end(), ...end, cwd: shell.readCwd(input.shell) };
 }

@@ -10,8 +10,8 @@ import type { Settings } from '../settings.ts';
 export type Shell = {
   /** bash of its own session and group; `mark` names its tree in the environment */
   start(request: StartRequest): { child: ChildProcess; cwd: string; mark: string };
-  /** where the last command ended */
-  readCwd(): string;
+  /** where the last command of this shell ended */
+  readCwd(name?: string): string;
 };
 
 export type StartRequest = {
@@ -21,6 +21,8 @@ export type StartRequest = {
   /** keep the working directory and the exported environment for the next command */
   keep: boolean;
   pty?: boolean;
+  /** whose state it restores and keeps; one that has none yet begins with the session's own */
+  shell?: string;
   /** keep stderr out of stdout */
   apart?: boolean;
 };
@@ -32,10 +34,10 @@ export type StartRequest = {
  */
 const PRELUDE = String.raw`
 exec 2>&1
-__dir=$PWD; [ -r "$CAPSTAN_STATE/env" ] && . "$CAPSTAN_STATE/env"; __old=$OLDPWD; cd -- "$__dir" 2>/dev/null; [ -n "$__old" ] && OLDPWD=$__old || unset OLDPWD
+__dir=$PWD; [ -r "$CAPSTAN_STATE/env" ] && __base=$CAPSTAN_STATE; [ -r "$__base/env" ] && . "$__base/env"; __old=$OLDPWD; cd -- "$__dir" 2>/dev/null; [ -n "$__old" ] && OLDPWD=$__old || unset OLDPWD
 export CAPSTAN_CALL="$__call"
 ulimit -c 0 -u "$__processes" -d "$__memory" 2>/dev/null
-unset __dir __old __processes __memory __call
+unset __dir __old __base __processes __memory __call
 __capstan_keep() {
   local code=$? state="$CAPSTAN_STATE" mine="$BASHPID"
   [ "$__keep" = 1 ] || return $code
@@ -59,17 +61,26 @@ export function openShell(settings: Settings): Shell {
   mkdirSync(settings.stateDir, { recursive: true, mode: 0o700 });
   const baseEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CAPSTAN_')));
 
-  const readCwd = (): string => {
+  const stateOf = (name: string | undefined): string => {
+    if (name === undefined) return settings.stateDir;
+    if (!/^\w{1,64}$/.test(name)) throw new Fault('input', 'EINVAL', 'a shell has no such name');
+    return join(settings.stateDir, 'shells', name);
+  };
+
+  const findCwd = (stateDir: string): string | undefined => {
     try {
-      const cwd = readFileSync(join(settings.stateDir, 'cwd'), 'utf8').slice(0, 4096).replace(/\n$/, '');
-      return statSync(cwd).isDirectory() ? cwd : settings.workspace;
+      const cwd = readFileSync(join(stateDir, 'cwd'), 'utf8').slice(0, 4096).replace(/\n$/, '');
+      return statSync(cwd).isDirectory() ? cwd : undefined;
     } catch {
-      return settings.workspace;
+      return undefined;
     }
   };
 
-  const chooseCwd = (workdir: string | undefined): string => {
-    if (workdir === undefined) return readCwd();
+  const readCwd: Shell['readCwd'] = (name) =>
+    findCwd(stateOf(name)) ?? findCwd(settings.stateDir) ?? settings.workspace;
+
+  const chooseCwd = (workdir: string | undefined, name: string | undefined): string => {
+    if (workdir === undefined) return readCwd(name);
     const inside =
       !workdir.startsWith('/') || workdir.startsWith('/workspace') || workdir.startsWith(settings.workspace);
     try {
@@ -83,9 +94,11 @@ export function openShell(settings: Settings): Shell {
     throw new Fault('input', 'ENOENT', `working directory does not exist: ${workdir}`);
   };
 
-  const start: Shell['start'] = ({ command, workdir, stdin, keep, pty, apart }) => {
+  const start: Shell['start'] = ({ command, workdir, stdin, keep, pty, apart, shell }) => {
     if (command.includes('\0')) throw new Fault('input', 'EINVAL', 'the command holds a NUL character');
-    const cwd = chooseCwd(workdir);
+    const stateDir = stateOf(shell);
+    const cwd = chooseCwd(workdir, shell);
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     const call = randomUUID();
     // in a file, because one argument of a program may be 128 KiB at most
     const file = join(settings.stateDir, `command.${call}`);
@@ -93,13 +106,14 @@ export function openShell(settings: Settings): Shell {
     const variables: Record<string, string> = {
       __file: file,
       __call: call,
+      __base: settings.stateDir,
       __keep: keep ? '1' : '0',
       __processes: String(settings.maxProcesses),
       __memory: String(settings.maxMemoryMb * 1024),
     };
     const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
     const script = `${assignments.join('; ')}\n${buildPrelude(keep, apart === true)}`;
-    const env = { ...baseEnv, CAPSTAN_STATE: settings.stateDir, CAPSTAN_CALL: call };
+    const env = { ...baseEnv, CAPSTAN_STATE: stateDir, CAPSTAN_CALL: call };
     const [program, args]: [string, string[]] =
       pty === true ? ['script', ['-qefc', `exec bash -c "$CAPSTAN_SCRIPT"`, '/dev/null']] : ['bash', ['-c', script]];
     const child = spawn(program, args, {

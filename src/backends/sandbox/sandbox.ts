@@ -38,6 +38,8 @@ export type RunRequest = {
   command: string;
   /** relative to the workspace; absent: where the last call ended */
   workdir?: string;
+  /** whose working directory and environment: letters, digits and `_`; a new one begins as the session's own; absent: that */
+  shell?: string;
   timeoutMs: number;
   /** what the command reads; absent: nothing */
   stdin?: string;
@@ -113,6 +115,7 @@ export type SandboxSession = {
     callId: string;
     command: string;
     workdir?: string;
+    shell?: string;
     pty: boolean;
     notifyOnComplete: boolean;
     watchPatterns: string[];
