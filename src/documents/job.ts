@@ -9,14 +9,23 @@ export type Picture = { mediaType: string; bytes: Uint8Array; width: number; hei
 /** The first pages of a PDF. */
 export type PagePictures = { pageCount: number; pictures: Picture[] };
 
+/** `charset` is what the server declared, `url` where the page came from: its links are relative to it. */
+export type PageSource = {
+  bytes: Uint8Array;
+  mimeType: 'text/html' | 'text/plain' | 'application/json';
+  charset: string | null;
+  url: string | null;
+};
+
 /** What a thread is asked for; `mimeType` names one of the formats of `formats.ts`. */
 export type DocumentJob =
   | { kind: 'text'; mimeType: string; bytes: Uint8Array }
   | { kind: 'pages'; bytes: Uint8Array; maxPages: number }
-  | { kind: 'picture'; bytes: Uint8Array };
+  | { kind: 'picture'; bytes: Uint8Array }
+  | { kind: 'page'; page: PageSource; tree: boolean };
 
 /** What each kind of job answers. */
-export type DocumentResults = { text: DocumentText; pages: PagePictures; picture: Picture };
+export type DocumentResults = { text: DocumentText; pages: PagePictures; picture: Picture; page: DocumentText };
 
 export type DocumentAnswer =
   | { ok: true; result: DocumentResults[keyof DocumentResults] }

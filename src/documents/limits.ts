@@ -11,3 +11,5 @@ export const MAX_HEAP_MIB = 512;
 export const MAX_THREAD_BYTES = 1024 * 1024 * 1024;
 /** How long one document may take, from the moment a thread begins with it. */
 export const TIME_LIMIT_MS = 60_000;
+/** The same for a page, whose words alone take a hundredth of it. */
+export const PAGE_TIME_LIMIT_MS = 20_000;

@@ -1,23 +1,42 @@
 import TurndownService from 'turndown';
 
 /** What of an element the rules look at. */
-type Element = { nodeName: string; parentNode: Element | null; childNodes: ArrayLike<Element>; textContent: string };
+type Element = {
+  nodeName: string;
+  parentNode: Element | null;
+  previousElementSibling: Element | null;
+  childNodes: ArrayLike<Element>;
+  getAttribute(name: string): string | null;
+};
 
 const SECTIONS = ['THEAD', 'TBODY', 'TFOOT'];
 const CELLS = ['TD', 'TH'];
 
-/** HTML as Markdown: pictures are left out, every table becomes one of Markdown whose first row is its head. */
-export function buildMarkdown(html: string): string {
+/**
+ * HTML, as text or as a tree, as Markdown. Every table becomes one of Markdown whose first row is its head, but for
+ * those with the role `presentation`, whose cells become paragraphs.
+ */
+export function buildMarkdown(html: string | object, options: { pictures: boolean } = { pictures: false }): string {
   const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' });
-  turndown.addRule('picture', { filter: ['img'], replacement: () => '' });
-  turndown.addRule('cell', { filter: ['td', 'th'], replacement: (content) => ` ${renderCell(content)} |` });
+  if (!options.pictures) turndown.addRule('picture', { filter: ['img'], replacement: () => '' });
+  turndown.addRule('struck', { filter: ['del', 's'], replacement: (content) => `~~${content}~~` });
+  turndown.addRule('cell', {
+    filter: ['td', 'th'],
+    replacement: (content, node) => (isLayout(node) ? `\n\n${content}\n\n` : ` ${renderCell(content)} |`),
+  });
   turndown.addRule('row', {
     filter: 'tr',
-    replacement: (content, node) => renderRow(content, node),
+    replacement: (content, node) => (isLayout(node) ? content : renderRow(content, node)),
   });
   turndown.addRule('section', { filter: ['thead', 'tbody', 'tfoot'], replacement: (content) => content });
   turndown.addRule('table', { filter: 'table', replacement: (content) => `\n\n${content.trim()}\n\n` });
   return turndown.turndown(html).trim();
+}
+
+function isLayout(node: Element): boolean {
+  let table: Element | null = node;
+  while (table !== null && table.nodeName !== 'TABLE') table = table.parentNode;
+  return table?.getAttribute('role') === 'presentation';
 }
 
 function renderCell(content: string): string {
@@ -34,10 +53,7 @@ function renderRow(content: string, row: Element): string {
 }
 
 function isHead(row: Element): boolean {
-  const parent = row.parentNode;
-  if (parent === null) return false;
-  const isFirst = (element: Element, among: Element) =>
-    Array.from(among.childNodes).find(({ nodeName }) => !nodeName.startsWith('#')) === element;
-  if (!isFirst(row, parent)) return false;
-  return !SECTIONS.includes(parent.nodeName) || (parent.parentNode !== null && isFirst(parent, parent.parentNode));
+  const { parentNode: parent } = row;
+  if (parent === null || row.previousElementSibling !== null) return false;
+  return !SECTIONS.includes(parent.nodeName) || parent.previousElementSibling === null;
 }

@@ -27,6 +27,8 @@ async function run(job: DocumentJob): Promise<DocumentResults[keyof DocumentResu
       return (await import('./pages.ts')).drawPages(job.bytes, job.maxPages);
     case 'picture':
       return (await import('./picture.ts')).preparePicture(job.bytes);
+    case 'page':
+      return cutText((await import('./page.ts')).readPage(job.page, job.tree));
   }
 }
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { DocumentError } from './error.ts';
 import type { DocumentAnswer, DocumentJob, DocumentResults } from './job.ts';
-import { MAX_HEAP_MIB, MAX_THREAD_BYTES, TIME_LIMIT_MS } from './limits.ts';
+import { MAX_HEAP_MIB, MAX_THREAD_BYTES, PAGE_TIME_LIMIT_MS, TIME_LIMIT_MS } from './limits.ts';
 
 const MAX_THREADS = 2;
 /** A thread is replaced after so many documents: what its libraries leak goes with it. */
@@ -85,10 +85,10 @@ function startThread(): Thread {
 async function runJob({ worker }: Thread, job: DocumentJob, signal?: AbortSignal): Promise<DocumentAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<DocumentAnswer>();
   const tooLarge = () => new DocumentError('too_large', 'The document needs more memory than it may take.');
+  const limitMs = job.kind === 'page' ? PAGE_TIME_LIMIT_MS : TIME_LIMIT_MS;
   const timer = setTimeout(() => {
-    const seconds = TIME_LIMIT_MS / 1000;
-    reject(new DocumentError('timeout', `The document takes longer to read than ${seconds} seconds.`));
-  }, TIME_LIMIT_MS);
+    reject(new DocumentError('timeout', `The document takes longer to read than ${limitMs / 1000} seconds.`));
+  }, limitMs);
   const look = setInterval(() => {
     // The limit of the heap does not count array buffers, which are most of what a PDF unpacks to.
     worker.getHeapStatistics().then(
