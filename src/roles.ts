@@ -60,9 +60,14 @@ async function runWorker({ config, backends, lifecycle, log }: RoleContext): Pro
     'inference',
     openInference({ providers: config.providers, models: config.models, log }),
   );
+  const { visionModel } = config.file;
+  if (visionModel !== undefined && inference.findModel(visionModel)?.vision !== true) {
+    throw new StartupError(`visionModel: ${visionModel} is no configured model that reads images.`);
+  }
   const worker = await startWorker(
     {
       ...backends,
+      ...(visionModel === undefined ? {} : { visionModel }),
       inference,
       log,
       tools: new Map(buildTools().map((tool) => [tool.name, tool])),

@@ -2,6 +2,7 @@ import { SandboxError } from '../backends/sandbox/sandbox.ts';
 import type { SandboxSession } from '../backends/sandbox/sandbox.ts';
 import type { ImagePart } from '../inference/model.ts';
 import type { StepCall } from './log.ts';
+import { look } from './look.ts';
 import { buildScriptCalls } from './script-calls.ts';
 import { finishResult } from './tools/plumbing.ts';
 import { failTool } from './tools/tool.ts';
@@ -39,6 +40,7 @@ export async function runTool(
     subjectId: session.subjectId,
     sandbox,
     signal,
+    look: (image: ImagePart, question: string) => look(image, question, turn, deps),
     ...(deps.delegation === undefined ? {} : { delegation: deps.delegation(call.useId) }),
     state: {
       get: <T>(key: string) => turn.toolState[key] as T | undefined,

@@ -69,6 +69,8 @@ export type TurnDeps = {
   session: TurnSession;
   journal: Journal;
   inference: Inference;
+  /** looks at images where the session's own model cannot */
+  visionModel?: string;
   tools: ReadonlyMap<string, Tool>;
   mcp: McpPort;
   ports: ToolPorts;

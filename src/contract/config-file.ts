@@ -15,6 +15,8 @@ const LOGIN_METHODS = [
 export const ConfigFile = z.strictObject({
   providers: ProvidersConfig.default({}),
   models: ModelsConfig.default({}),
+  /** looks at images for sessions whose own model cannot: a name or `<provider>/<id>` */
+  visionModel: z.string().min(1).max(500).optional(),
   mcpCatalog: z
     .array(
       z.strictObject({

@@ -7,6 +7,7 @@ import { findForgottenSteers } from '../agent/history.ts';
 import type { OpenStep } from '../agent/log.ts';
 import type { Tool } from '../agent/tools/tool.ts';
 import type { Turn, TurnDeps } from '../agent/turn-types.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import { errorText } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -37,6 +38,9 @@ export type WorkerDeps = {
   inference: Inference;
   tools: ReadonlyMap<string, Tool>;
   mcp: Mcp;
+  egress: Egress;
+  /** looks at images where a session's own model cannot */
+  visionModel?: string;
   vaults: Vaults;
   appender: Appender;
   log: Logger;
@@ -128,9 +132,10 @@ function buildTurnDeps(
     session: { id, organizationId, agentId, subjectId, modelName, systemPrompt, promptNotes, toolConfigs },
     journal,
     inference: deps.inference,
+    ...(deps.visionModel === undefined ? {} : { visionModel: deps.visionModel }),
     tools: deps.tools,
     mcp: buildMcpPort(claim, toolConfigs, deps),
-    ports: buildToolPorts(claim, deps.db),
+    ports: buildToolPorts(claim, deps),
     attachments: buildAttachmentPort(() => deps.inference.findModel(modelName)),
     readPermissions: () => readPermissions(deps.db, id),
     readAsks: (turnId) => listTurnAsks(deps.db, id, turnId),

@@ -1,13 +1,15 @@
 import type { Db } from '../backends/db/db.ts';
 import type { SearchPort, ToolPorts } from '../agent/tools/ports.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { Subject } from '../store/approvals.ts';
 import type { Claim } from '../store/leases.ts';
 import { changeMemory } from '../store/memories.ts';
+import { buildConversion } from './conversion.ts';
 import { keepLearnedSkills } from '../store/prompt-snapshots.ts';
 import { findSessionFacts, listRecentSessions, readMessages, searchMessages } from '../store/search.ts';
 
-/** What the tools of a session reach in the database: what belongs to its organization, agent and subject. */
-export function buildToolPorts(claim: Claim, db: Db): ToolPorts {
+/** What the tools of a session reach: in the database, what belongs to its organization, agent and subject. */
+export function buildToolPorts(claim: Claim, { db, egress }: { db: Db; egress: Egress }): ToolPorts {
   const { organizationId, agentId, subjectId } = claim;
   const subject = { organizationId, agentId, subjectId };
   return {
@@ -29,6 +31,7 @@ export function buildToolPorts(claim: Claim, db: Db): ToolPorts {
       configured: claim.version.skills,
       keepIndex: (learned) => keepLearnedSkills(db, subject, learned),
     },
+    conversion: buildConversion(egress),
   };
 }
 

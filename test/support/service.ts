@@ -33,6 +33,7 @@ export type ServiceOptions = {
   workers?: number;
   customToolTimeoutMs?: number;
   maxSteps?: number;
+  visionModel?: string;
   /** beside the product's own */
   tools?: Tool[];
 };
@@ -114,7 +115,15 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
   for (let number = 0; number < (options.workers ?? 1); number += 1) {
     const ports = await openPorts(`worker-${number}`);
     const limits = { maxSteps: options.maxSteps ?? 20, customToolTimeoutMs: options.customToolTimeoutMs ?? 300_000 };
-    const deps = { ...ports, ...openTestVaults(db), inference, tools, appender: openAppender(db), limits };
+    const deps = {
+      ...ports,
+      ...openTestVaults(db),
+      inference,
+      tools,
+      appender: openAppender(db),
+      limits,
+      ...(options.visionModel === undefined ? {} : { visionModel: options.visionModel }),
+    };
     use(await startWorker(deps, { concurrency: 16, leaseMs: 5000, drainMs: 1000 }));
   }
   const { key } = await createKey(db, {

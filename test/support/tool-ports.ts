@@ -1,4 +1,6 @@
 import type { LearnedSkill, ToolPorts } from '../../src/agent/tools/ports.ts';
+import { openEgress } from '../../src/egress/egress.ts';
+import { buildConversion } from '../../src/worker/conversion.ts';
 import type { Skill } from '../../src/contract/agents.ts';
 
 export type NotedPorts = ToolPorts & { documents: Map<string, string>; index: LearnedSkill[] };
@@ -28,6 +30,7 @@ export function buildPorts(configured: Skill[] = []): NotedPorts {
         ports.index = [...learned];
       },
     },
+    conversion: buildConversion(openEgress({ allow: [] })),
   };
   return ports;
 }

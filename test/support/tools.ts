@@ -41,6 +41,7 @@ export async function openToolSession(ports = buildPorts()) {
       sandbox: () => Promise.resolve(sandbox),
       state,
       scriptCalls: { names: [], run: () => Promise.reject(new Error('no calls here')) },
+      look: () => Promise.reject(new Error('no model here')),
       signal: NEVER,
       ...over,
     };

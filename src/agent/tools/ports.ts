@@ -1,11 +1,24 @@
 import type { Skill } from '../../contract/agents.ts';
 import type { MemoryTarget } from '../../contract/memory.ts';
+import type { ImagePart } from '../../inference/model.ts';
 
 /** What tools reach beyond the sandbox, always within the session's organization, agent and subject. */
 export type ToolPorts = {
   memory: MemoryPort;
   search: SearchPort;
   skills: SkillsPort;
+  conversion: ConversionPort;
+};
+
+/** Libraries that read what nobody has looked at. A fault is in words for the model; only the signal's reason is thrown. */
+export type ConversionPort = {
+  /** The MIME type of documents whose names end so, if they can be read. */
+  findType(path: string): string | undefined;
+  readDocument(bytes: Uint8Array, mimeType: string, signal: AbortSignal): Promise<{ text: string } | { fault: string }>;
+  /** An image as models take it. */
+  readImage(bytes: Uint8Array, signal: AbortSignal): Promise<{ image: ImagePart } | { fault: string }>;
+  /** An image on the network, to which the guard of what leaves the system lets it. */
+  fetchImage(url: string, signal: AbortSignal): Promise<{ bytes: Uint8Array } | { fault: string }>;
 };
 
 export type MemoryPort = {

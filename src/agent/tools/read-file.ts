@@ -12,15 +12,17 @@ const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 2000;
 const MAX_CHARACTERS = 100_000;
 const BIG_FILE_BYTES = 512_000;
-/** A notebook has to be parsed whole. */
+/** These have to be read whole. */
 const MAX_NOTEBOOK_BYTES = 10 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 50 * 1024 * 1024;
 
 export const readFileTool: Tool = {
   name: 'read_file',
   toolset: 'file',
   description:
     'Read a text file of the workspace with line numbers (LINE|text). Use offset and limit for big files. Use this ' +
-    'instead of cat, head or tail. For images use vision_analyze.',
+    'instead of cat, head or tail. PDF, Word (.docx), Excel (.xlsx) and notebooks are shown as text. For images use ' +
+    'vision_analyze.',
   parameters: {
     type: 'object',
     properties: {
@@ -56,7 +58,8 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
     });
   }
   const head = await sandbox.readFile(path, { offset: 0, maxBytes: 1000 });
-  if (isBinary(path, head.bytes)) {
+  const type = context.conversion.findType(path);
+  if (type === undefined && isBinary(path, head.bytes)) {
     return failTool(`${path} is a binary file and is not shown as text.`, {
       is_binary: true,
       file_size: stat.sizeBytes,
@@ -81,7 +84,8 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
       },
     );
   }
-  const document = path.endsWith('.ipynb') ? await readNotebook(sandbox, path, stat.sizeBytes) : undefined;
+  const document = await readDocument(sandbox, path, stat.sizeBytes, type, context);
+  if (typeof document === 'object') return failTool(document.fault, { path, file_size: stat.sizeBytes });
   const body = document === undefined ? (await sandbox.openFile(path)).body : chunksOf(document);
   const page = await readPage(body, offset, limit);
   if (page.characters > MAX_CHARACTERS) {
@@ -117,6 +121,22 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
 
 async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text, 'utf8');
+}
+
+/** What is no plain text, as text; undefined when it is. */
+async function readDocument(
+  sandbox: SandboxSession,
+  path: string,
+  size: number,
+  type: string | undefined,
+  { conversion, signal }: ToolContext,
+): Promise<string | { fault: string } | undefined> {
+  if (path.endsWith('.ipynb')) return readNotebook(sandbox, path, size);
+  if (type === undefined) return undefined;
+  if (size > MAX_DOCUMENT_BYTES) return { fault: `${path} is over ${MAX_DOCUMENT_BYTES} bytes and is not converted.` };
+  const { bytes } = await sandbox.readFile(path);
+  const read = await conversion.readDocument(bytes, type, signal);
+  return 'fault' in read ? read : read.text;
 }
 
 type Notebook = { cells?: { cell_type?: string; source?: string | string[] }[] };

@@ -13,6 +13,7 @@ import { skillsListTool } from './skills-list.ts';
 import { terminalTool } from './terminal.ts';
 import { todoTool } from './todo.ts';
 import type { Tool } from './tool.ts';
+import { visionAnalyzeTool } from './vision-analyze.ts';
 import { writeFileTool } from './write-file.ts';
 
 /** The tools that need nothing but their context. */
@@ -25,6 +26,7 @@ export function buildTools(): Tool[] {
     terminalTool,
     processTool,
     executeCodeTool,
+    visionAnalyzeTool,
     todoTool,
     clarifyTool,
     memoryTool,
