@@ -8,6 +8,7 @@ import type { TestMcp } from '../support/mcp/server.ts';
 import { callTool, callTools, readChat, say, toolNames } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
+import { ALLOW } from '../support/threads.ts';
 
 const CANARY = 'c4n4ry-mcp-token-7731';
 
@@ -94,6 +95,38 @@ describe('a turn with MCP servers', () => {
       is_error: false,
       duration_ms: expect.any(Number),
     });
+    chat.close();
+  });
+
+  it('gives subagents its tools, as far as they are allowed', async () => {
+    const agent = await makeAgent();
+    const tools = [...agent.tools, { type: 'agent_toolset', configs: [{ name: 'delegation', ...ALLOW }] }];
+    const updated = await service.api.call<Agent>('PATCH', `/v1/agents/${agent.id}`, { tools, expectedVersion: 0 });
+    expect(updated.status).toBe(200);
+    await service.api.call('PUT', `/v1/agents/${agent.id}/production`, { version: 1 });
+    const chat = await service.api.openChat(agent);
+    service.model.play(
+      callTool('delegate_task', { goal: 'Say hello.', toolsets: ['files'] }),
+      callTools([
+        ['files__echo', { text: 'hello' }],
+        ['files__wipe', {}],
+      ]),
+      say('done'),
+      say('ok'),
+    );
+    await chat.run('Delegate.');
+    expect(toolNames(service.model.requests[1]!)).toEqual(['files__echo', 'files__wipe']);
+    const events = await chat.list();
+    const thread_id = events.find(({ type }) => type === 'agent.thread_message_sent')?.payload['thread_id'];
+    const of = (type: string) => events.filter((event) => event.type === type).map(({ payload }) => payload);
+    expect(of('agent.mcp_tool_use')).toMatchObject([
+      { name: 'wipe', evaluated_permission: 'ask', thread_id },
+      { name: 'echo', mcp_server_name: 'files', evaluated_permission: 'allow', thread_id },
+    ]);
+    expect(of('agent.mcp_tool_result')).toMatchObject([
+      { name: 'wipe', is_error: true, thread_id },
+      { name: 'echo', is_error: false, content: [{ text: 'hello' }], thread_id },
+    ]);
     chat.close();
   });
 
