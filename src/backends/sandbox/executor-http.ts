@@ -100,17 +100,25 @@ const MAX_LINE = 64 * 1024 * 1024;
 
 /** The lines of an NDJSON body. */
 export async function* readLines(response: IncomingMessage): AsyncGenerator<string> {
-  let rest = '';
+  // in pieces, so that a long line is looked through once
+  let rest: string[] = [];
+  let length = 0;
   response.setEncoding('utf8');
   try {
     for await (const chunk of response as AsyncIterable<string>) {
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > MAX_LINE) throw new Error('a line without an end');
-      yield* lines;
+      const [first = '', ...more] = chunk.split('\n');
+      rest.push(first);
+      length += first.length;
+      if (length > MAX_LINE) throw new Error('a line without an end');
+      const last = more.pop();
+      if (last === undefined) continue;
+      yield rest.join('');
+      yield* more;
+      rest = [last];
+      length = last.length;
     }
   } catch (error) {
     throw new SandboxError('the sandbox ended while it answered', { cause: error });
   }
-  if (rest !== '') yield rest;
+  if (length > 0) yield rest.join('');
 }

@@ -18,6 +18,7 @@ export async function runScript(
   const during = AbortSignal.any([signal, over.signal]);
   const work = new Set<Promise<void>>();
   let failure: { error: unknown } | undefined;
+  let asked = 0;
   let open = 0;
 
   const fail = (error: unknown): void => {
@@ -29,7 +30,8 @@ export async function runScript(
 
   // What runs beside the executor may have taken it over, so its word is not trusted.
   const onRequest = (request: number, line: string): void => {
-    if (open >= MAX_OPEN_REQUESTS || line.length > MAX_REQUEST_LENGTH) {
+    asked += 1;
+    if (asked > input.maxRequests || open >= MAX_OPEN_REQUESTS || line.length > MAX_REQUEST_LENGTH) {
       return fail(new SandboxError('the sandbox does not keep to its protocol'));
     }
     open += 1;
