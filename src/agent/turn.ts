@@ -1,4 +1,5 @@
 import type { NewEvent } from '../contract/journal.ts';
+import { splitUsage } from '../contract/usage.ts';
 import type { StopReason } from '../contract/events.ts';
 import { DbUnavailable } from '../backends/db/db.ts';
 import { ModelError } from '../inference/model.ts';
@@ -11,7 +12,6 @@ import { buildDelegation } from './thread.ts';
 import { endThreads } from './thread-events.ts';
 import { Interrupted, LeaseLost } from './turn-types.ts';
 import type { Turn, TurnDeps } from './turn-types.ts';
-import { splitUsage } from './usage.ts';
 import { openWrite } from './write.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { USAGE_COUNTS } from '../contract/usage.ts';
 import type { Usage } from '../contract/usage.ts';
 import type { ModelInfo, ModelUsage } from '../inference/model.ts';
 import { estimateCost } from '../inference/cost.ts';
@@ -24,23 +25,10 @@ export function addCall(turn: Usage, call: ModelUsage, model: ModelInfo): Usage 
   };
 }
 
-const COUNTS = ['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'total', 'calls', 'cost_usd'] as const;
-
-/** A turn's usage as what is added to the session's and what replaces the session's. */
-export function splitUsage(turn: Usage): { usageAdd: Usage; usage: Usage } {
-  const usageAdd: Usage = {};
-  const usage: Usage = { ...turn };
-  for (const field of COUNTS) {
-    if (turn[field] !== undefined) usageAdd[field] = turn[field];
-    delete usage[field];
-  }
-  return { usageAdd, usage };
-}
-
 /** Counts of another conversation, as a subagent's, added to a turn's; what describes the turn's own window stays. */
 export function addCounts(turn: Usage, other: Usage): Usage {
   const sum: Usage = { ...turn };
-  for (const field of COUNTS) {
+  for (const field of USAGE_COUNTS) {
     if (other[field] !== undefined) sum[field] = (turn[field] ?? 0) + other[field];
   }
   return sum;

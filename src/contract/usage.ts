@@ -21,3 +21,26 @@ export const Usage = z
   })
   .meta({ id: 'Usage' });
 export type Usage = z.infer<typeof Usage>;
+
+/** What adds up over the turns of a session. */
+export const USAGE_COUNTS = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'reasoning',
+  'total',
+  'calls',
+  'cost_usd',
+] as const;
+
+/** A turn's usage as what is added to the session's and what replaces the session's. */
+export function splitUsage(turn: Usage): { usageAdd: Usage; usage: Usage } {
+  const usageAdd: Usage = {};
+  const usage: Usage = { ...turn };
+  for (const field of USAGE_COUNTS) {
+    if (turn[field] !== undefined) usageAdd[field] = turn[field];
+    delete usage[field];
+  }
+  return { usageAdd, usage };
+}

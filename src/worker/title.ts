@@ -1,5 +1,6 @@
 import type { Db } from '../backends/db/db.ts';
-import { addCall, splitUsage } from '../agent/usage.ts';
+import { addCall } from '../agent/usage.ts';
+import { splitUsage } from '../contract/usage.ts';
 import { joinBlocks } from '../agent/blocks.ts';
 import type { Turn } from '../agent/turn-types.ts';
 import type { EventEnvelope } from '../contract/events.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addCall, splitUsage } from '../../src/agent/usage.ts';
+import { addCall } from '../../src/agent/usage.ts';
+import { splitUsage } from '../../src/contract/usage.ts';
 import type { ModelInfo } from '../../src/inference/model.ts';
 
 const priced: ModelInfo = { name: 'acme/a', contextWindow: 1000, vision: true, price: { input: 1, output: 2 } };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Session } from '../../src/contract/sessions.ts';
 import { callTool, readChat, say } from '../support/service-model.ts';
 import { allow, interrupt, prompt, steer, textOf, typesOf } from '../support/chat.ts';
 import { startService } from '../support/service.ts';
@@ -134,6 +135,23 @@ it('an archived session takes nothing, and what waited in it is dropped', async 
   expect((await chat.send(allow(request.id))).status).toBe(410);
   expect(await chat.prompt('three')).toMatchObject({ status: 409, body: { error: 'invalid_state' } });
   expect(service.model.requests).toHaveLength(1);
+  chat.close();
+});
+
+it('what a waiting turn has used counts, though its session is archived', async () => {
+  service.model.play(say('Hi.'), callTool('terminal', { command: 'true' }));
+  const chat = await service.api.openChat();
+  const before = (await chat.run('one')).usage;
+  await chat.prompt('two');
+  await chat.next('session.status_idle');
+  const archived = await service.api.call<Session>('POST', `/v1/sessions/${chat.id}/archive`);
+  const idle = (await chat.list()).findLast(({ type }) => type === 'session.status_idle');
+  expect(idle?.usage).toMatchObject({ calls: 1 });
+  expect(archived.body.usage).toMatchObject({
+    calls: 2,
+    input: (before?.input ?? NaN) + (idle?.usage?.input ?? NaN),
+    context_used: idle?.usage?.context_used,
+  });
   chat.close();
 });
 

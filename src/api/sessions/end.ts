@@ -2,6 +2,7 @@ import { publishEvents } from '../../backends/bus/channels.ts';
 import type { Queryable } from '../../backends/db/db.ts';
 import type { EventEnvelope } from '../../contract/events.ts';
 import type { Session } from '../../contract/sessions.ts';
+import { splitUsage } from '../../contract/usage.ts';
 import { errors, errorText } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { lockSession } from '../../store/inbox.ts';
@@ -34,7 +35,7 @@ async function endWaitingTurn(tx: Queryable, session: Session, turnId: string): 
           ...(usage === null ? {} : { usage }),
         },
       ],
-      session: { liveTurn: null },
+      session: { liveTurn: null, ...(usage === null ? {} : splitUsage(usage)) },
       turn: { id: turnId, state: 'ended' },
       closeAsks: { ids: session.pendingActions.map((action) => action.eventId), state: 'cancelled' },
     },
