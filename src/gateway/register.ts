@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
 import { errors } from '../errors.ts';
 import type { Surface } from '../http/server.ts';
 import { answerCall } from './answer.ts';
@@ -7,9 +7,12 @@ import type { GatewayDeps, GatewayPorts } from './deps.ts';
 import { CHAT_COMPLETIONS } from './dialects/chat-completions/dialect.ts';
 import { buildChatError } from './dialects/chat-completions/error.ts';
 import type { ClientDialect } from './dialects/dialect.ts';
+import { MESSAGES } from './dialects/messages/dialect.ts';
+import { RESPONSES } from './dialects/responses/dialect.ts';
 import { sendFault } from './errors.ts';
 import type { RenderError } from './errors.ts';
-import { GatewayFault } from './faults.ts';
+import { GatewayFault, invalid } from './faults.ts';
+import { countTokens } from './count-tokens.ts';
 import { getModel, listModels } from './models.ts';
 import { GATEWAY_VERSION } from './version.ts';
 
@@ -50,6 +53,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
       bodyLimit: BODY_LIMIT,
       exposeHeadRoute: method === 'GET',
       ...(options.open === true ? {} : { onRequest: authenticate }),
+      ...(render === MESSAGES.buildError ? { preHandler: checkVersion } : {}),
       errorHandler,
       handler,
     });
@@ -70,6 +74,12 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
     route('POST', url, (request, reply) => answerCall(deps, dialect, request, reply), { render: dialect.buildError });
 
   answer('/v1/chat/completions', CHAT_COMPLETIONS);
+  answer('/v1/responses', RESPONSES);
+  answer('/v1/messages', MESSAGES);
+  route('POST', '/v1/messages/count_tokens', (request, reply) => countTokens(deps, request, reply), {
+    render: MESSAGES.buildError,
+  });
+  registerStoredResponses(app, deps, authenticate);
   for (const prefix of ['', '/v1']) {
     route('GET', `${prefix}/models`, () => listModels(deps));
     // Model ids have slashes: encoded or not, the rest of the path is the id.
@@ -77,4 +87,33 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   }
   route('GET', '/health', () => ({ status: 'ok' }), { open: true });
   route('GET', '/', () => ({ name: 'Capstan', version: GATEWAY_VERSION }), { open: true });
+}
+
+/** Nothing is stored, so there is nothing to fetch, cancel or delete. */
+function registerStoredResponses(
+  app: FastifyInstance,
+  deps: GatewayDeps,
+  authenticate: onRequestAsyncHookHandler,
+): void {
+  app.route({
+    method: METHODS,
+    url: '/v1/responses/*',
+    onRequest: authenticate,
+    errorHandler: (error, request, reply) => sendFault(deps.log, buildChatError, error, request, reply),
+    handler: () => {
+      throw new GatewayFault('not_found', 'Responses are not stored here; send the conversation whole.');
+    },
+  });
+}
+
+/** Of the messages format: the one that the specification names, and the one that its current SDK sends. */
+const VERSIONS = new Set(['2023-06-01', '2026-10-21']);
+
+async function checkVersion({ headers }: FastifyRequest): Promise<void> {
+  for (const name of ['provider-version', 'anthropic-version']) {
+    const version = headers[name];
+    if (version !== undefined && !VERSIONS.has(String(version))) {
+      throw invalid(`header.${name}`, `must be ${[...VERSIONS].join(' or ')}`);
+    }
+  }
 }

@@ -11,9 +11,14 @@ import { openTransport } from './transport.ts';
 import type { Transport } from './transport.ts';
 import { DIALECTS } from './upstream/dialects.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
+import { parseWire } from './upstream/wire.ts';
 
 /** What the gateway needs beyond the worker. */
-export type GatewayInference = Inference & { listModels(): ModelInfo[] };
+export type GatewayInference = Inference & {
+  listModels(): ModelInfo[];
+  /** Input tokens by the upstream's own count; undefined where it has none to give. */
+  countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
+};
 
 export type InferenceOptions = {
   providers: ProvidersConfig;
@@ -36,6 +41,25 @@ async function* callUpstream(
   }
 }
 
+/** Only one format has a way to ask. */
+async function askForCount(
+  transport: Transport,
+  target: UpstreamTarget,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { path, headers, body } = DIALECTS[target.format].buildRequest(request, target);
+  const { model, system, messages, tools, tool_choice, thinking } = body;
+  const fields = { model, system, messages, tools, tool_choice, thinking };
+  const response = await transport.post(target, { path: `${path}/count_tokens`, headers, body: fields }, signal);
+  response.complete();
+  for await (const { data } of response.events) {
+    const count = parseWire(data).input_tokens;
+    return typeof count === 'number' ? count : undefined;
+  }
+  return undefined;
+}
+
 /**
  * Model calls by name over the configured providers and the built-in `script/demo`.
  * Throws a `StartupError` when the configuration contradicts itself.
@@ -56,6 +80,17 @@ export function openInference({ providers, models, log, retry = {} }: InferenceO
   return {
     findModel: (model) => table.find(model),
     listModels: () => table.list(),
+    async countTokens(request, signal) {
+      const target = table.resolve(request.model)[0]?.target;
+      if (target?.format !== 'messages') return undefined;
+      try {
+        return await askForCount(transport, target, request, signal);
+      } catch (error) {
+        // Look-alikes of this format often lack the way to count.
+        if (error instanceof ModelError) return undefined;
+        throw error;
+      }
+    },
     async *stream(request, signal) {
       signal.throwIfAborted();
       const entries = table.resolve(request.model);

@@ -1,6 +1,7 @@
 import { ModelError } from './model.ts';
 import type { ModelDelta, ModelMessage, ModelRequest, ModelUsage } from './model.ts';
 import { JUDGE_SYSTEM, judgeScript } from './script-judge.ts';
+import { SUMMARY_SYSTEM, summarizeScript } from './script-summary.ts';
 import { decideScript, sumUpResults } from './script-prompt.ts';
 import type { ScriptReply } from './script-prompt.ts';
 
@@ -37,6 +38,7 @@ function decideReply(request: ModelRequest): ScriptReply {
     return { thoughts: [], calls: [], text: prompt.trim().split(/\s+/).slice(0, TITLE_WORDS).join(' ') };
   }
   if (request.system === JUDGE_SYSTEM) return { thoughts: [], calls: [], text: judgeScript(prompt) };
+  if (request.system === SUMMARY_SYSTEM) return { thoughts: [], calls: [], text: summarizeScript(prompt) };
   if (last?.role === 'tool') return { thoughts: [], calls: [], text: sumUpResults(request.messages, last.results) };
   return decideScript(
     prompt,

@@ -76,3 +76,8 @@ export function readOptionalChoice<const T extends string>(
 export function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
+
+/** A type as it was sent, fit for a message. */
+export function nameType(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 60) : typeof value;
+}

@@ -19,13 +19,22 @@ function encodeUsage({ usage }: ModelReply): Wire {
   };
 }
 
+/** A model may write arguments that are no JSON; deltas carry those all the same. */
+function parseInput(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
 function encodeBlock(part: AssistantPart): Wire {
   switch (part.type) {
     case 'text':
     case 'refusal':
       return { type: 'text', text: part.text };
     case 'tool_call':
-      return { type: 'tool_use', id: part.id, name: part.name, input: JSON.parse(part.arguments) as unknown };
+      return { type: 'tool_use', id: part.id, name: part.name, input: parseInput(part.arguments) };
     case 'reasoning':
       if (part.redacted !== undefined) return { type: 'redacted_thinking', data: part.redacted };
       return { type: 'thinking', thinking: part.text, signature: part.signature ?? '' };

@@ -1,0 +1,23 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { estimateTokens } from '../inference/estimate.ts';
+import { readBody } from './body.ts';
+import { watchClient } from './client-gone.ts';
+import type { GatewayDeps } from './deps.ts';
+import type { Wire } from './dialects/dialect.ts';
+import { readMessagesRequest } from './dialects/messages/request.ts';
+import { unknownModel } from './faults.ts';
+
+/** The upstream's count where it has one, else an estimate that says so. */
+export async function countTokens(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply): Promise<Wire> {
+  const counted = readMessagesRequest(readBody(request));
+  if (deps.inference.findModel(counted.model) === undefined) throw unknownModel();
+  const watch = watchClient(reply.raw, deps.closing);
+  try {
+    const exact = await deps.inference.countTokens(counted, watch.signal);
+    if (exact !== undefined) return { input_tokens: exact };
+    void reply.header('x-token-count', 'estimate');
+    return { input_tokens: estimateTokens(counted) };
+  } finally {
+    watch.release();
+  }
+}

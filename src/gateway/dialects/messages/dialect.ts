@@ -1,0 +1,12 @@
+import { writeEvent } from '../dialect.ts';
+import type { ClientDialect } from '../dialect.ts';
+import { buildMessagesError } from './error.ts';
+import { readMessagesCall } from './request.ts';
+
+export const MESSAGES: ClientDialect = {
+  readCall: readMessagesCall,
+  // Coding clients send the picture again with every turn: one refusal would end the conversation for good.
+  refusesBlindImages: false,
+  keepalive: writeEvent('ping', { type: 'ping' }),
+  buildError: buildMessagesError,
+};

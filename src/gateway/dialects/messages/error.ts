@@ -1,0 +1,26 @@
+import type { FaultCode, GatewayFault } from '../../faults.ts';
+import type { Wire } from '../dialect.ts';
+
+const TYPES: Partial<Record<FaultCode, string>> = {
+  invalid_api_key: 'authentication_error',
+  forbidden: 'permission_error',
+  model_not_found: 'not_found_error',
+  not_found: 'not_found_error',
+  request_too_large: 'request_too_large',
+  rate_limit_exceeded: 'rate_limit_error',
+  upstream_unavailable: 'overloaded_error',
+  unavailable: 'overloaded_error',
+  upstream_timeout: 'timeout_error',
+};
+
+function decideType({ code, status }: GatewayFault): string {
+  return TYPES[code] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+}
+
+/** Clients of this format compact the conversation when they read these words. */
+const TOO_LONG = 'prompt is too long: the conversation exceeds the context window of the model';
+
+export function buildMessagesError(fault: GatewayFault, requestId: string): Wire {
+  const message = fault.code === 'context_length_exceeded' ? TOO_LONG : fault.message;
+  return { type: 'error', error: { type: decideType(fault), message }, request_id: requestId };
+}

@@ -1,0 +1,176 @@
+import type {
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+  ReasoningEffort,
+  ResponseFormat,
+  ToolChoice,
+} from '../../../inference/model.ts';
+import { invalid, unsupported } from '../../faults.ts';
+import { checkNames } from '../chat-completions/tools.ts';
+import type { ClientCall, Wire } from '../dialect.ts';
+import {
+  isAbsent,
+  isObject,
+  nameType,
+  present,
+  readList,
+  readName,
+  readObject,
+  readOptionalBoolean,
+  readOptionalCount,
+  readOptionalList,
+  readOptionalNumber,
+  readOptionalText,
+  readText,
+} from '../fields.ts';
+import { addAssistant, addResults, pairCalls } from '../history.ts';
+import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
+import { buildMessageReply } from './reply.ts';
+import { openMessagesFrames } from './stream.ts';
+
+function readConversation(items: unknown[]): ModelMessage[] {
+  if (items.length === 0) throw invalid('messages', 'must not be empty');
+  const messages: ModelMessage[] = [];
+  for (const [index, item] of items.entries()) {
+    const path = `messages.${index}`;
+    const message = readObject(item, path);
+    switch (message['role']) {
+      case 'user': {
+        const { results, said } = readUserBlocks(message['content'], `${path}.content`);
+        addResults(messages, results);
+        if (said.length > 0) messages.push({ role: 'user', content: said });
+        break;
+      }
+      case 'assistant':
+        addAssistant(messages, readAssistantBlocks(message['content'], `${path}.content`));
+        break;
+      case 'system':
+        messages.push({ role: 'system', content: readTextBlocks(message['content'], `${path}.content`) });
+        break;
+      default:
+        throw invalid(`${path}.role`, 'must be user, assistant or system');
+    }
+  }
+  return pairCalls(messages, 'messages');
+}
+
+function readTool(item: unknown, path: string): ModelTool {
+  const tool = readObject(item, path);
+  const type = tool['type'];
+  if (!isAbsent(type) && type !== 'custom') {
+    const name = nameType(type);
+    throw unsupported(
+      `${path}.type`,
+      `the tool ${name} runs at its provider and is not supported; switch it off in the client`,
+    );
+  }
+  return {
+    name: readName(tool['name'], `${path}.name`),
+    description: readOptionalText(tool['description'], `${path}.description`) ?? '',
+    parameters: readObject(tool['input_schema'], `${path}.input_schema`),
+    ...present({ strict: readOptionalBoolean(tool['strict'], `${path}.strict`) }),
+  };
+}
+
+function readToolChoice(
+  value: unknown,
+  tools: readonly ModelTool[],
+): Pick<ModelRequest, 'toolChoice' | 'parallelToolCalls'> {
+  if (isAbsent(value)) return {};
+  const choice = readObject(value, 'tool_choice');
+  const serial = choice['disable_parallel_tool_use'] === true ? { parallelToolCalls: false } : {};
+  const choices: Record<string, ToolChoice> = { auto: 'auto', any: 'required', none: 'none' };
+  const type = readName(choice['type'], 'tool_choice.type');
+  if (type === 'tool') {
+    const name = readName(choice['name'], 'tool_choice.name');
+    if (!tools.some((tool) => tool.name === name))
+      throw invalid('tool_choice.name', `no tool is called ${name.slice(0, 80)}`);
+    return { toolChoice: { name }, ...serial };
+  }
+  const toolChoice = Object.hasOwn(choices, type) ? choices[type] : undefined;
+  if (toolChoice === undefined) throw invalid('tool_choice.type', 'must be auto, any, tool or none');
+  return { toolChoice, ...serial };
+}
+
+const EFFORTS: Record<string, ReasoningEffort> = {
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'xhigh',
+};
+
+function readEffort(config: Wire): ReasoningEffort | undefined {
+  const { effort } = config;
+  return typeof effort === 'string' && Object.hasOwn(EFFORTS, effort) ? EFFORTS[effort] : undefined;
+}
+
+/** Undefined: the caller wants no thinking, and gets none to see. */
+function readThinking(value: unknown, config: Wire): ModelRequest['reasoning'] {
+  if (!isObject(value)) return undefined;
+  if (value['type'] === 'adaptive') return { effort: readEffort(config) ?? 'high' };
+  if (value['type'] !== 'enabled') return undefined;
+  const budgetTokens = readOptionalCount(value['budget_tokens'], 'thinking.budget_tokens');
+  if (budgetTokens === undefined) throw invalid('thinking.budget_tokens', 'is required');
+  const effort = readEffort(config);
+  return { budgetTokens, ...(effort === undefined ? {} : { effort }) };
+}
+
+function readFormat(value: unknown): ResponseFormat | undefined {
+  if (!isObject(value) || value['type'] !== 'json_schema') return undefined;
+  return {
+    type: 'json_schema',
+    name: 'output',
+    schema: readObject(value['schema'], 'output_config.format.schema'),
+    strict: true,
+  };
+}
+
+/** The longest wait that any breakpoint of the request asks for, as clients of this format say it. */
+function readCacheTtl(body: Wire): '1h' | undefined {
+  const blocks = Array.isArray(body['system']) ? (body['system'] as unknown[]) : [];
+  const asks = blocks.some(
+    (each) => isObject(each) && isObject(each['cache_control']) && each['cache_control']['ttl'] === '1h',
+  );
+  return asks ? '1h' : undefined;
+}
+
+/** What counting tokens needs, too. */
+export function readMessagesRequest(body: Wire): ModelRequest {
+  const model = readName(body['model'], 'model');
+  const system = readTextBlocks(body['system'], 'system');
+  const tools = readOptionalList(body['tools'], 'tools').map((item, index) => readTool(item, `tools.${index}`));
+  checkNames(tools, 'tools');
+  const config = isObject(body['output_config']) ? body['output_config'] : {};
+  const stop = readOptionalList(body['stop_sequences'], 'stop_sequences');
+  return {
+    model,
+    system: system.map(({ text }) => text).join('\n\n'),
+    messages: readConversation(readList(body['messages'], 'messages')),
+    tools,
+    ...readToolChoice(body['tool_choice'], tools),
+    ...present({
+      maxOutputTokens: readOptionalCount(body['max_tokens'], 'max_tokens'),
+      temperature: readOptionalNumber(body['temperature'], 'temperature', 0, 1),
+      topP: readOptionalNumber(body['top_p'], 'top_p', 0, 1),
+      stop: stop.length === 0 ? undefined : stop.map((each, index) => readText(each, `stop_sequences.${index}`)),
+      responseFormat: readFormat(config['format'] ?? body['output_format']),
+      reasoning: readThinking(body['thinking'], config),
+      cacheTtl: readCacheTtl(body),
+    }),
+  };
+}
+
+export function readMessagesCall(body: Wire): ClientCall {
+  const request = readMessagesRequest(body);
+  if (request.maxOutputTokens === undefined) throw invalid('max_tokens', 'is required');
+  return {
+    request,
+    stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
+    // Clients that did not ask for it take the first block for the answer.
+    reasoning: request.reasoning !== undefined,
+    buildFinal: buildMessageReply,
+    openFrames: openMessagesFrames,
+  };
+}

@@ -1,0 +1,10 @@
+import { buildChatError } from '../chat-completions/error.ts';
+import type { ClientDialect } from '../dialect.ts';
+import { readResponsesCall } from './request.ts';
+
+export const RESPONSES: ClientDialect = {
+  readCall: readResponsesCall,
+  refusesBlindImages: true,
+  keepalive: ': keepalive\n\n',
+  buildError: buildChatError,
+};

@@ -1,0 +1,151 @@
+import type { AssistantPart, InputPart, ModelMessage } from '../../../inference/model.ts';
+import { invalid, unsupported } from '../../faults.ts';
+import type { Wire } from '../dialect.ts';
+import {
+  isAbsent,
+  isObject,
+  nameType,
+  readList,
+  readName,
+  readObject,
+  readOptionalList,
+  readOptionalText,
+  readText,
+} from '../fields.ts';
+import { addAssistant, addResults, pairCalls } from '../history.ts';
+import { readDetail, readImageUrl } from '../images.ts';
+import { unpackProof } from '../proof.ts';
+import type { ToolNames } from './tool-names.ts';
+
+function readImage(part: Wire, path: string): InputPart {
+  if (!isAbsent(part['file_id']))
+    throw unsupported(`${path}.file_id`, 'files are not kept; send the image as a base64 data URL');
+  const detail = readDetail(part['detail'], `${path}.detail`);
+  return readImageUrl(readText(part['image_url'], `${path}.image_url`), `${path}.image_url`, {
+    remote: false,
+    ...(detail === undefined ? {} : { detail }),
+  });
+}
+
+function readInputParts(content: unknown, path: string): InputPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return readList(content, path).map((item, index) => {
+    const at = `${path}[${index}]`;
+    const part = readObject(item, at);
+    switch (part['type']) {
+      // Some clients send back what they were sent.
+      case 'output_text':
+      case 'input_text':
+        return { type: 'text', text: readText(part['text'], `${at}.text`) };
+      case 'input_image':
+        return readImage(part, at);
+    }
+    throw unsupported(`${at}.type`, 'must be input_text or input_image');
+  });
+}
+
+function readAssistantParts(content: unknown, path: string): AssistantPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return readList(content, path).map((item, index): AssistantPart => {
+    const at = `${path}[${index}]`;
+    const part = readObject(item, at);
+    if (part['type'] === 'refusal') return { type: 'refusal', text: readText(part['refusal'], `${at}.refusal`) };
+    if (part['type'] === 'output_text' || part['type'] === 'input_text') {
+      return { type: 'text', text: readText(part['text'], `${at}.text`) };
+    }
+    throw unsupported(`${at}.type`, 'must be output_text or refusal');
+  });
+}
+
+function readMessage(item: Wire, path: string, messages: ModelMessage[]): void {
+  const content = `${path}.content`;
+  switch (item['role']) {
+    case 'user':
+      messages.push({ role: 'user', content: readInputParts(item['content'], content) });
+      return;
+    case 'assistant':
+      addAssistant(messages, readAssistantParts(item['content'], content));
+      return;
+    case 'system':
+    case 'developer': {
+      const texts = readInputParts(item['content'], content).map((part, index) => {
+        if (part.type !== 'text') throw unsupported(`${content}[${index}].type`, 'must be input_text');
+        return part;
+      });
+      messages.push({ role: 'system', content: texts });
+      return;
+    }
+  }
+  throw invalid(`${path}.role`, 'must be user, assistant, system or developer');
+}
+
+function joinTexts(value: unknown, path: string, separator: string): string {
+  return readOptionalList(value, path)
+    .map((each) => (isObject(each) && typeof each['text'] === 'string' ? each['text'] : ''))
+    .join(separator);
+}
+
+/** Reasoning that has no proof of ours goes nowhere, but it is no mistake to send it back. */
+function readReasoning(item: Wire, path: string): AssistantPart {
+  const summary = joinTexts(item['summary'], `${path}.summary`, '\n\n');
+  const text = joinTexts(item['content'], `${path}.content`, '') || summary;
+  return { type: 'reasoning', text, ...unpackProof(item['encrypted_content']) };
+}
+
+function readFunctionCall(item: Wire, path: string, names: ToolNames): AssistantPart {
+  const namespace = readOptionalText(item['namespace'], `${path}.namespace`);
+  return {
+    type: 'tool_call',
+    id: readName(item['call_id'], `${path}.call_id`),
+    name: names.flatten(readName(item['name'], `${path}.name`), namespace),
+    arguments: readText(item['arguments'], `${path}.arguments`) || '{}',
+  };
+}
+
+function readCustomCall(item: Wire, path: string, names: ToolNames): AssistantPart {
+  const namespace = readOptionalText(item['namespace'], `${path}.namespace`);
+  return {
+    type: 'tool_call',
+    id: readName(item['call_id'], `${path}.call_id`),
+    name: names.flatten(readName(item['name'], `${path}.name`), namespace),
+    arguments: JSON.stringify({ input: readText(item['input'], `${path}.input`) }),
+  };
+}
+
+function readItem(value: unknown, path: string, names: ToolNames, messages: ModelMessage[]): void {
+  const item = readObject(value, path);
+  // The type of a message may be left out.
+  const type = isAbsent(item['type']) && !isAbsent(item['role']) ? 'message' : item['type'];
+  switch (type) {
+    case 'message':
+      return readMessage(item, path, messages);
+    case 'reasoning':
+      return addAssistant(messages, [readReasoning(item, path)]);
+    case 'function_call':
+      return addAssistant(messages, [readFunctionCall(item, path, names)]);
+    case 'custom_tool_call':
+      return addAssistant(messages, [readCustomCall(item, path, names)]);
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      const callId = readName(item['call_id'], `${path}.call_id`);
+      const content = readInputParts(item['output'], `${path}.output`);
+      return addResults(messages, [{ callId, content, isError: false }]);
+    }
+    case 'item_reference':
+      throw unsupported(
+        `${path}.type`,
+        'nothing is stored here, so items cannot be referred to; send them whole (store: false in the client)',
+      );
+  }
+  throw unsupported(`${path}.type`, `items of type ${nameType(item['type'])} are not supported`);
+}
+
+export function readInput(value: unknown, names: ToolNames): ModelMessage[] {
+  if (typeof value === 'string') return [{ role: 'user', content: [{ type: 'text', text: value }] }];
+  if (isAbsent(value)) throw invalid('input', 'is required');
+  const items = readList(value, 'input');
+  if (items.length === 0) throw invalid('input', 'must not be empty');
+  const messages: ModelMessage[] = [];
+  for (const [index, item] of items.entries()) readItem(item, `input[${index}]`, names, messages);
+  return pairCalls(messages, 'input');
+}

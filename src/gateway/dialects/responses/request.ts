@@ -1,0 +1,80 @@
+import type { ModelRequest, ResponseFormat } from '../../../inference/model.ts';
+import { invalid } from '../../faults.ts';
+import { CACHE_TTL } from '../cache.ts';
+import { readSchemaFormat } from '../chat-completions/request.ts';
+import type { ClientCall, Wire } from '../dialect.ts';
+import {
+  isAbsent,
+  isObject,
+  present,
+  readName,
+  readObject,
+  readOptionalBoolean,
+  readOptionalChoice,
+  readOptionalCount,
+  readOptionalList,
+  readOptionalNumber,
+  readOptionalText,
+} from '../fields.ts';
+import { checkFields, readStrict } from './fields.ts';
+import { readInput } from './input.ts';
+import { buildEcho } from './resource.ts';
+import { buildResponse } from './reply.ts';
+import { openResponsesFrames } from './stream.ts';
+import { readResponsesTools } from './tools.ts';
+
+const EFFORTS = ['none', 'low', 'medium', 'high'] as const;
+const REASONING_FIELDS = ['effort', 'summary', 'generate_summary', 'context', 'encrypted_content'];
+
+function readFormat(text: Wire): ResponseFormat | undefined {
+  if (isAbsent(text['format'])) return undefined;
+  const format = readObject(text['format'], 'text.format');
+  const type = readOptionalChoice(format['type'], 'text.format.type', ['text', 'json_object', 'json_schema']);
+  if (type === undefined) throw invalid('text.format.type', 'is required');
+  return type === 'json_schema' ? readSchemaFormat(format, 'text.format') : { type };
+}
+
+/** Fields without an effect are still of a certain type. */
+function checkIdleFields(body: Wire): void {
+  for (const name of ['user', 'safety_identifier', 'service_tier']) readOptionalText(body[name], name);
+  for (const name of ['metadata', 'client_metadata', 'stream_options']) {
+    if (!isAbsent(body[name]) && !isObject(body[name])) throw invalid(name, 'must be an object');
+  }
+  readOptionalList(body['include'], 'include');
+  readOptionalChoice(body['truncation'], 'truncation', ['auto', 'disabled']);
+}
+
+export function readResponsesCall(body: Wire): ClientCall {
+  checkFields(body);
+  checkIdleFields(body);
+  const model = readName(body['model'], 'model');
+  const { names, tools, toolChoice } = readResponsesTools(body);
+  const reasoning = readStrict(body['reasoning'], 'reasoning', REASONING_FIELDS);
+  const text = readStrict(body['text'], 'text', ['format', 'verbosity']);
+  readOptionalBoolean(body['store'], 'store');
+  const request: ModelRequest = {
+    model,
+    system: readOptionalText(body['instructions'], 'instructions') ?? '',
+    messages: readInput(body['input'], names),
+    tools,
+    reasoning: { effort: readOptionalChoice(reasoning['effort'], 'reasoning.effort', EFFORTS) ?? 'high' },
+    ...present({
+      toolChoice,
+      parallelToolCalls: readOptionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
+      maxOutputTokens: readOptionalCount(body['max_output_tokens'], 'max_output_tokens'),
+      temperature: readOptionalNumber(body['temperature'], 'temperature', 0, 2),
+      topP: readOptionalNumber(body['top_p'], 'top_p', 0, 1),
+      responseFormat: readFormat(text),
+      cacheKey: readOptionalText(body['prompt_cache_key'], 'prompt_cache_key'),
+      cacheTtl: readOptionalChoice(body['cache_ttl'], 'cache_ttl', CACHE_TTL),
+    }),
+  };
+  const context = { echo: buildEcho(body, request), names, thinks: request.reasoning?.effort !== 'none' };
+  return {
+    request,
+    stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
+    reasoning: context.thinks,
+    buildFinal: (reply, moment) => buildResponse(reply, moment, context),
+    openFrames: (moment) => openResponsesFrames(moment, context),
+  };
+}

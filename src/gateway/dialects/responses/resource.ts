@@ -1,0 +1,73 @@
+import type { ModelRequest, ModelUsage } from '../../../inference/model.ts';
+import type { Moment, Wire } from '../dialect.ts';
+import { isAbsent, isObject } from '../fields.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** What of the request its answer says again. */
+export type Echo = Wire;
+
+/** What items are made with. `thinks`: the answer begins with a reasoning item, even of a model that shows none. */
+export type ResponseContext = { echo: Echo; names: ToolNames; thinks: boolean };
+
+export function buildEcho(body: Wire, request: ModelRequest): Echo {
+  const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {};
+  const text = isObject(body['text']) ? body['text'] : {};
+  return {
+    instructions: body['instructions'] ?? null,
+    tools: body['tools'] ?? [],
+    tool_choice: body['tool_choice'] ?? 'auto',
+    truncation: body['truncation'] ?? 'disabled',
+    parallel_tool_calls: body['parallel_tool_calls'] ?? true,
+    text: {
+      format: text['format'] ?? { type: 'text' },
+      ...(isAbsent(text['verbosity']) ? {} : { verbosity: text['verbosity'] }),
+    },
+    top_p: request.topP ?? 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+    temperature: request.temperature ?? 1,
+    reasoning: { effort: request.reasoning?.effort ?? 'high', summary: reasoning['summary'] ?? null },
+    max_output_tokens: request.maxOutputTokens ?? null,
+    max_tool_calls: null,
+    previous_response_id: null,
+    store: false,
+    background: false,
+    service_tier: body['service_tier'] ?? 'default',
+    metadata: body['metadata'] ?? {},
+    user: body['user'] ?? null,
+    safety_identifier: body['safety_identifier'] ?? null,
+    prompt_cache_key: body['prompt_cache_key'] ?? null,
+  };
+}
+
+export function responseId({ id }: Moment): string {
+  return `resp_${id}`;
+}
+
+export type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+
+export function buildResource(moment: Moment, echo: Echo, fields: Wire & { status: Status; model: string }): Wire {
+  return {
+    id: responseId(moment),
+    object: 'response',
+    created_at: moment.created,
+    completed_at: null,
+    error: null,
+    incomplete_details: null,
+    output: [],
+    usage: null,
+    ...echo,
+    ...fields,
+  };
+}
+
+export function buildUsage(usage: ModelUsage): Wire {
+  return {
+    input_tokens: usage.input,
+    input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: usage.input + usage.output,
+  };
+}

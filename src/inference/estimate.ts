@@ -1,0 +1,23 @@
+import type { ModelRequest } from './model.ts';
+
+/** What most upstreams count for a picture of usual size. */
+const IMAGE_TOKENS = 1500;
+
+/** About how many tokens a request is: four bytes of text are one, whatever the language. */
+export function estimateTokens({
+  system,
+  messages,
+  tools,
+}: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): number {
+  let images = 0;
+  const text = JSON.stringify(messages, (key, value: unknown) => {
+    if (key !== 'data') return value;
+    images += 1;
+    return '';
+  });
+  const bytes =
+    Buffer.byteLength(system) +
+    Buffer.byteLength(text) +
+    (tools.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(tools)));
+  return Math.ceil(bytes / 4) + images * IMAGE_TOKENS;
+}
