@@ -12,6 +12,9 @@ type Turn = { id: string; prompt: TurnPrompt; events: LogEvent[] };
 type StepPart = { index: number; part: AssistantPart; useId: string };
 type Step = { parts: StepPart[]; results: Map<string, { result: ToolResult; sequence: number }> };
 
+/** A message and what names it, whatever is written to the log after it. */
+export type HistoryEntry = { key: string; message: ModelMessage };
+
 /**
  * The conversation as the model reads it: a function of the log. Turns come in the order in which they began, whatever
  * the sequence of the prompt that opened them; a call without a result gets one that says so.
@@ -20,25 +23,26 @@ export function buildHistory(
   log: readonly LogEvent[],
   steerMark: string,
   attachments: ShownAttachments = new Map(),
-): ModelMessage[] {
-  const messages: ModelMessage[] = [];
+): HistoryEntry[] {
+  const entries: HistoryEntry[] = [];
   let carried: Carried = { interruption: undefined, guidance: undefined };
   for (const turn of groupTurns(log)) {
-    messages.push(buildPrompt(turn.prompt, log, carried, attachments));
+    entries.push({ key: turn.id, message: buildPrompt(turn.prompt, log, carried, attachments) });
     const steers = turn.events.filter((event) => event.type === 'user.steer');
-    for (const step of groupSteps(turn.events)) {
+    for (const [number, step] of groupSteps(turn.events)) {
+      const key = `${turn.id}/${number}`;
       if (step.parts.length === 0) continue;
       step.parts.sort((left, right) => left.index - right.index);
-      messages.push({ role: 'assistant', content: step.parts.map(({ part }) => part) });
+      entries.push({ key, message: { role: 'assistant', content: step.parts.map(({ part }) => part) } });
       const results = collectResults(step);
       if (results.length === 0) continue;
       const end = Math.max(...[...step.results.values()].map(({ sequence }) => sequence), 0);
       attachSteers(results, takeSteers(steers, end), steerMark);
-      messages.push({ role: 'tool', results });
+      entries.push({ key: `${key}/results`, message: { role: 'tool', results } });
     }
     carried = findCarried(turn.events, steers);
   }
-  return messages;
+  return entries;
 }
 
 /** Guidance that no batch of results has taken up: it opens the next turn, unless the user wanted to stop. */
@@ -107,7 +111,7 @@ function readPrompt(prompt: TurnPrompt, log: readonly LogEvent[], attachments: S
 }
 
 /** The steps of a turn, in order. */
-function groupSteps(events: readonly LogEvent[]): Step[] {
+function groupSteps(events: readonly LogEvent[]): [number, Step][] {
   const steps = new Map<number, Step>();
   const stepOfUse = new Map<string, Step>();
   const at = (number: number): Step => {
@@ -128,7 +132,7 @@ function groupSteps(events: readonly LogEvent[]): Step[] {
     const step = stepOfUse.get(result.callId);
     if (step !== undefined) step.results.set(result.callId, { result, sequence: event.sequence });
   }
-  return [...steps.entries()].sort(([left], [right]) => left - right).map(([, step]) => step);
+  return [...steps.entries()].sort(([left], [right]) => left - right);
 }
 
 const USE_TYPES = ['agent.tool_use', 'agent.mcp_tool_use', 'agent.custom_tool_use', 'agent.clarify_request'];

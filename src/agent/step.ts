@@ -7,7 +7,8 @@ import type { AssistantPart, ModelDelta, ModelReply, ModelRequest } from '../inf
 import { ModelError } from '../inference/model.ts';
 import { showAttachments } from './attachments.ts';
 import { buildBlocks } from './blocks.ts';
-import { buildHistory } from './history.ts';
+import { buildMessages, compactHistory, needsCompaction } from './compaction.ts';
+import type { HistoryEntry } from './history.ts';
 import { openLiveFrames } from './live.ts';
 import type { LiveFrames } from './live.ts';
 import type { StepCall } from './log.ts';
@@ -31,12 +32,19 @@ export async function callModel(turn: Turn, deps: TurnDeps): Promise<StepReply> 
     throw new ModelError('unknown_model', `No provider is configured for the model ${deps.session.modelName}.`);
   }
   const offered = buildOffered(deps.session.toolConfigs, await deps.mcp.listTools());
-  const request = await buildRequest(turn, deps, offered);
+  let prompt = await buildRequest(turn, deps, offered);
+  let mayCompact = true;
+  const compact = async (tight: boolean) => {
+    if (!(await compactHistory(turn, deps, { ...prompt, model, tight }))) return false;
+    prompt = await buildRequest(turn, deps, offered);
+    return true;
+  };
+  if (needsCompaction(turn, deps.journal.events, prompt.request.messages, model.contextWindow)) await compact(false);
   for (let attempt = 0; ; attempt += 1) {
     const ids = new Map<number, string>();
     const partial: Partial = new Map();
     try {
-      const reply = await streamReply({ request, offered }, ids, partial, turn, deps);
+      const reply = await streamReply({ request: prompt.request, offered }, ids, partial, turn, deps);
       // A list of models may have answered with another than its first: its price counts.
       turn.usage = addCall(turn.usage, reply.usage, deps.inference.findModel(reply.model) ?? model);
       turn.steps += 1;
@@ -45,6 +53,10 @@ export async function callModel(turn: Turn, deps: TurnDeps): Promise<StepReply> 
       if (deps.signal.aborted) {
         turn.unwritten.push(...buildPartial(partial, ids, turn));
         throw deps.signal.reason;
+      }
+      if (mayCompact && error instanceof ModelError && error.fault === 'context_overflow') {
+        mayCompact = false;
+        if (await compact(true)) continue;
       }
       const broke = error instanceof ModelError && error.retryable && ids.size > 0;
       if (!broke || attempt >= MAX_REISSUES) throw error;
@@ -59,12 +71,17 @@ type Partial = Map<number, string>;
 /** Tools of MCP servers in the request, by the model's name for them. */
 type Offered = ReadonlyMap<string, OfferedMcpTool>;
 
-async function buildRequest(turn: Turn, deps: TurnDeps, offered: Offered): Promise<ModelRequest> {
+async function buildRequest(
+  turn: Turn,
+  deps: TurnDeps,
+  offered: Offered,
+): Promise<{ entries: HistoryEntry[]; request: ModelRequest }> {
   const { session, journal } = deps;
   const attachments = await showAttachments(journal.events, turn.id, deps.attachments, deps.signal);
   const steerMark = buildSteerMark(session.id);
   const tools = buildModelTools(session.toolConfigs, deps.tools, offered);
-  return {
+  const { entries, messages } = buildMessages(journal.events, steerMark, attachments);
+  const request = {
     model: session.modelName,
     system: buildSystemPrompt({
       systemPrompt: session.systemPrompt,
@@ -72,10 +89,11 @@ async function buildRequest(turn: Turn, deps: TurnDeps, offered: Offered): Promi
       toolNames: tools.map((tool) => tool.name),
       notes: session.promptNotes,
     }),
-    messages: buildHistory(journal.events, steerMark, attachments),
+    messages,
     tools,
     cacheKey: session.id,
   };
+  return { entries, request };
 }
 
 async function streamReply(

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { buildHistory, findLateSteers } from '../../src/agent/history.ts';
 import type { StepCall } from '../../src/agent/log.ts';
 import type { ModelMessage } from '../../src/inference/model.ts';
+import type { LogEvent } from '../../src/contract/journal.ts';
 import { openTestLog } from './log.ts';
 
+const readMessages = (log: readonly LogEvent[]) => buildHistory(log, MARK).map(({ message }) => message);
 const MARK = 'm4rk';
 
 function textOf(message: ModelMessage | undefined): string {
@@ -32,7 +34,7 @@ describe('guidance', () => {
       log.steer('slow');
     });
     log.end();
-    expect(buildHistory(log.log, MARK)[2]).toMatchObject({
+    expect(readMessages(log.log)[2]).toMatchObject({
       results: [
         {
           content: [{ text: 'result' }, { text: '\n<user-guidance m4rk>\nleft\nslow\n</user-guidance m4rk>' }],
@@ -49,7 +51,7 @@ describe('guidance', () => {
     log.end();
     expect(findLateSteers(log.log)).toEqual({ text: 'left', eventId: id });
     log.begin({ kind: 'steer', text: 'left', eventId: id });
-    expect(buildHistory(log.log, MARK).at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: 'left' }] });
+    expect(readMessages(log.log).at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: 'left' }] });
   });
 
   it('that came too late is told with whatever opens the next turn instead', () => {
@@ -57,10 +59,10 @@ describe('guidance', () => {
     writeTurn(log, undefined, () => log.steer('left'));
     log.end();
     log.begin(log.message('Next.'));
-    expect(textOf(buildHistory(log.log, MARK).at(-1))).toMatch(/too late.*left.*Next\./);
+    expect(textOf(readMessages(log.log).at(-1))).toMatch(/too late.*left.*Next\./);
     log.end();
     log.begin(log.message('And then.'));
-    expect(textOf(buildHistory(log.log, MARK).at(-1))).not.toContain('left');
+    expect(textOf(readMessages(log.log).at(-1))).not.toContain('left');
   });
 
   it('of an interrupted turn opens none, and is told after the interruption', () => {
@@ -72,7 +74,7 @@ describe('guidance', () => {
     log.end(true);
     expect(findLateSteers(log.log)).toBeUndefined();
     log.begin(log.message('Next.'));
-    expect(textOf(buildHistory(log.log, MARK).at(-1))).toMatch(/interrupted.*Stop\..*left.*Next\./);
+    expect(textOf(readMessages(log.log).at(-1))).toMatch(/interrupted.*Stop\..*left.*Next\./);
   });
 });
 
@@ -87,7 +89,7 @@ describe('an interruption', () => {
       log.end(true);
       if (open === 'message') log.begin(log.message('Next.'));
       else log.begin({ kind: open, text: 'Next.', eventId: null } as { kind: 'notice'; text: string; eventId: null });
-      expect(textOf(buildHistory(log.log, MARK).at(-1))).toContain(note);
+      expect(textOf(readMessages(log.log).at(-1))).toContain(note);
     }
   });
 
@@ -96,7 +98,7 @@ describe('an interruption', () => {
     writeTurn(log, undefined, () => log.interrupt('Stop.'));
     log.end();
     log.begin(log.message('Next.'));
-    expect(textOf(buildHistory(log.log, MARK).at(-1))).not.toContain('Stop.');
+    expect(textOf(readMessages(log.log).at(-1))).not.toContain('Stop.');
   });
 });
 
@@ -161,7 +163,7 @@ it('whatever the log: each call is followed by exactly its result, and nothing i
   fc.assert(
     fc.property(fc.array(turnSpec, { minLength: 1, maxLength: 4 }), (turns) => {
       const { log, steers } = writeLog(turns);
-      const history = buildHistory(log, MARK);
+      const history = readMessages(log);
       expect(history[0]?.role).toBe('user');
       history.forEach((message, index) => {
         const calls =

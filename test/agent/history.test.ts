@@ -6,7 +6,7 @@ import { openTestLog } from './log.ts';
 type TestLog = ReturnType<typeof openTestLog>;
 
 const MARK = 'm4rk';
-const read = ({ log }: TestLog) => buildHistory(log, MARK);
+const read = ({ log }: TestLog) => buildHistory(log, MARK).map(({ message }) => message);
 
 /** A conversation in one line a message. */
 function show(messages: readonly ModelMessage[]): string[] {
@@ -205,7 +205,7 @@ describe('a history', () => {
     const shown = [{ type: 'text' as const, text: 'what it says' }];
     const prompt = { type: 'text', text: 'Look.' };
     const eventId = log.log.find((event) => event.type === 'user.message')?.id ?? '';
-    expect(buildHistory(log.log, 'm', new Map([[eventId, shown]]))).toEqual([
+    expect(buildHistory(log.log, 'm', new Map([[eventId, shown]])).map(({ message }) => message)).toEqual([
       { role: 'user', content: [prompt, ...shown] },
     ]);
     expect(read(log)).toEqual([

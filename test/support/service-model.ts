@@ -19,12 +19,17 @@ export type ServiceModel = {
   verdicts: Answer[];
   /** requests to the judge since `play` */
   judged: RecordedRequest[];
+  /** what sums up a conversation next, one after the other, and then "a summary" */
+  summaries: Answer[];
+  /** requests for summaries since `play` */
+  summarized: RecordedRequest[];
   /** resolves with the request of this number since `play`, as soon as it has come */
   request(number: number): Promise<RecordedRequest>;
   close(): Promise<void>;
 };
 
 const TITLE = /Write a title of/;
+const SUMMARY = /Sum up the earlier part of a conversation/;
 const JUDGE = /You judge whether the goal/;
 export const TITLE_USAGE = { input: 100, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
@@ -41,12 +46,16 @@ export async function startServiceModel(): Promise<ServiceModel> {
     titles: [],
     verdicts: [],
     judged: [],
+    summaries: [],
+    summarized: [],
     play(...next) {
       answers = next;
       model.requests = [];
       model.titles = [];
       model.verdicts = [];
       model.judged = [];
+      model.summaries = [];
+      model.summarized = [];
     },
     request(number) {
       return new Promise((resolve) => {
@@ -65,6 +74,11 @@ export async function startServiceModel(): Promise<ServiceModel> {
       model.titles.push(request);
       if (model.title === null) return { status: 400 };
       return { reply: { content: [{ type: 'text', text: model.title }], usage: TITLE_USAGE } };
+    }
+    if (SUMMARY.test(JSON.stringify(request.body))) {
+      model.summarized.push(request);
+      const summary = model.summaries.shift() ?? say('a summary');
+      return typeof summary === 'function' ? summary(request) : summary;
     }
     if (JUDGE.test(JSON.stringify(request.body))) {
       model.judged.push(request);
