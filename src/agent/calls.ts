@@ -1,5 +1,7 @@
 import type { LogEvent, NewAsk, NewEvent, TurnPatch } from '../contract/journal.ts';
+import type { TextBlock } from '../contract/common.ts';
 import { newId } from '../ids.ts';
+import { joinBlocks } from './blocks.ts';
 import { buildApprovalRequest, buildClarifyRequest, buildCustomUse, buildResult, buildUse } from './call-events.ts';
 import { buildBatches, decideCall } from './decide.ts';
 import type { CallFacts, CallPlan } from './decide.ts';
@@ -11,6 +13,7 @@ import { findTool } from './toolbox.ts';
 import type { FoundTool } from './toolbox.ts';
 import { readArguments } from './tools/arguments.ts';
 import { readClarifyInput } from './tools/clarify.ts';
+import { buildResultBudget } from './tools/plumbing.ts';
 import { Interrupted } from './turn-types.ts';
 import type { AskState, Turn, TurnDeps } from './turn-types.ts';
 import { openWrite } from './write.ts';
@@ -117,9 +120,10 @@ async function runBatch(
   if (uses.length > 0) {
     await deps.journal.append({ ...openWrite(turn, uses), turn: keepStep(turn, step) });
   }
+  const fit = buildResultBudget(countResults(step, turn, deps));
   const outcomes = await Promise.allSettled(
     batch.map(async ({ call, plan }) => {
-      const result = await runTool(call, plan.tool, plan.input, turn, deps);
+      const result = await runTool(call, plan.tool, plan.input, fit, turn, deps);
       await deps.journal.append({
         events: [buildResult({ turnId: turn.id, step: step.number, call }, result)],
         ...(result.stateChanged ? { session: { toolState: turn.toolState } } : {}),
@@ -129,6 +133,15 @@ async function runBatch(
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') throw outcome.reason;
   }
+}
+
+/** Characters of the step's results that are in the log. */
+function countResults(step: OpenStep, turn: Turn, deps: TurnDeps): number {
+  const uses = new Set(step.calls.map(({ useId }) => useId));
+  return deps.journal.events
+    .filter((event) => event.turnId === turn.id && RESULT_TYPES.has(event.type))
+    .filter(({ payload }) => uses.has(String(payload['tool_use_id'])))
+    .reduce((sum, { payload }) => sum + joinBlocks(payload['content'] as TextBlock[]).length, 0);
 }
 
 async function askCaller(

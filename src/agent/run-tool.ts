@@ -5,6 +5,7 @@ import type { StepCall } from './log.ts';
 import { look } from './look.ts';
 import { buildScriptCalls } from './script-calls.ts';
 import { finishResult } from './tools/plumbing.ts';
+import type { ResultBudget } from './tools/plumbing.ts';
 import { failTool } from './tools/tool.ts';
 import type { ToolOutcome } from './tools/tool.ts';
 import type { RunnableTool } from './toolbox.ts';
@@ -23,6 +24,7 @@ export async function runTool(
   call: StepCall,
   tool: RunnableTool,
   input: Record<string, unknown>,
+  fit: ResultBudget,
   turn: Turn,
   deps: TurnDeps,
 ): Promise<ToolRun> {
@@ -53,7 +55,7 @@ export async function runTool(
   const context = { ...outer, scriptCalls: buildScriptCalls(outer, deps) };
   let outcome: ToolOutcome;
   try {
-    outcome = await finishResult(tool.name, await tool.run(input, context), context);
+    outcome = await fit(await finishResult(tool.name, await tool.run(input, context), context), context);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(error instanceof SandboxError)) deps.report(error, `tool ${tool.name} failed`);

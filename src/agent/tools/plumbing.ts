@@ -4,7 +4,10 @@ import { redactSecrets } from './redact.ts';
 import type { ToolOutcome } from './tool.ts';
 
 export const RESULT_CAP = 100_000;
+const STEP_CAP = 200_000;
 const PREVIEW = 1500;
+/** A file for less than this would spare nothing. */
+const SPILL_FROM = 2 * PREVIEW;
 /** It caps itself; spilling what it reads would make the model read that in turn, for ever. */
 const EXEMPT = new Set(['read_file']);
 
@@ -42,6 +45,26 @@ export async function finishResult(
   const content = cleanResult(outcome.content);
   if (content.length <= RESULT_CAP || EXEMPT.has(tool)) return { ...outcome, content };
   return { ...outcome, content: await persistResult(content, context) };
+}
+
+/** Makes a result fit with those that stand beside it. */
+export type ResultBudget = (
+  outcome: ToolOutcome,
+  context: { callId: string; sandbox(): Promise<SandboxSession> },
+) => Promise<ToolOutcome>;
+
+/**
+ * For the results of one reply, of which `used` characters are there: one that would take them past 200,000 goes to a
+ * file, whatever tool it is of.
+ */
+export function buildResultBudget(used: number): ResultBudget {
+  let total = used;
+  return async (outcome, context) => {
+    const { length } = outcome.content;
+    const spilled = total + length > STEP_CAP && length > SPILL_FROM;
+    total += spilled ? PREVIEW : length;
+    return spilled ? { ...outcome, content: await persistResult(outcome.content, context) } : outcome;
+  };
 }
 
 /** Writes a long result to `.capstan/outputs/<callId>.txt` and returns what takes its place. */
