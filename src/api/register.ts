@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Route, RouteInput } from '../contract/route.ts';
-import { describeIssues } from '../contract/validation.ts';
+import { describeIssues, describePath } from '../contract/validation.ts';
 import { errors } from '../errors.ts';
 import type { Caller } from '../http/deps.ts';
 import type { ApiDeps } from './deps.ts';
-import { describeUnstorable } from './text.ts';
+import { cutPath, findUnstorable } from './text.ts';
 
 /** `hijacked`: the handler has answered by itself (streams). */
 export type Answer = { status: number; body: unknown; headers?: Record<string, string> } | 'hijacked';
@@ -20,8 +20,11 @@ function parse<T>(schema: z.ZodType<T> | undefined, value: unknown, root: string
   if (schema === undefined) return undefined;
   const result = schema.safeParse(value);
   if (!result.success) throw errors.validation(describeIssues(result.error, root));
-  const unstorable = describeUnstorable(value);
-  if (unstorable !== undefined) throw errors.validation(`${root}: ${unstorable}`);
+  const unstorable = findUnstorable(value);
+  if (unstorable !== undefined) {
+    const path = describePath(cutPath(unstorable.path, result.data), root);
+    throw errors.validation(`${path}: ${unstorable.reason}`);
+  }
   return result.data;
 }
 
@@ -30,7 +33,7 @@ function parseParams(route: Route, value: unknown): Record<string, string> | und
   if (route.params === undefined) return undefined;
   const result = route.params.safeParse(value);
   if (result.success) {
-    if (describeUnstorable(value) !== undefined) throw errors.notFound('resource');
+    if (findUnstorable(value) !== undefined) throw errors.notFound('resource');
     return result.data;
   }
   const names = result.error.issues.map((issue) => String(issue.path[0]));

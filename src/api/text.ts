@@ -5,17 +5,38 @@ function describeText(text: string): string | undefined {
   return text.isWellFormed() ? undefined : 'must be valid Unicode';
 }
 
+/** Where a value holds what cannot be kept, and why; of a bad key, where the object is. */
+export type Unstorable = { path: PropertyKey[]; reason: string };
+
 /**
  * Why the database could not keep a parsed JSON value, or undefined when it can: NUL characters, lone surrogates and
  * endless nesting are JSON but neither text nor jsonb.
  */
-export function describeUnstorable(value: unknown, depth = 0): string | undefined {
-  if (typeof value === 'string') return describeText(value);
+export function findUnstorable(value: unknown, path: PropertyKey[] = []): Unstorable | undefined {
+  if (typeof value === 'string') return blame(path, describeText(value));
   if (value === null || typeof value !== 'object') return undefined;
-  if (depth === MAX_DEPTH) return `must be nested at most ${MAX_DEPTH} levels deep`;
+  if (path.length === MAX_DEPTH) return blame([], `must be nested at most ${MAX_DEPTH} levels deep`);
+  const isList = Array.isArray(value);
   for (const [key, item] of Object.entries(value)) {
-    const reason = (Array.isArray(value) ? undefined : describeText(key)) ?? describeUnstorable(item, depth + 1);
-    if (reason !== undefined) return reason;
+    const inner = [...path, isList ? Number(key) : key];
+    const found = (isList ? undefined : blame(path, describeText(key))) ?? findUnstorable(item, inner);
+    if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function blame(path: PropertyKey[], reason: string | undefined): Unstorable | undefined {
+  return reason === undefined ? undefined : { path, reason };
+}
+
+/** The part of a path that leads through what is known, so that it names no field that the caller made up. */
+export function cutPath(path: readonly PropertyKey[], known: unknown): PropertyKey[] {
+  const kept: PropertyKey[] = [];
+  let at = known;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) break;
+    kept.push(key);
+    at = (at as Record<PropertyKey, unknown>)[key];
+  }
+  return kept;
 }

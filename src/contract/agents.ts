@@ -162,7 +162,7 @@ export const ProductionPointer = z
 export const TagName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"')
-  .refine((name) => name !== 'production', 'is reserved');
+  .refine((name) => name.toLowerCase() !== 'production', 'is reserved');
 
 export const AgentTag = z
   .object({

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 
-function describePath(path: readonly PropertyKey[], root: string): string {
-  const text = path.reduce<string>(
+/** Fields whose keys are the caller's own words, which messages do not repeat. */
+const OPEN_FIELDS: readonly PropertyKey[] = ['metadata', 'input_schema'];
+
+/** `a.b[0]` for a place in what the caller sent, `root` for all of it. A key of the caller's own is `*`. */
+export function describePath(path: readonly PropertyKey[], root: string): string {
+  const open = path.findIndex((key) => OPEN_FIELDS.includes(key));
+  const shown = open === -1 || open === path.length - 1 ? path : [...path.slice(0, open + 1), '*'];
+  const text = shown.reduce<string>(
     (left, key) => (typeof key === 'number' ? `${left}[${key}]` : left === '' ? String(key) : `${left}.${String(key)}`),
     '',
   );

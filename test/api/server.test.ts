@@ -60,15 +60,25 @@ test('a body over the limit is 413', async () => {
 });
 
 test.each([
-  ['NUL', { name: 'a\0b' }, 'NUL'],
-  ['a lone surrogate', { metadata: { a: '\ud800' } }, 'Unicode'],
-  ['a NUL key', { metadata: { 'a\0': 1 } }, 'NUL'],
-])('text that no database keeps is 400: %s', async (_name, part, word) => {
+  ['NUL', { name: 'a\0b' }, 'name: must not contain NUL characters'],
+  ['NUL in a list', { skills: [{ name: 'a', content: 'b\0' }] }, 'skills[0].content: must not contain NUL characters'],
+  ['a lone surrogate', { metadata: { CANARY: '\ud800' } }, 'metadata.*: must be valid Unicode'],
+  ['a NUL key', { metadata: { 'CANARY\0': 1 } }, 'metadata: must not contain NUL characters'],
+  ['NUL in a field that nobody knows', { CANARY: { x: '\0' } }, 'body: must not contain NUL characters'],
+])('text that no database keeps is 400: %s', async (_name, part, message) => {
   const reply = await api.call('POST', '/v1/agents', {
     body: { name: 'x', modelName: 'a/b', systemPrompt: '', skills: [], tools: [], ...part },
   });
   expect([reply.status, reply.body.error]).toEqual([400, 'validation_error']);
-  expect(reply.body.message).toContain(word);
+  expect(reply.body.message).toBe(message);
+});
+
+test('a message never holds a key that the caller has made up', async () => {
+  const event = { type: 'user.message', content: [{ type: 'text', text: 'x' }], metadata: { CANARY: ['x'] } };
+  const reply = await api.call('POST', '/v1/sessions/ses_1/events', { body: { events: [event] } });
+  expect([reply.status, reply.body.error]).toEqual([400, 'validation_error']);
+  expect(reply.body.message).toContain('events[0].metadata.*: ');
+  expect(reply.body.message).not.toContain('CANARY');
 });
 
 test('endless nesting is 400', async () => {

@@ -62,7 +62,7 @@ test('tags are made, moved, listed by name and deleted', async () => {
   expect((await api.call('DELETE', `/v1/agents/${id}/tags/a`)).status).toBe(404);
 });
 
-test.each(['production', '-a', 'a%20b', 'x'.repeat(65), '.a'])('the tag name %s is 400', async (name) => {
+test.each(['production', 'Production', '-a', 'a%20b', 'x'.repeat(65), '.a'])('the tag name %s is 400', async (name) => {
   const reply = await put(`/tags/${name}`, 0);
   expect([reply.status, reply.text]).toEqual([400, expect.stringContaining('tagName')]);
 });
