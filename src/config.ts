@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { ConfigFile } from './contract/config-file.ts';
 import { describeIssues } from './contract/validation.ts';
+import type { WebSearchConfig } from './contract/web-search.ts';
 import { StartupError, errorText } from './errors.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -137,6 +138,13 @@ function readProviders(file: ConfigFile, settings: z.infer<typeof Settings>, env
   return providers;
 }
 
+function readWebSearch({ webSearch }: ConfigFile, env: Environment): WebSearchConfig | undefined {
+  if (webSearch?.apiKeyEnv === undefined) return webSearch;
+  const apiKey = env[webSearch.apiKeyEnv] ?? '';
+  if (apiKey === '') throw new StartupError(`webSearch takes its key from ${webSearch.apiKeyEnv}, which is not set.`);
+  return { ...webSearch, apiKey };
+}
+
 /** Clients of the messages format name the host only; everywhere else here the version segment is part of the base. */
 function withVersion(baseUrl: string): string {
   const trimmed = baseUrl.replace(/\/+$/, '');
@@ -178,6 +186,7 @@ export function readConfig(env: Environment) {
     logLevel: settings.CAPSTAN_LOG_LEVEL,
     providers: readProviders(file, settings, env),
     models: file.models,
+    webSearch: readWebSearch(file, env),
     file,
   };
 }

@@ -16,6 +16,7 @@ import type { Logger } from './log.ts';
 import { openAppender } from './worker/appender.ts';
 import { startAutomations } from './worker/automations/start.ts';
 import { startWorker } from './worker/start.ts';
+import { openWeb } from './web/web.ts';
 
 export type RoleContext = { config: Config; backends: Backends; lifecycle: Lifecycle; log: Logger };
 
@@ -64,9 +65,11 @@ async function runWorker({ config, backends, lifecycle, log }: RoleContext): Pro
   if (visionModel !== undefined && inference.findModel(visionModel)?.vision !== true) {
     throw new StartupError(`visionModel: ${visionModel} is no configured model that reads images.`);
   }
+  const web = lifecycle.use('web', openWeb({ egress: backends.egress, search: config.webSearch }));
   const worker = await startWorker(
     {
       ...backends,
+      web,
       ...(visionModel === undefined ? {} : { visionModel }),
       inference,
       log,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ModelsConfig, ProvidersConfig } from './config.ts';
+import { WebSearchConfig } from './web-search.ts';
 
 const LOGIN_METHODS = [
   'password',
@@ -17,6 +18,7 @@ export const ConfigFile = z.strictObject({
   models: ModelsConfig.default({}),
   /** looks at images for sessions whose own model cannot: a name or `<provider>/<id>` */
   visionModel: z.string().min(1).max(500).optional(),
+  webSearch: WebSearchConfig.optional(),
   mcpCatalog: z
     .array(
       z.strictObject({

@@ -19,6 +19,7 @@ import { listTurnAsks } from '../store/asks.ts';
 import { listInbox } from '../store/inbox.ts';
 import { readPermissions, restSession } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
+import type { Web } from '../web/web.ts';
 import { buildAttachmentPort } from './attachments.ts';
 import { expireAsks } from './expire.ts';
 import { mayHaveGoal, pursueGoal } from './goal.ts';
@@ -39,6 +40,7 @@ export type WorkerDeps = {
   tools: ReadonlyMap<string, Tool>;
   mcp: Mcp;
   egress: Egress;
+  web: Web;
   /** looks at images where a session's own model cannot */
   visionModel?: string;
   vaults: Vaults;

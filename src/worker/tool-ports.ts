@@ -3,13 +3,14 @@ import type { SearchPort, ToolPorts } from '../agent/tools/ports.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Subject } from '../store/approvals.ts';
 import type { Claim } from '../store/leases.ts';
+import type { Web } from '../web/web.ts';
 import { changeMemory } from '../store/memories.ts';
 import { buildConversion } from './conversion.ts';
 import { keepLearnedSkills } from '../store/prompt-snapshots.ts';
 import { findSessionFacts, listRecentSessions, readMessages, searchMessages } from '../store/search.ts';
 
 /** What the tools of a session reach: in the database, what belongs to its organization, agent and subject. */
-export function buildToolPorts(claim: Claim, { db, egress }: { db: Db; egress: Egress }): ToolPorts {
+export function buildToolPorts(claim: Claim, { db, egress, web }: { db: Db; egress: Egress; web: Web }): ToolPorts {
   const { organizationId, agentId, subjectId } = claim;
   const subject = { organizationId, agentId, subjectId };
   return {
@@ -32,6 +33,7 @@ export function buildToolPorts(claim: Claim, { db, egress }: { db: Db; egress: E
       keepIndex: (learned) => keepLearnedSkills(db, subject, learned),
     },
     conversion: buildConversion(egress),
+    web,
   };
 }
 

@@ -17,6 +17,7 @@ const VAULT: Places = ['src/vault/'];
 const MCP: Places = ['src/mcp/'];
 const HTTP: Places = ['src/http/'];
 const DOCUMENTS: Places = ['src/documents/'];
+const WEB: Places = ['src/web/'];
 const KUBERNETES: Places = ['src/kubernetes/'];
 const ROOTS: Places = ['src/deps.ts', 'src/roles.ts', 'src/main.ts'];
 const role = (...more: Places) => [...CONTRACT, ...BASE, ...PORTS, ...STORE, 'src/egress/', ...more];
@@ -41,9 +42,10 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: ['src/agent/'], may: [...CONTRACT, ...BASE, 'src/inference/', ...PORTS] },
   { from: VAULT, may: [...CONTRACT, ...BASE, ...STORE, 'src/egress/', 'src/backends/db/db.ts'] },
   { from: MCP, may: [...CONTRACT, ...BASE, 'src/egress/', ...VAULT] },
+  { from: WEB, may: [...CONTRACT, ...BASE, 'src/egress/', ...DOCUMENTS] },
   { from: HTTP, may: role() },
   { from: ['src/api/'], may: role(...HTTP, ...VAULT, ...MCP) },
-  { from: ['src/worker/'], may: role('src/agent/', 'src/inference/', ...DOCUMENTS, ...VAULT, ...MCP) },
+  { from: ['src/worker/'], may: role('src/agent/', 'src/inference/', ...DOCUMENTS, ...VAULT, ...MCP, ...WEB) },
   { from: ['src/gateway/'], may: role(...HTTP, 'src/inference/') },
   { from: ['src/video/'], may: role(...HTTP) },
   { from: ['src/login/'], may: role(...HTTP) },

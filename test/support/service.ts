@@ -11,11 +11,13 @@ import { openRedis } from '../../src/backends/limits/redis.ts';
 import { openProcessSandboxes } from '../../src/backends/sandbox/process.ts';
 import type { ProviderModel, WireFormat } from '../../src/contract/config.ts';
 import { SCOPES } from '../../src/contract/keys.ts';
+import type { WebSearchConfig } from '../../src/contract/web-search.ts';
 import { openInference } from '../../src/inference/inference.ts';
 import { openLog } from '../../src/log.ts';
 import { createKey } from '../../src/store/keys.ts';
 import { openAppender } from '../../src/worker/appender.ts';
 import { startWorker } from '../../src/worker/start.ts';
+import { openWeb } from '../../src/web/web.ts';
 import { buildApi } from './chat.ts';
 import type { Api } from './chat.ts';
 import { openEmbeddedDatabase, openPostgresDatabase } from './database.ts';
@@ -33,6 +35,7 @@ export type ServiceOptions = {
   workers?: number;
   customToolTimeoutMs?: number;
   maxSteps?: number;
+  webSearch?: WebSearchConfig;
   visionModel?: string;
   /** beside the product's own */
   tools?: Tool[];
@@ -115,9 +118,11 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
   for (let number = 0; number < (options.workers ?? 1); number += 1) {
     const ports = await openPorts(`worker-${number}`);
     const limits = { maxSteps: options.maxSteps ?? 20, customToolTimeoutMs: options.customToolTimeoutMs ?? 300_000 };
+    const vaults = openTestVaults(db);
     const deps = {
       ...ports,
-      ...openTestVaults(db),
+      ...vaults,
+      web: use(openWeb({ egress: vaults.egress, search: options.webSearch })),
       inference,
       tools,
       appender: openAppender(db),

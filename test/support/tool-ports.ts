@@ -1,5 +1,6 @@
 import type { LearnedSkill, ToolPorts } from '../../src/agent/tools/ports.ts';
 import { openEgress } from '../../src/egress/egress.ts';
+import { openWeb } from '../../src/web/web.ts';
 import { buildConversion } from '../../src/worker/conversion.ts';
 import type { Skill } from '../../src/contract/agents.ts';
 
@@ -7,6 +8,7 @@ export type NotedPorts = ToolPorts & { documents: Map<string, string>; index: Le
 
 /** What tools reach beyond the sandbox, in memory; there are no earlier sessions. */
 export function buildPorts(configured: Skill[] = []): NotedPorts {
+  const egress = openEgress({ allow: [] });
   const ports: NotedPorts = {
     documents: new Map(),
     index: [],
@@ -30,7 +32,8 @@ export function buildPorts(configured: Skill[] = []): NotedPorts {
         ports.index = [...learned];
       },
     },
-    conversion: buildConversion(openEgress({ allow: [] })),
+    conversion: buildConversion(egress),
+    web: openWeb({ egress, search: undefined }),
   };
   return ports;
 }

@@ -1,6 +1,7 @@
 import type { Skill } from '../../contract/agents.ts';
 import type { MemoryTarget } from '../../contract/memory.ts';
 import type { ImagePart } from '../../inference/model.ts';
+import type { WebPort } from './web/port.ts';
 
 /** What tools reach beyond the sandbox, always within the session's organization, agent and subject. */
 export type ToolPorts = {
@@ -8,6 +9,7 @@ export type ToolPorts = {
   search: SearchPort;
   skills: SkillsPort;
   conversion: ConversionPort;
+  web: WebPort;
 };
 
 /** Libraries that read what nobody has looked at. A fault is in words for the model; only the signal's reason is thrown. */

@@ -14,6 +14,8 @@ import { terminalTool } from './terminal.ts';
 import { todoTool } from './todo.ts';
 import type { Tool } from './tool.ts';
 import { visionAnalyzeTool } from './vision-analyze.ts';
+import { webExtractTool } from './web-extract.ts';
+import { webSearchTool } from './web-search.ts';
 import { writeFileTool } from './write-file.ts';
 
 /** The tools that need nothing but their context. */
@@ -27,6 +29,8 @@ export function buildTools(): Tool[] {
     processTool,
     executeCodeTool,
     visionAnalyzeTool,
+    webSearchTool,
+    webExtractTool,
     todoTool,
     clarifyTool,
     memoryTool,
