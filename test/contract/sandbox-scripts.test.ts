@@ -160,7 +160,7 @@ describe.each(adapters)('scripts in sandboxes by $name', ({ open }) => {
   test('a timeout ends it, and what is still answered for it', async () => {
     let aborted = false;
     const result = await script({
-      timeoutMs: 8000,
+      timeoutMs: 12_000,
       files: main(`console.log('begun'); await ask('for ever');`),
       answer: (_line, signal) =>
         new Promise((_resolve, reject) => {

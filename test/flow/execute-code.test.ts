@@ -111,20 +111,22 @@ print(terminal("wc -l < numbers.txt; exit 3")["exit_code"])
 
   it('ends with an interrupt, and so does the call that it makes', async () => {
     const chat = await openChat();
+    // of this run alone: others may be under way on this machine
+    const [call, child] = [`sleep 98764.${process.pid}`, `sleep 98765.${process.pid}`];
     service.model.play(
       code(`
 import subprocess
 from capstan_tools import terminal
-subprocess.Popen(["sleep", "98764.2"], start_new_session=True)
-print(terminal("exec sleep 98764.1"))
+subprocess.Popen("exec ${child}", shell=True, start_new_session=True)
+print(terminal("exec ${call}"))
 `),
       say('Sorry.'),
     );
     await chat.prompt('Go.');
-    await expect.poll(() => isRunning('sleep 98764.1'), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isRunning(call), { timeout: 20_000 }).toBe(true);
     await chat.send(interrupt());
     expect((await chat.next('session.status_idle')).payload).toMatchObject({ interrupted: true });
-    await expect.poll(() => isRunning('sleep 98764.1') || isRunning('sleep 98764.2'), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isRunning(call) || isRunning(child), { timeout: 20_000 }).toBe(false);
     const result = (await chat.list()).find(({ type }) => type === 'agent.tool_result');
     expect(textOf(result)).toContain('Interrupted by the user');
     chat.close();
