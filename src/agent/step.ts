@@ -3,7 +3,7 @@ import type { NewEvent } from '../contract/journal.ts';
 import { BUILTIN_TOOL_NAMES, findToolset } from '../contract/toolsets.ts';
 import { newId } from '../ids.ts';
 import { collectReply } from '../inference/collect.ts';
-import type { AssistantPart, ModelDelta, ModelReply, ModelRequest } from '../inference/model.ts';
+import type { AssistantPart, ModelDelta, ModelInfo, ModelReply, ModelRequest } from '../inference/model.ts';
 import { ModelError } from '../inference/model.ts';
 import { showAttachments } from './attachments.ts';
 import { buildBlocks } from './blocks.ts';
@@ -17,7 +17,7 @@ import type { OfferedMcpTool } from './mcp.ts';
 import { buildSteerMark, buildSystemPrompt } from './prompt.ts';
 import { buildModelTools, buildOffered } from './toolbox.ts';
 import type { Turn, TurnDeps } from './turn-types.ts';
-import { addCall } from './usage.ts';
+import { addBrokenCall, addCall } from './usage.ts';
 
 /** What a model call came to: events for the log, calls still to be settled. */
 export type StepReply = { events: NewEvent[]; calls: StepCall[]; finish: ModelReply['finish'] };
@@ -43,13 +43,15 @@ export async function callModel(turn: Turn, deps: TurnDeps): Promise<StepReply> 
   for (let attempt = 0; ; attempt += 1) {
     const ids = new Map<number, string>();
     const partial: Partial = new Map();
+    const begun: Begun = {};
     try {
-      const reply = await streamReply({ request: prompt.request, offered }, ids, partial, turn, deps);
+      const reply = await streamReply({ request: prompt.request, offered }, ids, partial, begun, turn, deps);
       // A list of models may have answered with another than its first: its price counts.
       turn.usage = addCall(turn.usage, reply.usage, deps.inference.findModel(reply.model) ?? model);
       turn.steps += 1;
       return buildStep(reply, ids, turn, offered);
     } catch (error) {
+      countBroken(begun, turn, deps, model);
       if (deps.signal.aborted) {
         turn.unwritten.push(...buildPartial(partial, ids, turn));
         throw deps.signal.reason;
@@ -67,6 +69,15 @@ export async function callModel(turn: Turn, deps: TurnDeps): Promise<StepReply> 
 
 /** What the model has said so far, by the part's index. */
 type Partial = Map<number, string>;
+
+/** How the reply began, as soon as it has. */
+type Begun = { start?: Extract<ModelDelta, { type: 'start' }> };
+
+/** What a reply without an end cost, as far as its stream had told. */
+function countBroken({ start }: Begun, turn: Turn, deps: TurnDeps, model: ModelInfo): void {
+  if (start?.usage === undefined) return;
+  turn.usage = addBrokenCall(turn.usage, start.usage, deps.inference.findModel(start.model) ?? model);
+}
 
 /** Tools of MCP servers in the request, by the model's name for them. */
 type Offered = ReadonlyMap<string, OfferedMcpTool>;
@@ -100,6 +111,7 @@ async function streamReply(
   { request, offered }: { request: ModelRequest; offered: Offered },
   ids: Map<number, string>,
   partial: Partial,
+  begun: Begun,
   turn: Turn,
   deps: TurnDeps,
 ): Promise<ModelReply> {
@@ -112,6 +124,7 @@ async function streamReply(
   };
   try {
     return await collectReply(deps.inference.stream(request, deps.signal), (delta) => {
+      if (delta.type === 'start') begun.start = delta;
       if (delta.type === 'start' || delta.type === 'finish') return;
       sendFrame(delta, idOf(delta.index), frames, previews, offered);
       if (delta.type === 'text') partial.set(delta.index, (partial.get(delta.index) ?? '') + delta.text);

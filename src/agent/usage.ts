@@ -25,6 +25,12 @@ export function addCall(turn: Usage, call: ModelUsage, model: ModelInfo): Usage 
   };
 }
 
+/** As `addCall`, for a call that came to no end: what it says of the window is not kept. */
+export function addBrokenCall(turn: Usage, call: ModelUsage, model: ModelInfo): Usage {
+  const { context_used: _used, context_max: _max, context_percent: _percent, ...counted } = addCall({}, call, model);
+  return turn.calls === undefined ? { ...turn, ...counted } : addCounts(turn, counted);
+}
+
 /** Counts of another conversation, as a subagent's, added to a turn's; what describes the turn's own window stays. */
 export function addCounts(turn: Usage, other: Usage): Usage {
   const sum: Usage = { ...turn };

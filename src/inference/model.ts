@@ -79,7 +79,13 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' |
  */
 export type ModelDelta =
   /** `model` is `<provider>/<id>` of the one that answers, also where the caller named a list */
-  | { type: 'start'; id: string; model: string }
+  | {
+      type: 'start';
+      id: string;
+      model: string;
+      /** what the upstream has counted by now, should the reply never finish */
+      usage?: ModelUsage;
+    }
   | { type: 'text'; index: number; text: string }
   | { type: 'reasoning'; index: number; text: string; summary?: boolean }
   /** Ends a reasoning part that may go back to its issuer. The part may have no readable text, and so no delta before. */

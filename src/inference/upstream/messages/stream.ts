@@ -37,7 +37,8 @@ export function buildMessagesReader(target: UpstreamTarget): DeltaReader {
     usage.add(message.usage);
     if (started) return;
     started = true;
-    out.push({ type: 'start', id: asText(message.id) || newId('req'), model: target.name });
+    const counted = asWire(message.usage) === undefined ? {} : { usage: usage.total() };
+    out.push({ type: 'start', id: asText(message.id) || newId('req'), model: target.name, ...counted });
     // A message may come with content already in it, and a whole reply comes with all of it.
     asList(message.content).forEach((item, index) => {
       openBlock(-1 - index, asWire(item) ?? {}, out);
