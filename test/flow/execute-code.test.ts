@@ -5,14 +5,25 @@ import type { Chat } from '../support/chat.ts';
 import { startTestMcp } from '../support/mcp/server.ts';
 import { callTool, readChat, say, toolNames } from '../support/service-model.ts';
 import type { RecordedRequest } from '../support/model-server/server.ts';
+import { buildArticlePage } from '../support/pages.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
+import { redirectTo, send, sendJson, startSite } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
 
 let service: Service;
+let site: Site;
 beforeAll(async () => {
-  service = await startService();
+  site = await startSite();
+  site.serve('/search', sendJson({ results: [{ url: `${site.url}/page`, title: 'A page', content: 'x' }] }));
+  site.serve('/page', send('text/html', buildArticlePage(5)));
+  site.serve('/away', redirectTo('http://169.254.169.254/latest/meta-data/'));
+  service = await startService({ webSearch: { backend: 'searxng', baseUrl: site.url } });
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  site.close();
+});
 
 type Outcome = { status: string; output: string; tool_calls_made: number; error?: string };
 
@@ -77,6 +88,26 @@ print(terminal("wc -l < numbers.txt; exit 3")["exit_code"])
     const read = readChat(service.model.requests[1]!).filter((line) => line.startsWith('tool:'));
     expect(read).toHaveLength(1);
     expect(read[0]).not.toMatch(/bytes_written|forty-two|total_lines/);
+    chat.close();
+  });
+
+  it('is on the web by its calls alone, behind their guard', async () => {
+    const chat = await openChat();
+    const outcome = await runScript(
+      chat,
+      `
+import urllib.request
+from capstan_tools import web_search, web_extract
+url = web_search("page")["data"]["web"][0]["url"]
+page, away = web_extract([url, "${site.url}/away"])["results"]
+print("Paragraph 4 tells" in page["content"], away["blocked_by_policy"])
+try:
+    urllib.request.urlopen(url, timeout=10)
+except OSError:
+    print("no network")
+`,
+    );
+    expect(outcome).toMatchObject({ status: 'success', output: 'True True\nno network\n', tool_calls_made: 2 });
     chat.close();
   });
 
