@@ -11,11 +11,11 @@ export type PendingAction = z.infer<typeof PendingAction>;
 
 export const Goal = z
   .object({
-    objective: z.string(),
+    objective: z.string().describe('what stood behind `/goal `'),
     status: z.enum(['active', 'paused', 'done', 'cleared']),
-    turnsUsed: z.int(),
+    turnsUsed: z.int().describe('turns that were judged since the goal was set or resumed'),
     maxTurns: z.int(),
-    reason: z.string().nullable(),
+    reason: z.string().nullable().describe('what the judge said last, or why the goal is paused'),
   })
   .meta({ id: 'Goal' });
 export type Goal = z.infer<typeof Goal>;

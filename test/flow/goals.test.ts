@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EventEnvelope } from '../../src/contract/events.ts';
 import type { Goal } from '../../src/contract/sessions.ts';
-import { customTool, interrupt, prompt, textOf, toolResult, typesOf } from '../support/chat.ts';
+import { allowAll, customTool, interrupt, prompt, textOf, toolResult, typesOf } from '../support/chat.ts';
 import type { Chat } from '../support/chat.ts';
 import { JUDGE_USAGE, callTool, judge, readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
@@ -292,5 +292,14 @@ it('a control phrase while a person is asked repeats what is asked', async () =>
   });
   await chat.send(toolResult(use.id, 'ok'));
   expect(await statement(chat)).toContain('reached');
+  chat.close();
+});
+
+it('script/demo works towards a goal, too', async () => {
+  const agent = await service.api.createAgent({ modelName: 'script/demo', tools: allowAll });
+  const chat = await service.api.openChat(agent);
+  await chat.prompt('/goal run: echo one more >> log; wc -l < log\nuntil: 3');
+  expect(await statement(chat)).toContain('The goal is reached.');
+  expect(await goalOf(chat)).toMatchObject({ status: 'done', turnsUsed: 3 });
   chat.close();
 });

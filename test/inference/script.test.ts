@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { collectReply } from '../../src/inference/collect.ts';
 import type { ModelDelta, ModelMessage, ModelRequest } from '../../src/inference/model.ts';
+import { JUDGE_SYSTEM } from '../../src/inference/script-judge.ts';
+import { SUMMARY_SYSTEM } from '../../src/inference/script-summary.ts';
+import { readVerdict } from '../../src/agent/goal.ts';
 import { streamScript } from '../../src/inference/script.ts';
 import { callsOf } from '../support/upstream.ts';
 
@@ -112,5 +115,31 @@ describe('script/demo', () => {
       if (delta.type === 'text') abort.abort(new Error('stop'));
     };
     await expect(collectReply(streamScript(request, abort.signal), stop)).rejects.toThrow('stop');
+  });
+});
+
+describe('script/demo in a goal and in a long conversation', () => {
+  const say = async (system: string, text: string) => {
+    const { content } = await ask([user(text)], { system });
+    return content.map((part) => ('text' in part ? part.text : '')).join('');
+  };
+  const question = (goal: string, reply: string) => `Goal:\n${goal}\n\nLatest reply:\n${reply}`;
+
+  it('finds a goal reached once the reply holds what it waits for', async () => {
+    const goal = 'run: wc -l < log\nuntil: 3';
+    expect(readVerdict(await say(JUDGE_SYSTEM, question(goal, 'terminal: 2')))).toMatchObject({ kind: 'continue' });
+    expect(readVerdict(await say(JUDGE_SYSTEM, question(goal, 'terminal: 3')))).toMatchObject({ kind: 'done' });
+    expect(readVerdict(await say(JUDGE_SYSTEM, question('Be nice.', 'ok')))).toMatchObject({ kind: 'done' });
+    expect(readVerdict(await say(JUDGE_SYSTEM, question('blocked: no key', 'ok')))).toEqual({
+      kind: 'blocked',
+      reason: 'no key',
+    });
+  });
+
+  it('sums up in few words', async () => {
+    const lines = `[user] one ${'x'.repeat(5000)}\n\n[assistant] two`;
+    const summary = await say(SUMMARY_SYSTEM, `Text:\n<conversation>\n${lines}\n</conversation>\n\nShort.`);
+    expect(summary).toMatch(/^Done: 2 messages[\s\S]*\[user\] one/);
+    expect(summary.length).toBeLessThan(400);
   });
 });
