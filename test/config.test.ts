@@ -100,3 +100,28 @@ describe('capstan.yaml', () => {
     expect(() => read(text)).toThrow(where);
   });
 });
+
+describe('the search backend', () => {
+  const read = (section: string, env: Record<string, string> = {}) =>
+    readConfig({ CAPSTAN_CONFIG: writeFile(`webSearch: ${section}\n`), ...env }).webSearch;
+
+  it('takes its key from the file or from the variable that the file names', () => {
+    expect(readConfig({}).webSearch).toBeUndefined();
+    expect(read('{ backend: brave, apiKey: one }')).toEqual({ backend: 'brave', apiKey: 'one' });
+    const named = read('{ backend: tavily, apiKeyEnv: SEARCH_KEY }', { SEARCH_KEY: 'two' });
+    expect(named).toMatchObject({ backend: 'tavily', apiKey: 'two' });
+    const local = { backend: 'searxng', baseUrl: 'http://127.0.0.1:8888' } as const;
+    expect(read(JSON.stringify(local))).toEqual(local);
+  });
+
+  it.each([
+    ['{ backend: google }', 'webSearch.backend'],
+    ['{ backend: searxng }', 'webSearch.baseUrl'],
+    ['{ backend: brave }', 'webSearch.apiKeyEnv'],
+    ['{ backend: brave, apiKey: one, apiKeyEnv: SEARCH_KEY }', 'webSearch.apiKeyEnv'],
+    ['{ backend: tavily, apiKeyEnv: SEARCH_KEY }', 'SEARCH_KEY, which is not set'],
+    ['{ backend: searxng, baseUrl: "ftp://x" }', 'webSearch.baseUrl'],
+  ])('%s is an error that names %s', (section, expected) => {
+    expect(() => read(section)).toThrow(expected);
+  });
+});
