@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errors } from '../errors.ts';
 import type { ModelDelta, ModelRequest } from '../inference/model.ts';
 import { readBody } from './body.ts';
 import { ClientGone, watchClient } from './client-gone.ts';
@@ -10,6 +11,8 @@ import { invalid, unknownModel } from './faults.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
 import { openClientStream } from './stream.ts';
+import { startMeter } from './usage/meter.ts';
+import type { Meter } from './usage/meter.ts';
 
 /** Headers by which coding clients name the session: a cache is best found again by it. */
 const SESSION_HEADERS = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
@@ -36,8 +39,10 @@ function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelReq
   }
 }
 
+type Task = { dialect: ClientDialect; call: ClientCall; moment: Moment; meter: Meter };
+
 async function writeReply(
-  call: ClientCall,
+  { call, meter }: Task,
   deltas: AsyncIterable<ModelDelta>,
   frames: FrameWriter,
   stream: ReturnType<typeof openClientStream>,
@@ -48,62 +53,66 @@ async function writeReply(
     sequencer.push(delta, events);
     let text = '';
     for (const event of events) text += frames.push(event);
+    const last = events.at(-1);
     events.length = 0;
     if (text === '') continue;
-    if (delta.type === 'finish') return stream.end(text);
+    if (delta.type === 'finish') {
+      if (last?.type === 'finish') meter.finish(last.reply);
+      return stream.end(text);
+    }
+    if (!stream.begun) meter.begin();
     const room = stream.write(text);
     if (room !== undefined) await room;
   }
 }
 
-async function sendStream(
-  deps: GatewayDeps,
-  { dialect, call, moment }: { dialect: ClientDialect; call: ClientCall; moment: Moment },
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
+async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { dialect, call, moment } = task;
   const response = reply.raw;
-  const watch = watchClient(response, deps.closing);
+  const watch = watchClient(response, deps.closing, deps.timing?.drainMs);
   void reply.header('content-type', 'text/event-stream');
   const stream = openClientStream(response, {
     headers: reply.getHeaders() as Record<string, string>,
     keepalive: dialect.keepalive,
+    keepaliveMs: deps.timing?.keepaliveMs,
     signal: watch.signal,
   });
   const frames = call.openFrames(moment);
   try {
-    await writeReply(call, deps.inference.stream(call.request, watch.signal), frames, stream);
+    await writeReply(task, deps.inference.stream(call.request, watch.signal), frames, stream);
     reply.hijack();
   } catch (error) {
     if (error instanceof ClientGone) {
+      task.meter.fail('client_gone');
       reply.hijack();
       return;
     }
+    const fault = decideFault(error, 0);
+    task.meter.fail(fault.code);
     if (!stream.begun) throw error;
     reply.hijack();
-    const fault = decideFault(error, 0);
     logFault(deps.log, error, fault, request);
     stream.end(frames.fail(fault));
   } finally {
     stream.release();
     watch.release();
     // A closing server waits for its connections; this one would stay open for the next request.
-    if (deps.closing.aborted) response.once('finish', () => response.socket?.destroySoon());
+    const { socket } = response;
+    if (deps.closing.aborted) response.once('finish', () => socket?.destroySoon());
   }
 }
 
-async function sendWhole(
-  deps: GatewayDeps,
-  { call, moment }: { call: ClientCall; moment: Moment },
-  reply: FastifyReply,
-): Promise<void> {
-  const watch = watchClient(reply.raw, deps.closing);
+async function sendWhole(deps: GatewayDeps, { call, moment, meter }: Task, reply: FastifyReply): Promise<void> {
+  const watch = watchClient(reply.raw, deps.closing, deps.timing?.drainMs);
   try {
     const whole = await collectSequence(deps.inference.stream(call.request, watch.signal), call);
+    meter.finish(whole);
     if (deps.closing.aborted) void reply.header('connection', 'close');
     await reply.type('application/json; charset=utf-8').send(JSON.stringify(call.buildFinal(whole, moment)));
   } catch (error) {
-    if (!(error instanceof ClientGone)) throw error;
+    const gone = error instanceof ClientGone;
+    meter.fail(gone ? 'client_gone' : decideFault(error, 0).code);
+    if (!gone) throw error;
     reply.hijack();
   } finally {
     watch.release();
@@ -126,6 +135,13 @@ export async function answerCall(
     created: Math.floor(Date.now() / 1000),
     requestId: request.id,
   };
-  if (call.stream) await sendStream(deps, { dialect, call, moment }, request, reply);
-  else await sendWhole(deps, { call, moment }, reply);
+  const { caller } = request;
+  if (caller === undefined) throw errors.unauthorized();
+  const meter = startMeter(
+    { ...deps.usage, inference: deps.inference },
+    { format: dialect.name, model: call.request.model, caller },
+  );
+  const task = { dialect, call, moment, meter };
+  if (call.stream) await sendStream(deps, task, request, reply);
+  else await sendWhole(deps, task, reply);
 }

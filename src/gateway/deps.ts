@@ -1,8 +1,17 @@
 import type { HttpDeps, HttpPorts } from '../http/deps.ts';
 import type { GatewayInference } from '../inference/inference.ts';
+import type { MeterPorts } from './usage/meter.ts';
 
 /** What the role is given from outside. */
-export type GatewayPorts = HttpPorts & { inference: GatewayInference };
+export type GatewayPorts = HttpPorts & { inference: GatewayInference; timing?: GatewayTiming };
+
+/** Milliseconds. Absent: the defaults. */
+export type GatewayTiming = {
+  /** of silence, until a stream gets a frame that means nothing */
+  keepaliveMs?: number;
+  /** that calls under way may go on once the server begins to close */
+  drainMs?: number;
+};
 
 /** What every handler gets. */
-export type GatewayDeps = GatewayPorts & HttpDeps;
+export type GatewayDeps = GatewayPorts & HttpDeps & { usage: Omit<MeterPorts, 'inference'> };

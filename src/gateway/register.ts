@@ -14,6 +14,9 @@ import type { RenderError } from './errors.ts';
 import { GatewayFault, invalid } from './faults.ts';
 import { countTokens } from './count-tokens.ts';
 import { getModel, listModels } from './models.ts';
+import { openGatewayMetrics } from './usage/metrics.ts';
+import { openUsageRecorder } from './usage/recorder.ts';
+import { listUsage } from './usage/report.ts';
 import { GATEWAY_VERSION } from './version.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -23,7 +26,10 @@ const METHODS: HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** The gateway's routes. Errors on them have the shape of the format that the route speaks. */
 export function buildGatewaySurface(ports: GatewayPorts): Surface {
   return (app, http) => {
-    const deps: GatewayDeps = { ...ports, ...http };
+    const recorder = openUsageRecorder(ports);
+    app.addHook('onClose', () => recorder.close());
+    const usage = { recorder, metrics: openGatewayMetrics(http.metrics.registry) };
+    const deps: GatewayDeps = { ...ports, ...http, usage };
     void app.register(async (scope) => {
       registerBodyParser(scope);
       registerRoutes(scope, deps);
@@ -85,6 +91,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
     // Model ids have slashes: encoded or not, the rest of the path is the id.
     route('GET', `${prefix}/models/*`, (request) => getModel(deps, (request.params as { '*': string })['*']));
   }
+  route('GET', '/v1/usage', (request) => listUsage(deps, request));
   route('GET', '/health', () => ({ status: 'ok' }), { open: true });
   route('GET', '/', () => ({ name: 'Capstan', version: GATEWAY_VERSION }), { open: true });
 }

@@ -25,7 +25,7 @@ type StreamOptions = {
   headers: Record<string, string>;
   /** a frame that means nothing, sent after each `keepaliveMs` of silence */
   keepalive: string;
-  keepaliveMs?: number;
+  keepaliveMs?: number | undefined;
   signal: AbortSignal;
 };
 

@@ -16,6 +16,8 @@ import { parseWire } from './upstream/wire.ts';
 /** What the gateway needs beyond the worker. */
 export type GatewayInference = Inference & {
   listModels(): ModelInfo[];
+  /** whether the configuration spells the name out */
+  isListed(model: string): boolean;
   /** Input tokens by the upstream's own count; undefined where it has none to give. */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 };
@@ -66,6 +68,7 @@ async function askForCount(
  */
 export function openInference({ providers, models, log, retry = {} }: InferenceOptions): GatewayInference {
   const table = buildModelTable(providers, models);
+  const listed = new Set(table.list().map(({ name }) => name));
   const transport = openTransport();
   const policy = { ...DEFAULT_RETRY, ...retry };
 
@@ -80,6 +83,7 @@ export function openInference({ providers, models, log, retry = {} }: InferenceO
   return {
     findModel: (model) => table.find(model),
     listModels: () => table.list(),
+    isListed: (model) => listed.has(model),
     async countTokens(request, signal) {
       const target = table.resolve(request.model)[0]?.target;
       if (target?.format !== 'messages') return undefined;

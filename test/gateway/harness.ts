@@ -3,7 +3,7 @@ import { openMemoryBus } from '../../src/backends/bus/memory.ts';
 import { openMemoryLimits } from '../../src/backends/limits/memory.ts';
 import { ModelsConfig, ProvidersConfig } from '../../src/contract/config.ts';
 import type { Scope } from '../../src/contract/keys.ts';
-import type { GatewayPorts } from '../../src/gateway/deps.ts';
+import type { GatewayPorts, GatewayTiming } from '../../src/gateway/deps.ts';
 import { buildGateway } from '../../src/gateway/server.ts';
 import { startHttp } from '../../src/http/start.ts';
 import { openInference } from '../../src/inference/inference.ts';
@@ -36,6 +36,7 @@ export type TestGatewayOptions = {
   providers?: (url: string) => Record<string, unknown>;
   retry?: InferenceOptions['retry'];
   log?: GatewayPorts['log'];
+  timing?: GatewayTiming;
 };
 
 /** The gateway role behind real HTTP, in front of a provider of ours that speaks the wire formats. */
@@ -55,7 +56,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   });
   const models = ModelsConfig.parse(options.models ?? {});
   const inference = openInference({ providers, models, log, retry: { baseMs: 1, ...options.retry } });
-  const ports: GatewayPorts = { db: database.db, bus, limits, log, inference };
+  const ports: GatewayPorts = {
+    db: database.db,
+    bus,
+    limits,
+    log,
+    inference,
+    ...(options.timing === undefined ? {} : { timing: options.timing }),
+  };
   const makeKey: TestGateway['makeKey'] = async ({ scopes = ['inference'], requestsPerMinute = 1_000_000 }) =>
     (await createKey(database.db, { name: 'test', organization: 'default', scopes, requestsPerMinute })).key;
   const key = await makeKey({});

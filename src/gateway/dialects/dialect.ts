@@ -1,3 +1,4 @@
+import type { WireFormat } from '../../contract/config.ts';
 import type { ModelReply, ModelRequest } from '../../inference/model.ts';
 import type { GatewayFault } from '../faults.ts';
 import type { ReplyEvent } from '../sequence.ts';
@@ -27,6 +28,7 @@ export type ClientCall = {
 
 /** A wire format as clients speak it. Pure: no clock, no chance, no I/O. */
 export type ClientDialect = {
+  name: WireFormat;
   /** Throws a `GatewayFault` that names the field. */
   readCall: (body: Wire) => ClientCall;
   /** whether an image for a model without eyes is an error; else the model reads a note in its place */

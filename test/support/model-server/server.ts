@@ -16,6 +16,8 @@ export type RecordedRequest = {
   body: Wire;
   /** resolves when the connection ended before the answer did */
   abandoned: Promise<void>;
+  /** bytes of the answer that the client has not taken yet, as far as this side can tell */
+  unsent(): number;
 };
 
 /** What the server does with one request. Without anything it answers "ok". */
@@ -107,7 +109,14 @@ export async function startModelServer(): Promise<ModelServer> {
       });
     });
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Wire;
-    const request = { format: formatOf(path), path, headers: incoming.headers, body, abandoned };
+    const request = {
+      format: formatOf(path),
+      path,
+      headers: incoming.headers,
+      body,
+      abandoned,
+      unsent: () => response.writableLength,
+    };
     requests.push(request);
     await writeAnswer(request, await current(request, requests.length - 1 - offset), response);
   }

@@ -4,6 +4,7 @@ import { buildMessagesError } from './error.ts';
 import { readMessagesCall } from './request.ts';
 
 export const MESSAGES: ClientDialect = {
+  name: 'messages',
   readCall: readMessagesCall,
   // Coding clients send the picture again with every turn: one refusal would end the conversation for good.
   refusesBlindImages: false,

@@ -3,6 +3,7 @@ import type { ClientDialect } from '../dialect.ts';
 import { readResponsesCall } from './request.ts';
 
 export const RESPONSES: ClientDialect = {
+  name: 'responses',
   readCall: readResponsesCall,
   refusesBlindImages: true,
   keepalive: ': keepalive\n\n',

@@ -1,0 +1,70 @@
+import type { Db } from '../../backends/db/db.ts';
+import { errorText } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+import { addUsage } from '../../store/model-usage.ts';
+import type { UsageCounts, UsageRef } from '../../store/model-usage.ts';
+
+/** How far the database may be behind. */
+const FLUSH_MS = 1000;
+/** Rows that wait at most; what a database that is away for long cannot take is dropped, and told of. */
+const MAX_ROWS = 10_000;
+
+export type UsageRecorder = {
+  add(ref: UsageRef, counts: UsageCounts): void;
+  /** Writes what waits. */
+  close(): Promise<void>;
+};
+
+type Row = UsageRef & UsageCounts;
+
+function sum(row: Row, counts: UsageCounts): void {
+  for (const [name, value] of Object.entries(counts) as [keyof UsageCounts, number][]) row[name] += value;
+}
+
+/** Sums usage up in memory and adds it to the database about once a second. */
+export function openUsageRecorder({ db, log }: { db: Db; log: Logger }): UsageRecorder {
+  let rows = new Map<string, Row>();
+  let dropped = 0;
+  let writing: Promise<void> | undefined;
+
+  function add(ref: UsageRef, counts: UsageCounts): void {
+    const id = JSON.stringify([ref.organizationId, ref.day, ref.keyId, ref.model]);
+    const row = rows.get(id);
+    if (row !== undefined) sum(row, counts);
+    else if (rows.size < MAX_ROWS) rows.set(id, { ...ref, ...counts });
+    else dropped += 1;
+  }
+
+  async function write(): Promise<void> {
+    const batch = [...rows.values()];
+    rows = new Map();
+    try {
+      await addUsage(db, batch);
+      if (dropped > 0) log.error({ dropped }, 'usage of requests was lost while the database was away');
+      dropped = 0;
+    } catch (error) {
+      log.warn({ error: errorText(error), rows: batch.length }, 'usage could not be written; it is tried again');
+      for (const { organizationId, keyId, model, day, ...counts } of batch) {
+        add({ organizationId, keyId, model, day }, counts);
+      }
+    }
+  }
+
+  function flush(): void {
+    if (rows.size === 0 || writing !== undefined) return;
+    writing = write().finally(() => {
+      writing = undefined;
+    });
+  }
+
+  const timer = setInterval(flush, FLUSH_MS);
+  timer.unref();
+  return {
+    add,
+    async close() {
+      clearInterval(timer);
+      await writing;
+      if (rows.size > 0) await write();
+    },
+  };
+}
