@@ -22,9 +22,12 @@ export function schemaOf(route: Route, status: number): string[] {
   return ['paths', route.path, route.method.toLowerCase(), ...answer];
 }
 
+/** A client takes a segment of dots for a step in the tree: such a path leads to another operation, or to none. */
+const SEGMENT = String.raw`(?!(?:\.|%2[eE]){1,2}(?:/|$))[^/]+`;
+
 const PATTERNS = AGENT_SERVICE_ROUTES.map((route) => ({
   route,
-  pattern: new RegExp(`^${route.path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  pattern: new RegExp(`^${route.path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, () => SEGMENT)}$`),
 }));
 
 /** The operation that a request means; a path without parameters goes before one with. */
