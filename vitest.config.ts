@@ -6,8 +6,10 @@ export default defineConfig({
     // `make test-cluster`: they need an API server of Kubernetes, which takes minutes to build.
     exclude: ['test/cluster/**', 'node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Limits that say "never", not "slow": a busy machine takes its time.
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
   },
 });

@@ -72,13 +72,29 @@ export type SearchResult = {
 };
 
 /** `usedBytes` is the volume's, by the executor's own count. */
-export type WriteResult = { stat: FileStat; created: boolean; dirsCreated: string[]; usedBytes: number };
+export type WriteResult = {
+  stat: FileStat;
+  created: boolean;
+  dirsCreated: string[];
+  usedBytes: number;
+  /** where it was asked for */
+  entry?: FileEntry;
+};
 export type ProcessOutput = { info: ProcessInfo; output: string };
 
 /** News of a background process. `sequence` grows by one within one executor's life. */
 export type ExecutorNotice = { sequence: number; processId: string; text: string };
 
-export type ExecutorHealth = { status: 'ok'; workspace: string };
+/** `usedBytes` is what the volume holds, at most some minutes old; absent before the first count. */
+export type ExecutorHealth = { status: 'ok'; workspace: string; usedBytes?: number };
+
+/** What a caller of an executor on TCP shows: signed by the control plane, for one executor, for a short time. */
+export type ExecutorToken = {
+  /** the executor it is for, by the name that it was started with */
+  aud: string;
+  /** when it expires, in seconds since 1970 */
+  exp: number;
+};
 
 /** What each operation takes and gives. */
 export type ExecutorOperations = {

@@ -28,7 +28,7 @@ export async function answerRequest(
   const exchange: Exchange = { surface, url, request, response };
   switch (`${request.method} ${url.pathname}`) {
     case 'GET /healthz':
-      return sendJson(response, 200, { status: 'ok', workspace: surface.settings.workspace } satisfies ExecutorHealth);
+      return sendJson(response, 200, describeHealth(surface));
     case 'POST /v1/calls':
       return answerCall(exchange);
     case 'GET /v1/files':
@@ -44,6 +44,11 @@ export async function answerRequest(
     return sendJson(response, found ? 202 : 404, { cancelled: found });
   }
   return sendJson(response, 404, { error: { kind: 'input', code: 'ENOENT', message: 'no such route' } });
+}
+
+function describeHealth({ settings, account }: Surface): ExecutorHealth {
+  const usedBytes = account.recent();
+  return { status: 'ok', workspace: settings.workspace, ...(usedBytes === undefined ? {} : { usedBytes }) };
 }
 
 async function answerCall({ surface, request, response }: Exchange): Promise<void> {
@@ -98,7 +103,7 @@ async function answerRead({ surface, url, response }: Exchange): Promise<void> {
     'content-length': length,
     [STAT_HEADER]: encodeURIComponent(JSON.stringify(stat)),
   });
-  if (body === undefined) response.end();
+  if (body instanceof Uint8Array) response.end(body);
   else await pipeline(body, response);
 }
 
@@ -117,6 +122,7 @@ async function answerWrite({ surface, url, request, response }: Exchange): Promi
     createParents: url.searchParams.get('createParents') !== 'false',
     protect: url.searchParams.getAll('protect'),
     sizeBytes: readNumber(url, 'sizeBytes'),
+    describe: url.searchParams.get('describe') === 'true',
   }).finally(() => setImmediate(() => request.resume()));
   sendJson(response, 200, result);
 }

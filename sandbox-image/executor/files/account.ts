@@ -19,6 +19,8 @@ export type Account = {
   reserve(path: string): Promise<Room>;
   /** by the last count and what was written since */
   known(): number;
+  /** As `known`, and has it counted anew now and then; undefined before the first count. */
+  recent(): number | undefined;
 };
 
 export function sizeOf(stats: Pick<Stats, 'blocks'> | undefined): number {
@@ -30,21 +32,30 @@ export function openAccount(root: string, limit: number): Account {
   let used = 0;
   let reserved = 0;
   let countedMs = -Infinity;
+  let costMs = 0;
   let counting: Promise<number> | undefined;
 
-  const count = (): Promise<number> =>
-    (counting ??= countTree(root)
+  const count = (): Promise<number> => {
+    const begunMs = Date.now();
+    return (counting ??= countTree(root)
       .then((bytes) => {
         countedMs = Date.now();
+        costMs = countedMs - begunMs;
         return (used = bytes);
       })
       .finally(() => {
         counting = undefined;
       }));
+  };
 
   return {
     count,
     known: () => used,
+    recent() {
+      // A big tree takes its time: at most a hundredth of it goes into counting.
+      if (Date.now() - countedMs > Math.max(STALE_MS, costMs * 100)) count().catch(() => undefined);
+      return countedMs === -Infinity ? undefined : used;
+    },
     async reserve(path) {
       const near = used + reserved > limit * 0.8;
       if (countedMs === -Infinity || near) await count();

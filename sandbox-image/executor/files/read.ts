@@ -1,4 +1,4 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { FileEntry, FileStat } from '../../../src/contract/executor.ts';
 import { fileFault } from '../fault.ts';
@@ -18,16 +18,18 @@ export type ReadRequest = {
 };
 
 const PIECE = 256 * 1024;
+/** What is read at once costs less than a stream of it. */
+const SMALL_BYTES = 64 * 1024;
 
 /**
- * The file's bytes from `offset`, at most `length`; the stream closes the descriptor. Throws ENOENT, EISDIR, EINVAL (no
+ * The file's bytes from `offset`, at most `length`: a small part as it is, else a stream that closes the descriptor. Throws ENOENT, EISDIR, EINVAL (no
  * regular file), ETOOBIG.
  */
 export async function openForReading(
   root: string,
   request: ReadRequest,
   digests: Digests,
-): Promise<{ stat: FileStat | FileEntry; length: number; body: Readable | undefined }> {
+): Promise<{ stat: FileStat | FileEntry; length: number; body: Uint8Array | Readable }> {
   const { path, offset } = request;
   const located = locate(root, path);
   try {
@@ -41,12 +43,16 @@ export async function openForReading(
       ? await describeOpen(located.fd, located.relative, digests)
       : toFileStat(held, located.relative);
     const end = Math.min(stat.sizeBytes, offset + request.length) - 1;
-    if (end < offset) return { stat, length: 0, body: undefined };
+    const length = Math.max(0, end - offset + 1);
     const fd = openSync(`/proc/self/fd/${located.fd}`, constants.O_RDONLY);
+    if (length <= SMALL_BYTES) {
+      const body = readPart(fd, offset, length);
+      return { stat, length: body.length, body };
+    }
     try {
       return {
         stat,
-        length: end - offset + 1,
+        length,
         body: createReadStream('', { fd, start: offset, end, highWaterMark: PIECE }),
       };
     } catch (error) {
@@ -55,5 +61,18 @@ export async function openForReading(
     }
   } finally {
     located.close();
+  }
+}
+
+/** Closes the descriptor. Shorter than `length` where the file has become so meanwhile. */
+function readPart(fd: number, offset: number, length: number): Uint8Array {
+  try {
+    const part = Buffer.allocUnsafe(length);
+    let size = 0;
+    for (let read = -1; size < length && read !== 0; size += read)
+      read = readSync(fd, part, size, length - size, offset + size);
+    return part.subarray(0, size);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -6,6 +6,7 @@ import type { Account } from './account.ts';
 import { sizeOf } from './account.ts';
 import { openDigest } from './digest.ts';
 import type { Digest, Digests } from './digest.ts';
+import { describeOpen } from './entry.ts';
 import { publishFile } from './publish.ts';
 import { locate } from './resolve.ts';
 import type { Located } from './resolve.ts';
@@ -21,6 +22,8 @@ export type WriteOptions = {
   protect?: readonly string[] | undefined;
   /** what the source will come to, where that is known: its room is kept from the start */
   sizeBytes?: number | undefined;
+  /** the result is to hold what the content is */
+  describe?: boolean;
 };
 
 export type WriteParts = { root: string; account: Account; digests: Digests };
@@ -54,15 +57,22 @@ export async function writeFile(
       );
       // no await from here on: no other write of this executor can come between check and effect
       checkUnchanged(target, path, options);
-      const stat = publish(temporary, target.at, { mode, oldMs: old?.mtimeMs, overwrite: options.overwrite });
-      room.settle(sizeOf(stat) - sizeOf(old));
-      noteDigest(target.at, digests, digest);
-      return {
-        stat: toFileStat(stat, target.relative),
-        created: old === undefined,
-        dirsCreated: target.dirsCreated,
-        usedBytes: account.known(),
-      };
+      const fd = openSync(temporary, constants.O_RDONLY | constants.O_NOFOLLOW);
+      try {
+        const stat = publish(fd, temporary, target.at, { mode, oldMs: old?.mtimeMs, overwrite: options.overwrite });
+        room.settle(sizeOf(stat) - sizeOf(old));
+        // after the last change of the inode's own times, so that the next look finds the same key
+        digests.note(fd, digest);
+        return {
+          stat: toFileStat(stat, target.relative),
+          created: old === undefined,
+          dirsCreated: target.dirsCreated,
+          usedBytes: account.known(),
+          ...(options.describe === true ? { entry: await describeOpen(fd, target.relative, digests) } : {}),
+        };
+      } finally {
+        closeSync(fd);
+      }
     } catch (error) {
       room.cancel();
       removeQuietly(temporary);
@@ -100,34 +110,16 @@ async function fill(
 
 /** Two writes within one tick of the file system's clock must not look like the same file. */
 function publish(
+  fd: number,
   temporary: string,
   at: string,
   { mode, oldMs, overwrite }: { mode: number; oldMs: number | undefined; overwrite: boolean },
 ) {
-  const fd = openSync(temporary, constants.O_WRONLY | constants.O_NOFOLLOW);
-  try {
-    fchmodSync(fd, mode);
-    if (oldMs !== undefined && fstatSync(fd).mtimeMs === oldMs) futimesSync(fd, oldMs / 1000, oldMs / 1000 + 0.001);
-    const stat = fstatSync(fd);
-    publishFile(temporary, at, overwrite);
-    return stat;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** After the last change of the inode's own times, so that the next look finds the same key. */
-function noteDigest(at: string, digests: Digests, digest: Digest): void {
-  try {
-    const fd = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      digests.note(fd, digest);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    // gone already, or not readable: it is computed when it is asked for
-  }
+  fchmodSync(fd, mode);
+  if (oldMs !== undefined && fstatSync(fd).mtimeMs === oldMs) futimesSync(fd, oldMs / 1000, oldMs / 1000 + 0.001);
+  const stat = fstatSync(fd);
+  publishFile(temporary, at, overwrite);
+  return stat;
 }
 
 function checkUnchanged(target: Located, path: string, options: WriteOptions): void {

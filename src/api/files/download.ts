@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
 import { Readable as ReadableStream } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { StringDecoder } from 'node:string_decoder';
 import type { FastifyRequest } from 'fastify';
+import { SandboxError } from '../../backends/sandbox/sandbox.ts';
 import type { VolumeFiles } from '../../backends/sandbox/sandbox.ts';
 import { MAX_FILE_BYTES } from '../../contract/files.ts';
 import { ApiError, errors } from '../../errors.ts';
@@ -10,6 +12,15 @@ import { tooBig } from './faults.ts';
 import { baseName } from './paths.ts';
 import { decideRange } from './range.ts';
 import { buildFile } from './render.ts';
+
+/** What is held whole costs less than a stream of it, and a sandbox that ends meanwhile can be asked once more. */
+const SMALL_BYTES = 64 * 1024;
+
+async function readWhole(body: Readable): Promise<Buffer> {
+  return buffer(body).catch((error: unknown) => {
+    throw new SandboxError('the sandbox ended while it answered', { cause: error });
+  });
+}
 
 /** Whether the caller would rather have bytes than JSON. */
 export function wantsBytes({ headers }: FastifyRequest): boolean {
@@ -46,9 +57,10 @@ export async function sendBytes(files: VolumeFiles, path: string, range: string 
     throw errors.unavailable('The volume cannot be reached; try again shortly.');
   }
   const size = { ...headers, 'content-length': String(length) };
-  if (part === undefined || stat === undefined) return { status: 200, body, headers: size };
+  const bytes = length <= SMALL_BYTES ? await readWhole(body) : body;
+  if (part === undefined || stat === undefined) return { status: 200, body: bytes, headers: size };
   const contentRange = `bytes ${part.offset}-${part.offset + length - 1}/${stat.sizeBytes}`;
-  return { status: 206, body, headers: { ...size, 'content-range': contentRange } };
+  return { status: 206, body: bytes, headers: { ...size, 'content-range': contentRange } };
 }
 
 /** The content inside JSON, written as it is read: the file is never held whole. */

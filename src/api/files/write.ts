@@ -11,7 +11,7 @@ import { registerRoute } from '../register.ts';
 import type { Call } from '../register.ts';
 import { tooBig } from './faults.ts';
 import { normalizeChanged } from './paths.ts';
-import { getFile } from './read.ts';
+import { buildFile } from './render.ts';
 import { readUpload } from './upload.ts';
 import { changeVolume, getVolumeKey } from './volume.ts';
 
@@ -52,14 +52,14 @@ async function writeFile(deps: ApiDeps, { params, query, request, caller }: Writ
     if (upload.path.endsWith('/')) throw errors.validation('path: must not be a folder');
     const { overwrite, createParents, sizeBytes } = upload;
     return await changeVolume(deps, key, { create: true }, async (files) => {
-      await files.write(path, upload.source, {
+      const entry = await files.write(path, upload.source, {
         overwrite,
         createParents,
         sizeBytes,
         maxBytes: MAX_FILE_BYTES,
         protect: RESERVED_FOLDERS,
       });
-      return getFile(files, path);
+      return buildFile({ ...entry, path });
     });
   } finally {
     await upload.release();

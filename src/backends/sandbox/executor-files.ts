@@ -48,13 +48,15 @@ export function buildVolumeFiles(client: ExecutorClient, { onUsage, onBody }: Fi
       return { entry: readHeader<FileEntry>(body), body };
     },
     async write(path, source, { protect, ...options }) {
-      const query = new URLSearchParams({ path: absolute(path) });
+      const query = new URLSearchParams({ path: absolute(path), describe: 'true' });
       for (const [name, value] of Object.entries(options)) query.set(name, String(value));
       for (const name of protect) query.append('protect', name);
       const target = `/v1/files?${query.toString()}`;
       const response = await client.http.send({ method: 'PUT', path: target, body: source, ...limits });
       if (response.statusCode !== 200) throw await readFault(response);
-      onUsage((JSON.parse((await readBody(response)).toString('utf8')) as WriteResult).usedBytes);
+      const result = JSON.parse((await readBody(response)).toString('utf8')) as WriteResult & { entry: FileEntry };
+      onUsage(result.usedBytes);
+      return result.entry;
     },
     async makeDirectory(path, { protect, createParents }) {
       await client.call('makeDirectory', { path: absolute(path), createParents, protect: [...protect] }, limits);

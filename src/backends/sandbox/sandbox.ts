@@ -150,12 +150,15 @@ export type VolumeFiles = {
   ): Promise<{ length: number; body: Readable }>;
   /** As `open`, for the whole file, with what the content is. */
   openDescribed(path: string, options: { maxFileBytes: number }): Promise<{ entry: FileEntry; body: Readable }>;
-  /** In one step, in the end; without `overwrite` one of any number of writers succeeds, the others get EEXIST. */
+  /**
+   * In one step, in the end; without `overwrite` one of any number of writers succeeds, the others get EEXIST. Returns
+   * what is written.
+   */
   write(
     path: string,
     source: AsyncIterable<Uint8Array>,
     options: Protect & { maxBytes: number; overwrite: boolean; createParents: boolean; sizeBytes?: number },
-  ): Promise<void>;
+  ): Promise<FileEntry>;
   makeDirectory(path: string, options: Protect & { createParents: boolean }): Promise<void>;
   move(from: string, to: string, options: Protect & { overwrite: boolean }): Promise<void>;
   copy(from: string, to: string, options: Protect & { overwrite: boolean; maxFileBytes: number }): Promise<void>;
