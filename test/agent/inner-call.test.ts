@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
-import { buildLogEvent, endInnerCalls } from '../../src/agent/inner-call.ts';
+import { settleCalls } from '../../src/agent/calls.ts';
+import { buildInnerDeps, buildLogEvent, endInnerCalls } from '../../src/agent/inner-call.ts';
 import { endThreads } from '../../src/agent/thread-events.ts';
+import type { Tool } from '../../src/agent/tools/tool.ts';
+import { LeaseLost } from '../../src/agent/turn-types.ts';
+import type { Turn, TurnDeps } from '../../src/agent/turn-types.ts';
 
 const MARK = { parent_tool_use_id: 'evt_0', thread_id: 'trd_1' };
 const USE = { toolset: null, input: {}, evaluated_permission: 'allow' };
@@ -56,4 +60,53 @@ it('ends the threads that have sent and not received', () => {
       usage: {},
     },
   ]);
+});
+
+it('has no effect where the session belongs to another worker', async () => {
+  const turn: Turn = {
+    id: 'trn_1',
+    startedAt: new Date(),
+    steps: 1,
+    step: null,
+    usage: {},
+    unwritten: [],
+    taken: [],
+    toolState: {},
+  };
+  let ran = 0;
+  const tool: Tool = {
+    name: 'terminal',
+    toolset: 'terminal',
+    description: '',
+    parameters: { type: 'object' },
+    readOnly: false,
+    parallelism: () => 'exclusive',
+    run() {
+      ran += 1;
+      return Promise.resolve({ content: '', isError: false });
+    },
+  };
+  const config = { type: 'agent_toolset', defaultConfig: { permissionPolicy: { type: 'always_allow' } } };
+  let lost = false;
+  const deps = {
+    session: { toolConfigs: [config] },
+    tools: new Map([[tool.name, tool]]),
+    mcp: { listTools: () => Promise.resolve([]) },
+    ports: {},
+    readPermissions: () => Promise.resolve({ yoloMode: false, approved: new Set() }),
+    signal: new AbortController().signal,
+    report: () => undefined,
+    journal: {
+      events: [],
+      append: () => (lost ? Promise.reject(new LeaseLost('claimed elsewhere')) : Promise.resolve()),
+    },
+  } as unknown as TurnDeps;
+  const inner = buildInnerDeps(turn, deps, MARK);
+  const call = { useId: 'evt_1', index: 0, callId: 'c', name: 'terminal', arguments: '{}' };
+  await settleCalls({ number: 1, calls: [call] }, turn, inner);
+  expect(ran).toBe(1);
+  lost = true;
+  const next = settleCalls({ number: 2, calls: [{ ...call, useId: 'evt_2' }] }, turn, inner);
+  await expect(next).rejects.toThrow('claimed elsewhere');
+  expect(ran).toBe(1);
 });
