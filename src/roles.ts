@@ -2,6 +2,8 @@ import { buildTools } from './agent/tools/table.ts';
 import type { ApiPorts } from './api/deps.ts';
 import { buildApiSurface, buildServer, listBackends } from './api/server.ts';
 import type { Config } from './config.ts';
+import { buildAgentsDocument } from './contract/documents.ts';
+import { buildInferenceDocument, joinDocuments } from './contract/inference/document.ts';
 import type { Backends } from './deps.ts';
 import { StartupError } from './errors.ts';
 import type { GatewayPorts } from './gateway/deps.ts';
@@ -48,7 +50,8 @@ function serverOptions({ config }: RoleContext): ServerOptions {
 
 async function serveAll(context: RoleContext): Promise<Started> {
   const ports = buildApiPorts(context);
-  const surfaces = [buildApiSurface(ports), buildGatewaySurface(openGatewayPorts(context))];
+  const document = () => joinDocuments('Capstan', [buildAgentsDocument(), buildInferenceDocument()]);
+  const surfaces = [buildApiSurface(ports, document), buildGatewaySurface(openGatewayPorts(context))];
   return serve(
     context,
     'server',

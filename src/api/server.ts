@@ -19,12 +19,12 @@ export function listBackends({ sandboxes, objects }: ApiPorts): Record<string, {
   return { sandbox: sandboxes, ...(objects === undefined ? {} : { objects }) };
 }
 
-/** The agent service's routes. */
-export function buildApiSurface(ports: ApiPorts): Surface {
+/** The agent service's routes. `buildWhole` makes the document of everything that the server serves beside it. */
+export function buildApiSurface(ports: ApiPorts, buildWhole?: () => Record<string, unknown>): Surface {
   return (app, http) => {
     const deps: ApiDeps = { ...ports, ...http };
     registerBodyParser(app);
-    registerDocs(app);
+    registerDocs(app, buildWhole);
     registerKeyRoutes(app, deps);
     registerAgentRoutes(app, deps);
     registerSessionRoutes(app, deps);

@@ -9,6 +9,7 @@ import { buildChatError } from './dialects/chat-completions/error.ts';
 import type { ClientDialect } from './dialects/dialect.ts';
 import { MESSAGES } from './dialects/messages/dialect.ts';
 import { RESPONSES } from './dialects/responses/dialect.ts';
+import { registerGatewayDocs } from './docs.ts';
 import { sendFault } from './errors.ts';
 import type { RenderError } from './errors.ts';
 import { GatewayFault, invalid } from './faults.ts';
@@ -33,6 +34,7 @@ export function buildGatewaySurface(ports: GatewayPorts): Surface {
     void app.register(async (scope) => {
       registerBodyParser(scope);
       registerRoutes(scope, deps);
+      registerGatewayDocs(scope, ['/openapi/inference.json']);
     });
   };
 }

@@ -11,11 +11,17 @@ function once(build: () => string): () => string {
   return () => (text ??= build());
 }
 
-/** The OpenAPI document and its page for people; open, without a key. */
-export function registerDocs(app: FastifyInstance): void {
-  const json = once(() => JSON.stringify(buildAgentsDocument()));
+/** The OpenAPI documents and the page for people; open, without a key. */
+export function registerDocs(
+  app: FastifyInstance,
+  buildWhole: () => Record<string, unknown> = buildAgentsDocument,
+): void {
   const page = once(() => renderPage(buildAgentsDocument(), '/openapi/agents.json'));
-  for (const path of ['/openapi.json', '/openapi/agents.json']) {
+  for (const [path, build] of [
+    ['/openapi.json', buildWhole],
+    ['/openapi/agents.json', buildAgentsDocument],
+  ] as const) {
+    const json = once(() => JSON.stringify(build()));
     app.get(path, (_request, reply) => reply.type('application/json; charset=utf-8').send(json()));
   }
   app.get('/docs', (_request, reply) =>

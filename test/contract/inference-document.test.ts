@@ -1,0 +1,37 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import { buildAgentsDocument } from '../../src/contract/documents.ts';
+import { buildInferenceDocument, joinDocuments } from '../../src/contract/inference/document.ts';
+
+type Document = Record<string, unknown> & { paths: object; components: { schemas: object } };
+
+const inference = buildInferenceDocument() as Document;
+
+test('the document of the gateway is valid OpenAPI 3.1, and names every route', async () => {
+  const { valid, errors } = await new Validator().validate(structuredClone(inference));
+  expect([valid, errors]).toEqual([true, undefined]);
+  expect(Object.keys(inference.paths).sort()).toEqual([
+    '/',
+    '/health',
+    '/models',
+    '/models/{model}',
+    '/v1/chat/completions',
+    '/v1/messages',
+    '/v1/messages/count_tokens',
+    '/v1/models',
+    '/v1/models/{model}',
+    '/v1/responses',
+    '/v1/usage',
+  ]);
+});
+
+test('documents of several services join into one that is valid, and loses nothing', async () => {
+  const agents = buildAgentsDocument() as Document;
+  const joined = joinDocuments('Capstan', [agents, inference]) as Document;
+  const { valid, errors } = await new Validator().validate(structuredClone(joined));
+  expect([valid, errors]).toEqual([true, undefined]);
+  const count = (key: (document: Document) => object) =>
+    Object.keys(key(agents)).length + Object.keys(key(inference)).length;
+  expect(Object.keys(joined.paths).length).toBe(count(({ paths }) => paths));
+  expect(Object.keys(joined.components.schemas).length).toBe(count(({ components }) => components.schemas));
+});
