@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { buildAgentsDocument } from '../src/contract/documents.ts';
 import { buildDefinitions } from '../src/contract/resources/definitions.ts';
+import { buildClientFiles } from './client/build.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
@@ -14,6 +15,12 @@ const FILES: Record<string, () => string> = {
       `crds/${name}`,
       () =>
         `# Generated from src/contract/resources by "make generate".\n${stringify(definition, { aliasDuplicateObjects: false, lineWidth: 120 })}`,
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(buildClientFiles(buildAgentsDocument())).map(([name, text]) => [
+      `clients/typescript/generated/${name}`,
+      () => text,
     ]),
   ),
 };

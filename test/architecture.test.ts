@@ -46,6 +46,12 @@ it.each([
   ['src/cli/a.ts', "import { createKey } from '../store/keys.ts';", 'may not import src/store/keys.ts'],
   ['operator/a.ts', "import { listEvents } from '../src/store/events.ts';", 'may not import src/store/events.ts'],
   ['sandbox-image/a.ts', "import { Id } from '../src/contract/common.ts';", 'may not import src/contract/common.ts'],
+  ['clients/typescript/a.ts', "import { sleep } from 'node:timers';", 'may import nothing, not node:timers'],
+  [
+    'clients/typescript/a.ts',
+    "import { Id } from '../../src/contract/common.ts';",
+    'may not import src/contract/common.ts',
+  ],
   ['sandbox-image/a.ts', "import { z } from 'zod';", 'may import node: only, not zod'],
   ['src/worker/a.ts', "import { PutObjectCommand } from '@aws-sdk/client-s3';", 'may not import @aws-sdk/client-s3'],
   ['src/elsewhere/a.ts', "import { newId } from '../ids.ts';", 'lies in a folder that the table does not know'],

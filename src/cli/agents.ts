@@ -1,16 +1,17 @@
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { Agent } from '../contract/agents.ts';
+import type { Agent, ToolConfig } from '../../clients/typescript/index.ts';
 import { AgentCreate, AgentPatch } from '../contract/agents.ts';
-import { agentRoutes } from '../contract/routes/agents.ts';
-import type { ToolConfig } from '../contract/tools.ts';
 import { describeIssues } from '../contract/validation.ts';
 import { addDefinitionFlags, readFields } from './agent-definition.ts';
 import type { DefinitionFlags } from './agent-definition.ts';
-import { buildContext, readInteger } from './context.ts';
+import { buildContext, readInteger, readPage } from './context.ts';
 import { CliFault } from './fault.ts';
 import { getAgent } from './find-agent.ts';
 import { buildFields, buildTable, cutLine, paint, showTime } from './text.ts';
+
+type ListFlags = { status?: 'active' | 'archived'; limit: string; offset: string };
 
 function describeTool(tool: ToolConfig): string {
   if (tool.type === 'custom_tool') return tool.name;
@@ -49,12 +50,15 @@ export function addAgentCommands(program: Command): void {
   agents
     .command('list')
     .description('the agents of the organization, newest first')
-    .option('--status <status>', 'active or archived')
+    .addOption(new Option('--status <status>', 'active or archived').choices(['active', 'archived']))
     .option('--limit <n>', '1 to 100', '50')
     .option('--offset <n>', 'how many to leave out', '0')
-    .action(async (flags: { status?: string; limit: string; offset: string }, command: Command) => {
+    .action(async ({ status, limit, offset }: ListFlags, command: Command) => {
       const context = buildContext(command);
-      const page = await context.client.call(agentRoutes.listAgents, { query: flags });
+      const page = await context.client.listAgents({
+        ...(status === undefined ? {} : { status }),
+        ...readPage({ limit, offset }),
+      });
       context.show(page, () => {
         if (page.data.length === 0)
           return paint('dim', 'No agents yet: capstan agents create --name demo --model script/demo');
@@ -84,7 +88,7 @@ export function addAgentCommands(program: Command): void {
       const fields = { systemPrompt: '', skills: [], tools: [], ...readFields(flags) };
       if (!('name' in fields) || !('modelName' in fields)) throw new CliFault('An agent needs --name and --model.', 2);
       const body = check(AgentCreate, fields);
-      const agent = await context.client.call(agentRoutes.createAgent, { body });
+      const agent = await context.client.createAgent(body);
       context.show(agent, () => showAgent(agent));
     },
   );
@@ -94,7 +98,7 @@ export function addAgentCommands(program: Command): void {
       const context = buildContext(command);
       const body = check(AgentPatch, readFields(flags));
       const { id } = await getAgent(context.client, reference);
-      const agent = await context.client.call(agentRoutes.patchAgent, { params: { agentId: id }, body });
+      const agent = await context.client.patchAgent(id, body);
       context.show(agent, () => showAgent(agent));
     },
   );
@@ -105,7 +109,7 @@ export function addAgentCommands(program: Command): void {
     .action(async (reference: string, _flags: object, command: Command) => {
       const context = buildContext(command);
       const { id } = await getAgent(context.client, reference);
-      const agent = await context.client.call(agentRoutes.archiveAgent, { params: { agentId: id } });
+      const agent = await context.client.archiveAgent(id);
       context.show(agent, () => `Archived ${agent.name}`);
     });
 
@@ -115,7 +119,7 @@ export function addAgentCommands(program: Command): void {
     .action(async (reference: string, _flags: object, command: Command) => {
       const context = buildContext(command);
       const { id, name } = await getAgent(context.client, reference);
-      const deleted = await context.client.call(agentRoutes.deleteAgent, { params: { agentId: id } });
+      const deleted = await context.client.deleteAgent(id);
       context.show(deleted, () => `Deleted ${name}`);
     });
 
@@ -129,10 +133,7 @@ function addVersionCommands(agents: Command): void {
     .action(async (reference: string, _flags: object, command: Command) => {
       const context = buildContext(command);
       const agent = await getAgent(context.client, reference);
-      const page = await context.client.call(agentRoutes.listVersions, {
-        params: { agentId: agent.id },
-        query: { limit: 100 },
-      });
+      const page = await context.client.listVersions(agent.id, { limit: 100 });
       context.show(page, () => {
         const rows = page.data.map((version) => [
           `v${version.version}${version.version === agent.productionVersion ? ' production' : ''}`,
@@ -151,7 +152,7 @@ function addVersionCommands(agents: Command): void {
       const context = buildContext(command);
       const body = { version: readInteger(version.replace(/^v/, ''), 'The version') };
       const { id, name } = await getAgent(context.client, reference);
-      const pointer = await context.client.call(agentRoutes.setProduction, { params: { agentId: id }, body });
+      const pointer = await context.client.setProduction(id, body);
       context.show(pointer, () => `${name} v${pointer.version} is in production`);
     });
 
@@ -173,15 +174,15 @@ function addVersionCommands(agents: Command): void {
         }
         const { id: agentId } = await getAgent(context.client, reference);
         if (tagName === undefined) {
-          const page = await context.client.call(agentRoutes.listTags, { params: { agentId }, query: { limit: 100 } });
+          const page = await context.client.listTags(agentId, { limit: 100 });
           const rows = page.data.map((tag) => [tag.name, `v${tag.version}`, showTime(tag.updatedAt)]);
           context.show(page, () => (rows.length === 0 ? 'No tags' : buildTable(['TAG', 'VERSION', 'UPDATED'], rows)));
         } else if (flags.delete === true) {
-          const deleted = await context.client.call(agentRoutes.deleteTag, { params: { agentId, tagName } });
+          const deleted = await context.client.deleteTag(agentId, tagName);
           context.show(deleted, () => `Deleted the tag ${tagName}`);
         } else {
           const body = { version: readInteger((version ?? '').replace(/^v/, ''), 'The version') };
-          const tag = await context.client.call(agentRoutes.setTag, { params: { agentId, tagName }, body });
+          const tag = await context.client.setTag(agentId, tagName, body);
           context.show(tag, () => `${tag.name} is v${tag.version}`);
         }
       },

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Connection } from './client.ts';
 import { CliFault } from './fault.ts';
 
+export type Connection = { baseUrl: string; apiKey: string };
 export type Environment = Record<string, string | undefined>;
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
@@ -38,10 +38,10 @@ function readKeyFile(env: Environment): string | undefined {
 
 /** Which server to talk to, and as whom. A key found on this machine is never sent to another one. */
 export function findConnection(env: Environment): Connection {
-  const url = findUrl(env);
-  const key = env['CAPSTAN_API_KEY'] || (isLoopback(url) ? readKeyFile(env) : undefined);
-  if (key === undefined) {
+  const baseUrl = findUrl(env);
+  const apiKey = env['CAPSTAN_API_KEY'] || (isLoopback(baseUrl) ? readKeyFile(env) : undefined);
+  if (apiKey === undefined) {
     throw new CliFault('No API key: set CAPSTAN_API_KEY, or start a server here, which keeps its key in data/api-key.');
   }
-  return { url, key };
+  return { baseUrl, apiKey };
 }

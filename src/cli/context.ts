@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
-import { buildClient } from './client.ts';
-import type { Client } from './client.ts';
+import { buildClient } from '../../clients/typescript/index.ts';
+import type { Client } from '../../clients/typescript/index.ts';
 import { findConnection } from './connection.ts';
 import type { Environment } from './connection.ts';
 import { CliFault } from './fault.ts';
+
+/** A person waits: a server that is not there is said within a second. */
+const MAX_RETRIES = 2;
 
 /** What every command gets. */
 export type Context = {
@@ -21,7 +24,7 @@ export function buildContext(command: Command): Context {
   return {
     env: process.env,
     get client() {
-      return (client ??= buildClient(findConnection(process.env)));
+      return (client ??= buildClient({ ...findConnection(process.env), maxRetries: MAX_RETRIES }));
     },
     json,
     show(value, text) {
@@ -33,4 +36,8 @@ export function buildContext(command: Command): Context {
 export function readInteger(text: string, name: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new CliFault(`${name} must be a whole number.`, 2);
   return Number(text);
+}
+
+export function readPage({ limit, offset }: { limit: string; offset: string }): { limit: number; offset: number } {
+  return { limit: readInteger(limit, '--limit'), offset: readInteger(offset, '--offset') };
 }

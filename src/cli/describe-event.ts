@@ -1,5 +1,4 @@
-import type { TextBlock } from '../contract/common.ts';
-import type { EventEnvelope, InboundEvent, OutboundPayload } from '../contract/events.ts';
+import type { EventEnvelope, InboundEvent, OutboundPayload, TextBlock } from '../../clients/typescript/index.ts';
 
 export function joinText(content: readonly TextBlock[]): string {
   return content.map((block) => block.text).join('\n');
@@ -53,7 +52,7 @@ export function describeOutcome(content: readonly TextBlock[]): string {
 
 /** The payload of an event, told apart by its type. */
 export function readPayload(event: EventEnvelope): OutboundPayload | InboundEvent | { type: 'other' } {
-  return event.payload as OutboundPayload | InboundEvent;
+  return event.payload;
 }
 
 /** The gist of any event in one line. */

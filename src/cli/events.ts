@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { EventEnvelope } from '../contract/events.ts';
+import { isLiveOnly } from '../../clients/typescript/index.ts';
+import type { EventEnvelope } from '../../clients/typescript/index.ts';
 import { EventsSend } from '../contract/events.ts';
-import { eventRoutes } from '../contract/routes/sessions.ts';
 import { describeIssues } from '../contract/validation.ts';
 import { describeEvent } from './describe-event.ts';
 import { buildContext, readInteger } from './context.ts';
 import { CliFault } from './fault.ts';
-import { followSession, isLiveOnly } from './follow.ts';
 import { cutLine, paint } from './text.ts';
 
 function showEvent(event: EventEnvelope): string {
@@ -47,7 +46,10 @@ export function addEventCommands(program: Command): void {
     .option('--limit <n>', '1 to 100', '100')
     .action(async (sessionId: string, flags: { after: string; limit: string }, command: Command) => {
       const context = buildContext(command);
-      const page = await context.client.call(eventRoutes.listEvents, { params: { sessionId }, query: flags });
+      const page = await context.client.listEvents(sessionId, {
+        after: readInteger(flags.after, '--after'),
+        limit: readInteger(flags.limit, '--limit'),
+      });
       context.show(page, () => page.data.map(showEvent).join('\n') || paint('dim', 'No events'));
     });
 
@@ -66,7 +68,7 @@ export function addEventCommands(program: Command): void {
       const context = buildContext(command);
       const parsed = EventsSend.safeParse({ events: readEvents(message, flags), delivery: flags.delivery });
       if (!parsed.success) throw new CliFault(`Not sent: ${describeIssues(parsed.error)}`);
-      const sent = await context.client.call(eventRoutes.sendEvents, { params: { sessionId }, body: parsed.data });
+      const sent = await context.client.sendEvents(sessionId, parsed.data);
       context.show(sent, () =>
         sent.data.map((event) => `${event.status ?? 'sent'}  ${event.type}  ${event.id}`).join('\n'),
       );
@@ -82,10 +84,9 @@ export function addEventCommands(program: Command): void {
       const after = flags.after === undefined ? undefined : readInteger(flags.after, '--after');
       const leave = new AbortController();
       process.once('SIGINT', () => leave.abort());
-      for await (const item of followSession(context.client, sessionId, { after, signal: leave.signal })) {
-        if (item.kind === 'caught_up') continue;
-        if (isLiveOnly(item.event) && flags.live !== true) continue;
-        process.stdout.write(`${context.json ? JSON.stringify(item.event) : showEvent(item.event)}\n`);
+      for await (const event of context.client.followEvents(sessionId, { after, signal: leave.signal })) {
+        if (isLiveOnly(event) && flags.live !== true) continue;
+        process.stdout.write(`${context.json ? JSON.stringify(event) : showEvent(event)}\n`);
       }
     });
 }

@@ -1,3 +1,6 @@
+import { ApiError, ConnectionError } from '../../clients/typescript/index.ts';
+import { errorText } from '../errors.ts';
+
 /** What goes wrong for a reason that the person at the terminal can mend: one line on stderr, no stack. */
 export class CliFault extends Error {
   override readonly name = 'CliFault';
@@ -10,12 +13,10 @@ export class CliFault extends Error {
   }
 }
 
-/** An answer of the server that is no success. */
-export class ServerFault extends CliFault {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
+/** What went wrong, and what the person at the terminal can do about it. */
+export function describeFault(error: unknown): string {
+  const text = errorText(error);
+  if (error instanceof ConnectionError) return `${text} Start a server, or set CAPSTAN_URL.`;
+  if (error instanceof ApiError && error.status === 401) return `${text} Set CAPSTAN_API_KEY to a key of this server.`;
+  return text;
 }

@@ -1,14 +1,12 @@
-import type { Agent } from '../contract/agents.ts';
-import { agentRoutes } from '../contract/routes/agents.ts';
-import type { Client } from './client.ts';
-import { CliFault, ServerFault } from './fault.ts';
+import type { Agent, Client } from '../../clients/typescript/index.ts';
+import { CliFault } from './fault.ts';
 
 const PAGE = 100;
 
 async function findByName(client: Client, name: string): Promise<Agent[]> {
   const found: Agent[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const page = await client.call(agentRoutes.listAgents, { query: { limit: PAGE, offset } });
+    const page = await client.listAgents({ limit: PAGE, offset });
     found.push(...page.data.filter((agent) => agent.name === name));
     if (!page.pagination.hasMore) return found;
   }
@@ -17,12 +15,12 @@ async function findByName(client: Client, name: string): Promise<Agent[]> {
 /** By id, or by a name that only one agent has; an active one goes before archived ones. */
 export async function getAgent(client: Client, reference: string): Promise<Agent> {
   if (/^agt_[0-9a-z]{26}$/.test(reference)) {
-    return await client.call(agentRoutes.getAgent, { params: { agentId: reference } });
+    return await client.getAgent(reference);
   }
   const named = await findByName(client, reference);
   const active = named.filter((agent) => agent.status === 'active');
   const [agent, second] = active.length > 0 ? active : named;
-  if (agent === undefined) throw new ServerFault(404, `No such agent: ${reference}`);
+  if (agent === undefined) throw new CliFault(`No such agent: ${reference}`);
   if (second !== undefined) throw new CliFault(`More than one agent is named ${reference}; use the id.`);
   return agent;
 }

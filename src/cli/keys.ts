@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { ApiKey, ApiKeyCreated } from '../contract/keys.ts';
 import { ApiKeyCreate, SCOPES } from '../contract/keys.ts';
 import type { List } from '../contract/common.ts';
-import { keyRoutes } from '../contract/routes/keys.ts';
 import { describeIssues } from '../contract/validation.ts';
 import { buildContext, readInteger } from './context.ts';
 import type { Context } from './context.ts';
@@ -25,9 +24,9 @@ async function withKeys<T>(context: Context, use: (keys: KeyService) => Promise<
   }
   const { client } = context;
   return await use({
-    create: (body) => client.call(keyRoutes.createApiKey, { body }),
-    list: () => client.call(keyRoutes.listApiKeys, { query: { limit: 100 } }),
-    revoke: async (keyId) => void (await client.call(keyRoutes.revokeApiKey, { params: { keyId } })),
+    create: (body) => client.createApiKey(body),
+    list: () => client.listApiKeys({ limit: 100 }),
+    revoke: async (keyId) => void (await client.revokeApiKey(keyId)),
   });
 }
 

@@ -1,9 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { errorText } from '../errors.ts';
 import { addAgentCommands } from './agents.ts';
 import { addChatCommand } from './chat/command.ts';
 import { addEventCommands } from './events.ts';
-import { CliFault } from './fault.ts';
+import { CliFault, describeFault } from './fault.ts';
 import { addKeyCommands } from './keys.ts';
 import { addSessionCommands } from './sessions.ts';
 
@@ -35,7 +34,7 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`capstan: ${errorText(error)}\n`);
+    process.stderr.write(`capstan: ${describeFault(error)}\n`);
     return error instanceof CliFault ? error.exitCode : 1;
   }
 }

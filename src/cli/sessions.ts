@@ -1,7 +1,7 @@
+import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { Session } from '../contract/sessions.ts';
-import { sessionRoutes } from '../contract/routes/sessions.ts';
-import { buildContext } from './context.ts';
+import type { Session } from '../../clients/typescript/index.ts';
+import { buildContext, readPage } from './context.ts';
 import { getAgent } from './find-agent.ts';
 import { buildFields, buildTable, paint, showTime } from './text.ts';
 
@@ -21,7 +21,8 @@ function showSession(session: Session): string {
   });
 }
 
-type ListFlags = { agent?: string; subject?: string; status?: string; limit: string; offset: string };
+type Status = 'idle' | 'running' | 'archived';
+type ListFlags = { agent?: string; subject?: string; status?: Status; limit: string; offset: string };
 type CreateFlags = { subject: string; role?: string; title?: string; tag?: string; preview?: boolean; yolo?: boolean };
 
 export function addSessionCommands(program: Command): void {
@@ -32,17 +33,17 @@ export function addSessionCommands(program: Command): void {
     .description('the sessions, newest first')
     .option('--agent <agent>', 'of this agent')
     .option('--subject <subject>', 'of this subject')
-    .option('--status <status>', 'idle, running or archived')
+    .addOption(new Option('--status <status>', 'idle, running or archived').choices(['idle', 'running', 'archived']))
     .option('--limit <n>', '1 to 100', '50')
     .option('--offset <n>', 'how many to leave out', '0')
-    .action(async ({ agent, subject, ...flags }: ListFlags, command: Command) => {
+    .action(async ({ agent, subject, status, ...page }: ListFlags, command: Command) => {
       const context = buildContext(command);
       const agentId = agent === undefined ? undefined : (await getAgent(context.client, agent)).id;
-      const query = { ...flags, agentId, subjectId: subject };
-      const page = await context.client.call(sessionRoutes.listSessions, { query });
-      context.show(page, () => {
-        if (page.data.length === 0) return paint('dim', 'No sessions');
-        const rows = page.data.map((session) => [
+      const query = { ...readPage(page), agentId, subjectId: subject, status };
+      const found = await context.client.listSessions(query);
+      context.show(found, () => {
+        if (found.data.length === 0) return paint('dim', 'No sessions');
+        const rows = found.data.map((session) => [
           session.id,
           session.subjectId,
           session.status,
@@ -58,7 +59,7 @@ export function addSessionCommands(program: Command): void {
     .description('one session')
     .action(async (sessionId: string, _flags: object, command: Command) => {
       const context = buildContext(command);
-      const session = await context.client.call(sessionRoutes.getSession, { params: { sessionId } });
+      const session = await context.client.getSession(sessionId);
       context.show(session, () => showSession(session));
     });
 
@@ -75,7 +76,7 @@ export function addSessionCommands(program: Command): void {
       const context = buildContext(command);
       const { id } = await getAgent(context.client, reference);
       const body = { ...flags, agentId: id, subjectId: subject, yoloMode: yolo === true };
-      const session = await context.client.call(sessionRoutes.createSession, { body });
+      const session = await context.client.createSession(body);
       context.show(session, () => showSession(session));
     });
 
@@ -84,7 +85,7 @@ export function addSessionCommands(program: Command): void {
     .description('archive a session')
     .action(async (sessionId: string, _flags: object, command: Command) => {
       const context = buildContext(command);
-      const session = await context.client.call(sessionRoutes.archiveSession, { params: { sessionId } });
+      const session = await context.client.archiveSession(sessionId);
       context.show(session, () => `Archived ${session.id}`);
     });
 
@@ -93,7 +94,7 @@ export function addSessionCommands(program: Command): void {
     .description('delete a session and its events; the files stay')
     .action(async (sessionId: string, _flags: object, command: Command) => {
       const context = buildContext(command);
-      const deleted = await context.client.call(sessionRoutes.deleteSession, { params: { sessionId } });
+      const deleted = await context.client.deleteSession(sessionId);
       context.show(deleted, () => `Deleted ${deleted.id}`);
     });
 }

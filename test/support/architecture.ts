@@ -26,7 +26,7 @@ const role = (...more: Places) => [...CONTRACT, ...BASE, ...PORTS, ...STORE, 'sr
 const IMPORTS: readonly { from: Places; may: Places }[] = [
   {
     from: ['test/', 'bench/', 'scripts/', '*.config.ts', ...ROOTS],
-    may: ['src/', 'operator/', 'sandbox-image/', 'test/'],
+    may: ['src/', 'clients/', 'operator/', 'sandbox-image/', 'scripts/', 'test/'],
   },
   { from: CONTRACT, may: [] },
   { from: ['src/config.ts', ...BASE], may: [...CONTRACT, ...BASE] },
@@ -54,7 +54,8 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
     from: ['src/cli/stored-keys.ts'],
     may: [...CONTRACT, ...BASE, ...STORE, 'src/cli/', 'src/backends/db/postgres.ts'],
   },
-  { from: ['src/cli/'], may: [...CONTRACT, ...BASE] },
+  { from: ['src/cli/'], may: [...CONTRACT, ...BASE, 'clients/typescript/'] },
+  { from: ['clients/typescript/'], may: [] },
   { from: ['operator/'], may: [...CONTRACT, ...BASE, ...KUBERNETES] },
   { from: ['sandbox-image/'], may: ['src/contract/executor.ts'] },
 ];
@@ -76,7 +77,7 @@ const PACKAGES: Readonly<Record<string, Places>> = {
 const TOOLING: Places = ['test/', 'bench/', 'scripts/', '*.config.ts'];
 const READS_ENVIRONMENT: Places = ['src/config.ts', 'src/main.ts', 'src/cli/', 'sandbox-image/', ...TOOLING];
 const PRINTS: Places = ['src/cli/', 'src/main.ts', 'bench/', 'scripts/'];
-const BARRELS: Places = ['src/contract/index.ts'];
+const BARRELS: Places = ['src/contract/index.ts', 'clients/typescript/index.ts'];
 const MAX_LINES = 300;
 
 function isIn(path: string, places: Places): boolean {
@@ -101,6 +102,7 @@ function checkOwn(file: SourceFile, target: string): string[] {
 }
 
 function checkPackage(file: SourceFile, name: string): string[] {
+  if (isIn(file.path, ['clients/'])) return [`may import nothing, not ${name}`];
   if (name.startsWith('node:') || isIn(file.path, TOOLING)) return [];
   if (isIn(file.path, ['sandbox-image/'])) return [`may import node: only, not ${name}`];
   if (isIn(file.path, CONTRACT) && name !== 'zod') return [`may import zod only, not ${name}`];

@@ -1,4 +1,4 @@
-import type { EventEnvelope, InboundEvent, OutboundPayload } from '../../contract/events.ts';
+import type { EventEnvelope, InboundEvent, OutboundPayload } from '../../../clients/typescript/index.ts';
 import { describeInput } from '../describe-event.ts';
 import { cleanText, cutLine, paint } from '../text.ts';
 import type { Lines } from './lines.ts';

@@ -1,13 +1,10 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { EventEnvelope } from '../../contract/events.ts';
-import { sessionRoutes } from '../../contract/routes/sessions.ts';
-import type { Session } from '../../contract/sessions.ts';
-import type { Client } from '../client.ts';
+import { isLiveOnly } from '../../../clients/typescript/index.ts';
+import type { Client, EventEnvelope, Session } from '../../../clients/typescript/index.ts';
 import { buildContext } from '../context.ts';
 import { CliFault } from '../fault.ts';
 import { getAgent } from '../find-agent.ts';
-import { isLiveOnly } from '../follow.ts';
 import { cleanText, paint } from '../text.ts';
 import { answerAsks } from './asks.ts';
 import { openConversation } from './conversation.ts';
@@ -24,15 +21,14 @@ const INTERRUPTED_EXIT = 130;
 async function openSession(client: Client, agent: string | undefined, flags: Flags): Promise<Session> {
   const yoloMode = flags.yolo === true;
   if (flags.session !== undefined) {
-    const params = { sessionId: flags.session };
-    const session = await client.call(sessionRoutes.getSession, { params });
+    const session = await client.getSession(flags.session);
     if (!yoloMode || session.yoloMode) return session;
-    return await client.call(sessionRoutes.updateSession, { params, body: { yoloMode } });
+    return await client.updateSession(flags.session, { yoloMode });
   }
   if (agent === undefined) throw new CliFault('Say which agent to talk to, or which --session to go on with.', 2);
   const { id } = await getAgent(client, agent);
   const subjectId = flags.subject ?? userInfo().username;
-  return await client.call(sessionRoutes.createSession, { body: { agentId: id, subjectId, yoloMode } });
+  return await client.createSession({ agentId: id, subjectId, yoloMode });
 }
 
 /** The same conversation for machines: one event a line. */

@@ -1,10 +1,6 @@
-import type { EventEnvelope, InboundEvent } from '../../contract/events.ts';
-import { eventRoutes, sessionRoutes } from '../../contract/routes/sessions.ts';
-import type { Session } from '../../contract/sessions.ts';
-import type { Client } from '../client.ts';
-import { CliFault, ServerFault } from '../fault.ts';
-import { followSession, isLiveOnly } from '../follow.ts';
-import type { FollowItem } from '../follow.ts';
+import { ApiError, isLiveOnly } from '../../../clients/typescript/index.ts';
+import type { Client, EventEnvelope, FollowItem, InboundEvent, Session } from '../../../clients/typescript/index.ts';
+import { CliFault } from '../fault.ts';
 
 /** One session, followed from its beginning. */
 export type Conversation = {
@@ -55,7 +51,7 @@ export function openConversation(
   show: (event: EventEnvelope) => void,
 ): Conversation {
   const leave = new AbortController();
-  const items = readAhead(followSession(client, sessionId, { after: 0, signal: leave.signal }));
+  const items = readAhead(client.follow(sessionId, { after: 0, signal: leave.signal }));
   const asked = new Map<string, EventEnvelope>();
   let failed = false;
 
@@ -64,9 +60,8 @@ export function openConversation(
     const { event } = item;
     if (ASKS.has(event.type) && !isLiveOnly(event)) asked.set(event.id, event);
     show(event);
-    if (event.type !== 'session.status_idle' || item.isPast) return false;
-    const stop = event.payload['stop_reason'] as { type?: string } | undefined;
-    if (stop?.type === 'error') failed = true;
+    if (event.payload.type !== 'session.status_idle' || item.isPast) return false;
+    if (event.payload.stop_reason.type === 'error') failed = true;
     return true;
   }
 
@@ -84,21 +79,20 @@ export function openConversation(
     async settle() {
       for (;;) {
         if (!take(await items.next())) continue;
-        const asks = findAsks(await client.call(sessionRoutes.getSession, { params: { sessionId } }));
+        const asks = findAsks(await client.getSession(sessionId));
         if (asks !== undefined) return { asks };
       }
     },
     async send(events) {
-      const sent = await client.call(eventRoutes.sendEvents, { params: { sessionId }, body: { events } });
+      const sent = await client.sendEvents(sessionId, { events });
       return sent.data.map((event) => event.id);
     },
     async interrupt() {
       try {
-        const body = { events: [{ type: 'user.interrupt' as const }] };
-        await client.call(eventRoutes.sendEvents, { params: { sessionId }, body });
+        await client.sendEvents(sessionId, { events: [{ type: 'user.interrupt' }] });
       } catch (error) {
         // It has just ended by itself.
-        if (!(error instanceof ServerFault && error.status === 409)) throw error;
+        if (!(error instanceof ApiError && error.status === 409)) throw error;
       }
     },
     get failed() {

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { EventEnvelope } from '../../contract/events.ts';
+import { isLiveOnly } from '../../../clients/typescript/index.ts';
+import type { EventEnvelope } from '../../../clients/typescript/index.ts';
 import { describeInput, describeOutcome, joinText, readPayload } from '../describe-event.ts';
-import { isLiveOnly } from '../follow.ts';
 import { cleanText, cutLine, paint } from '../text.ts';
 
 /** Prints a conversation as it happens. */

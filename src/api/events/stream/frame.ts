@@ -1,7 +1,12 @@
 import type { EventEnvelope } from '../../../contract/events.ts';
 
-/** Says when to come back after a cut, in ms; sent first, so that the client knows that it is connected. */
-export const OPENING_FRAME = 'retry: 1000\n\n';
+/**
+ * Sent first, so that the client knows that it is connected: when to come back after a cut, in ms, and where the stream
+ * begins, so that one that is cut before its first event misses nothing.
+ */
+export function buildOpening(cursor: string): string {
+  return `retry: 1000\nid: ${cursor}\n\n`;
+}
 export const KEEPALIVE_FRAME = ':\n\n';
 
 /** One message of the stream. Without a cursor the client keeps the last one that it got. */

@@ -3,8 +3,8 @@ import { errors } from '../../../errors.ts';
 import { findLogEnd } from '../../../store/events.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { Answer, Call } from '../../register.ts';
-import { readCursor } from './cursor.ts';
-import { OPENING_FRAME } from './frame.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { buildOpening } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { openStream } from './stream.ts';
 
@@ -57,7 +57,7 @@ export async function openEventStream(
   // A connection that carried a stream is not used again, so that a closing server need not wait for it.
   response.shouldKeepAlive = false;
   response.writeHead(200, reply.getHeaders() as Record<string, string>);
-  response.write(OPENING_FRAME);
+  response.write(buildOpening(writeCursor({ time: Date.now(), updateId: null, ...cursor, sequence: after })));
   void stream.start({ after, cursor });
   return 'hijacked';
 }

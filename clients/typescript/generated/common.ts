@@ -1,0 +1,170 @@
+// Generated from the contract by "npm run generate". Changes are lost.
+
+export type Agent = {
+  object: "agent";
+  id: string;
+  name: string;
+  status: "active" | "archived";
+  metadata: Metadata;
+  rateLimits: RateLimits;
+  productionVersion: number;
+  version: AgentVersion;
+  tools: ToolConfig[];
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+};
+
+export type AgentToolset = {
+  type: "agent_toolset";
+  defaultConfig?: {
+    enabled?: boolean;
+    permissionPolicy?: PermissionPolicy;
+  };
+  configs?: Array<{
+    enabled?: boolean;
+    permissionPolicy?: PermissionPolicy;
+    name: "clarify" | "vision" | "skills" | "todo" | "memory" | "session_search" | "code_execution" | "web" | "terminal" | "file" | "delegation";
+  }>;
+};
+
+export type AgentVersion = {
+  id: string;
+  version: number;
+  modelName: string;
+  systemPrompt: string;
+  skills: string[];
+  roles: Role[];
+  mcpServers: McpServer[];
+  metadata: Metadata;
+  createdAt: Timestamp;
+};
+
+export type CustomTool = {
+  type: "custom_tool";
+  name: string;
+  description: string;
+  input_schema: Record<string, unknown>;
+  enabled?: boolean;
+  permissionPolicy?: PermissionPolicy;
+};
+
+export type ErrorBody = {
+  error: "validation_error" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "invalid_state" | "no_active_turn" | "response_expired" | "payload_too_large" | "range_not_satisfiable" | "rate_limited" | "server_error" | "service_delete_failed";
+  message: string;
+  retryable?: false;
+  rateLimit?: {
+    resource: "conversations" | "messages" | "requests";
+    limit: number;
+    remaining: number;
+    periodSeconds: number;
+    resetAfterSeconds: number;
+  };
+};
+
+export type Goal = {
+  /** what stood behind `/goal ` */
+  objective: string;
+  status: "active" | "paused" | "done" | "cleared";
+  /** turns that were judged since the goal was set or resumed */
+  turnsUsed: number;
+  maxTurns: number;
+  /** what the judge said last, or why the goal is paused */
+  reason: string | null;
+};
+
+export type McpServer = {
+  type: "url";
+  name: string;
+  url: string;
+};
+
+export type McpToolset = {
+  type: "mcp_toolset";
+  mcpServerName: string;
+  defaultConfig?: {
+    enabled?: boolean;
+    permissionPolicy?: PermissionPolicy;
+  };
+  configs?: {
+    enabled?: boolean;
+    permissionPolicy?: PermissionPolicy;
+    name: string;
+  }[];
+  resources?: boolean;
+  prompts?: boolean;
+};
+
+export type Metadata = Record<string, unknown>;
+
+export type PendingAction = {
+  eventId: string;
+  type: "agent.approval_request" | "agent.custom_tool_use" | "agent.clarify_request";
+};
+
+export type PermissionPolicy = {
+  type: "always_allow" | "always_ask" | "always_deny";
+};
+
+export type RateLimits = {
+  conversationsPerMinute: number;
+  messagesPerMinute: number;
+};
+
+export type Role = {
+  name: string;
+  description?: string;
+  tools: ToolConfig[];
+};
+
+export type Session = {
+  object: "session";
+  id: string;
+  agentId: string;
+  agentVersion: number;
+  agentVersionId: string;
+  subjectId: SubjectId;
+  role: string | null;
+  title: string | null;
+  status: "idle" | "running" | "waiting_on_human" | "archived";
+  yoloMode: boolean;
+  preview: boolean;
+  tag: string | null;
+  metadata: Metadata;
+  automationId: string | null;
+  goal: Goal | null;
+  pendingActions: PendingAction[];
+  queuedCount: number;
+  /** null until a turn has completed */
+  usage: Usage | null;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+  lastActivityAt: Timestamp;
+  archivedAt: Timestamp | null;
+};
+
+export type SubjectId = string;
+
+export type Timestamp = string;
+
+export type ToolConfig = AgentToolset | McpToolset | CustomTool;
+
+export type Usage = {
+  model?: string;
+  /** includes cached tokens */
+  input?: number;
+  /** includes reasoning tokens */
+  output?: number;
+  cache_read?: number;
+  cache_write?: number;
+  reasoning?: number;
+  total?: number;
+  calls?: number;
+  context_used?: number;
+  context_max?: number;
+  context_percent?: number;
+  /** omitted when pricing is unavailable */
+  cost_usd?: number;
+  cost_status?: "estimated" | "included" | "unknown";
+  last_turn_latency_ms?: number;
+  latency_ms?: number;
+};

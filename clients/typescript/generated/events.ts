@@ -1,0 +1,234 @@
+// Generated from the contract by "npm run generate". Changes are lost.
+import type { CallOptions } from '../options.ts';
+import type { Timestamp, Usage } from './common.ts';
+
+export type EventEnvelope = {
+  id: string;
+  type: string;
+  sessionId: string;
+  sequence: number;
+  turnId: string | null;
+  status: "received" | "queued" | "processed" | "complete" | "streaming" | null;
+  usage?: Usage;
+  payload: InboundEvent | OutboundPayload;
+  processedAt: Timestamp | null;
+  createdAt: Timestamp;
+};
+
+export type EventList = {
+  object: "list";
+  data: EventEnvelope[];
+  pagination: {
+    after: number;
+    hasMore: boolean;
+    limit: number;
+  };
+};
+
+export type EventsAccepted = {
+  object: "list";
+  data: EventEnvelope[];
+};
+
+export type EventsSend = {
+  events: InboundEvent[];
+  delivery?: "immediate" | "when_idle";
+};
+
+export type InboundEvent = UserMessage | UserSteer | UserInterrupt | UserApprovalResponse | UserCustomToolResult | UserClarifyResult;
+
+export type MessageAttachment = {
+  type: "file";
+  filename: string;
+  mediaType: "application/pdf" | "text/csv" | "application/csv" | "text/plain" | "text/markdown" | "text/x-markdown" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "image/png" | "image/jpeg" | "image/webp" | "image/gif" | "image/bmp";
+  sizeBytes?: number;
+  source: {
+    type: "data_url";
+    dataUrl: string;
+  };
+  analysisMode?: "default" | "visual";
+};
+
+export type OutboundPayload = {
+  type: "session.status_running";
+} | {
+  type: "session.status_idle";
+  stop_reason: {
+    type: "end_turn";
+  } | {
+    type: "error";
+    message: string;
+  } | {
+    type: "requires_action";
+    event_ids: string[];
+  };
+  interrupted?: true;
+  usage?: Usage;
+} | {
+  type: "session.compacted";
+  compression_count: number;
+} | {
+  type: "session.tool_updated";
+  tool_use_id: string;
+  event_id: string;
+  payload: Record<string, unknown>;
+} | {
+  type: "session.title_updated";
+  title: string;
+} | {
+  type: "agent.thinking";
+  id: string;
+  delta: boolean;
+  /** of deltas only: where in the text they begin, in UTF-16 units */
+  offset?: number;
+  content: TextBlock[];
+} | {
+  type: "agent.message";
+  id: string;
+  delta: boolean;
+  /** of deltas only: where in the text they begin, in UTF-16 units */
+  offset?: number;
+  content: TextBlock[];
+} | {
+  type: "agent.approval_request";
+  id: string;
+  tool_use_id: string;
+  kind: "builtin" | "mcp" | "custom";
+  tool_name: string;
+  toolset: string | null;
+  mcp_server_name: string | null;
+  input: unknown;
+  scopes: Array<"once" | "session" | "always">;
+} | {
+  type: "agent.tool_use";
+  id: string;
+  name: string;
+  toolset: string | null;
+  input: unknown;
+  evaluated_permission: "allow" | "ask" | "deny";
+  /** of a call made inside another one: the use of the tool that made it */
+  parent_tool_use_id?: string;
+  /** the subagent that made it */
+  thread_id?: string;
+} | {
+  type: "agent.tool_result";
+  tool_use_id: string;
+  name: string;
+  content: TextBlock[];
+  is_error: boolean;
+  duration_ms: number;
+  /** of a call made inside another one: the use of the tool that made it */
+  parent_tool_use_id?: string;
+  /** the subagent that made it */
+  thread_id?: string;
+} | {
+  type: "agent.mcp_tool_use";
+  mcp_server_name: string;
+  id: string;
+  name: string;
+  toolset: string | null;
+  input: unknown;
+  evaluated_permission: "allow" | "ask" | "deny";
+  /** of a call made inside another one: the use of the tool that made it */
+  parent_tool_use_id?: string;
+  /** the subagent that made it */
+  thread_id?: string;
+} | {
+  type: "agent.mcp_tool_result";
+  tool_use_id: string;
+  mcp_tool_use_id: string;
+  mcp_server_name: string;
+  name: string;
+  content: TextBlock[];
+  is_error: boolean;
+  duration_ms: number;
+  /** of a call made inside another one: the use of the tool that made it */
+  parent_tool_use_id?: string;
+  /** the subagent that made it */
+  thread_id?: string;
+} | {
+  type: "agent.custom_tool_use";
+  id: string;
+  name: string;
+  input: unknown;
+} | {
+  type: "agent.clarify_request";
+  request_id: string;
+  id: string;
+  question: string;
+  choices: string[] | null;
+} | {
+  type: "agent.thread_message_sent";
+  thread_id: string;
+  agent_name: string;
+  tool_use_id: string;
+  content: TextBlock[];
+} | {
+  type: "agent.thread_message_received";
+  thread_id: string;
+  agent_name: string;
+  tool_use_id: string;
+  content: TextBlock[];
+  status: "completed" | "failed" | "interrupted";
+  is_error: boolean;
+  usage: Usage;
+};
+
+export type TextBlock = {
+  type: "text";
+  text: string;
+};
+
+export type UserApprovalResponse = {
+  type: "user.approval_response";
+  approval_id: string;
+  result: "allow" | "deny";
+  scope?: "once" | "session" | "always";
+};
+
+export type UserClarifyResult = {
+  type: "user.clarify_result";
+  request_id: string;
+  answer: string;
+};
+
+export type UserCustomToolResult = {
+  type: "user.custom_tool_result";
+  tool_use_id: string;
+  content: TextBlock[];
+  status?: "running" | "completed" | "failed";
+  is_error?: boolean;
+};
+
+export type UserInterrupt = {
+  type: "user.interrupt";
+  message?: string;
+};
+
+export type UserMessage = {
+  type: "user.message";
+  content: TextBlock[];
+  metadata?: Record<string, string | number | boolean | null>;
+  attachments?: MessageAttachment[];
+};
+
+export type UserSteer = {
+  type: "user.steer";
+  message: string;
+};
+
+export type EventsOperations = {
+  /**
+   * The durable history, in sequence order. `GET /v1/sessions/{sessionId}/events`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  listEvents(sessionId: string, query?: { after?: number; limit?: number }, options?: CallOptions): Promise<EventList>;
+
+  /**
+   * Send prompts, steering, approvals, answers and tool results. `POST /v1/sessions/{sessionId}/events`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, no_active_turn, response_expired, payload_too_large, rate_limited, server_error.
+   */
+  sendEvents(sessionId: string, body: EventsSend, options?: CallOptions): Promise<EventsAccepted>;
+};

@@ -1,0 +1,88 @@
+// Generated from the contract by "npm run generate". Changes are lost.
+import type { CallOptions, List } from '../options.ts';
+import type { Metadata, Session, SubjectId } from './common.ts';
+
+export type SandboxWarm = {
+  object: "sandbox.warm";
+  status: "warming";
+  reason: null;
+  agentId: string;
+  subjectId: SubjectId;
+};
+
+export type SandboxWarmRequest = {
+  agentId: string;
+  subjectId: SubjectId;
+};
+
+export type SessionCreate = {
+  agentId: string;
+  subjectId: SubjectId;
+  role?: string;
+  title?: string;
+  yoloMode?: boolean;
+  preview?: boolean;
+  tag?: string;
+  metadata?: Metadata;
+};
+
+export type SessionUpdate = {
+  title?: string;
+  yoloMode?: boolean;
+  metadata?: Metadata;
+};
+
+export type SessionsOperations = {
+  /**
+   * Open a session; the version is resolved and recorded once. `POST /v1/sessions`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   */
+  createSession(body: SessionCreate, options?: CallOptions): Promise<Session>;
+
+  /**
+   * The sessions of the organization, newest first; archived ones only when asked for. `GET /v1/sessions`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   */
+  listSessions(query?: { limit?: number; offset?: number; agentId?: string; agent?: string; subjectId?: SubjectId; subject?: SubjectId; status?: "idle" | "running" | "archived" }, options?: CallOptions): Promise<List<Session>>;
+
+  /**
+   * One session. `GET /v1/sessions/{sessionId}`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  getSession(sessionId: string, options?: CallOptions): Promise<Session>;
+
+  /**
+   * Change title, yolo mode or metadata; metadata is replaced whole. `POST /v1/sessions/{sessionId}`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   */
+  updateSession(sessionId: string, body: SessionUpdate, options?: CallOptions): Promise<Session>;
+
+  /**
+   * Delete a session and its events; the volume stays. `DELETE /v1/sessions/{sessionId}`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, service_delete_failed.
+   */
+  deleteSession(sessionId: string, options?: CallOptions): Promise<{
+    object: "session.deleted";
+    id: string;
+    deleted: true;
+  }>;
+
+  /**
+   * Archive a session: pending asks are cancelled, queued prompts dropped. `POST /v1/sessions/{sessionId}/archive`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error.
+   */
+  archiveSession(sessionId: string, options?: CallOptions): Promise<Session>;
+
+  /**
+   * A hint that a session of this subject is about to start. `POST /v1/sandboxes/warm`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   */
+  warmSandbox(body: SandboxWarmRequest, options?: CallOptions): Promise<SandboxWarm>;
+};

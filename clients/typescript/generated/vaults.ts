@@ -1,0 +1,217 @@
+// Generated from the contract by "npm run generate". Changes are lost.
+import type { CallOptions, List } from '../options.ts';
+import type { Metadata, Timestamp } from './common.ts';
+
+export type AgentVaults = {
+  object: "agent.vaults";
+  agentId: string;
+  updatedAt: Timestamp;
+  data: Vault[];
+  connections: McpConnection[];
+};
+
+export type AgentVaultsPut = {
+  vaultIds: string[];
+  expectedUpdatedAt?: Timestamp;
+};
+
+export type Credential = {
+  id: string;
+  type: "vault_credential";
+  vaultId: string;
+  displayName: string;
+  metadata: Metadata | null;
+  auth: PublicAuth;
+  archivedAt: Timestamp | null;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+};
+
+export type CredentialAuth = {
+  type: "static_bearer";
+  mcpServerUrl: string;
+  token: string;
+} | {
+  type: "mcp_oauth";
+  mcpServerUrl: string;
+  accessToken: string;
+  expiresAt?: Timestamp | null;
+  refresh?: {
+    tokenEndpoint: string;
+    clientId: string;
+    refreshToken: string;
+    tokenEndpointAuth: {
+      type: "none";
+    } | {
+      type: "client_secret_basic";
+      clientSecret: string;
+    } | {
+      type: "client_secret_post";
+      clientSecret: string;
+    };
+  } | null;
+};
+
+export type CredentialCreate = {
+  displayName: string;
+  metadata?: Metadata | null;
+  auth: CredentialAuth;
+};
+
+export type CredentialPatch = {
+  displayName?: string;
+  metadata?: Metadata | null;
+  auth?: CredentialRotation;
+};
+
+export type CredentialRotation = {
+  type: "static_bearer";
+  token: string;
+} | {
+  type: "mcp_oauth";
+  accessToken?: string;
+  expiresAt?: Timestamp | null;
+  refresh?: {
+    refreshToken: string;
+  };
+};
+
+export type McpConnection = {
+  mcpServerName: string;
+  mcpServerUrl: string;
+  status: "public" | "connected" | "reconnect" | "conflict" | "unavailable";
+  vaultId: string | null;
+  credentialId: string | null;
+};
+
+export type PublicAuth = {
+  type: "static_bearer";
+  mcpServerUrl: string;
+} | {
+  type: "mcp_oauth";
+  mcpServerUrl: string;
+  expiresAt: Timestamp | null;
+  refresh: {
+    tokenEndpoint: string;
+    clientId: string;
+    tokenEndpointAuth: {
+      type: "none" | "client_secret_basic" | "client_secret_post";
+    };
+  } | null;
+};
+
+export type Vault = {
+  id: string;
+  type: "vault";
+  displayName: string;
+  metadata: Metadata;
+  archivedAt: Timestamp | null;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+};
+
+export type VaultCreate = {
+  displayName: string;
+  metadata?: Metadata;
+};
+
+export type VaultsOperations = {
+  /**
+   * Create a vault for credentials of MCP servers. `POST /v1/vaults`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   */
+  createVault(body: VaultCreate, options?: CallOptions): Promise<Vault>;
+
+  /**
+   * The active vaults, newest first. `GET /v1/vaults`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   */
+  listVaults(query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<Vault>>;
+
+  /**
+   * A vault, active or archived. `GET /v1/vaults/{vaultId}`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  getVault(vaultId: string, options?: CallOptions): Promise<Vault>;
+
+  /**
+   * Delete an empty vault and its attachments. `DELETE /v1/vaults/{vaultId}`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
+   */
+  deleteVault(vaultId: string, options?: CallOptions): Promise<{
+    object: "vault.deleted";
+    id: string;
+    deleted: true;
+  }>;
+
+  /**
+   * Archive a vault: it takes no new credentials and attachments, and its credentials are not used. `POST /v1/vaults/{vaultId}/archive`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  archiveVault(vaultId: string, options?: CallOptions): Promise<Vault>;
+
+  /**
+   * Store a credential; its secrets are never returned. `POST /v1/vaults/{vaultId}/credentials`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   */
+  createCredential(vaultId: string, body: CredentialCreate, options?: CallOptions): Promise<Credential>;
+
+  /**
+   * The active credentials of a vault, newest first, without their secrets. `GET /v1/vaults/{vaultId}/credentials`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  listCredentials(vaultId: string, query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<Credential>>;
+
+  /**
+   * A credential, active or archived, without its secrets. `GET /v1/vaults/{vaultId}/credentials/{credentialId}`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  getCredential(vaultId: string, credentialId: string, options?: CallOptions): Promise<Credential>;
+
+  /**
+   * Rotate the secrets of a credential, or change how it is shown. `PATCH /v1/vaults/{vaultId}/credentials/{credentialId}`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   */
+  patchCredential(vaultId: string, credentialId: string, body: CredentialPatch, options?: CallOptions): Promise<Credential>;
+
+  /**
+   * Delete a credential for good. `DELETE /v1/vaults/{vaultId}/credentials/{credentialId}`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  deleteCredential(vaultId: string, credentialId: string, options?: CallOptions): Promise<{
+    object: "vault_credential.deleted";
+    id: string;
+    deleted: true;
+  }>;
+
+  /**
+   * Archive a credential: it is not used any longer. `POST /v1/vaults/{vaultId}/credentials/{credentialId}/archive`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  archiveCredential(vaultId: string, credentialId: string, options?: CallOptions): Promise<Credential>;
+
+  /**
+   * An agent's vaults, and how the MCP servers of its latest version are connected. `GET /v1/agents/{agentId}/vaults`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  getAgentVaults(agentId: string, options?: CallOptions): Promise<AgentVaults>;
+
+  /**
+   * Replace the whole set of an agent's vaults. `PUT /v1/agents/{agentId}/vaults`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error.
+   */
+  setAgentVaults(agentId: string, body: AgentVaultsPut, options?: CallOptions): Promise<AgentVaults>;
+};
