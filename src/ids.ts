@@ -1,6 +1,6 @@
 import { typeidUnboxed } from 'typeid-js';
 
-/** Prefixes of the identifiers that callers see, and of those that stay inside (`trd_`, `cal_`). */
+/** Prefixes of the identifiers that callers see, and of those that stay inside (`trd_`, `cal_`, `att_`). */
 export type IdPrefix =
   | 'agt'
   | 'ver'
@@ -16,6 +16,7 @@ export type IdPrefix =
   | 'chr'
   | 'tpl'
   | 'ast'
+  | 'att'
   | 'req'
   | 'trd'
   | 'cal'

@@ -17,7 +17,7 @@ export type ApiPorts = {
   bus: Bus;
   limits: Limits;
   sandboxes: Sandboxes;
-  objects?: Objects;
+  objects: Objects;
   masterKeys: MasterKeys;
   vaults: Vaults;
   mcp: Mcp;

@@ -19,12 +19,41 @@ export const ATTACHMENT_MEDIA_TYPES = [
 /** 40 MB, counted on the decoded bytes. */
 export const ATTACHMENT_MAX_BYTES = 40_000_000;
 
+/** What of a request of events is not a long attachment. */
+export const EVENTS_TEXT_BYTES = 64 * 1024 * 1024;
+/** Of a request of events: ten attachments in base64, and all that may stand beside them. */
+export const EVENTS_BODY_BYTES = 10 * Math.ceil(ATTACHMENT_MAX_BYTES / 3) * 4 + EVENTS_TEXT_BYTES;
+
+/**
+ * How the log names an attachment that is kept in the object store, in place of its data URL. It is made when a request
+ * is read and replaced when an answer is written: callers neither send nor see it.
+ */
+export type AttachmentReference = { mediaType: string; sizeBytes: number; sha256: string; key: string };
+
+/** Attachments of one session lie under one prefix, which goes with the session. */
+export function attachmentPrefix(sessionId: string): string {
+  return `attachments/${sessionId}/`;
+}
+
+const REFERENCE = /^capstan-object:([a-z0-9.+-]+\/[a-z0-9.+-]+);(\d{1,12});([0-9a-f]{64});([A-Za-z0-9._/-]{1,300})$/;
+
+export function writeReference({ mediaType, sizeBytes, sha256, key }: AttachmentReference): string {
+  return `capstan-object:${mediaType};${sizeBytes};${sha256};${key}`;
+}
+
+export function readReference(dataUrl: string): AttachmentReference | undefined {
+  const match = REFERENCE.exec(dataUrl.slice(0, 1000));
+  if (match === null) return undefined;
+  const [, mediaType = '', size = '', sha256 = '', key = ''] = match;
+  return { mediaType, sizeBytes: Number(size), sha256, key };
+}
+
 const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+);base64,/i;
 
 /** The decoded size of a base64 data URL, or undefined when it is not one. Reads the ends of the text only. */
 export function dataUrlBytes(dataUrl: string): number | undefined {
   const head = DATA_URL.exec(dataUrl.slice(0, 300));
-  if (head === null) return undefined;
+  if (head === null) return readReference(dataUrl)?.sizeBytes;
   const length = dataUrl.length - head[0].length;
   if (length === 0 || length % 4 !== 0) return undefined;
   const padding = dataUrl.endsWith('==') ? 2 : dataUrl.endsWith('=') ? 1 : 0;
@@ -32,7 +61,7 @@ export function dataUrlBytes(dataUrl: string): number | undefined {
 }
 
 export function dataUrlMediaType(dataUrl: string): string | undefined {
-  return DATA_URL.exec(dataUrl.slice(0, 300))?.[1]?.toLowerCase();
+  return DATA_URL.exec(dataUrl.slice(0, 300))?.[1]?.toLowerCase() ?? readReference(dataUrl)?.mediaType;
 }
 
 /** The bytes of a base64 data URL. */

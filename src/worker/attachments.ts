@@ -1,6 +1,8 @@
+import { buffer } from 'node:stream/consumers';
 import type { AttachmentPort } from '../agent/attachments.ts';
-import { decodeDataUrl } from '../contract/attachments.ts';
+import { attachmentPrefix, decodeDataUrl, readReference } from '../contract/attachments.ts';
 import type { MessageAttachment } from '../contract/attachments.ts';
+import type { Objects } from '../backends/objects/objects.ts';
 import { convertDocument } from '../documents/convert.ts';
 import { drawPdf, prepareImage } from '../documents/draw.ts';
 import { DocumentError } from '../documents/error.ts';
@@ -14,7 +16,11 @@ const MAX_PICTURED_PAGES = 20;
 const CHARACTERS_PER_TOKEN = 2;
 
 /** Attachments as a model can take them. What a message came to is kept, since every call of its turn repeats it. */
-export function buildAttachmentPort(findModel: () => ModelInfo | undefined): AttachmentPort {
+export function buildAttachmentPort(
+  sessionId: string,
+  objects: Objects,
+  findModel: () => ModelInfo | undefined,
+): AttachmentPort {
   const kept = new Map<string, InputPart[]>();
   return {
     async read(eventId, attachments, signal) {
@@ -24,7 +30,8 @@ export function buildAttachmentPort(findModel: () => ModelInfo | undefined): Att
       const room = Math.floor(((model?.contextWindow ?? 0) * CHARACTERS_PER_TOKEN) / attachments.length);
       const parts: InputPart[] = [];
       for (const attachment of attachments) {
-        parts.push(...(await readAttachment(attachment, { vision: model?.vision === true, room }, signal)));
+        const bytes = await readBytes(attachment.source.dataUrl, sessionId, objects);
+        parts.push(...(await readAttachment(attachment, bytes, { vision: model?.vision === true, room }, signal)));
       }
       kept.set(eventId, parts);
       return parts;
@@ -32,16 +39,26 @@ export function buildAttachmentPort(findModel: () => ModelInfo | undefined): Att
   };
 }
 
+/** From the log, or from the object store when the log only names it. */
+async function readBytes(dataUrl: string, sessionId: string, objects: Objects): Promise<Uint8Array | undefined> {
+  const reference = readReference(dataUrl);
+  if (reference === undefined) return decodeDataUrl(dataUrl);
+  if (!reference.key.startsWith(attachmentPrefix(sessionId))) return undefined;
+  const found = await objects.get(reference.key);
+  return found && (await buffer(found.body));
+}
+
 type Reader = { vision: boolean; room: number };
 
 async function readAttachment(
   attachment: MessageAttachment,
+  bytes: Uint8Array | undefined,
   reader: Reader,
   signal: AbortSignal,
 ): Promise<InputPart[]> {
   const { mediaType, analysisMode, filename } = attachment;
-  const bytes = decodeDataUrl(attachment.source.dataUrl);
   try {
+    if (bytes === undefined) throw new DocumentError('broken', 'It is no longer kept.');
     if (mediaType.startsWith('image/')) return await readImage(attachment, bytes, reader, signal);
     if (!isDocumentType(mediaType)) return [showText(`[Attached file: ${filename}]`, decodeText(bytes), reader.room)];
     if (analysisMode === 'visual' && reader.vision) return await readPages(attachment, bytes, reader, signal);

@@ -1,6 +1,7 @@
 import type { Sandboxes } from '../backends/sandbox/sandbox.ts';
 import type { Bus } from '../backends/bus/bus.ts';
 import { publishEvents, sendDelta } from '../backends/bus/channels.ts';
+import type { Objects } from '../backends/objects/objects.ts';
 import type { Db } from '../backends/db/db.ts';
 import { runTurn } from '../agent/turn.ts';
 import { findForgottenSteers } from '../agent/history.ts';
@@ -35,6 +36,7 @@ import { buildToolPorts } from './tool-ports.ts';
 export type WorkerDeps = {
   db: Db;
   bus: Bus;
+  objects: Objects;
   sandboxes: Sandboxes;
   inference: Inference;
   tools: ReadonlyMap<string, Tool>;
@@ -138,7 +140,7 @@ function buildTurnDeps(
     tools: deps.tools,
     mcp: buildMcpPort(claim, toolConfigs, deps),
     ports: buildToolPorts(claim, deps),
-    attachments: buildAttachmentPort(() => deps.inference.findModel(modelName)),
+    attachments: buildAttachmentPort(id, deps.objects, () => deps.inference.findModel(modelName)),
     readPermissions: () => readPermissions(deps.db, id),
     readAsks: (turnId) => listTurnAsks(deps.db, id, turnId),
     openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),

@@ -8,6 +8,8 @@ import { openMemoryBus } from '../../src/backends/bus/memory.ts';
 import { openNats } from '../../src/backends/bus/nats.ts';
 import { openMemoryLimits } from '../../src/backends/limits/memory.ts';
 import { openRedis } from '../../src/backends/limits/redis.ts';
+import type { Objects } from '../../src/backends/objects/objects.ts';
+import { openFiles } from '../../src/backends/objects/files.ts';
 import { openProcessSandboxes } from '../../src/backends/sandbox/process.ts';
 import type { ProviderModel, WireFormat } from '../../src/contract/config.ts';
 import { SCOPES } from '../../src/contract/keys.ts';
@@ -49,6 +51,8 @@ export type Service = {
   api: Api;
   apis: Api[];
   model: ServiceModel;
+  key: string;
+  objects: Objects;
   close(): Promise<void>;
 };
 
@@ -90,8 +94,10 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
     servers === undefined || memory !== undefined
       ? memory!
       : { bus: use(await openNats({ url: servers.nats })), limits: use(await openRedis({ url: servers.redis })) };
+  const objects = use(await openFiles({ dir: join(folder, 'objects') }));
   const openPorts = async (name: string) => ({
     db,
+    objects,
     ...(await openShared()),
     log,
     sandboxes: use(
@@ -150,6 +156,8 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
     api,
     apis,
     model,
+    key,
+    objects,
     async close() {
       for (const close of closers) await close();
     },

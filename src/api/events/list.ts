@@ -3,6 +3,7 @@ import { errors } from '../../errors.ts';
 import { findLogEnd, listEvents } from '../../store/events.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Answer, Call } from '../register.ts';
+import { renderBody } from './attachments/stored.ts';
 
 /** Handler of `GET /v1/sessions/{sessionId}/events`. */
 export async function sendEventList(deps: ApiDeps, call: Call<typeof eventRoutes.listEvents>): Promise<Answer> {
@@ -13,5 +14,5 @@ export async function sendEventList(deps: ApiDeps, call: Call<typeof eventRoutes
   const found = end <= after ? [] : await listEvents(deps.db, sessionId, after, limit + 1);
   const data = found.slice(0, limit);
   const pagination = { after: data.at(-1)?.sequence ?? after, hasMore: found.length > limit, limit };
-  return { status: 200, body: { object: 'list', data, pagination } };
+  return { status: 200, ...renderBody({ object: 'list', data, pagination }, sessionId, deps.objects) };
 }

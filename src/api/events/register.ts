@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { eventRoutes } from '../../contract/routes/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../register.ts';
+import { registerAttachmentParser } from './attachments/parser.ts';
 import { sendEventList } from './list.ts';
 import { buildSendEvents } from './send.ts';
 import { openHub } from './stream/hub.ts';
@@ -11,7 +12,10 @@ import { openEventStream } from './stream/open.ts';
 export function registerEventRoutes(app: FastifyInstance, deps: ApiDeps): void {
   const hub = openHub(deps);
   deps.closing.addEventListener('abort', () => hub.close(), { once: true });
-  registerRoute(app, deps, eventRoutes.sendEvents, buildSendEvents(deps));
+  void app.register(async (scope) => {
+    const attachments = registerAttachmentParser(scope, deps);
+    registerRoute(scope, deps, eventRoutes.sendEvents, buildSendEvents(deps, attachments));
+  });
   registerRoute(app, deps, eventRoutes.listEvents, (call) => sendEventList(deps, call));
   registerRoute(app, deps, eventRoutes.streamEvents, (call) => openEventStream(deps, hub, call));
 }

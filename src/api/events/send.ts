@@ -1,4 +1,6 @@
 import type { Queryable } from '../../backends/db/db.ts';
+import { readReference, writeReference } from '../../contract/attachments.ts';
+import type { MessageAttachment } from '../../contract/attachments.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { EventEnvelope, EventsSend } from '../../contract/events.ts';
 import type { eventRoutes } from '../../contract/routes/sessions.ts';
@@ -13,6 +15,9 @@ import { rateLimitHeaders, subjectKey, takeAllowance } from '../../http/allowanc
 import type { ApiDeps } from '../deps.ts';
 import type { Answer, Call } from '../register.ts';
 import { askId, isAnswer } from './answers.ts';
+import { checkAttachments } from './attachments/check.ts';
+import type { AttachmentParser } from './attachments/parser.ts';
+import { renderBody } from './attachments/stored.ts';
 import { decideSend } from './decide.ts';
 import { announcePlan, writePlan } from './write-plan.ts';
 
@@ -23,6 +28,8 @@ type Outcome = {
   body: Body;
   rateLimit: NonNullable<ErrorBody['rateLimit']>;
   announce: () => void;
+  /** an earlier request did this already */
+  isReplay: boolean;
 };
 
 const VISIBLE = /^[\x21-\x7e]{1,255}$/;
@@ -37,7 +44,22 @@ function readIdempotency(call: Call<typeof eventRoutes.sendEvents>): Idempotency
   }
   const { organizationId } = call.caller;
   const ref = { organizationId, scope: `events:${call.params.sessionId}`, key };
-  return { ref, bodySha256: hashBody(call.body) };
+  return { ref, bodySha256: hashBody(hideKeys(call.body)) };
+}
+
+/** The same attachments make the same request, wherever they are kept. */
+function hideKeys(body: EventsSend): EventsSend {
+  const hide = (attachment: MessageAttachment): MessageAttachment => {
+    const reference = readReference(attachment.source.dataUrl);
+    if (reference === undefined) return attachment;
+    return { ...attachment, source: { type: 'data_url', dataUrl: writeReference({ ...reference, key: '-' }) } };
+  };
+  const events = body.events.map((event) =>
+    event.type === 'user.message' && event.attachments !== undefined
+      ? { ...event, attachments: event.attachments.map(hide) }
+      : event,
+  );
+  return { ...body, events };
 }
 
 async function decide(tx: Queryable, session: SendSession, body: EventsSend) {
@@ -64,7 +86,13 @@ async function apply(
     if (kept.bodySha256 !== idempotency?.bodySha256) {
       throw errors.conflict('The Idempotency-Key was used with another body.');
     }
-    return { status: kept.status, body: kept.response as Body, rateLimit: await take(0), announce: () => {} };
+    return {
+      status: kept.status,
+      body: kept.response as Body,
+      rateLimit: await take(0),
+      announce: () => {},
+      isReplay: true,
+    };
   }
   const plan = await decide(tx, session, body);
   const rateLimit = await take(plan.points);
@@ -79,11 +107,15 @@ async function apply(
     });
     if (!isKept) throw errors.conflict('The Idempotency-Key is in use.');
   }
-  return { status: plan.status, body: answer, rateLimit, announce: () => announcePlan(deps, session, plan, written) };
+  const announce = () => announcePlan(deps, session, plan, written);
+  return { status: plan.status, body: answer, rateLimit, announce, isReplay: false };
 }
 
 /** Builds the handler of `POST /v1/sessions/{sessionId}/events`: all events of a request take effect, or none. */
-export function buildSendEvents(deps: ApiDeps): (call: Call<typeof eventRoutes.sendEvents>) => Promise<Answer> {
+export function buildSendEvents(
+  deps: ApiDeps,
+  attachments: AttachmentParser,
+): (call: Call<typeof eventRoutes.sendEvents>) => Promise<Answer> {
   let keyed = 0;
 
   function cleanUp(): void {
@@ -96,6 +128,7 @@ export function buildSendEvents(deps: ApiDeps): (call: Call<typeof eventRoutes.s
 
   return async (call) => {
     const idempotency = readIdempotency(call);
+    await checkAttachments(call.body, attachments.findStored(call.request));
     let giveBack = async () => {};
     const outcome = await deps.db
       .transaction(async (tx) => {
@@ -111,8 +144,10 @@ export function buildSendEvents(deps: ApiDeps): (call: Call<typeof eventRoutes.s
         });
         throw error;
       });
+    if (!outcome.isReplay) attachments.keep(call.request);
     outcome.announce();
     if (idempotency) cleanUp();
-    return { status: outcome.status, body: outcome.body, headers: rateLimitHeaders(outcome.rateLimit) };
+    const { body, headers } = renderBody(outcome.body, call.params.sessionId, deps.objects);
+    return { status: outcome.status, body, headers: { ...headers, ...rateLimitHeaders(outcome.rateLimit) } };
   };
 }

@@ -10,6 +10,7 @@ import type { SendSession } from '../../store/inbox.ts';
 import { writeJournal } from '../../store/journal.ts';
 import { deleteSession, findTurnUsage, markArchived } from '../../store/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
+import { deleteAttachments } from '../events/attachments/stored.ts';
 import { getSession } from './find.ts';
 
 async function getLocked(tx: Queryable, organizationId: string, id: string): Promise<SendSession> {
@@ -79,5 +80,8 @@ export async function removeSession(deps: ApiDeps, organizationId: string, id: s
     const locked = await getLocked(tx, organizationId, id);
     if (locked.status === 'running') throw errors.invalidState('The session is running.');
     await deleteSession(tx, organizationId, id);
+  });
+  await deleteAttachments(deps.objects, id).catch((error: unknown) => {
+    deps.log.warn({ sessionId: id, error: errorText(error) }, 'attachments of a deleted session are left over');
   });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EVENTS_BODY_BYTES } from '../attachments.ts';
 import { Id, listOf } from '../common.ts';
 import { EventList, EventListQuery, EventStreamQuery, EventsAccepted, EventsSend } from '../events.ts';
 import { defineRoute } from '../route.ts';
@@ -132,7 +133,7 @@ export const eventRoutes = {
     summary: 'Send prompts, steering, approvals, answers and tool results',
     params: SessionParams,
     body: EventsSend,
-    bodyLimit: 64 * 1024 * 1024,
+    bodyLimit: EVENTS_BODY_BYTES,
     headers: [{ name: 'Idempotency-Key', description: 'a replay within 24 h returns the first answer' }],
     responses: { 200: EventsAccepted, 202: EventsAccepted },
     errors: [

@@ -1,20 +1,27 @@
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openMemoryBus } from '../../../src/backends/bus/memory.ts';
+import { openFiles } from '../../../src/backends/objects/files.ts';
 import { openStream } from '../../../src/api/events/stream/stream.ts';
 import { openEmbeddedDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
+import { makeScratch } from '../../support/scratch.ts';
 import { openClient } from './client.ts';
 
 let database: TestDatabase;
+const scratch = makeScratch('keepalive');
 beforeAll(async () => {
   database = await openEmbeddedDatabase();
 });
-afterAll(() => database.close());
+afterAll(async () => {
+  await database.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
 
 test('a silent stream is kept alive by a comment within every fifteen seconds', async () => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -23,7 +30,12 @@ test('a silent stream is kept alive by a comment within every fifteen seconds', 
   const opening = openClient({ url, key: '', sessionId: 'ses_1' });
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
   response.writeHead(200).flushHeaders();
-  const ports = { db: database.db, bus: openMemoryBus(), log: pino({ level: 'silent' }) };
+  const ports = {
+    db: database.db,
+    bus: openMemoryBus(),
+    objects: await openFiles({ dir: scratch }),
+    log: pino({ level: 'silent' }),
+  };
   const stream = openStream(ports, { organizationId: 'org_1', sessionId: 'ses_1', keyId: 'key_1' }, response);
   const client = await opening;
   await stream.start({ after: 0, cursor: undefined });

@@ -3,6 +3,7 @@ import { replaySession } from '../../../backends/bus/channels.ts';
 import type { LiveEvent } from '../../../backends/bus/channels.ts';
 import { errorText } from '../../../errors.ts';
 import { listEvents } from '../../../store/events.ts';
+import { expandJson, hasReferences } from '../attachments/stored.ts';
 import { writeCursor } from './cursor.ts';
 import type { Cursor } from './cursor.ts';
 import { KEEPALIVE_FRAME, buildFrame } from './frame.ts';
@@ -46,6 +47,8 @@ export function openStream(
   const pieces = new Map<string, number>();
   let lastWrite = performance.now();
   let stalledSince: number | null = null;
+  /** between two pieces of a frame */
+  let inFrame = false;
 
   const isOver = () => response.writableEnded || response.destroyed;
 
@@ -60,11 +63,19 @@ export function openStream(
   function pass(item: Item): void {
     if (item.kind === 'event') {
       if (item.sequence <= last) return;
+      if (item.frame === undefined) return catchUp();
       last = item.sequence;
       replayed = null;
       pieces.delete(item.id);
     } else if (replayed?.has(item.id) === true || !isNextPiece(item)) return;
-    write(item.frame);
+    if (item.frame !== undefined) write(item.frame);
+  }
+
+  /** Leaves the live path for the log, and returns to it. */
+  function catchUp(): void {
+    heldBack = [];
+    heldBytes = 0;
+    void replay({ time: Date.now(), updateId: null });
   }
 
   /** The deltas of a message are sent from its beginning and without a hole, or no further: joined they begin its text. */
@@ -84,7 +95,7 @@ export function openStream(
       heldBytes = 0;
       heldBack = items = items.filter(({ kind }) => kind === 'update').slice(-MAX_HELD_BACK / 2);
     }
-    heldBytes += item.frame.length;
+    heldBytes += item.frame?.length ?? 0;
     items.push(item);
   }
 
@@ -103,6 +114,15 @@ export function openStream(
     stalledSince = null;
   }
 
+  async function writePieces(frame: AsyncIterable<string>): Promise<void> {
+    inFrame = true;
+    for await (const piece of frame) {
+      if (isOver()) return;
+      await writeInPace(piece);
+    }
+    inFrame = false;
+  }
+
   async function replayLog(origin: Omit<Cursor, 'sequence'>): Promise<void> {
     const sent: string[] = [];
     for (let isFull = true; isFull && !isOver();) {
@@ -111,7 +131,9 @@ export function openStream(
       for (const event of page) {
         last = event.sequence;
         sent.push(event.id);
-        await writeInPace(buildFrame(event, writeCursor({ ...origin, sequence: last })));
+        const frame = buildFrame(event, writeCursor({ ...origin, sequence: last }));
+        if (hasReferences(frame)) await writePieces(expandJson(frame, sessionId, ports.objects));
+        else await writeInPace(frame);
       }
       isFull = page.length === PAGE || overflown;
     }
@@ -143,7 +165,24 @@ export function openStream(
   function goLive(): void {
     const items = heldBack ?? [];
     heldBack = null;
-    for (const item of items) pass(item);
+    for (const [index, item] of items.entries()) {
+      pass(item);
+      // It may have left the live path again: the rest waits with what comes meanwhile.
+      const held = heldBack as Item[] | null;
+      if (held !== null) return void held.push(...items.slice(index + 1));
+    }
+  }
+
+  async function replay(origin: Omit<Cursor, 'sequence'>, cursor?: Cursor): Promise<void> {
+    try {
+      await replayLog(origin);
+      if (cursor !== undefined) await replayUpdates(cursor);
+      while (overflown && !isOver()) await replayLog(origin);
+      goLive();
+    } catch (error) {
+      ports.log.debug({ sessionId, error: errorText(error) }, 'stream given up');
+      response.destroy();
+    }
   }
 
   return {
@@ -164,20 +203,11 @@ export function openStream(
     tick(now) {
       if (stalledSince !== null) {
         if (now - stalledSince > STALLED_MS) response.destroy();
-      } else if (now - lastWrite >= KEEPALIVE_MS) write(KEEPALIVE_FRAME);
+      } else if (!inFrame && now - lastWrite >= KEEPALIVE_MS) write(KEEPALIVE_FRAME);
     },
     async start({ after, cursor }) {
       last = after;
-      const origin = cursor ?? { time: Date.now(), updateId: null };
-      try {
-        await replayLog(origin);
-        if (cursor !== undefined) await replayUpdates(cursor);
-        while (overflown && !isOver()) await replayLog(origin);
-        goLive();
-      } catch (error) {
-        ports.log.debug({ sessionId, error: errorText(error) }, 'stream given up');
-        response.destroy();
-      }
+      await replay(cursor ?? { time: Date.now(), updateId: null }, cursor);
     },
   };
 }

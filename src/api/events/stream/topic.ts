@@ -7,14 +7,16 @@ import { errorText, errors } from '../../../errors.ts';
 import { findLogTail, listEvents } from '../../../store/events.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { writeCursor } from './cursor.ts';
+import { hasReferences } from '../attachments/stored.ts';
 import { buildFrame } from './frame.ts';
 import { completeUpdate, isComplete, isUpdate } from './update.ts';
 
-export type StreamPorts = Pick<ApiDeps, 'db' | 'bus' | 'log'>;
+export type StreamPorts = Pick<ApiDeps, 'db' | 'bus' | 'log' | 'objects'>;
 
 /** One frame, the same text for all streams of a session. */
 export type Item =
-  | { kind: 'event'; sequence: number; id: string; frame: string }
+  /** without a frame: it names attachments, and is read from the log in the pace of each client */
+  | { kind: 'event'; sequence: number; id: string; frame: string | undefined }
   | { kind: 'update'; id: string; frame: string }
   | { kind: 'delta'; id: string; frame: string; piece: Piece | undefined };
 
@@ -96,7 +98,8 @@ export function openTopic(ports: StreamPorts, organizationId: string, sessionId:
     hasNews = true;
     recent.push(event.id);
     if (recent.length > RECENT_EVENTS) recent.shift();
-    emit({ kind: 'event', sequence: head, id: event.id, frame: buildFrame(event, cursor()) });
+    const frame = buildFrame(event, cursor());
+    emit({ kind: 'event', sequence: head, id: event.id, frame: hasReferences(frame) ? undefined : frame });
   }
 
   function emitUpdate(update: EventEnvelope): void {
