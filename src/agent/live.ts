@@ -1,4 +1,5 @@
 import type { EventEnvelope } from '../contract/events.ts';
+import { buildBlocks } from './blocks.ts';
 
 type Frame = Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>;
 
@@ -31,7 +32,7 @@ export function openLiveFrames(send: (frame: Frame) => void): LiveFrames {
     lastSent = performance.now();
     const offset = sent.get(id) ?? 0;
     sent.set(id, offset + text.length);
-    send({ id, type, status: null, payload: { type, id, delta: true, offset, content: [{ type: 'text', text }] } });
+    send({ id, type, status: null, payload: { type, id, delta: true, offset, content: buildBlocks(text) } });
   };
 
   return {

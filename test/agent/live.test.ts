@@ -58,3 +58,12 @@ it('the first piece goes at once, those that follow are joined, and a preview co
   expect(sent).toHaveLength(4);
   vi.useRealTimers();
 });
+
+it('text of any length comes in blocks that the contract takes', () => {
+  const sent: Frame[] = [];
+  const frames = openLiveFrames((frame) => sent.push(frame));
+  frames.sendText('agent.message', 'evt_a', 'x'.repeat(45_000));
+  frames.flush();
+  const blocks = sent[0]?.payload['content'] as { text: string }[];
+  expect(blocks.map(({ text }) => text.length)).toEqual([20_000, 20_000, 5000]);
+});

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ModelUsage } from '../../src/inference/model.ts';
-import { allowAll, textOf, typesOf } from '../support/chat.ts';
+import { allowAll, interrupt, textOf, typesOf } from '../support/chat.ts';
 import type { Chat } from '../support/chat.ts';
 import { callTool, readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
@@ -178,5 +178,40 @@ it('stops compacting when it no longer helps', async () => {
   }
   expect(passes).toBe(3);
 
+  chat.close();
+});
+
+it('an interrupt ends the turn while its conversation is being summed up, and the next one begins anew', async () => {
+  const chat = await service.api.openChat();
+  await talk(chat, 8, 24_000);
+  const asked = Promise.withResolvers<void>();
+  service.model.play(say('Here.', tokens(3000)));
+  service.model.summaries = [
+    () => {
+      asked.resolve();
+      return { hang: 'before-headers' };
+    },
+  ];
+  await chat.prompt('Now?');
+  await asked.promise;
+  await chat.send(interrupt());
+  expect((await chat.next('session.status_idle')).payload).toMatchObject({ interrupted: true });
+  expect(service.model.requests).toHaveLength(0);
+  expect(await compactions(chat)).toHaveLength(0);
+  await chat.run('And now?');
+  expect(await compactions(chat)).toHaveLength(1);
+  chat.close();
+});
+
+it('script/demo is summed up, too, once enough was said', async () => {
+  const chat = await service.api.openChat(await service.api.createAgent({ modelName: 'script/demo' }));
+  const long = { type: 'text', text: 'a long story '.repeat(1500) };
+  let idle = await chat.run('Hello.');
+  for (let number = 0; number < 4; number += 1) {
+    await chat.send({ type: 'user.message', content: [long, long, long] });
+    idle = await chat.next('session.status_idle');
+  }
+  expect(await compactions(chat)).toHaveLength(1);
+  expect(idle.usage?.context_used).toBeLessThan(64_000);
   chat.close();
 });
