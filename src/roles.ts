@@ -27,6 +27,9 @@ export type Started = { address?: string };
 
 const DRAIN_MS = 10_000;
 
+/** Clients of the gateway try again by themselves, so it does so less than the worker. */
+const GATEWAY_RETRY = { attempts: 2, baseMs: 250, maxMs: 5000 };
+
 function buildApiPorts({ config, backends, log }: RoleContext): ApiPorts {
   const models = { has: (name: string) => Object.hasOwn(config.models, name) };
   return { ...backends, log, models, mcpCatalog: config.file.mcpCatalog };
@@ -34,7 +37,10 @@ function buildApiPorts({ config, backends, log }: RoleContext): ApiPorts {
 
 function openGatewayPorts({ config, backends, lifecycle, log }: RoleContext): GatewayPorts {
   const { providers, models } = config;
-  const inference = lifecycle.use('gateway inference', openInference({ providers, models, log }));
+  const inference = lifecycle.use(
+    'gateway inference',
+    openInference({ providers, models, log, retry: GATEWAY_RETRY, breaker: {}, affinity: true }),
+  );
   return { ...backends, log, inference };
 }
 

@@ -1,5 +1,8 @@
 import type { ModelsConfig, ProvidersConfig } from '../contract/config.ts';
 import type { Logger } from '../log.ts';
+import { orderByKey } from './affinity.ts';
+import { DEFAULT_BREAKER, buildBreaker } from './breaker.ts';
+import type { BreakerPolicy } from './breaker.ts';
 import { ModelError } from './model.ts';
 import type { Inference, ModelDelta, ModelInfo, ModelRequest } from './model.ts';
 import { buildModelTable } from './providers.ts';
@@ -27,6 +30,10 @@ export type InferenceOptions = {
   models: ModelsConfig;
   log: Logger;
   retry?: Partial<RetryPolicy>;
+  /** absent: every upstream is tried, however often it has failed */
+  breaker?: Partial<BreakerPolicy>;
+  /** whether calls with the same `cacheKey` begin with the same upstream of a list, instead of the first */
+  affinity?: boolean;
 };
 
 async function* callUpstream(
@@ -66,17 +73,50 @@ async function askForCount(
  * Model calls by name over the configured providers and the built-in `script/demo`.
  * Throws a `StartupError` when the configuration contradicts itself.
  */
-export function openInference({ providers, models, log, retry = {} }: InferenceOptions): GatewayInference {
+export function openInference({
+  providers,
+  models,
+  log,
+  retry = {},
+  breaker: breakerOptions,
+  affinity = false,
+}: InferenceOptions): GatewayInference {
   const table = buildModelTable(providers, models);
   const listed = new Set(table.list().map(({ name }) => name));
   const transport = openTransport();
   const policy = { ...DEFAULT_RETRY, ...retry };
+  const breaker = breakerOptions && buildBreaker({ ...DEFAULT_BREAKER, ...breakerOptions });
+
+  /** Ids that callers make up share the state of their provider. */
+  function breakerName({ name }: { name: string }): string {
+    return listed.has(name) ? name : `${name.slice(0, name.indexOf('/'))}/*`;
+  }
+
+  /** Those to try, in order. Throws `unavailable` when all of them are left alone. */
+  function chooseCandidates(candidates: Candidate[], { cacheKey }: ModelRequest): Candidate[] {
+    const ordered = affinity && cacheKey !== undefined ? orderByKey(cacheKey, candidates) : candidates;
+    if (breaker === undefined) return ordered;
+    const allowed = ordered.filter((candidate) => breaker.allows(breakerName(candidate)));
+    if (allowed.length > 0) return allowed;
+    const retryAfterMs = breaker.retryAfterMs(candidates.map(breakerName));
+    throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
+  }
+
+  async function* noteSuccess(name: string, deltas: AsyncIterable<ModelDelta>): AsyncGenerator<ModelDelta> {
+    for await (const delta of deltas) {
+      if (delta.type !== 'start') breaker?.succeed(name);
+      yield delta;
+    }
+  }
 
   function buildCandidate({ info, target }: ModelEntry, request: ModelRequest): Candidate {
     return {
       name: info.name,
-      stream: (signal) =>
-        target === undefined ? streamScript(request, signal) : callUpstream(transport, target, request, signal),
+      stream: (signal) => {
+        if (target === undefined) return streamScript(request, signal);
+        const deltas = callUpstream(transport, target, request, signal);
+        return breaker === undefined ? deltas : noteSuccess(breakerName(info), deltas);
+      },
     };
   }
 
@@ -99,11 +139,13 @@ export function openInference({ providers, models, log, retry = {} }: InferenceO
       signal.throwIfAborted();
       const entries = table.resolve(request.model);
       if (entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
-      const candidates = entries.map((entry) => buildCandidate(entry, request));
+      const all = entries.map((entry) => buildCandidate(entry, request));
+      const candidates = chooseCandidates(all, request);
       yield* streamWithRetries(candidates, policy, signal, ({ name, attempt, error, waitMs }) => {
         // The message may quote what the caller sent: it stays out of the log.
         const { fault, status } = error;
         log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
+        if (waitMs === undefined) breaker?.fail(breakerName({ name }), fault);
       });
     },
     close: () => transport.close(),

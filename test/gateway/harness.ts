@@ -35,6 +35,7 @@ export type TestGatewayOptions = {
   models?: Record<string, string[]>;
   providers?: (url: string) => Record<string, unknown>;
   retry?: InferenceOptions['retry'];
+  breaker?: InferenceOptions['breaker'];
   log?: GatewayPorts['log'];
   timing?: GatewayTiming;
 };
@@ -55,7 +56,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...options.providers?.(upstream.url),
   });
   const models = ModelsConfig.parse(options.models ?? {});
-  const inference = openInference({ providers, models, log, retry: { baseMs: 1, ...options.retry } });
+  const inference = openInference({
+    providers,
+    models,
+    log,
+    retry: { baseMs: 1, ...options.retry },
+    breaker: options.breaker ?? {},
+    affinity: true,
+  });
   const ports: GatewayPorts = {
     db: database.db,
     bus,

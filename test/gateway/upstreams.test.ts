@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startGateway } from './harness.ts';
+import type { TestGateway } from './harness.ts';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    models: { pair: ['chat/a', 'anth/b'] },
+    retry: { attempts: 1 },
+    breaker: { failures: 2, openMs: 3_600_000 },
+  });
+});
+afterAll(() => gateway.close());
+
+const ask = async (model: string, key?: string) => {
+  const body = {
+    model,
+    messages: [{ role: 'user', content: 'Hi' }],
+    ...(key === undefined ? {} : { prompt_cache_key: key }),
+  };
+  const response = await gateway.post('/v1/chat/completions', body);
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Record<string, unknown>,
+  };
+};
+
+it('a conversation stays with its upstream, and goes to another while that one fails', async () => {
+  const seen = new Set<unknown>();
+  for (let index = 0; index < 20; index += 1) {
+    const [first, again] = [await ask('pair', `key-${index}`), await ask('pair', `key-${index}`)];
+    expect(again.body['model']).toBe(first.body['model']);
+    seen.add(first.body['model']);
+  }
+  expect(seen).toEqual(new Set(['anth/b', 'chat/a']));
+  expect((await ask('pair')).body['model']).toBe('chat/a');
+});
+
+it('an upstream that fails is left alone after a while, and callers are told when to come back', async () => {
+  gateway.upstream.script(() => ({ status: 500 }));
+  for (let count = 0; count < 2; count += 1) expect((await ask('resp/x')).status).toBe(502);
+  const before = gateway.upstream.requests.length;
+  const refused = await ask('resp/x');
+  expect(refused).toMatchObject({ status: 503, body: { error: { code: 'upstream_unavailable' } } });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(gateway.upstream.requests.length).toBe(before);
+  gateway.upstream.script(() => ({}));
+  // Its neighbours are not meant.
+  expect((await ask('chat/x')).status).toBe(200);
+});
