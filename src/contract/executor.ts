@@ -88,21 +88,15 @@ export type ExecutorNotice = { sequence: number; processId: string; text: string
 /** `usedBytes` is what the volume holds, at most some minutes old; absent before the first count. */
 export type ExecutorHealth = { status: 'ok'; workspace: string; usedBytes?: number };
 
-/** What a caller of an executor on TCP shows: signed by the control plane, for one executor, for a short time. */
-export type ExecutorToken = {
-  /** the executor it is for, by the name that it was started with */
-  aud: string;
-  /** when it expires, in seconds since 1970 */
-  exp: number;
-};
+/** What callers on TCP show: for the executor of this name, until `exp`, in seconds since 1970. */
+export type ExecutorToken = { aud: string; exp: number };
+
+/** `shell` names a working directory and environment of its own, which begin as the session's; letters, digits, `_` */
+type Command = { command: string; workdir?: string; shell?: string };
 
 /** What each operation takes and gives. */
 export type ExecutorOperations = {
-  /** `shell` names a working directory and environment of its own, which begin as the session's; letters, digits, `_` */
-  run: {
-    input: { command: string; workdir?: string; shell?: string; timeoutMs: number; stdin?: string; stream?: boolean };
-    result: RunResult;
-  };
+  run: { input: Command & { timeoutMs: number; stdin?: string; stream?: boolean }; result: RunResult };
   /**
    * As `run`, but keeps nothing for the next command and ends whatever it started with it. `files`, by name, lie in a
    * folder of its own, `$CAPSTAN_SCRIPT`, beside the socket `rpc`: each line that comes there is a `request` frame, which
@@ -130,14 +124,7 @@ export type ExecutorOperations = {
   usage: { input: Record<string, never>; result: { usedBytes: number } };
   search: { input: SearchInput; result: SearchResult };
   startProcess: {
-    input: {
-      command: string;
-      workdir?: string;
-      shell?: string;
-      pty: boolean;
-      notifyOnComplete: boolean;
-      watchPatterns: string[];
-    };
+    input: Command & { pty: boolean; notifyOnComplete: boolean; watchPatterns: string[] };
     result: ProcessInfo;
   };
   listProcesses: { input: Record<string, never>; result: ProcessInfo[] };
@@ -188,15 +175,10 @@ type FieldType = 'string' | 'number' | 'boolean' | 'strings' | 'texts' | 'mode';
 /** A field name ending in `?` may be absent. */
 type Fields = Record<string, FieldType>;
 
+const COMMAND = { command: 'string', 'workdir?': 'string', 'shell?': 'string' } as const;
+
 const FIELDS: Record<ExecutorOperation, Fields> = {
-  run: {
-    command: 'string',
-    'workdir?': 'string',
-    'shell?': 'string',
-    timeoutMs: 'number',
-    'stdin?': 'string',
-    'stream?': 'boolean',
-  },
+  run: { ...COMMAND, timeoutMs: 'number', 'stdin?': 'string', 'stream?': 'boolean' },
   runScript: { command: 'string', files: 'texts', timeoutMs: 'number', maxRequests: 'number' },
   answerScript: { call: 'string', request: 'number', text: 'string' },
   stat: { path: 'string' },
@@ -218,14 +200,7 @@ const FIELDS: Record<ExecutorOperation, Fields> = {
     limit: 'number',
     offset: 'number',
   },
-  startProcess: {
-    command: 'string',
-    'workdir?': 'string',
-    'shell?': 'string',
-    pty: 'boolean',
-    notifyOnComplete: 'boolean',
-    watchPatterns: 'strings',
-  },
+  startProcess: { ...COMMAND, pty: 'boolean', notifyOnComplete: 'boolean', watchPatterns: 'strings' },
   listProcesses: {},
   processOutput: { id: 'string' },
   waitProcess: { id: 'string', timeoutMs: 'number' },
