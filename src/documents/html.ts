@@ -31,7 +31,9 @@ const MAX_DEPTHS = 1_000_000;
 /** What is found as the article is taken for it only if it is not a scrap of a page with more to it. */
 const SCRAP = 250;
 
-const UNSEEN = 'script, style, template, iframe, object, embed, canvas, svg, body title, [hidden]';
+const UNSEEN =
+  'script, style, template, iframe, object, embed, canvas, svg, body title, [hidden], [style*="display:none"], ' +
+  '[style*="display: none"]';
 /** In whole pages, where nothing else sorts it out. */
 const ASIDE = 'noscript, nav, [aria-hidden="true"], dialog';
 const MAX_URL = 2000;
@@ -51,7 +53,7 @@ function count(text: string, character: string): number {
   return found;
 }
 
-/** Undefined where the page is too deep. */
+/** Undefined where the page is too deep, or nothing is left of it. */
 function findContent(html: string, url: string | null): DocumentText | undefined {
   const document = parsePage(html);
   if (isTooDeep(document.documentElement)) return undefined;
@@ -69,7 +71,8 @@ function findContent(html: string, url: string | null): DocumentText | undefined
   // Finding the article has changed the tree.
   const again = parsePage(html);
   clean(again, `${UNSEEN}, ${ASIDE}`, url);
-  return { text: buildMarkdown(again.body, { pictures: true }), title };
+  const text = buildMarkdown(again.body, { pictures: true });
+  return text === '' ? undefined : { text, title };
 }
 
 function parsePage(html: string): HtmlDocument {

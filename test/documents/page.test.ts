@@ -35,6 +35,11 @@ describe('an HTML page', () => {
     expect(text).toContain('[Story 39](https://site.example/a/story/39)');
   });
 
+  it('is given with what stands beside articles where it has nothing else', async () => {
+    expect(await textOf('<nav><a href="/a">One</a></nav>')).toBe('[One](https://site.example/a)');
+    expect(await textOf('<div aria-hidden="true"><h1>Two</h1><p>three</p></div>')).toBe('# Two\n\nthree');
+  });
+
   it('may leave out the elements that HTML lets it leave out', async () => {
     expect(await convert('<!DOCTYPE html><title>Short</title><p>One <b>two</b><p>three')).toEqual({
       text: 'One **two**\n\nthree',
@@ -67,7 +72,9 @@ describe('an HTML page', () => {
   });
 
   it('shows nothing that is hidden from people', async () => {
-    const text = await textOf('<p>seen</p><p hidden>one</p><template>two</template><noscript>three</noscript>');
+    const text = await textOf(
+      '<p>seen</p><p hidden>one</p><template>two</template><noscript>three</noscript><p style="display:none">four</p>',
+    );
     expect(text).toBe('seen');
   });
 });
