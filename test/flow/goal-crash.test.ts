@@ -15,7 +15,7 @@ import { judge, readChat, say } from '../support/service-model.ts';
 import { copyEmbeddedTemplate } from '../support/template.ts';
 
 const KEY = 'cap_key_of_the_goal_crash_test';
-const PATIENCE = { timeout: 60_000, interval: 100 };
+const PATIENCE = { timeout: 120_000, interval: 100 };
 
 let model: ModelServer;
 let folder: string;
@@ -102,7 +102,7 @@ async function readLog(api: Api, path: string): Promise<EventEnvelope[]> {
   return (await api.call<{ data: EventEnvelope[] }>('GET', `${path}/events`)).body.data;
 }
 
-it('a goal goes on after every kill: no turn is lost, none comes twice', { timeout: 300_000 }, async () => {
+it('a goal goes on after every kill: no turn is lost, none comes twice', { timeout: 600_000 }, async () => {
   await prepare();
   // the send, the end of the first turn, and then the verdict, which is lost
   const first = await start({ number: 3, when: 'before' });
@@ -140,7 +140,7 @@ it('a goal goes on after every kill: no turn is lost, none comes twice', { timeo
 
 it(
   'a compaction that is in the log is not made again, and gives the very same prompt',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     await prepare();
     const talking = await start();

@@ -120,3 +120,56 @@ it('a control phrase while a person is asked repeats what is asked', async () =>
   expect(await readStatement(chat)).toContain('reached');
   chat.close();
 });
+
+it.each([
+  ['clear', 'cleared'],
+  ['pause', 'paused'],
+])('a verdict does not undo /goal %s, sent while the judge thought', async (phrase, status) => {
+  const chat = await service.api.openChat();
+  service.model.play();
+  service.model.verdicts = [
+    async () => {
+      await chat.prompt(`/goal ${phrase}`);
+      return judge('continue', 'More.');
+    },
+  ];
+  await chat.prompt('/goal Something.');
+  await readStatement(chat);
+  // an ordinary turn, so that whatever the verdict led to would have come before
+  await chat.run('Thanks.');
+  expect(service.model.requests).toHaveLength(2);
+  expect(await goalOf(chat)).toMatchObject({ status });
+  chat.close();
+});
+
+it('a verdict does not end what a prompt has begun while the judge thought', async () => {
+  const chat = await service.api.openChat();
+  service.model.play();
+  service.model.verdicts = [
+    async () => {
+      await chat.prompt('Wait, one more thing.');
+      return judge('done', 'Too early.');
+    },
+    judge('done', 'Now.'),
+  ];
+  await chat.prompt('/goal Something.');
+  expect(await readStatement(chat)).toBe('The goal is reached. Now.');
+  expect(service.model.requests).toHaveLength(2);
+  chat.close();
+});
+
+it('a verdict does not bring a goal back that another has replaced while the judge thought', async () => {
+  const chat = await service.api.openChat();
+  service.model.play();
+  service.model.verdicts = [
+    async () => {
+      await chat.prompt('/goal Another.');
+      return judge('continue', 'More.');
+    },
+    judge('done', 'Now.'),
+  ];
+  await chat.prompt('/goal Something.');
+  expect(await readStatement(chat)).toBe('The goal is reached. Now.');
+  expect(await goalOf(chat)).toMatchObject({ objective: 'Another.', status: 'done', turnsUsed: 1 });
+  chat.close();
+});

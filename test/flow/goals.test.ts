@@ -92,6 +92,7 @@ it('pauses when the budget of 20 turns is spent', async () => {
   service.model.verdicts = Array.from({ length: 25 }, () => judge('continue', 'More.'));
   const chat = await service.api.openChat();
   await chat.prompt('/goal Never enough.');
+  for (let turn = 0; turn < 20; turn += 1) await chat.next('session.status_idle');
   expect(await readStatement(chat)).toContain('20 turns');
   expect(service.model.requests).toHaveLength(20);
   expect(await goalOf(chat)).toMatchObject({ status: 'paused', turnsUsed: 20 });
