@@ -12,6 +12,13 @@ const seconds = z.coerce.number().positive().max(86_400);
 const count = z.coerce.number().int().min(1).max(10_000);
 const text = z.string().min(1);
 
+/** What a pod asks for and what it may use at most, with a comma between. */
+const amounts = (one: RegExp) =>
+  z.string().refine((value) => {
+    const parts = value.split(',');
+    return parts.length === 2 && parts.every((part) => one.test(part));
+  }, 'must be two amounts with a comma between: what a pod asks for, and what it may use');
+
 /** Every setting read from the environment; the table in docs/configuration.md follows it. */
 const Settings = z.object({
   CAPSTAN_HOST: text.default('127.0.0.1'),
@@ -52,6 +59,22 @@ const Settings = z.object({
   CAPSTAN_SANDBOX_NETWORK: z.enum(['none', 'host']).default('none'),
   /** runs tools without isolation where bubblewrap cannot run */
   CAPSTAN_SANDBOX_UNWRAPPED: z.literal('i-accept-the-risk').optional(),
+  /** where Sessions and Volumes are; the kubeconfig's or the pod's own unless set */
+  CAPSTAN_KUBERNETES_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be the name of a namespace')
+    .optional(),
+  CAPSTAN_SANDBOX_IMAGE: text.optional(),
+  CAPSTAN_SANDBOX_IDLE_TIMEOUT: seconds.default(900),
+  CAPSTAN_SANDBOX_RUNTIME_CLASS: text.optional(),
+  CAPSTAN_SANDBOX_STORAGE_CLASS: text.optional(),
+  CAPSTAN_SANDBOX_USER_NAMESPACES: z.enum(['on', 'off']).default('off'),
+  CAPSTAN_SANDBOX_CPU: amounts(/^\d+(\.\d+)?m?$/).default('100m,2'),
+  CAPSTAN_SANDBOX_MEMORY: amounts(/^\d+(Ki|Mi|Gi)$/).default('256Mi,2Gi'),
+  CAPSTAN_SANDBOX_SCRATCH: z
+    .string()
+    .regex(/^\d+(Ki|Mi|Gi)$/, 'must be a size such as 2Gi')
+    .default('2Gi'),
   CAPSTAN_EGRESS_ALLOW: z.string().default(''),
   CAPSTAN_CUSTOM_TOOL_TIMEOUT: seconds.default(300),
   CAPSTAN_MCP_TIMEOUT: seconds.default(60),
@@ -157,6 +180,20 @@ const list = (value: string) =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
+/** How sandbox pods are made; `image` is undefined unless set. */
+function readPodOptions(settings: z.infer<typeof Settings>) {
+  const [cpu = '', maxCpu = ''] = settings.CAPSTAN_SANDBOX_CPU.split(',');
+  const [memory = '', maxMemory = ''] = settings.CAPSTAN_SANDBOX_MEMORY.split(',');
+  const runtimeClassName = settings.CAPSTAN_SANDBOX_RUNTIME_CLASS;
+  return {
+    image: settings.CAPSTAN_SANDBOX_IMAGE,
+    ...(runtimeClassName === undefined ? {} : { runtimeClassName }),
+    userNamespaces: settings.CAPSTAN_SANDBOX_USER_NAMESPACES === 'on',
+    requests: { cpu, memory },
+    limits: { cpu: maxCpu, memory: maxMemory, 'ephemeral-storage': settings.CAPSTAN_SANDBOX_SCRATCH },
+  };
+}
+
 /** The only reader of the environment. Throws a `StartupError` that names the setting at fault. */
 export function readConfig(env: Environment) {
   const settings = readSettings(env);
@@ -176,6 +213,10 @@ export function readConfig(env: Environment) {
     sandbox: settings.CAPSTAN_SANDBOX,
     sandboxNetwork: settings.CAPSTAN_SANDBOX_NETWORK,
     sandboxUnwrapped: settings.CAPSTAN_SANDBOX_UNWRAPPED !== undefined,
+    kubernetesNamespace: settings.CAPSTAN_KUBERNETES_NAMESPACE,
+    sandboxIdleMs: settings.CAPSTAN_SANDBOX_IDLE_TIMEOUT * 1000,
+    sandboxPod: readPodOptions(settings),
+    storageClass: settings.CAPSTAN_SANDBOX_STORAGE_CLASS,
     egressAllow: list(settings.CAPSTAN_EGRESS_ALLOW),
     corsOrigins: list(settings.CAPSTAN_CORS_ORIGINS),
     customToolTimeoutMs: settings.CAPSTAN_CUSTOM_TOOL_TIMEOUT * 1000,

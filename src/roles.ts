@@ -93,7 +93,25 @@ async function runWorker({ config, backends, lifecycle, log }: RoleContext): Pro
   return {};
 }
 
-/** One process, one role; `all` is every role in one process. */
+/** Speaks to the API server of the cluster and to nothing else, so it is started without backends. */
+export async function runOperator({ config, lifecycle, log }: Omit<RoleContext, 'backends'>): Promise<Started> {
+  const { image, ...pod } = config.sandboxPod;
+  if (image === undefined) throw new StartupError('The role operator needs CAPSTAN_SANDBOX_IMAGE.');
+  // Its SDK costs half a second to load, so only this role does.
+  const { openKubernetes } = await import('./kubernetes/client.ts');
+  const { startOperator } = await import('../operator/start.ts');
+  const kubernetes = lifecycle.use('kubernetes', openKubernetes());
+  const namespace = config.kubernetesNamespace ?? kubernetes.namespace ?? 'default';
+  const { host, port, storageClass } = config;
+  const storage = storageClass === undefined ? {} : { storageClassName: storageClass };
+  const operator = await startOperator(
+    { kubernetes, log },
+    { namespace, host, port, idleMs: config.sandboxIdleMs, pod: { ...pod, image }, ...storage },
+  );
+  return { address: lifecycle.use('operator', operator).address };
+}
+
+/** One process, one role; `all` is every role but the operator in one process. */
 const ROLES = {
   api: (context: RoleContext) => serve(context, 'api', buildServer(buildApiPorts(context), serverOptions(context))),
   gateway: (context: RoleContext) =>
@@ -108,9 +126,11 @@ const ROLES = {
 
 export type RoleName = keyof typeof ROLES;
 
-export function readRole(name: string | undefined): RoleName {
+export function readRole(name: string | undefined): RoleName | 'operator' {
+  if (name === 'operator') return name;
   if (name !== undefined && Object.hasOwn(ROLES, name)) return name as RoleName;
-  throw new StartupError(`Usage: node src/main.ts <role>, where the role is one of ${Object.keys(ROLES).join(', ')}.`);
+  const names = [...Object.keys(ROLES), 'operator'].join(', ');
+  throw new StartupError(`Usage: node src/main.ts <role>, where the role is one of ${names}.`);
 }
 
 export function startRole(name: RoleName, context: RoleContext): Promise<Started> {

@@ -1,3 +1,4 @@
+import { buildAuthorizer } from './receive/token.ts';
 import { startServer } from './server.ts';
 import { readSettings } from './settings.ts';
 
@@ -7,7 +8,7 @@ if (settings.tethered)
     .once('end', () => process.exit(0))
     .once('error', () => process.exit(0))
     .resume();
-const server = await startServer(settings);
+const server = await startServer(settings, settings.trust && buildAuthorizer(settings.trust));
 // whoever started this process waits for the line
 process.stdout.write('ready\n');
 

@@ -17,6 +17,8 @@ export type Settings = {
   tethered: boolean;
   /** writable private memory of one process in MiB (`ulimit -d`) */
   maxMemoryMb: number;
+  /** callers on TCP show what is signed by the private half of this key (Ed25519, base64url), for this executor */
+  trust: { publicKey: string; audience: string } | undefined;
   /** what the volume may hold; writes past it are refused (EDQUOT) */
   volumeBytes: number;
 };
@@ -33,10 +35,14 @@ export function readSettings(argv: string[]): Settings {
       'own-pids': { type: 'boolean', default: false },
       tethered: { type: 'boolean', default: false },
       'max-memory-mb': { type: 'string', default: '4096' },
+      'public-key': { type: 'string' },
+      audience: { type: 'string' },
       'volume-bytes': { type: 'string', default: 'Infinity' },
     },
   });
+  const { 'public-key': publicKey, audience } = values;
   return {
+    trust: publicKey === undefined || !audience ? undefined : { publicKey, audience },
     workspace: values.workspace,
     stateDir: values['state-dir'],
     rgPath: values.rg,

@@ -1,11 +1,15 @@
+import type { RequestOptions } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
-import { fetch } from 'undici';
-import type { Dispatcher, Response } from 'undici';
+import { Agent, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { sha256 } from '../crypto.ts';
 import { StartupError, errorText } from '../errors.ts';
 
 /** Rotated tokens and certificates are taken up within this time; until then connections are kept. */
 const CREDENTIALS_MS = 30_000;
 const CALL_TIMEOUT_MS = 30_000;
+const CLOSE_MS = 1000;
 /** The server ends a watch after this time, and it is begun again where it ended. */
 const WATCH_SECONDS = 28;
 /** Of silence: the connection is dead, whatever TCP says. */
@@ -49,7 +53,13 @@ export type Kubernetes = {
   close(): Promise<void>;
 };
 
-type Access = { headers: Record<string, string>; dispatcher: Dispatcher | undefined; takenMs: number };
+type Body = Dispatcher.ResponseData['body'];
+type Access = {
+  identity: string;
+  headers: Record<string, string>;
+  dispatcher: Dispatcher | undefined;
+  takenMs: number;
+};
 
 /** From the kubeconfig named, else from the pod that this runs in, else from where kubectl looks. Throws `StartupError`. */
 export function openKubernetes(options: { kubeconfig?: string } = {}): Kubernetes {
@@ -72,26 +82,45 @@ export function openKubernetes(options: { kubeconfig?: string } = {}): Kubernete
     const context = new RequestContext(server, HttpMethod.GET);
     await config.applySecurityAuthentication(context);
     const headers = context.getHeaders();
-    const same = known !== undefined && JSON.stringify(known.headers) === JSON.stringify(headers);
-    const dispatcher = same ? known.dispatcher : context.getDispatcher();
-    const taken = { headers, dispatcher, takenMs: Date.now() };
+    const options: RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
+    const tls = Object.fromEntries(
+      Object.entries({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }).filter(
+        ([, value]) => value !== undefined,
+      ),
+    );
+    const identity = sha256(JSON.stringify([headers, tls]));
+    if (known?.identity === identity) {
+      known.takenMs = Date.now();
+      return known;
+    }
+    // HTTP/2 would have all share one connection; only through a proxy the library's own dispatcher is taken.
+    const isDirect = config.getCurrentCluster()?.proxyUrl === undefined;
+    const own = (): Dispatcher => new Agent({ allowH2: false, connect: { ...tls, keepAlive: true } });
+    const dispatcher = isDirect ? own() : context.getDispatcher();
+    void known?.dispatcher?.close();
+    const taken = { identity, headers, dispatcher, takenMs: Date.now() };
     kept.set(use, taken);
     return taken;
   };
 
-  const send = async (use: 'calls' | 'watches', call: Call, signal: AbortSignal): Promise<Response> => {
+  const send = async (use: 'calls' | 'watches', call: Call, signal: AbortSignal): Promise<Body> => {
     const { headers, dispatcher } = await access(use);
     const query = call.query === undefined ? '' : `?${new URLSearchParams(call.query).toString()}`;
     const type = call.contentType ?? (call.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
-    const response = await fetch(`${server}${call.path}${query}`, {
+    const { statusCode, body } = await request(`${server}${call.path}${query}`, {
       method: call.method,
       headers: { ...headers, accept: 'application/json', ...(call.body === undefined ? {} : { 'content-type': type }) },
       signal,
+      // The signal holds the clock: a watch may be silent for longer than the library's own limits.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       ...(dispatcher === undefined ? {} : { dispatcher }),
     });
-    if (!response.ok) throw await readError(response);
-    return response;
+    if (statusCode >= 400) throw await readError(statusCode, body);
+    return body;
   };
 
   return {
@@ -111,25 +140,27 @@ export function openKubernetes(options: { kubeconfig?: string } = {}): Kubernete
           path,
           query: { ...query, watch: 'true', timeoutSeconds: `${WATCH_SECONDS}` },
         };
-        const response = await send('watches', call, AbortSignal.any([signal, silence.signal]));
-        for await (const line of readLines(response, () => timer.refresh())) yield readEvent(line);
+        const body = await send('watches', call, AbortSignal.any([signal, silence.signal]));
+        for await (const line of readLines(body, () => timer.refresh())) yield readEvent(line);
       } finally {
         clearTimeout(timer);
         silence.abort();
       }
     },
     async close() {
-      for (const { dispatcher } of kept.values()) await dispatcher?.destroy();
+      // Whoever uses this has ended what it began, so there is nothing to wait for but the connections themselves.
+      const closing = [...kept.values()].map(async ({ dispatcher }) => dispatcher?.close());
+      await Promise.race([Promise.all(closing), sleep(CLOSE_MS, undefined, { ref: false })]);
     },
   };
 }
 
-async function* readLines(response: Response, onData: () => void): AsyncGenerator<string> {
+async function* readLines(body: Body, onData: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
     onData();
-    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     yield* lines.filter((line) => line !== '');
   }
@@ -144,12 +175,12 @@ function readEvent(line: string): WatchEvent {
   throw new KubernetesError(code ?? 500, reason ?? 'Unknown', message ?? 'the watch failed');
 }
 
-async function readError(response: Response): Promise<KubernetesError> {
-  const text = await response.text().catch(() => '');
+async function readError(status: number, body: Body): Promise<KubernetesError> {
+  const text = await body.text().catch(() => '');
   try {
     const { reason, message } = JSON.parse(text) as Status;
-    return new KubernetesError(response.status, reason ?? 'Unknown', message ?? text);
+    return new KubernetesError(status, reason ?? 'Unknown', message ?? text);
   } catch {
-    return new KubernetesError(response.status, 'Unknown', text.slice(0, 500) || `status ${response.status}`);
+    return new KubernetesError(status, 'Unknown', text.slice(0, 500) || `status ${status}`);
   }
 }

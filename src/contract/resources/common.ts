@@ -95,6 +95,13 @@ export type OwnerReference = {
   blockOwnerDeletion?: boolean;
 };
 
+/** What is remembered of pods that ended by themselves, so that a broken one is not started over and over. */
+export const FAILURE_FIELDS = {
+  failures: z.int().min(0).optional().meta({ description: 'Pods in a row that ended without ever taking calls.' }),
+  failedPodUid: z.string().optional(),
+  lastFailureAt: DateTime.optional(),
+};
+
 /** The parts of Kubernetes' metadata that are used here. Times are ISO 8601 text. */
 export type ResourceMeta = {
   name: string;

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import type { ResourceMeta } from './common.ts';
-import { Conditions, DateTime, ResourceName, ResourceSubject, identifier, immutable, rules } from './common.ts';
+import {
+  Conditions,
+  DateTime,
+  FAILURE_FIELDS,
+  ResourceName,
+  ResourceSubject,
+  identifier,
+  immutable,
+  rules,
+} from './common.ts';
 
 const SessionSpec = z
   .object({
@@ -44,6 +53,7 @@ const SessionStatus = z
     podIP: z.string().optional(),
     nodeName: z.string().optional(),
     publicKey: z.string().optional().meta({ description: 'Fingerprint of the key that the pod trusts.' }),
+    ...FAILURE_FIELDS,
     conditions: Conditions.optional(),
   })
   .meta({ description: 'What is. Written by the operator.' });

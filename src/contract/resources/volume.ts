@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ResourceMeta } from './common.ts';
-import { Conditions, DateTime, ResourceSubject, identifier, immutable, rules } from './common.ts';
+import { Conditions, DateTime, FAILURE_FIELDS, ResourceSubject, identifier, immutable, rules } from './common.ts';
 
 const size = z.string().regex(/^[1-9][0-9]{0,5}(Mi|Gi)$/);
 
@@ -61,6 +61,7 @@ const VolumeStatus = z
     podUid: z.string().optional(),
     podIP: z.string().optional().meta({ description: 'Set while the standby pod takes calls.' }),
     publicKey: z.string().optional().meta({ description: 'Fingerprint of the key that the standby pod trusts.' }),
+    ...FAILURE_FIELDS,
     conditions: Conditions.optional(),
   })
   .meta({ description: 'What is. Written by the operator.' });

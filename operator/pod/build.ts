@@ -1,0 +1,124 @@
+import type { V1PodSpec } from '@kubernetes/client-node';
+import { API_VERSION, EXECUTOR_PORT, KEY_ANNOTATION, LABELS } from '../../src/contract/resources/common.ts';
+import type { OwnerReference, ResourceMeta } from '../../src/contract/resources/common.ts';
+import type { Volume } from '../../src/contract/resources/volume.ts';
+import { sha256 } from '../../src/crypto.ts';
+import { parseQuantity } from '../volume/quantity.ts';
+
+/** What all sandbox pods have in common, from the operator's settings. */
+export type PodOptions = {
+  image: string;
+  /** how the machine isolates them; the cluster's default runtime unless set */
+  runtimeClassName?: string;
+  /** user namespaces, where nodes have them */
+  userNamespaces: boolean;
+  requests: { cpu: string; memory: string };
+  limits: { cpu: string; memory: string; 'ephemeral-storage': string };
+  nodeSelector?: Record<string, string>;
+  schedulerName?: string;
+};
+
+/** A node that does not answer keeps its pods this long. */
+const NODE_LOSS_SECONDS = 30;
+const USER = 1000;
+
+export function fingerprint(publicKey: string): string {
+  return sha256(publicKey).slice(0, 16);
+}
+
+export function buildOwner(kind: 'Session' | 'Volume', { name, uid }: ResourceMeta): OwnerReference {
+  return { apiVersion: API_VERSION, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** A pod that serves one volume: without rights in the cluster, without secrets, without a way to more privileges. */
+export function buildPod(
+  volume: Volume,
+  options: PodOptions,
+  identity: { name: string; owner: OwnerReference; labels: Record<string, string> },
+): { apiVersion: 'v1'; kind: 'Pod'; metadata: { name: string; [key: string]: unknown }; spec: V1PodSpec } {
+  const { name, uid, namespace } = volume.metadata;
+  const own = { [LABELS.volume]: name, [LABELS.volumeUid]: uid };
+  const tolerate = (key: string) => ({
+    key: `node.kubernetes.io/${key}`,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: NODE_LOSS_SECONDS,
+  });
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: identity.name,
+      namespace,
+      labels: {
+        [LABELS.managedBy]: 'capstan-operator',
+        [LABELS.component]: 'sandbox',
+        ...own,
+        ...identity.labels,
+      },
+      annotations: { [KEY_ANNOTATION]: fingerprint(volume.spec.publicKey) },
+      ownerReferences: [identity.owner],
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 5,
+      ...(options.runtimeClassName === undefined ? {} : { runtimeClassName: options.runtimeClassName }),
+      ...(options.schedulerName === undefined ? {} : { schedulerName: options.schedulerName }),
+      ...(options.nodeSelector === undefined ? {} : { nodeSelector: options.nodeSelector }),
+      ...(options.userNamespaces ? { hostUsers: false } : {}),
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: USER,
+        runAsGroup: USER,
+        fsGroup: USER,
+        fsGroupChangePolicy: 'OnRootMismatch',
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      // The claim can be mounted on one node at a time: all pods of a volume go where the first one went.
+      affinity: {
+        podAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            { labelSelector: { matchLabels: own }, topologyKey: 'kubernetes.io/hostname' },
+          ],
+        },
+      },
+      tolerations: [tolerate('not-ready'), tolerate('unreachable')],
+      containers: [
+        {
+          name: 'executor',
+          image: options.image,
+          imagePullPolicy: 'IfNotPresent',
+          args: [
+            ['--workspace', '/workspace', '--state-dir', '/tmp/.capstan', '--own-pids'],
+            ['--listen', `0.0.0.0:${EXECUTOR_PORT}`],
+            ['--public-key', volume.spec.publicKey, '--audience', '$(POD_UID)'],
+            ['--volume-bytes', String(parseQuantity(volume.spec.maxSize))],
+          ].flat(),
+          env: [{ name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } }],
+          ports: [{ name: 'executor', containerPort: EXECUTOR_PORT }],
+          readinessProbe: {
+            httpGet: { path: '/healthz', port: EXECUTOR_PORT as never },
+            periodSeconds: 2,
+            timeoutSeconds: 2,
+          },
+          resources: { requests: options.requests, limits: options.limits },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+          volumeMounts: [
+            { name: 'workspace', mountPath: '/workspace' },
+            { name: 'tmp', mountPath: '/tmp' },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'workspace', persistentVolumeClaim: { claimName: name } },
+        { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
+      ],
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { LABELS } from '../../src/contract/resources/common.ts';
+import type { ResourceMeta } from '../../src/contract/resources/common.ts';
+import type { Session } from '../../src/contract/resources/session.ts';
+import type { Volume } from '../../src/contract/resources/volume.ts';
+import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import { startInformer } from '../../src/kubernetes/informer.ts';
+import type { InformerOptions } from '../../src/kubernetes/informer.ts';
+import { buildListPath } from '../../src/kubernetes/paths.ts';
+import type { Plural } from '../../src/kubernetes/paths.ts';
+import { stripPod, stripResource } from '../../src/kubernetes/types.ts';
+import type { Claim, Pod } from '../../src/kubernetes/types.ts';
+import type { Logger } from '../../src/log.ts';
+import type { Controller } from './controller.ts';
+
+export type Caches = Controller['caches'] & {
+  /** resolves when all are complete */
+  synced: Promise<unknown>;
+  close(): Promise<void>;
+};
+
+/** Caches of the four kinds; `onChange` is told of a change after the cache holds it. */
+export function openCaches(
+  { kubernetes, namespace, log }: { kubernetes: Kubernetes; namespace: string; log: Logger },
+  onChange: (plural: Plural, name: string, object: Related | undefined, before: Related | undefined) => void,
+): Caches {
+  const start = <T extends { metadata: ResourceMeta }>(
+    plural: Plural,
+    options: Pick<InformerOptions<T>, 'strip' | 'indexes' | 'labelSelector'>,
+  ) => {
+    const informer = startInformer<T>({ kubernetes, path: buildListPath(namespace, plural), log, ...options });
+    informer.onChange((name, object, before) => onChange(plural, name, object, before));
+    return informer;
+  };
+  const labelSelector = `${LABELS.managedBy}=capstan-operator`;
+  const caches = {
+    sessions: start<Session>('sessions', {
+      strip: stripResource,
+      indexes: { volume: ({ spec }) => spec.volumeName },
+    }),
+    volumes: start<Volume>('volumes', { strip: stripResource }),
+    pods: start<Pod>('pods', {
+      strip: stripPod,
+      labelSelector,
+      indexes: {
+        session: ({ metadata }) => metadata.labels?.[LABELS.session],
+        volume: ({ metadata }) => metadata.labels?.[LABELS.volume],
+      },
+    }),
+    claims: start<Claim>('persistentvolumeclaims', { strip: stripResource, labelSelector }),
+  };
+  const all = Object.values(caches);
+  return {
+    ...caches,
+    synced: Promise.all(all.map(({ synced }) => synced)),
+    async close() {
+      await Promise.all(all.map((cache) => cache.close()));
+    },
+  };
+}
+
+/** What the change of an object tells about others. */
+export type Related = { metadata: ResourceMeta };

@@ -1,0 +1,35 @@
+import type { Session } from '../../src/contract/resources/session.ts';
+import type { Volume } from '../../src/contract/resources/volume.ts';
+import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import type { Informer } from '../../src/kubernetes/informer.ts';
+import type { Claim, Pod } from '../../src/kubernetes/types.ts';
+import type { PodOptions } from '../pod/build.ts';
+import type { Expectations } from './expectations.ts';
+import type { Writer } from './writer.ts';
+
+export type ControllerOptions = {
+  /** how long a session may be out of use before its pod goes */
+  idleMs: number;
+  pod: PodOptions;
+  /** of the claims; the cluster's default unless set */
+  storageClassName?: string;
+};
+
+/** What a reconcile reads and writes with, for one term of leadership. */
+export type Controller = {
+  kubernetes: Kubernetes;
+  namespace: string;
+  options: ControllerOptions;
+  caches: {
+    /** index `volume`: the name of its volume */
+    sessions: Informer<Session>;
+    volumes: Informer<Volume>;
+    /** indexes `session` and `volume`: the names on its labels */
+    pods: Informer<Pod>;
+    claims: Informer<Claim>;
+  };
+  expectations: Expectations;
+  writer: Writer;
+  /** bytes in use by the UID of the volume, as its executors told last */
+  usage: Map<string, number>;
+};

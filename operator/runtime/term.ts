@@ -1,0 +1,115 @@
+import { LABELS } from '../../src/contract/resources/common.ts';
+import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import type { Plural } from '../../src/kubernetes/paths.ts';
+import type { Logger } from '../../src/log.ts';
+import { reconcileSession } from '../session/reconcile.ts';
+import { startMeasuring } from '../volume/measure.ts';
+import { reconcileVolume } from '../volume/reconcile.ts';
+import { openCaches } from './caches.ts';
+import type { Related } from './caches.ts';
+import type { Controller, ControllerOptions } from './controller.ts';
+import { buildExpectations } from './expectations.ts';
+import type { Metrics } from './metrics.ts';
+import { startQueue } from './queue.ts';
+import type { Queue } from './queue.ts';
+import { buildWriter, expectationKey } from './writer.ts';
+
+export type TermOptions = {
+  kubernetes: Kubernetes;
+  namespace: string;
+  controller: ControllerOptions;
+  metrics: Metrics;
+  log: Logger;
+  workers?: number;
+  measureMs?: number;
+};
+
+/** The cache of each kind that is written. */
+const CACHES: Record<string, keyof Controller['caches']> = {
+  sessions: 'sessions',
+  volumes: 'volumes',
+  pods: 'pods',
+  persistentvolumeclaims: 'claims',
+};
+
+/**
+ * One term of leadership, until its signal aborts. The caches are listed anew, after the lease was taken: what an earlier
+ * leader wrote last is in them, so nothing is decided on less than it knew.
+ */
+export async function runTerm(options: TermOptions, signal: AbortSignal): Promise<void> {
+  const { kubernetes, namespace, metrics, log, workers = 16 } = options;
+  const expectations = buildExpectations((key) => {
+    const slash = key.indexOf('/');
+    return caches[CACHES[key.slice(0, slash)] ?? 'pods'].get(key.slice(slash + 1));
+  });
+  const queues: Partial<Record<'sessions' | 'volumes', Queue>> = {};
+  const enqueue = (plural: 'sessions' | 'volumes', name: string | undefined) => {
+    if (name !== undefined) queues[plural]?.add(name);
+  };
+
+  const onChange = (plural: Plural, name: string, object: Related | undefined, before: Related | undefined): void => {
+    if (object === undefined) expectations.observeGone(expectationKey(plural, name));
+    if (plural === 'sessions' || plural === 'volumes') enqueue(plural, name);
+    if (plural === 'persistentvolumeclaims') enqueue('volumes', name);
+    if (plural === 'volumes' && object?.metadata.generation !== before?.metadata.generation) {
+      for (const { metadata } of caches.sessions.find('volume', name)) enqueue('sessions', metadata.name);
+    }
+    if (plural !== 'pods') return;
+    for (const labels of [object?.metadata.labels, before?.metadata.labels]) {
+      enqueue('sessions', labels?.[LABELS.session]);
+      enqueue('volumes', labels?.[LABELS.volume]);
+    }
+    // A pod of this name may be what a session waits for, whatever its labels say.
+    if (object === undefined) enqueue('sessions', name);
+  };
+
+  const ended = waitAborted(signal);
+  const caches = openCaches({ kubernetes, namespace, log }, onChange);
+  await Promise.race([caches.synced, ended]);
+  const writer = buildWriter({ kubernetes, namespace, signal, expectations, log, onWrite: metrics.onWrite });
+  const usage = new Map<string, number>();
+  const controller: Controller = {
+    kubernetes,
+    namespace,
+    options: options.controller,
+    caches,
+    expectations,
+    writer,
+    usage,
+  };
+  const start = (
+    kind: 'sessions' | 'volumes',
+    reconcile: (controller: Controller, name: string) => ReturnType<typeof reconcileSession>,
+  ) =>
+    startQueue({
+      workers,
+      log: log.child({ kind }),
+      reconcile: (name) => reconcile(controller, name),
+      onPass: (error, ms) => metrics.onPass(kind, error, ms),
+    });
+  queues.sessions = start('sessions', reconcileSession);
+  queues.volumes = start('volumes', reconcileVolume);
+  metrics.watchQueues(() => ({ sessions: queues.sessions?.depth() ?? 0, volumes: queues.volumes?.depth() ?? 0 }));
+  for (const { metadata } of caches.sessions.list()) enqueue('sessions', metadata.name);
+  for (const { metadata } of caches.volumes.list()) enqueue('volumes', metadata.name);
+  for (const { metadata } of caches.pods.list()) enqueue('sessions', metadata.labels?.[LABELS.session]);
+  const measuring = startMeasuring({
+    caches,
+    usage,
+    onUsage: (name) => enqueue('volumes', name),
+    intervalMs: options.measureMs ?? 30_000,
+  });
+
+  await ended;
+  measuring.close();
+  await Promise.all([queues.sessions.close(), queues.volumes.close()]);
+  await writer.settled();
+  await caches.close();
+}
+
+export function waitAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { API_VERSION } from '../../src/contract/resources/common.ts';
+import type { ResourceMeta } from '../../src/contract/resources/common.ts';
+import { errorText } from '../../src/errors.ts';
+import { hasStatus } from '../../src/kubernetes/client.ts';
+import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import { buildListPath, buildPath } from '../../src/kubernetes/paths.ts';
+import type { Plural } from '../../src/kubernetes/paths.ts';
+import type { Logger } from '../../src/log.ts';
+import type { Expectations } from './expectations.ts';
+
+type Named = { metadata: ResourceMeta };
+export type Kind = 'Session' | 'Volume';
+
+/** Every write of the operator. None begins or goes on after the term of its leader has ended. */
+export type Writer = {
+  /** False when one of this name is there already. */
+  create(plural: Plural, body: object & { metadata: { name: string } }): Promise<boolean>;
+  /** Merge patch, only while the object is as it was read. Throws 409, 404. */
+  patch(plural: Plural, object: Named, change: object, subresource?: 'status'): Promise<void>;
+  /** Only the very object that was read, as it was read. One that is gone is a success; throws 409. */
+  remove(plural: Plural, object: Named): Promise<void>;
+  /** An Event for `kubectl describe`. Its loss harms nobody, so it is not waited for and never throws. */
+  tell(kind: Kind, object: Named, event: { type: 'Normal' | 'Warning'; reason: string; message: string }): void;
+  /** Resolves when all Events are out. */
+  settled(): Promise<void>;
+};
+
+export type WriterOptions = {
+  kubernetes: Kubernetes;
+  namespace: string;
+  /** aborts when the term ends */
+  signal: AbortSignal;
+  expectations: Expectations;
+  log: Logger;
+  onWrite?: (verb: string, plural: Plural) => void;
+};
+
+export const expectationKey = (plural: Plural, name: string): string => `${plural}/${name}`;
+
+export function buildWriter(options: WriterOptions): Writer {
+  const { kubernetes, namespace, signal, expectations } = options;
+  const events = new Set<Promise<void>>();
+
+  const write = async (
+    verb: 'create' | 'patch' | 'delete',
+    plural: Plural,
+    call: Parameters<Kubernetes['request']>[0],
+  ): Promise<void> => {
+    signal.throwIfAborted();
+    options.onWrite?.(verb, plural);
+    const answer = await kubernetes.request<Partial<Named> & { kind?: string }>({ ...call, signal });
+    // A delete that is done at once answers with a Status, which has no version.
+    const { name, resourceVersion } = answer.metadata ?? {};
+    if (name !== undefined && resourceVersion !== undefined && verb !== 'delete') {
+      expectations.expect(expectationKey(plural, name), resourceVersion);
+    }
+  };
+
+  return {
+    async create(plural, body) {
+      try {
+        await write('create', plural, { method: 'POST', path: buildListPath(namespace, plural), body });
+        return true;
+      } catch (error) {
+        if (hasStatus(error, 409)) return false;
+        throw error;
+      }
+    },
+    async patch(plural, { metadata: { name, resourceVersion, uid } }, change, subresource) {
+      const path = buildPath(namespace, plural, name, subresource);
+      const { metadata, ...rest } = change as { metadata?: object };
+      const body = { ...rest, metadata: { ...metadata, resourceVersion, uid } };
+      await write('patch', plural, { method: 'PATCH', path, body });
+    },
+    async remove(plural, { metadata: { name, uid, resourceVersion } }) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } };
+      try {
+        await write('delete', plural, { method: 'DELETE', path: buildPath(namespace, plural, name), body });
+      } catch (error) {
+        if (!hasStatus(error, 404)) throw error;
+      }
+    },
+    tell(kind, { metadata: { name, uid } }, { type, reason, message }) {
+      const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+      const body = {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name: `${name}.${randomBytes(8).toString('hex')}`, namespace },
+        involvedObject: { apiVersion: API_VERSION, kind, name, namespace, uid },
+        type,
+        reason,
+        message: message.slice(0, 1000),
+        count: 1,
+        firstTimestamp: now,
+        lastTimestamp: now,
+        source: { component: 'capstan-operator' },
+      };
+      const sent = write('create', 'events', { method: 'POST', path: buildListPath(namespace, 'events'), body })
+        .catch((error: unknown) => options.log.debug({ error: errorText(error) }, 'an event could not be told'))
+        .finally(() => events.delete(sent));
+      events.add(sent);
+    },
+    async settled() {
+      await Promise.all(events);
+    },
+  };
+}

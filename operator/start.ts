@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Kubernetes } from '../src/kubernetes/client.ts';
+import type { Logger } from '../src/log.ts';
+import { startHealth } from './health.ts';
+import type { ControllerOptions } from './runtime/controller.ts';
+import { startLeadership } from './runtime/lease.ts';
+import type { LeaseOptions } from './runtime/lease.ts';
+import { openMetrics } from './runtime/metrics.ts';
+import { runTerm } from './runtime/term.ts';
+
+export type OperatorOptions = ControllerOptions & {
+  namespace: string;
+  host: string;
+  port: number;
+  lease?: Pick<LeaseOptions, 'durationMs' | 'deadlineMs' | 'retryMs'>;
+  workers?: number;
+  measureMs?: number;
+};
+
+export type Operator = { address: string; isLeading: () => boolean; close(): Promise<void> };
+
+/** Reconciles the Sessions and Volumes of one namespace, while it holds the lease `capstan-operator`. */
+export async function startOperator(
+  { kubernetes, log }: { kubernetes: Kubernetes; log: Logger },
+  options: OperatorOptions,
+): Promise<Operator> {
+  const { namespace, lease = {}, workers, measureMs } = options;
+  const metrics = openMetrics();
+  const isReady = async (): Promise<boolean> => {
+    try {
+      await kubernetes.request({ method: 'GET', path: '/version', signal: AbortSignal.timeout(2000) });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const health = await startHealth(options, { metrics, isReady });
+  const identity = `${hostname()}-${randomBytes(4).toString('hex')}`;
+  const leadership = startLeadership(
+    { kubernetes, namespace, name: 'capstan-operator', identity, log, ...lease },
+    ({ signal }) =>
+      runTerm(
+        {
+          kubernetes,
+          namespace,
+          controller: options,
+          metrics,
+          log,
+          ...(workers === undefined ? {} : { workers }),
+          ...(measureMs === undefined ? {} : { measureMs }),
+        },
+        signal,
+      ),
+  );
+  metrics.watchLeading(leadership.isLeading);
+  return {
+    address: health.address,
+    isLeading: leadership.isLeading,
+    async close() {
+      await leadership.close();
+      await health.close();
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import type { Kubernetes } from '../../../src/kubernetes/client.ts';
+import { hasStatus } from '../../../src/kubernetes/client.ts';
+import { startInformer } from '../../../src/kubernetes/informer.ts';
+import type { Informer } from '../../../src/kubernetes/informer.ts';
+import { buildListPath, buildPath } from '../../../src/kubernetes/paths.ts';
+import type { Claim, Pod } from '../../../src/kubernetes/types.ts';
+import { LABELS } from '../../../src/contract/resources/common.ts';
+import { openLog } from '../../../src/log.ts';
+
+type Whole = Pod & { spec: { containers: { name: string; image: string; args: string[] }[] } };
+
+/** What runs a pod's container, where one is to run in earnest. */
+export type Runtime = { start(pod: Pod, args: string[]): Promise<string>; stop(pod: Pod): Promise<void> };
+
+export type Node = {
+  pods: Informer<Pod>;
+  /** from now on, what becomes of a new pod: it runs, waits for ever, or has this status */
+  behave(how: 'run' | 'wait' | { status: object }): void;
+  /** nothing the node would do to pods is done: it does not answer */
+  fail(): void;
+  recover(): void;
+  /** as a kubelet reports it */
+  report(name: string, status: object): Promise<void>;
+  /** more than one live pod of a session at any moment, by the order of the API server's own events */
+  violations: string[];
+  close(): Promise<void>;
+};
+
+let subnet = 1;
+
+/**
+ * Stands in for scheduler, kubelet and storage where there is no node: binds pods, reports their state, lets go of
+ * deleted ones, binds claims. It speaks to the API server as they do, and sees nothing else.
+ */
+export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: Runtime): Node {
+  const log = openLog({ level: 'silent', pretty: false });
+  const status = (plural: 'pods' | 'persistentvolumeclaims', name: string) =>
+    buildPath(namespace, plural, name, 'status');
+  const violations: string[] = [];
+  const started = new Set<string>();
+  let how: Parameters<Node['behave']>[0] = 'run';
+  let isFailed = false;
+  let counter = 0;
+  subnet += 1;
+  const net = subnet;
+
+  const report = async (name: string, change: object): Promise<void> => {
+    await kubernetes.request({ method: 'PATCH', path: status('pods', name), body: { status: change } });
+  };
+  const tolerate = (work: Promise<unknown>): void => {
+    work.catch((error: unknown) => {
+      if (!hasStatus(error, 404, 409)) violations.push(`the node: ${String(error)}`);
+    });
+  };
+
+  const begin = async (pod: Whole): Promise<void> => {
+    const { name } = pod.metadata;
+    if (how === 'wait') return;
+    if (how !== 'run') return report(name, how.status);
+    const target = { apiVersion: 'v1', kind: 'Node', name: 'node-1' };
+    const path = `${buildPath(namespace, 'pods', name)}/binding`;
+    await kubernetes.request({
+      method: 'POST',
+      path,
+      body: { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target },
+    });
+    counter += 1;
+    const args = pod.spec.containers[0]?.args ?? [];
+    const podIP = runtime === undefined ? `10.9.${net}.${counter}` : await runtime.start(pod, args);
+    await report(name, buildRunning(podIP));
+  };
+
+  const pods = startInformer<Pod>({
+    kubernetes,
+    path: buildListPath(namespace, 'pods'),
+    strip: (pod) => pod,
+    indexes: { session: ({ metadata }) => metadata.labels?.[LABELS.sessionUid] },
+    log,
+  });
+  pods.onChange((_, pod, before) => {
+    const uid = pod?.metadata.labels?.[LABELS.sessionUid];
+    const live = uid === undefined ? [] : pods.find('session', uid).filter(isLive);
+    if (live.length > 1)
+      violations.push(`session ${uid} has ${live.map(({ metadata }) => metadata.name).join(' and ')}`);
+    if (isFailed) return;
+    if (pod === undefined) {
+      if (before !== undefined) tolerate(runtime?.stop(before) ?? Promise.resolve());
+    } else if (pod.metadata.deletionTimestamp !== undefined) {
+      tolerate(letGo(kubernetes, namespace, pod, runtime));
+    } else if (!started.has(pod.metadata.uid)) {
+      started.add(pod.metadata.uid);
+      tolerate(begin(pod as Whole));
+    }
+  });
+
+  const claims = startInformer<Claim>({
+    kubernetes,
+    path: buildListPath(namespace, 'persistentvolumeclaims'),
+    strip: (claim) => claim,
+    log,
+  });
+  claims.onChange((name, claim) => {
+    const asked = claim?.spec.resources?.requests?.storage;
+    if (claim === undefined || isFailed || asked === undefined || claim.status?.capacity?.storage === asked) return;
+    const body = { status: { phase: 'Bound', capacity: { storage: asked } } };
+    tolerate(kubernetes.request({ method: 'PATCH', path: status('persistentvolumeclaims', name), body }));
+  });
+
+  return {
+    pods,
+    violations,
+    report,
+    behave(next) {
+      how = next;
+    },
+    fail() {
+      isFailed = true;
+    },
+    recover() {
+      isFailed = false;
+      for (const pod of pods.list()) {
+        if (pod.metadata.deletionTimestamp !== undefined) tolerate(letGo(kubernetes, namespace, pod, runtime));
+      }
+    },
+    async close() {
+      await Promise.all([pods.close(), claims.close()]);
+    },
+  };
+}
+
+function isLive(pod: Pod): boolean {
+  return pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded';
+}
+
+/** A kubelet's last word: the process is gone, so is the pod. */
+async function letGo(kubernetes: Kubernetes, namespace: string, pod: Pod, runtime: Runtime | undefined): Promise<void> {
+  await runtime?.stop(pod);
+  const { name, uid } = pod.metadata;
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
+  await kubernetes.request({ method: 'DELETE', path: buildPath(namespace, 'pods', name), body });
+}
+
+export function buildRunning(podIP: string): object {
+  return {
+    phase: 'Running',
+    podIP,
+    podIPs: [{ ip: podIP }],
+    conditions: [
+      { type: 'PodScheduled', status: 'True' },
+      { type: 'Ready', status: 'True' },
+    ],
+    containerStatuses: [buildContainer(true, { running: { startedAt: new Date().toISOString() } })],
+  };
+}
+
+export function buildContainer(ready: boolean, state: object): object {
+  return { name: 'executor', image: 'x', imageID: 'x', restartCount: 0, ready, started: ready, state };
+}
+
+export function buildWaiting(reason: string, message: string): object {
+  return {
+    phase: 'Pending',
+    conditions: [
+      { type: 'PodScheduled', status: 'True' },
+      { type: 'Ready', status: 'False', reason: 'ContainersNotReady' },
+    ],
+    containerStatuses: [buildContainer(false, { waiting: { reason, message } })],
+  };
+}
+
+export const UNSCHEDULABLE = {
+  phase: 'Pending',
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available.' }],
+};

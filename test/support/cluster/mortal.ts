@@ -1,0 +1,48 @@
+import type { Call, Kubernetes } from '../../../src/kubernetes/client.ts';
+
+export type Mortal = { kubernetes: Kubernetes; isDead(): boolean; kill(): void };
+
+/**
+ * A connection that dies at its nth write, as a process does that is killed: before the write has reached the server,
+ * or after it was done and before the answer came. From then on nothing passes.
+ */
+export function buildMortal(real: Kubernetes, death: { atWrite: number; before: boolean }): Mortal {
+  const killed = new AbortController();
+  let writes = 0;
+  const kill = (): void => killed.abort(new Error('killed'));
+  const isWrite = ({ method, path }: Call): boolean => method !== 'GET' && !/\/(?:leases|events)\b/.test(path);
+  return {
+    isDead: () => killed.signal.aborted,
+    kill,
+    kubernetes: {
+      ...real,
+      async request<T>(call: Call): Promise<T> {
+        killed.signal.throwIfAborted();
+        if (isWrite(call)) writes += 1;
+        const isLast = isWrite(call) && writes === death.atWrite;
+        if (isLast && death.before) {
+          kill();
+          killed.signal.throwIfAborted();
+        }
+        // What is under way reaches the server, whatever becomes of who sent it.
+        const answer = await real.request<T>(isLast ? { ...call, signal: AbortSignal.timeout(30_000) } : call);
+        if (isLast) kill();
+        killed.signal.throwIfAborted();
+        return answer;
+      },
+      watch: (path, query, signal) => real.watch(path, query, AbortSignal.any([signal, killed.signal])),
+      close: async () => undefined,
+    },
+  };
+}
+
+/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+export function buildRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

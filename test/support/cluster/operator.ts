@@ -1,0 +1,79 @@
+import { startOperator } from '../../../operator/start.ts';
+import type { Operator, OperatorOptions } from '../../../operator/start.ts';
+import type { Session } from '../../../src/contract/resources/session.ts';
+import type { Volume } from '../../../src/contract/resources/volume.ts';
+import type { Kubernetes } from '../../../src/kubernetes/client.ts';
+import { hasStatus } from '../../../src/kubernetes/client.ts';
+import { buildPath } from '../../../src/kubernetes/paths.ts';
+import type { Plural } from '../../../src/kubernetes/paths.ts';
+import { openLog } from '../../../src/log.ts';
+import { waitFor } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+
+export const POD_OPTIONS: OperatorOptions['pod'] = {
+  image: 'capstan/sandbox:test',
+  userNamespaces: false,
+  requests: { cpu: '10m', memory: '64Mi' },
+  limits: { cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi' },
+};
+
+/** An operator in this process; on a `kubernetes` of the caller's own where that is to fail. */
+export function openOperator(
+  cluster: Cluster,
+  options: Partial<OperatorOptions> = {},
+  kubernetes: Kubernetes = cluster.kubernetes,
+): Promise<Operator> {
+  const log = openLog({ level: process.env.CAPSTAN_LOG_LEVEL ?? 'silent', pretty: false });
+  return startOperator(
+    { kubernetes, log },
+    {
+      namespace: cluster.namespace,
+      host: '127.0.0.1',
+      port: 0,
+      idleMs: 15 * 60_000,
+      pod: POD_OPTIONS,
+      lease: { retryMs: 100 },
+      measureMs: 3_600_000,
+      ...options,
+    },
+  );
+}
+
+/** What the tests read and change, by name. */
+export function buildAccess({ kubernetes, namespace }: Pick<Cluster, 'kubernetes' | 'namespace'>) {
+  const find = async <T>(plural: Plural, name: string): Promise<T | undefined> => {
+    try {
+      return await kubernetes.request<T>({ method: 'GET', path: buildPath(namespace, plural, name) });
+    } catch (error) {
+      if (hasStatus(error, 404)) return undefined;
+      throw error;
+    }
+  };
+  const patch = (plural: Plural, name: string, body: object): Promise<unknown> =>
+    kubernetes.request({ method: 'PATCH', path: buildPath(namespace, plural, name), body });
+  return {
+    find,
+    patch,
+    remove: (plural: Plural, name: string, body?: object): Promise<unknown> =>
+      kubernetes.request({ method: 'DELETE', path: buildPath(namespace, plural, name), body }),
+    /** The session, once its Ready condition has this reason. */
+    untilReason: (name: string, reason: string) =>
+      waitFor(`session ${name} is ${reason}`, async () => {
+        const session = await find<Session>('sessions', name);
+        const ready = session?.status?.conditions?.find(({ type }) => type === 'Ready');
+        return ready?.reason === reason ? { session: session as Session, ready } : undefined;
+      }),
+    untilPhase: (name: string, phase: string) =>
+      waitFor(`session ${name} is ${phase}`, async () => {
+        const session = await find<Session>('sessions', name);
+        return session?.status?.phase === phase ? session : undefined;
+      }),
+    untilVolume: (name: string, what: string, holds: (volume: Volume) => boolean) =>
+      waitFor(`volume ${name}: ${what}`, async () => {
+        const volume = await find<Volume>('volumes', name);
+        return volume !== undefined && holds(volume) ? volume : undefined;
+      }),
+    untilGone: (plural: Plural, name: string) =>
+      waitFor(`${plural} ${name} is gone`, async () => (await find(plural, name)) === undefined),
+  };
+}
