@@ -36,6 +36,11 @@ export const ProviderConfig = z
     apiKeyEnv: z.string().min(1).optional(),
     /** absent: any id is passed through */
     models: z.array(ProviderModel).optional(),
+    /**
+     * whether calls of the gateway in this very format go through as they are, both ways; absent: for the two services
+     * that the formats come from. What goes through is not mended where the upstream misbehaves.
+     */
+    passThrough: z.boolean().optional(),
     /** sent with every call, over our own */
     headers: z
       .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name'), z.string())

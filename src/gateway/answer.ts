@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../errors.ts';
 import type { ModelDelta, ModelRequest } from '../inference/model.ts';
+import type { NativeEvent } from '../inference/native.ts';
 import { readBody } from './body.ts';
 import { ClientGone, watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
-import type { ClientCall, ClientDialect, FrameWriter, Moment } from './dialects/dialect.ts';
+import type { ClientCall, ClientDialect, FrameWriter, Moment, Wire } from './dialects/dialect.ts';
 import { decideFault, logFault } from './errors.ts';
-import { invalid, unknownModel } from './faults.ts';
+import { invalid, unknownModel, unsupported } from './faults.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
+import { collectNative, writeNative } from './native.ts';
 import { openClientStream } from './stream.ts';
 import { startMeter } from './usage/meter.ts';
 import type { Meter } from './usage/meter.ts';
@@ -39,7 +41,33 @@ function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelReq
   }
 }
 
-type Task = { dialect: ClientDialect; call: ClientCall; moment: Moment; meter: Meter };
+type Task = {
+  dialect: ClientDialect;
+  call: ClientCall;
+  moment: Moment;
+  meter: Meter;
+  /** the upstream's own events; undefined: the reply is translated */
+  native: ((signal: AbortSignal) => AsyncIterable<NativeEvent>) | undefined;
+};
+
+/** Headers of a format that mean something to its upstreams. */
+const FORWARDED = ['anthropic-beta'];
+
+function findNative(
+  deps: GatewayDeps,
+  dialect: ClientDialect,
+  call: ClientCall,
+  { body, headers }: FastifyRequest,
+): Task['native'] {
+  if (call.passThrough === undefined) return undefined;
+  const { needed } = call.passThrough;
+  const sent = FORWARDED.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as const] : []));
+  const own = { format: dialect.name, body: body as Wire, headers: Object.fromEntries(sent) };
+  const native = deps.inference.findPassThrough(call.request, own, { force: needed !== undefined });
+  if (native === undefined && needed !== undefined)
+    throw unsupported(needed, 'the provider of this model has no such thing');
+  return native;
+}
 
 async function writeReply(
   { call, meter }: Task,
@@ -79,7 +107,9 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
   });
   const frames = call.openFrames(moment);
   try {
-    await writeReply(task, deps.inference.stream(call.request, watch.signal), frames, stream);
+    if (task.native === undefined)
+      await writeReply(task, deps.inference.stream(call.request, watch.signal), frames, stream);
+    else await writeNative(task, task.native(watch.signal), stream);
     reply.hijack();
   } catch (error) {
     if (error instanceof ClientGone) {
@@ -102,16 +132,24 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
   }
 }
 
-async function sendWhole(deps: GatewayDeps, { call, moment, meter }: Task, reply: FastifyReply): Promise<void> {
+/** The body of an answer that is no stream. */
+async function readWhole(deps: GatewayDeps, task: Task, signal: AbortSignal): Promise<string> {
+  const { call, moment, meter, native } = task;
+  if (native !== undefined) return collectNative(task, native(signal));
+  const whole = await collectSequence(deps.inference.stream(call.request, signal), call);
+  meter.finish(whole);
+  return JSON.stringify(call.buildFinal(whole, moment));
+}
+
+async function sendWhole(deps: GatewayDeps, task: Task, reply: FastifyReply): Promise<void> {
   const watch = watchClient(reply.raw, deps.closing, deps.timing?.drainMs);
   try {
-    const whole = await collectSequence(deps.inference.stream(call.request, watch.signal), call);
-    meter.finish(whole);
+    const text = await readWhole(deps, task, watch.signal);
     if (deps.closing.aborted) void reply.header('connection', 'close');
-    await reply.type('application/json; charset=utf-8').send(JSON.stringify(call.buildFinal(whole, moment)));
+    await reply.type('application/json; charset=utf-8').send(text);
   } catch (error) {
     const gone = error instanceof ClientGone;
-    meter.fail(gone ? 'client_gone' : decideFault(error, 0).code);
+    task.meter.fail(gone ? 'client_gone' : decideFault(error, 0).code);
     if (!gone) throw error;
     reply.hijack();
   } finally {
@@ -141,7 +179,7 @@ export async function answerCall(
     { ...deps.usage, inference: deps.inference },
     { format: dialect.name, model: call.request.model, caller },
   );
-  const task = { dialect, call, moment, meter };
+  const task = { dialect, call, moment, meter, native: findNative(deps, dialect, call, request) };
   if (call.stream) await sendStream(deps, task, request, reply);
   else await sendWhole(deps, task, reply);
 }

@@ -5,10 +5,12 @@ import { DEFAULT_BREAKER, buildBreaker } from './breaker.ts';
 import type { BreakerPolicy } from './breaker.ts';
 import { ModelError } from './model.ts';
 import type { Inference, ModelDelta, ModelInfo, ModelRequest } from './model.ts';
+import { callNative, isSilentEvent } from './native.ts';
+import type { NativeCall, NativeEvent } from './native.ts';
 import { buildModelTable } from './providers.ts';
 import type { ModelEntry } from './providers.ts';
 import { DEFAULT_RETRY, streamWithRetries } from './retry.ts';
-import type { Candidate, RetryPolicy } from './retry.ts';
+import type { Candidate, Failure, RetryPolicy } from './retry.ts';
 import { streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
 import type { Transport } from './transport.ts';
@@ -21,6 +23,15 @@ export type GatewayInference = Inference & {
   listModels(): ModelInfo[];
   /** whether the configuration spells the name out */
   isListed(model: string): boolean;
+  /**
+   * How a call goes to its upstreams as it came; undefined where one of them speaks another format, or is to be
+   * translated. `force` asks for nothing but the format.
+   */
+  findPassThrough(
+    request: ModelRequest,
+    native: NativeCall,
+    options: { force: boolean },
+  ): ((signal: AbortSignal) => AsyncGenerator<NativeEvent>) | undefined;
   /** Input tokens by the upstream's own count; undefined where it has none to give. */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 };
@@ -93,7 +104,7 @@ export function openInference({
   }
 
   /** Those to try, in order. Throws `unavailable` when all of them are left alone. */
-  function chooseCandidates(candidates: Candidate[], { cacheKey }: ModelRequest): Candidate[] {
+  function chooseCandidates<T>(candidates: Candidate<T>[], { cacheKey }: ModelRequest): Candidate<T>[] {
     const ordered = affinity && cacheKey !== undefined ? orderByKey(cacheKey, candidates) : candidates;
     if (breaker === undefined) return ordered;
     const allowed = ordered.filter((candidate) => breaker.allows(breakerName(candidate)));
@@ -102,11 +113,18 @@ export function openInference({
     throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
   }
 
-  async function* noteSuccess(name: string, deltas: AsyncIterable<ModelDelta>): AsyncGenerator<ModelDelta> {
-    for await (const delta of deltas) {
-      if (delta.type !== 'start') breaker?.succeed(name);
-      yield delta;
+  async function* noteSuccess<T extends object>(name: string, items: AsyncIterable<T>): AsyncGenerator<T> {
+    for await (const item of items) {
+      if (!('type' in item && item.type === 'start')) breaker?.succeed(name);
+      yield item;
     }
+  }
+
+  function noteFailure({ name, attempt, error, waitMs }: Failure): void {
+    // The message may quote what the caller sent: it stays out of the log.
+    const { fault, status } = error;
+    log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
+    if (waitMs === undefined) breaker?.fail(breakerName({ name }), fault);
   }
 
   function buildCandidate({ info, target }: ModelEntry, request: ModelRequest): Candidate {
@@ -141,12 +159,21 @@ export function openInference({
       if (entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
       const all = entries.map((entry) => buildCandidate(entry, request));
       const candidates = chooseCandidates(all, request);
-      yield* streamWithRetries(candidates, policy, signal, ({ name, attempt, error, waitMs }) => {
-        // The message may quote what the caller sent: it stays out of the log.
-        const { fault, status } = error;
-        log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
-        if (waitMs === undefined) breaker?.fail(breakerName({ name }), fault);
-      });
+      yield* streamWithRetries(candidates, policy, signal, noteFailure);
+    },
+    findPassThrough(request, native, { force }) {
+      const entries = table.resolve(request.model);
+      const targets = entries.flatMap(({ target }) =>
+        target !== undefined && target.format === native.format && (force || target.passThrough === true)
+          ? [target]
+          : [],
+      );
+      if (targets.length === 0 || targets.length !== entries.length) return undefined;
+      const all = targets.map((target): Candidate<NativeEvent> => ({
+        name: target.name,
+        stream: (signal) => noteSuccess(breakerName(target), callNative(transport, target, native, request, signal)),
+      }));
+      return (signal) => streamWithRetries(chooseCandidates(all, request), policy, signal, noteFailure, isSilentEvent);
     },
     close: () => transport.close(),
   };

@@ -6,6 +6,9 @@ import type { UpstreamTarget } from './upstream/dialect.ts';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
+/** They speak their formats by the letter, and know more fields than the internal shape. */
+const ORIGINALS = new Set(['api.openai.com', 'api.anthropic.com']);
+
 /** One model that a name stands for; without a target it is the built-in one. */
 export type ModelEntry = { info: ModelInfo; target: UpstreamTarget | undefined };
 
@@ -46,6 +49,7 @@ function buildEntry(provider: string, config: ProviderConfig, id: string): Model
       ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
       ...(config.headers === undefined ? {} : { headers: config.headers }),
       vision,
+      passThrough: config.passThrough ?? ORIGINALS.has(new URL(config.baseUrl).hostname),
       ...limits,
     },
   };

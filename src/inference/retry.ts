@@ -23,7 +23,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
 };
 
 /** One upstream of a fallback list. */
-export type Candidate = { name: string; stream(signal: AbortSignal): AsyncIterable<ModelDelta> };
+export type Candidate<T = ModelDelta> = { name: string; stream(signal: AbortSignal): AsyncIterable<T> };
 
 export type Failure = { name: string; attempt: number; error: ModelError; waitMs: number | undefined };
 
@@ -37,33 +37,37 @@ export function decideWait(error: ModelError, attempt: number, policy: RetryPoli
   return Math.min(policy.maxMs, asked + backOff);
 }
 
+/** Says nothing yet. */
+function isStart(delta: unknown): boolean {
+  return (delta as ModelDelta).type === 'start';
+}
+
 /**
  * Tries the candidates in order, each several times, until one begins to answer; from then on its failure is the
- * caller's. `start` says nothing yet: it is held back until something follows.
+ * caller's. What says nothing yet is held back until something follows.
  * Throws the last error, at once when another try would not help, and the signal's reason when it aborts.
  */
-export async function* streamWithRetries(
-  candidates: readonly Candidate[],
+export async function* streamWithRetries<T = ModelDelta>(
+  candidates: readonly Candidate<T>[],
   policy: RetryPolicy,
   signal: AbortSignal,
   onFailure: (failure: Failure) => void,
-): AsyncGenerator<ModelDelta> {
+  isSilent: (item: T) => boolean = isStart,
+): AsyncGenerator<T> {
   let last: ModelError | undefined;
   for (const candidate of candidates) {
     for (let attempt = 1; ; attempt += 1) {
       let begun = false;
-      let start: ModelDelta | undefined;
+      const held: T[] = [];
       try {
-        for await (const delta of candidate.stream(signal)) {
-          if (begun) {
-            yield delta;
-          } else if (delta.type === 'start') {
-            start = delta;
-          } else {
-            begun = true;
-            if (start !== undefined) yield start;
-            yield delta;
+        for await (const item of candidate.stream(signal)) {
+          if (!begun && isSilent(item)) {
+            held.push(item);
+            continue;
           }
+          if (!begun) yield* held;
+          begun = true;
+          yield item;
         }
         return;
       } catch (error) {

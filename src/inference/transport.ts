@@ -122,6 +122,8 @@ export function openTransport(): Transport {
         signal.throwIfAborted();
         throw fault;
       }
+      // A body that is given up fails once more, when nobody reads it any longer: unheard, that would end the process.
+      response.body.on('error', () => {});
       const state = { complete: false };
       return {
         events: readBody(decodeBody(response.body, response.headers), response.body, signal, state),

@@ -1,5 +1,6 @@
 import type { WireFormat } from '../../contract/config.ts';
 import type { ModelReply, ModelRequest } from '../../inference/model.ts';
+import type { SseEvent } from '../../inference/upstream/dialect.ts';
 import type { GatewayFault } from '../faults.ts';
 import type { ReplyEvent } from '../sequence.ts';
 
@@ -16,6 +17,14 @@ export type FrameWriter = {
   fail(fault: GatewayFault): string;
 };
 
+/** What lets a call go to an upstream of its own format as it came. */
+export type PassThrough = {
+  /** the field that no other way can serve; absent: it is for speed and for fields that the internal shape lacks */
+  needed?: string | undefined;
+  /** whether the client gets this event; the others are the gateway's own doing */
+  keeps(event: SseEvent): boolean;
+};
+
 /** One request of a client, understood. */
 export type ClientCall = {
   request: ModelRequest;
@@ -23,6 +32,8 @@ export type ClientCall = {
   /** whether the answer has reasoning in it, where the model shows any */
   reasoning: boolean;
   buildFinal: (reply: ModelReply, moment: Moment) => Wire;
+  /** absent: it is always translated */
+  passThrough?: PassThrough;
   openFrames: (moment: Moment) => FrameWriter;
 };
 

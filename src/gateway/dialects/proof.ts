@@ -5,7 +5,7 @@ import { isObject } from './fields.ts';
  * Reasoning goes back to its issuer with the proof that it came with. The gateway keeps nothing, so the client carries
  * the proof, in the field that its format has for one: opaque text that names the issuer.
  */
-const PREFIX = 'cap1_';
+export const PROOF_PREFIX = 'cap1_';
 
 type Proof = Pick<ReasoningPart, 'signature' | 'encrypted' | 'redacted' | 'issuer' | 'summary'>;
 
@@ -14,19 +14,15 @@ export function packProof(part: ReasoningPart): string | undefined {
   const { signature, encrypted, redacted, issuer, summary } = part;
   if (issuer === undefined) return undefined;
   const fields = { i: issuer, s: signature, e: encrypted, r: redacted, ...(summary === true ? { m: 1 } : {}) };
-  return PREFIX + Buffer.from(JSON.stringify(fields)).toString('base64url');
-}
-
-export function isPacked(text: unknown): boolean {
-  return typeof text === 'string' && text.startsWith(PREFIX);
+  return PROOF_PREFIX + Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
 /** Undefined for anything that is no proof of ours: of another gateway, or of an upstream that was asked directly. */
 export function unpackProof(text: unknown): Proof | undefined {
-  if (typeof text !== 'string' || !text.startsWith(PREFIX)) return undefined;
+  if (typeof text !== 'string' || !text.startsWith(PROOF_PREFIX)) return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(text.slice(PREFIX.length), 'base64url').toString('utf8'));
+    value = JSON.parse(Buffer.from(text.slice(PROOF_PREFIX.length), 'base64url').toString('utf8'));
   } catch {
     return undefined;
   }

@@ -16,6 +16,8 @@ export type UpstreamTarget = {
   apiKey?: string;
   headers?: Record<string, string>;
   vision: boolean;
+  /** whether calls in this very format go through as they are */
+  passThrough?: boolean;
   maxOutputTokens?: number;
 };
 
@@ -33,6 +35,7 @@ export type DeltaReader = {
 
 export type Dialect = {
   buildRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
+  buildReader(target: UpstreamTarget): DeltaReader;
   readStream(events: AsyncIterable<SseEvent>, target: UpstreamTarget): AsyncGenerator<ModelDelta>;
 };
 

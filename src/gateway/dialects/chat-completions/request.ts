@@ -1,6 +1,6 @@
 import type { ModelRequest, ReasoningEffort, ResponseFormat } from '../../../inference/model.ts';
 import { invalid, unsupported } from '../../faults.ts';
-import type { ClientCall, Wire } from '../dialect.ts';
+import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
 import {
   isAbsent,
   isObject,
@@ -73,10 +73,20 @@ function refuseUnsupported(body: Wire): void {
   }
 }
 
-/** Whether the answer can be had from an upstream of this very format only: what it asks for has no other form. */
-export function needsOwnFormat(body: Wire): string | undefined {
-  if (typeof body['n'] === 'number' && body['n'] > 1) return 'n';
-  return body['logprobs'] === true ? 'logprobs' : undefined;
+/** What only an upstream of this very format can answer. */
+function findNeed(body: Wire): string | undefined {
+  return typeof body['n'] === 'number' && body['n'] > 1 ? 'n' : undefined;
+}
+
+/** Fields that upstreams of this format do not know, wherever in the conversation they stand. */
+const OWN_FIELDS = ['"reasoning_details"', '"tool_result"'];
+
+function decidePassThrough(body: Wire, usage: boolean): PassThrough | undefined {
+  const needed = findNeed(body);
+  const messages = JSON.stringify(body['messages']);
+  if (needed === undefined && OWN_FIELDS.some((name) => messages.includes(name))) return undefined;
+  // The count is asked for always; the chunk that holds nothing else goes to those who asked for it, too.
+  return { needed, keeps: ({ data }) => usage || !/"choices":\s*\[\s*\]/.test(data) || !data.includes('"usage"') };
 }
 
 function readRequest(body: Wire): ModelRequest {
@@ -115,10 +125,12 @@ export function readChatCall(body: Wire): ClientCall {
   const request = readRequest(body);
   const options = body['stream_options'];
   const usage = isObject(options) && options['include_usage'] === true;
+  const passThrough = decidePassThrough(body, usage);
   return {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
     reasoning: request.reasoning?.effort !== 'none',
+    ...(passThrough === undefined ? {} : { passThrough }),
     buildFinal: buildCompletion,
     openFrames: (moment) => openChatFrames(moment, { usage }),
   };

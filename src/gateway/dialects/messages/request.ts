@@ -25,6 +25,7 @@ import {
   readText,
 } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
+import { PROOF_PREFIX } from '../proof.ts';
 import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
 import { buildMessageReply } from './reply.ts';
 import { openMessagesFrames } from './stream.ts';
@@ -162,6 +163,10 @@ export function readMessagesRequest(body: Wire): ModelRequest {
   };
 }
 
+function holdsProof(body: Wire): boolean {
+  return JSON.stringify(body['messages']).includes(PROOF_PREFIX);
+}
+
 export function readMessagesCall(body: Wire): ClientCall {
   const request = readMessagesRequest(body);
   if (request.maxOutputTokens === undefined) throw invalid('max_tokens', 'is required');
@@ -170,6 +175,8 @@ export function readMessagesCall(body: Wire): ClientCall {
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
     // Clients that did not ask for it take the first block for the answer.
     reasoning: request.reasoning !== undefined,
+    // A proof of the gateway's own has to be unpacked, or dropped.
+    ...(holdsProof(body) ? {} : { passThrough: { keeps: () => true } }),
     buildFinal: buildMessageReply,
     openFrames: openMessagesFrames,
   };
