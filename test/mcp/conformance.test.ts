@@ -12,7 +12,9 @@ const CLIENT = fileURLToPath(new URL('../support/mcp/conformance-client.ts', imp
 const folder = makeScratch('conformance');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// The scenarios of authorization are about the consent of a person, which happens before a credential is stored here.
+// The scenarios `auth/*` are left out: all of them check discovery, registration, the consent of a person or another first
+// grant, which happen before a credential is stored here; none of them looks at a refresh. `elicitation-*` needs a person
+// at the client. What is ours, the refresh and its ways of showing the client, is tested in test/vault.
 it.each(['initialize', 'tools_call', 'sse-retry'])('the official suite accepts the client in %s', async (scenario) => {
   const command = `${process.execPath} ${CLIENT}`;
   const args = [SUITE, 'client', '--command', command, '--scenario', scenario];
