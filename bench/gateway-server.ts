@@ -1,0 +1,93 @@
+import { createServer, request as sendRequest } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { openMemoryBus } from '../src/backends/bus/memory.ts';
+import { openPglite } from '../src/backends/db/pglite.ts';
+import { openMemoryLimits } from '../src/backends/limits/memory.ts';
+import { ProvidersConfig } from '../src/contract/config.ts';
+import { buildGateway } from '../src/gateway/server.ts';
+import { startHttp } from '../src/http/start.ts';
+import { openInference } from '../src/inference/inference.ts';
+import { createKey } from '../src/store/keys.ts';
+import { runMigrations } from '../src/store/migrate.ts';
+
+/** The measured processes of bench/gateway.ts: `upstream`, `bare <url>` (the least that can proxy) and `gateway <url>`. */
+export type Ready = { url: string; key: string };
+
+const CHUNKS = 200;
+const HEAD = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'small' };
+const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+const PIECE = data({ ...HEAD, choices: [{ index: 0, delta: { content: 'some words ' }, finish_reason: null }] });
+const STREAM =
+  PIECE.repeat(CHUNKS) +
+  data({ ...HEAD, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }) +
+  data({ ...HEAD, choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } }) +
+  'data: [DONE]\n\n';
+const WHOLE = JSON.stringify({
+  ...HEAD,
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'some words '.repeat(20) }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+});
+
+function listen(server: Server, key: string): void {
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key } satisfies Ready);
+  });
+}
+
+function serveUpstream(): void {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    // The gateway translates over a stream, whatever its client asked for; words of the prompt tell which one did.
+    const stream = text.includes('"stream":true');
+    const short = text.includes('short');
+    response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+    response.end(stream ? (short ? STREAM.slice(PIECE.length * (CHUNKS - 5)) : STREAM) : WHOLE);
+  };
+  listen(
+    createServer((request, response) => void answer(request, response)),
+    'none',
+  );
+}
+
+function serveBare(upstream: string): void {
+  const server = createServer((request, response) => {
+    const out = sendRequest(`${upstream}${request.url}`, { method: 'POST', headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(out);
+  });
+  listen(server, 'none');
+}
+
+async function serveGateway(upstream: string): Promise<void> {
+  const db = await openPglite({ dataDir: join(mkdtempSync(join(tmpdir(), 'capstan-bench-')), 'db') });
+  await runMigrations(db);
+  const log = pino({ level: 'silent' });
+  const base = { format: 'chat-completions', baseUrl: `${upstream}/v1` };
+  const providers = ProvidersConfig.parse({ up: base, straight: { ...base, passThrough: true } });
+  const inference = openInference({ providers, models: {}, log, breaker: {}, affinity: true });
+  const { key } = await createKey(db, {
+    name: 'b',
+    organization: 'default',
+    scopes: ['inference'],
+    requestsPerMinute: 1_000_000,
+  });
+  const ports = { db, bus: openMemoryBus(), limits: openMemoryLimits(), log, inference };
+  const { address } = await startHttp(buildGateway(ports), { host: '127.0.0.1', port: 0 });
+  process.send?.({ url: address, key } satisfies Ready);
+}
+
+const [, , role, upstream = ''] = process.argv;
+if (role === 'upstream') serveUpstream();
+else if (role === 'bare') serveBare(upstream);
+else await serveGateway(upstream);
+process.on('disconnect', () => process.exit(0));
