@@ -41,7 +41,7 @@ function openGatewayPorts({ config, backends, lifecycle, log }: RoleContext): Ga
     'gateway inference',
     openInference({ providers, models, log, retry: GATEWAY_RETRY, breaker: {}, affinity: true }),
   );
-  return { ...backends, log, inference };
+  return { ...backends, log, inference, tokensPerDay: config.file.limits?.tokensPerDay };
 }
 
 async function serve({ config, lifecycle }: RoleContext, name: string, app: HttpServer): Promise<Started> {

@@ -175,6 +175,7 @@ export async function answerCall(
   };
   const { caller } = request;
   if (caller === undefined) throw errors.unauthorized();
+  await deps.usage.budget?.check(caller.keyId);
   const meter = startMeter(
     { ...deps.usage, inference: deps.inference },
     { format: dialect.name, model: call.request.model, caller },

@@ -3,7 +3,12 @@ import type { GatewayInference } from '../inference/inference.ts';
 import type { MeterPorts } from './usage/meter.ts';
 
 /** What the role is given from outside. */
-export type GatewayPorts = HttpPorts & { inference: GatewayInference; timing?: GatewayTiming };
+export type GatewayPorts = HttpPorts & {
+  inference: GatewayInference;
+  timing?: GatewayTiming;
+  /** tokens that each key may use in a day; absent: any number */
+  tokensPerDay?: number | undefined;
+};
 
 /** Milliseconds. Absent: the defaults. */
 export type GatewayTiming = {
@@ -14,4 +19,7 @@ export type GatewayTiming = {
 };
 
 /** What every handler gets. */
-export type GatewayDeps = GatewayPorts & HttpDeps & { usage: Omit<MeterPorts, 'inference'> };
+export type GatewayDeps = GatewayPorts &
+  HttpDeps & {
+    usage: Omit<MeterPorts, 'inference'>;
+  };

@@ -15,6 +15,7 @@ import type { RenderError } from './errors.ts';
 import { GatewayFault, invalid } from './faults.ts';
 import { countTokens } from './count-tokens.ts';
 import { getModel, listModels } from './models.ts';
+import { buildTokenBudget } from './usage/budget.ts';
 import { openGatewayMetrics } from './usage/metrics.ts';
 import { openUsageRecorder } from './usage/recorder.ts';
 import { listUsage } from './usage/report.ts';
@@ -29,7 +30,9 @@ export function buildGatewaySurface(ports: GatewayPorts): Surface {
   return (app, http) => {
     const recorder = openUsageRecorder(ports);
     app.addHook('onClose', () => recorder.close());
-    const usage = { recorder, metrics: openGatewayMetrics(http.metrics.registry) };
+    const { tokensPerDay } = ports;
+    const budget = tokensPerDay === undefined ? undefined : buildTokenBudget(ports, tokensPerDay);
+    const usage = { recorder, metrics: openGatewayMetrics(http.metrics.registry), budget };
     const deps: GatewayDeps = { ...ports, ...http, usage };
     void app.register(async (scope) => {
       registerBodyParser(scope);

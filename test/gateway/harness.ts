@@ -38,6 +38,7 @@ export type TestGatewayOptions = {
   breaker?: InferenceOptions['breaker'];
   log?: GatewayPorts['log'];
   timing?: GatewayTiming;
+  tokensPerDay?: number;
 };
 
 /** The gateway role behind real HTTP, in front of a provider of ours that speaks the wire formats. */
@@ -70,6 +71,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     limits,
     log,
     inference,
+    tokensPerDay: options.tokensPerDay,
     ...(options.timing === undefined ? {} : { timing: options.timing }),
   };
   const makeKey: TestGateway['makeKey'] = async ({ scopes = ['inference'], requestsPerMinute = 1_000_000 }) =>

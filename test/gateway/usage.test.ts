@@ -83,6 +83,23 @@ it('is seen by Prometheus, where models that callers make up share a label', asy
   expect(text).toContain('gen_ai_server_time_to_first_token_seconds_count{model="cheap"} 1');
 });
 
+it('ends for the day when the tokens of a key are used up', async () => {
+  const small = await startGateway({ tokensPerDay: 20 });
+  try {
+    const ask = (key: string) =>
+      small.post('/v1/responses', { model: 'chat/any', input: 'Hi' }, { authorization: `Bearer ${key}` });
+    // Fifteen tokens a call: the second goes past the budget, and is the last.
+    await expect.poll(async () => (await ask(small.key)).status, { timeout: 20_000 }).toBe(429);
+    expect(small.upstream.requests.length).toBeGreaterThanOrEqual(2);
+    const refused = await ask(small.key);
+    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3600);
+    expect((await ask(await small.makeKey({}))).status).toBe(200);
+  } finally {
+    await small.close();
+  }
+});
+
 it('holds nothing of what was said: not the log, the metrics, the errors or the database', async () => {
   const call = {
     type: 'tool_call' as const,

@@ -2,6 +2,7 @@ import type { Caller } from '../../http/deps.ts';
 import { estimateCost } from '../../inference/cost.ts';
 import type { GatewayInference } from '../../inference/inference.ts';
 import type { ModelReply, ModelUsage } from '../../inference/model.ts';
+import type { TokenBudget } from './budget.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { UsageRecorder } from './recorder.ts';
 
@@ -13,7 +14,12 @@ export type Meter = {
   fail(outcome: string): void;
 };
 
-export type MeterPorts = { inference: GatewayInference; recorder: UsageRecorder; metrics: GatewayMetrics };
+export type MeterPorts = {
+  inference: GatewayInference;
+  recorder: UsageRecorder;
+  metrics: GatewayMetrics;
+  budget?: TokenBudget | undefined;
+};
 
 const NOTHING: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
@@ -25,7 +31,7 @@ function labelModel(inference: GatewayInference, model: string): string {
 }
 
 export function startMeter(
-  { inference, recorder, metrics }: MeterPorts,
+  { inference, recorder, metrics, budget }: MeterPorts,
   { format, model: asked, caller }: { format: string; model: string; caller: Caller },
 ): Meter {
   const started = performance.now();
@@ -44,6 +50,7 @@ export function startMeter(
     metrics.tokens.inc({ model: label, type: 'output' }, usage.output);
     metrics.tokens.inc({ model: label, type: 'cached_input' }, usage.cacheRead);
     metrics.cost.inc({ model: label }, costUsd);
+    if (usage.input + usage.output > 0) budget?.spend(caller.keyId, usage.input + usage.output);
     recorder.add(
       {
         organizationId: caller.organizationId,

@@ -1,0 +1,38 @@
+import type { Limits } from '../../backends/limits/limits.ts';
+import { errorText } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+import { GatewayFault } from '../faults.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Tokens that a key may use in a day; the day begins with its first call. */
+export type TokenBudget = {
+  /** Throws `rate_limit_exceeded` when nothing is left, and `LimitsUnavailable`. */
+  check(keyId: string): Promise<void>;
+  /** What is known only afterwards: the call that exceeds the budget is the last one. */
+  spend(keyId: string, tokens: number): void;
+};
+
+export function buildTokenBudget({ limits, log }: { limits: Limits; log: Logger }, tokensPerDay: number): TokenBudget {
+  const nameOf = (keyId: string) => `tokens:${keyId}`;
+
+  async function take(keyId: string, tokens: number): Promise<void> {
+    const { remaining } = await limits.take(nameOf(keyId), 0, tokensPerDay, DAY_MS);
+    await limits.take(nameOf(keyId), Math.min(tokens, remaining), tokensPerDay, DAY_MS);
+  }
+
+  return {
+    async check(keyId) {
+      const { remaining, resetMs } = await limits.take(nameOf(keyId), 0, tokensPerDay, DAY_MS);
+      if (remaining > 0) return;
+      throw new GatewayFault('rate_limit_exceeded', "The key's tokens of the day are used up.", {
+        retryAfterMs: resetMs,
+      });
+    },
+    spend(keyId, tokens) {
+      take(keyId, tokens).catch((error: unknown) => {
+        log.warn({ error: errorText(error) }, 'tokens could not be taken off their budget');
+      });
+    },
+  };
+}
