@@ -10,6 +10,7 @@ import { openMemoryLimits } from './backends/limits/memory.ts';
 import { openFiles } from './backends/objects/files.ts';
 import { findRipgrep } from './backends/sandbox/ripgrep.ts';
 import { openProcessSandboxes } from './backends/sandbox/process.ts';
+import { buildSigner } from './backends/sandbox/token.ts';
 import type { Config } from './config.ts';
 import { openEgress } from './egress/egress.ts';
 import { StartupError, errorText } from './errors.ts';
@@ -31,6 +32,10 @@ const adapters = {
   nats: () => import('./backends/bus/nats.ts'),
   redis: () => import('./backends/limits/redis.ts'),
   s3: () => import('./backends/objects/s3.ts'),
+  kubernetes: async () => ({
+    ...(await import('./kubernetes/client.ts')),
+    ...(await import('./backends/sandbox/kubernetes.ts')),
+  }),
 };
 
 export type Backends = Awaited<ReturnType<typeof openBackends>>;
@@ -55,8 +60,12 @@ export async function openBackends(config: Config, lifecycle: Lifecycle, log: Lo
   return { ...backends, masterKeys, vaults, mcp };
 }
 
-function openMasterKeys({ dataDir, masterKey, masterKeyPrevious }: Config): MasterKeys {
-  return buildMasterKeys(masterKey ?? ensureMasterKeyFile(join(dataDir, 'master-key')), masterKeyPrevious);
+function readMasterKey({ dataDir, masterKey }: Config): string {
+  return masterKey ?? ensureMasterKeyFile(join(dataDir, 'master-key'));
+}
+
+function openMasterKeys(config: Config): MasterKeys {
+  return buildMasterKeys(readMasterKey(config), config.masterKeyPrevious);
 }
 
 /** After a change of the master key: when nothing is left of the previous one, its setting can go. */
@@ -93,7 +102,18 @@ async function openObjects({ objectsUrl: url, dataDir }: Config): Promise<Object
 }
 
 async function openSandboxes(config: Config, log: Logger): Promise<Sandboxes> {
-  if (config.sandbox !== 'process') throw new StartupError('CAPSTAN_SANDBOX: only "process" is part of this version.');
+  if (config.sandbox === 'kubernetes') {
+    const { openKubernetes, openKubernetesSandboxes } = await adapters.kubernetes();
+    const kubernetes = openKubernetes();
+    const namespace = config.kubernetesNamespace ?? kubernetes.namespace ?? 'default';
+    const signer = buildSigner(readMasterKey(config));
+    const sandboxes = await openKubernetesSandboxes({ kubernetes, namespace, signer, log });
+    const close = async () => {
+      await sandboxes.close();
+      await kubernetes.close();
+    };
+    return { ...sandboxes, close };
+  }
   return openProcessSandboxes({
     dir: join(config.dataDir, 'volumes'),
     network: config.sandboxNetwork,

@@ -57,13 +57,18 @@ export function run(args: string[], env: Record<string, string>, cwd: string, in
   return child;
 }
 
-/** The whole server as a process of its own, on a free port and a folder of its own. */
-export async function startServer(): Promise<CliServer> {
+/** The whole server as a process of its own, on a free port and a folder of its own; `settings` are beside those. */
+export async function startServer(settings: Record<string, string> = {}): Promise<CliServer> {
   const folder = makeScratch('cli');
   const dataDir = join(folder, 'data');
   await copyEmbeddedTemplate(join(dataDir, 'database'));
   const server = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'all'], {
-    env: buildEnvironment({ CAPSTAN_PORT: '0', CAPSTAN_DATA_DIR: dataDir, CAPSTAN_LOG_LEVEL: 'warn' }),
+    env: buildEnvironment({
+      CAPSTAN_PORT: '0',
+      CAPSTAN_DATA_DIR: dataDir,
+      CAPSTAN_LOG_LEVEL: 'warn',
+      ...settings,
+    }),
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -4,6 +4,7 @@ import { startInformer } from '../../../src/kubernetes/informer.ts';
 import type { Informer } from '../../../src/kubernetes/informer.ts';
 import { buildListPath, buildPath } from '../../../src/kubernetes/paths.ts';
 import type { Claim, Pod } from '../../../src/kubernetes/types.ts';
+import type { Volume } from '../../../src/contract/resources/volume.ts';
 import { LABELS } from '../../../src/contract/resources/common.ts';
 import { openLog } from '../../../src/log.ts';
 
@@ -106,6 +107,24 @@ export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: R
     tolerate(kubernetes.request({ method: 'PATCH', path: status('persistentvolumeclaims', name), body }));
   });
 
+  // What belonged to a volume that is gone goes too, as the cluster's collector of garbage sees to it.
+  const volumes = startInformer<Volume>({
+    kubernetes,
+    path: buildListPath(namespace, 'volumes'),
+    strip: (volume) => volume,
+    log,
+  });
+  volumes.onChange((name, volume) => {
+    if (volume !== undefined) return;
+    const path = buildPath(namespace, 'persistentvolumeclaims', name);
+    const release = { metadata: { finalizers: null } };
+    const collect = async () => {
+      await kubernetes.request({ method: 'DELETE', path });
+      await kubernetes.request({ method: 'PATCH', path, body: release });
+    };
+    tolerate(collect());
+  });
+
   return {
     pods,
     violations,
@@ -123,7 +142,7 @@ export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: R
       }
     },
     async close() {
-      await Promise.all([pods.close(), claims.close()]);
+      await Promise.all([pods.close(), claims.close(), volumes.close()]);
     },
   };
 }

@@ -1,0 +1,222 @@
+import { INITIAL_VOLUME_BYTES } from '../../contract/files.ts';
+import type { Session } from '../../contract/resources/session.ts';
+import { errorText } from '../../errors.ts';
+import type { Kubernetes } from '../../kubernetes/client.ts';
+import type { Logger } from '../../log.ts';
+import { buildVolumeFiles } from './executor-files.ts';
+import { openLinks } from './kubernetes-links.ts';
+import type { Link, Place } from './kubernetes-links.ts';
+import { buildSessionName, buildVolumeName } from './kubernetes-names.ts';
+import { openResources } from './kubernetes-resources.ts';
+import { SandboxError } from './sandbox.ts';
+import type { SandboxNotice, SandboxTarget, Sandboxes, VolumeInfo, VolumeKey } from './sandbox.ts';
+import type { Signer } from './token.ts';
+
+/** How long a call is held while its pod starts. */
+const START_MS = 120_000;
+/** How long a file call waits for a volume that warms up. */
+const VOLUME_WAIT_MS = 10_000;
+const STANDBY_MS = 5 * 60_000;
+/** Use is told this often at most, and after a call this late at most. */
+const TOUCH_MS = 60_000;
+/** A sandbox whose background processes still run is kept longer, but not for ever. */
+const BUSY_MS = 4 * 60 * 60_000;
+const POLL_MS = 50;
+const USAGE_MS = 5000;
+const UNITS: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
+
+export type KubernetesSandboxOptions = {
+  kubernetes: Kubernetes;
+  namespace: string;
+  signer: Signer;
+  log: Logger;
+  startMs?: number;
+  volumeWaitMs?: number;
+  touchMs?: number;
+};
+
+/**
+ * One pod a session, made by the operator for the resources that are written here. A call is held while its pod starts;
+ * when the pod dies it fails, and whoever acquires next gets the next pod on the same volume.
+ */
+export async function openKubernetesSandboxes(options: KubernetesSandboxOptions): Promise<Sandboxes> {
+  const { kubernetes, namespace, signer, log } = options;
+  const { startMs = START_MS, volumeWaitMs = VOLUME_WAIT_MS, touchMs = TOUCH_MS } = options;
+  const resources = openResources({ kubernetes, namespace, publicKey: signer.publicKey, log });
+  const handlers = new Set<(notice: SandboxNotice) => void>();
+  const links = openLinks(signer, (notice) => handlers.forEach((handler) => handler(notice)));
+  /** the sessions that this process has acquired, by name */
+  const held = new Map<string, { target: SandboxTarget; touchedMs: number }>();
+  let closed = false;
+
+  resources.sessions.onChange((name, session, before) => {
+    const podUid = before?.status?.podUid;
+    if (podUid !== undefined && podUid !== session?.status?.podUid) links.forget(podUid);
+    if (session === undefined) held.delete(name);
+  });
+  await Promise.all([resources.sessions.synced, resources.volumes.synced]);
+
+  const touch = async (name: string, target: SandboxTarget): Promise<Session> => {
+    const touchedMs = Date.now();
+    const session = await resources.wakeSession(target);
+    held.set(name, { target, touchedMs });
+    return session;
+  };
+
+  const isInUse = async (link: Link, touchedMs: number): Promise<boolean> => {
+    if (link.active > 0 || link.usedMs > touchedMs) return true;
+    if (Date.now() - link.usedMs > BUSY_MS) return false;
+    const processes = await link.client.listProcesses().catch(() => []);
+    return processes.some(({ status }) => status === 'running');
+  };
+
+  const sweep = async (): Promise<void> => {
+    for (const [name, { target, touchedMs }] of held) {
+      const link = links.get(resources.sessions.get(name)?.status?.podUid ?? '');
+      if (link === undefined || Date.now() - touchedMs < touchMs) continue;
+      if (!(await isInUse(link, touchedMs)) || closed) continue;
+      held.set(name, { target, touchedMs: Date.now() });
+      await resources.touchSession(name).catch((error: unknown) => {
+        log.warn({ sessionId: target.sessionId, error: errorText(error) }, 'the use of a sandbox could not be told');
+      });
+    }
+  };
+  const timer = setInterval(() => void sweep(), touchMs / 2);
+  timer.unref();
+
+  const acquire: Sandboxes['acquire'] = async (target, signal) => {
+    requireOpen(signal);
+    const name = buildSessionName(target);
+    const place = findPlace(resources.sessions.get(name));
+    const link = place === undefined ? undefined : links.get(place.podUid);
+    const isFresh = Date.now() - (held.get(name)?.touchedMs ?? -Infinity) < touchMs;
+    if (place !== undefined && link !== undefined && !link.suspect && isFresh) {
+      return links.track(place.podUid, link, link.client);
+    }
+    await resources.ensureVolume(target);
+    const woken = await touch(name, target);
+    return waitStarted(target, woken, signal);
+  };
+
+  const waitStarted = async (target: SandboxTarget, woken: Session, signal: AbortSignal) => {
+    const { name, uid } = woken.metadata;
+    const deadline = Date.now() + startMs;
+    let session = woken;
+    for (;;) {
+      requireOpen(signal);
+      const place = findPlace(session);
+      const link = place === undefined ? undefined : await links.reach(place);
+      if (place !== undefined && link !== undefined) {
+        links.follow(place.podUid, link, target.sessionId);
+        return links.track(place.podUid, link, link.client);
+      }
+      if (Date.now() > deadline) {
+        const ready = session.status?.conditions?.find(({ type }) => type === 'Ready');
+        throw new SandboxError(`the sandbox did not start: ${ready?.message ?? 'no operator has taken it up'}`);
+      }
+      await resources.changed(place === undefined ? 1000 : POLL_MS);
+      const cached = resources.sessions.get(name);
+      if (cached?.metadata.uid === uid) session = cached;
+      // Another process may have deleted it, unseen until now.
+      await resources.ensureVolume(target);
+    }
+  };
+
+  const requireOpen = (signal?: AbortSignal): void => {
+    if (closed) throw new SandboxError('the sandboxes are closed');
+    if (signal?.aborted === true) throw new SandboxError('cancelled while the sandbox started');
+  };
+
+  /** A pod that mounts the volume: a session's, else the standby. */
+  const findServing = (name: string): Place | undefined =>
+    resources.sessions.find('volume', name).flatMap((session) => findPlace(session) ?? [])[0] ??
+    readPlace(resources.volumes.get(name)?.status);
+
+  const keepWarm = async (key: VolumeKey): Promise<void> => {
+    const until = Date.parse(resources.volumes.get(buildVolumeName(key))?.spec.standbyUntil ?? '');
+    if (until > Date.now() + STANDBY_MS / 2) return;
+    await resources.ensureVolume(key, { standbyUntil: new Date(Date.now() + STANDBY_MS).toISOString() });
+  };
+
+  const reachVolume = async (key: VolumeKey): Promise<{ podUid: string; link: Link }> => {
+    const name = buildVolumeName(key);
+    const deadline = Date.now() + volumeWaitMs;
+    for (;;) {
+      requireOpen();
+      await keepWarm(key);
+      const place = findServing(name);
+      const link = place === undefined ? undefined : await links.reach(place);
+      if (place !== undefined && link !== undefined) return { podUid: place.podUid, link };
+      if (Date.now() > deadline) throw new SandboxError('the sandbox is still warming up');
+      await resources.changed(place === undefined ? 1000 : POLL_MS);
+    }
+  };
+
+  return {
+    acquire,
+    warm: (key) => keepWarm(key),
+    async remove(target) {
+      const name = buildSessionName(target);
+      links.forget(resources.sessions.get(name)?.status?.podUid);
+      held.delete(name);
+      await resources.removeSession(name);
+    },
+    async openVolume(key, { create }) {
+      requireOpen();
+      if (!create && resources.volumes.get(buildVolumeName(key)) === undefined) return undefined;
+      const { podUid, link } = await reachVolume(key);
+      const files = buildVolumeFiles(link.client, {
+        onUsage: () => undefined,
+        onBody(body) {
+          link.active += 1;
+          body.once('close', () => (link.active -= 1));
+        },
+      });
+      return links.track(podUid, link, files);
+    },
+    async describeVolume(key): Promise<VolumeInfo | undefined> {
+      const volume = resources.volumes.get(buildVolumeName(key));
+      if (volume === undefined) return undefined;
+      const { status, metadata } = volume;
+      const serving = findServing(metadata.name);
+      const link = serving === undefined ? undefined : links.get(serving.podUid);
+      const counted = await link?.client.call('usage', {}, { timeoutMs: USAGE_MS }).catch(() => undefined);
+      const createdAt = new Date(metadata.creationTimestamp ?? 0);
+      const changes = status?.conditions?.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime)) ?? [];
+      return {
+        status: status?.phase === 'Ready' ? 'ready' : status?.phase === 'Failed' ? 'unavailable' : 'warming',
+        sizeBytes: readSize(status?.size) ?? INITIAL_VOLUME_BYTES,
+        usedBytes: counted?.usedBytes ?? status?.usedBytes ?? 0,
+        createdAt,
+        updatedAt: new Date(Math.max(createdAt.getTime(), ...changes)),
+      };
+    },
+    async deleteVolumes(agent) {
+      await resources.removeAgent(agent);
+    },
+    onNotice: (handler) => void handlers.add(handler),
+    async ping() {
+      await kubernetes.request({ method: 'GET', path: '/version' });
+    },
+    async close() {
+      closed = true;
+      clearInterval(timer);
+      links.close();
+      await resources.close();
+    },
+  };
+}
+
+function findPlace(session: Session | undefined): Place | undefined {
+  return session?.metadata.deletionTimestamp === undefined ? readPlace(session?.status) : undefined;
+}
+
+function readPlace(status: { podUid?: string; podIP?: string } | undefined): Place | undefined {
+  const { podUid, podIP } = status ?? {};
+  return podUid === undefined || podIP === undefined ? undefined : { podUid, podIP };
+}
+
+function readSize(text: string | undefined): number | undefined {
+  const [, number, unit = ''] = /^(\d+)(Ki|Mi|Gi)$/.exec(text ?? '') ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS[unit] ?? 1);
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operator } from '../../operator/start.ts';
+import { openKubernetesSandboxes } from '../../src/backends/sandbox/kubernetes.ts';
+import type { KubernetesSandboxOptions } from '../../src/backends/sandbox/kubernetes.ts';
+import { SandboxError } from '../../src/backends/sandbox/sandbox.ts';
+import { buildVolumeName } from '../../src/backends/sandbox/kubernetes-names.ts';
+import type { Sandboxes } from '../../src/backends/sandbox/sandbox.ts';
+import { buildSigner } from '../../src/backends/sandbox/token.ts';
+import type { Session } from '../../src/contract/resources/session.ts';
+import { openLog } from '../../src/log.ts';
+import { findCluster, newName, waitFor } from '../support/cluster/cluster.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { startNode } from '../support/cluster/kubelet.ts';
+import type { Node } from '../support/cluster/kubelet.ts';
+import { buildAccess, openOperator } from '../support/cluster/operator.ts';
+import { openRuntime } from '../support/cluster/runtime.ts';
+import { NEVER, newTarget } from '../support/sandbox.ts';
+
+const found = await findCluster();
+const KEY = Buffer.alloc(32, 3).toString('base64');
+
+async function openAdapter(cluster: Cluster, options: Partial<KubernetesSandboxOptions> = {}): Promise<Sandboxes> {
+  const log = openLog({ level: 'silent', pretty: false });
+  const { kubernetes, namespace } = cluster;
+  return openKubernetesSandboxes({ kubernetes, namespace, signer: buildSigner(KEY), log, ...options });
+}
+
+describe.skipIf(found === undefined)('on Kubernetes', () => {
+  let cluster: Cluster;
+  let node: Node;
+  let operator: Operator;
+  let runtime: ReturnType<typeof openRuntime>;
+  let api: ReturnType<typeof buildAccess>;
+
+  beforeAll(async () => {
+    cluster = found as Cluster;
+    runtime = openRuntime();
+    node = startNode(cluster.kubernetes, cluster.namespace, runtime);
+    operator = await openOperator(cluster, { idleMs: 8000, measureMs: 300 });
+    api = buildAccess(cluster);
+  });
+  afterAll(async () => {
+    await operator?.close();
+    await node?.close();
+    runtime?.close();
+    await cluster?.kubernetes.close();
+  });
+
+  describe('the adapter', () => {
+    let sandboxes: Sandboxes;
+    beforeAll(async () => {
+      sandboxes = await openAdapter(cluster, { touchMs: 500 });
+    });
+    afterAll(() => sandboxes?.close());
+
+    const newSubject = () => newTarget({ sessionId: `ses_${newName()}`, subjectId: newName() });
+    const nameOf = (sessionId: string) => sessionId.replaceAll('_', '-');
+    const run = async (target: ReturnType<typeof newTarget>, command: string) =>
+      (await sandboxes.acquire(target, NEVER)).run({ callId: newName(), command, timeoutMs: 20_000 }, NEVER);
+
+    test('a pod that dies fails its call; the next one gets another pod and the same files', async () => {
+      const target = newSubject();
+      await run(target, 'echo kept > file');
+      const before = await api.untilPhase(nameOf(target.sessionId), 'Running');
+      const call = run(target, 'sleep 300').then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const podUid = before.status?.podUid ?? '';
+      runtime.kill(podUid);
+      expect(await call).toBeInstanceOf(SandboxError);
+      await node.report(before.status?.podName ?? '', { phase: 'Failed', reason: 'Evicted', message: 'by the test' });
+      expect((await run(target, 'cat file')).output).toBe('kept\n');
+      const after = await api.untilPhase(nameOf(target.sessionId), 'Running');
+      expect(after.status?.podUid).not.toBe(podUid);
+    });
+
+    test('a sandbox out of use is suspended, and the next call brings it back', async () => {
+      const target = newSubject();
+      await run(target, 'echo kept > file');
+      await api.untilPhase(nameOf(target.sessionId), 'Suspended');
+      expect((await run(target, 'cat file')).output).toBe('kept\n');
+    });
+
+    test('a sandbox is not suspended under a command that runs, nor over a background process', async () => {
+      const [long, background, idle] = [newSubject(), newSubject(), newSubject()];
+      await run(idle, 'true');
+      const sandbox = await sandboxes.acquire(background, NEVER);
+      const start = { pty: false, notifyOnComplete: false, watchPatterns: [] };
+      await sandbox.startProcess({ ...start, callId: newName(), command: 'sleep 300' });
+      const call = run(long, 'while [ ! -e end ]; do sleep 0.1; done; echo done');
+      await waitFor('the command has begun', () => api.find<Session>('sessions', nameOf(long.sessionId)));
+      await api.untilPhase(nameOf(idle.sessionId), 'Suspended');
+      const files = await sandboxes.openVolume(long, { create: false });
+      for (const { sessionId } of [long, background]) {
+        expect((await api.find<Session>('sessions', nameOf(sessionId)))?.status?.phase).toBe('Running');
+      }
+      const none = (async function* () {
+        yield new Uint8Array();
+      })();
+      await files?.write('end', none, { protect: [], maxBytes: 10, overwrite: true, createParents: true });
+      expect((await call).output).toBe('done\n');
+    });
+
+    test('warm-up makes a standby pod that serves the files and is adopted by the next session', async () => {
+      const target = newSubject();
+      expect(await sandboxes.describeVolume(target)).toBeUndefined();
+      expect(await sandboxes.openVolume(target, { create: false })).toBeUndefined();
+      await sandboxes.warm(target);
+      const files = await waitFor('files', () => sandboxes.openVolume(target, { create: true }).catch(() => undefined));
+      await files.makeDirectory('made', { protect: [], createParents: true });
+      const standby = node.pods.get(`${buildVolumeName(target)}-standby-0`);
+      expect((await run(target, 'ls')).output).toBe('made\n');
+      const session = await api.untilPhase(nameOf(target.sessionId), 'Running');
+      expect(session.status?.podUid).toBe(standby?.metadata.uid);
+      await waitFor('ready', async () => (await sandboxes.describeVolume(target))?.status === 'ready');
+      expect(await sandboxes.describeVolume(target)).toMatchObject({ sizeBytes: 512 * 2 ** 20 });
+    });
+
+    test('without an operator a call fails with a reason, after its time', async () => {
+      const name = `other-${newName()}`;
+      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+      await cluster.kubernetes.request({ method: 'POST', path: '/api/v1/namespaces', body });
+      const alone = await openAdapter({ ...cluster, namespace: name }, { startMs: 300, volumeWaitMs: 300 });
+      await expect(alone.acquire(newSubject(), NEVER)).rejects.toThrow('no operator has taken it up');
+      await expect(alone.openVolume(newSubject(), { create: true })).rejects.toThrow('still warming up');
+      await alone.close();
+    });
+  });
+});

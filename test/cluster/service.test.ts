@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Operator } from '../../operator/start.ts';
+import { startServer } from '../cli/server.ts';
+import type { CliServer } from '../cli/server.ts';
+import { buildApi } from '../support/chat.ts';
+import { findCluster } from '../support/cluster/cluster.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { startNode } from '../support/cluster/kubelet.ts';
+import type { Node } from '../support/cluster/kubelet.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
+import { buildAccess, openOperator } from '../support/cluster/operator.ts';
+import { openRuntime } from '../support/cluster/runtime.ts';
+
+const found = await findCluster();
+
+describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernetes', () => {
+  let cluster: Cluster;
+  let node: Node;
+  let operator: Operator;
+  let runtime: ReturnType<typeof openRuntime>;
+  let server: CliServer;
+
+  beforeAll(async () => {
+    cluster = found as Cluster;
+    runtime = openRuntime();
+    node = startNode(cluster.kubernetes, cluster.namespace, runtime);
+    operator = await openOperator(cluster);
+    server = await startServer({
+      CAPSTAN_SANDBOX: 'kubernetes',
+      CAPSTAN_KUBERNETES_NAMESPACE: cluster.namespace,
+      KUBECONFIG: cluster.kubeconfig,
+    });
+  });
+  afterAll(async () => {
+    await server?.close();
+    await operator?.close();
+    await node?.close();
+    runtime?.close();
+    await cluster?.kubernetes.close();
+  });
+
+  test('a turn runs its tools in a pod, kubectl shows it, its files are served, and a deletion ends it', async () => {
+    const key = readFileSync(join(server.dataDir, 'api-key'), 'utf8').trim();
+    const api = buildApi(server.url, key, 'script/demo');
+    const agent = await api.createAgent();
+    const chat = await api.openChat(agent, { subjectId: 'ada', yoloMode: true });
+    await chat.run('run: echo made in a pod > made; cat made');
+    const result = (await chat.list()).find(({ type }) => type === 'agent.tool_result');
+    expect(JSON.stringify(result)).toContain('made in a pod');
+    const name = chat.id.replaceAll('_', '-');
+    const line = (await runKubectl(cluster, ['get', 'sessions.capstan.dev', name, '--no-headers'])).trim().split(/\s+/);
+    expect(line.slice(0, -1)).toEqual([name, agent.id, 'ada', 'Running', 'PodReady', name, 'node-1']);
+    const path = `${server.url}/v1/agents/${agent.id}/users/ada/files`;
+    const files = await fetch(path, { headers: { 'x-api-key': key } });
+    expect(JSON.stringify(await files.json())).toContain('"made"');
+    chat.close();
+    expect((await api.call('DELETE', `/v1/sessions/${chat.id}`)).status).toBe(200);
+    await buildAccess(cluster).untilGone('pods', name);
+  });
+});

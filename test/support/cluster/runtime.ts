@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { ETC_FILES, buildBubblewrapArguments } from '../../../src/backends/sandbox/bubblewrap.ts';
+import { EXECUTOR_PORT, LABELS } from '../../../src/contract/resources/common.ts';
+import type { Pod } from '../../../src/kubernetes/types.ts';
+import type { Runtime } from './kubelet.ts';
+
+const HOME = '/opt/capstan';
+let address = 1;
+
+/**
+ * Runs the container of a pod in earnest, by bubblewrap on this machine: the executor with the very arguments that the
+ * operator gave it, on an address of 127.0.0.0/8 of its own, on a folder that stands for the claim.
+ */
+export function openRuntime(): Runtime & { kill(podUid: string): void; close(): void } {
+  const root = mkdtempSync(join(tmpdir(), 'capstan-runtime-'));
+  const children = new Map<string, ChildProcess>();
+
+  const prepare = (pod: Pod): { folder: string; volume: string } => {
+    const folder = join(root, pod.metadata.uid);
+    for (const name of ['run', 'etc/ssl/certs', 'etc/alternatives', 'etc/ca-certificates']) {
+      mkdirSync(join(folder, name), { recursive: true });
+    }
+    for (const [name, text] of Object.entries(ETC_FILES)) writeFileSync(join(folder, 'etc', name), text);
+    for (const name of ['ld.so.cache', 'ssl/openssl.cnf', 'localtime', 'resolv.conf']) {
+      writeFileSync(join(folder, 'etc', name), '');
+    }
+    const volume = join(root, `volume-${pod.metadata.labels?.[LABELS.volumeUid]}`);
+    mkdirSync(volume, { recursive: true });
+    return { folder, volume };
+  };
+
+  return {
+    async start(pod, args) {
+      const nodePath = realpathSync(process.execPath);
+      const paths = { nodePath, rgPath: realpathSync(rgPath), ...prepare(pod) };
+      const walls = buildBubblewrapArguments({ network: 'host', volumeBytes: 2 ** 32, ...paths });
+      address += 1;
+      const ip = `127.${process.pid % 200}.${(address >> 8) & 255}.${address & 255}`;
+      const own = args.map((argument) =>
+        argument.replace('$(POD_UID)', pod.metadata.uid).replace(`0.0.0.0:${EXECUTOR_PORT}`, `${ip}:${EXECUTOR_PORT}`),
+      );
+      const program = [`${HOME}/bin/node`, `${HOME}/sandbox-image/executor/main.ts`, ...own];
+      const command = [...walls.slice(0, walls.lastIndexOf('--') + 1), ...program];
+      const child = spawn('bwrap', [...command, '--rg', `${HOME}/bin/rg`, '--tethered'], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: {},
+      });
+      children.set(pod.metadata.uid, child);
+      await new Promise<void>((resolve, reject) => {
+        child.stdout.on('data', () => resolve());
+        child.once('error', reject);
+        child.once('exit', () => reject(new Error('the executor ended')));
+      });
+      return ip;
+    },
+    async stop(pod) {
+      const child = children.get(pod.metadata.uid);
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await ended;
+    },
+    kill: (podUid) => void children.get(podUid)?.kill('SIGKILL'),
+    close() {
+      for (const child of children.values()) child.kill('SIGKILL');
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
