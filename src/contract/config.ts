@@ -14,6 +14,8 @@ export const ProviderModel = z.strictObject({
   /** tokens */
   contextWindow: z.int().min(1).optional(),
   vision: z.boolean().optional(),
+  /** whether the model takes an effort of reasoning; absent: unless its name is known to refuse one */
+  reasoning: z.boolean().optional(),
   /** tokens */
   maxOutputTokens: z.int().min(1).optional(),
   price: ModelPrice.optional(),

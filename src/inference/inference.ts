@@ -54,7 +54,9 @@ async function* callUpstream(
   signal: AbortSignal,
 ): AsyncGenerator<ModelDelta> {
   const dialect = DIALECTS[target.format];
-  const response = await transport.post(target, dialect.buildRequest(request, target), signal);
+  const { reasoning: _reasoning, ...plain } = request;
+  const asked = target.reasoning === false ? plain : request;
+  const response = await transport.post(target, dialect.buildRequest(asked, target), signal);
   for await (const delta of dialect.readStream(response.events, target)) {
     if (delta.type === 'finish') response.complete();
     yield delta;

@@ -6,6 +6,9 @@ import type { UpstreamTarget } from './upstream/dialect.ts';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
+/** Models that refuse to be told how much to reason. */
+const NO_REASONING = /(^|\/)(gpt-[34]|chatgpt-4|claude-(instant|2|3-(opus|sonnet|haiku|5)))/;
+
 /** They speak their formats by the letter, and know more fields than the internal shape. */
 const ORIGINALS = new Set(['api.openai.com', 'api.anthropic.com']);
 
@@ -49,6 +52,7 @@ function buildEntry(provider: string, config: ProviderConfig, id: string): Model
       ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
       ...(config.headers === undefined ? {} : { headers: config.headers }),
       vision,
+      reasoning: known?.reasoning ?? !NO_REASONING.test(id),
       passThrough: config.passThrough ?? ORIGINALS.has(new URL(config.baseUrl).hostname),
       ...limits,
     },

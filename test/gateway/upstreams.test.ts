@@ -50,3 +50,18 @@ it('an upstream that fails is left alone after a while, and callers are told whe
   // Its neighbours are not meant.
   expect((await ask('chat/x')).status).toBe(200);
 });
+
+it('a model that refuses to be told how much to reason is not told', async () => {
+  const efforts: unknown[] = [];
+  for (const model of [
+    'chat/gpt-4o',
+    'chat/gpt-5',
+    'anth/claude-3-5-sonnet-20241022',
+    'anth/claude-3-7-sonnet-20250219',
+  ]) {
+    await (await gateway.post('/v1/responses', { model, input: 'Hi' })).text();
+    const body = gateway.upstream.requests.at(-1)?.body;
+    efforts.push(body?.['reasoning_effort'] ?? (body?.['thinking'] === undefined ? undefined : 'thinks'));
+  }
+  expect(efforts).toEqual([undefined, 'high', undefined, 'thinks']);
+});

@@ -16,6 +16,8 @@ export type UpstreamTarget = {
   apiKey?: string;
   headers?: Record<string, string>;
   vision: boolean;
+  /** false: it refuses to be told how much to reason */
+  reasoning?: boolean;
   /** whether calls in this very format go through as they are */
   passThrough?: boolean;
   maxOutputTokens?: number;
