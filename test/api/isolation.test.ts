@@ -5,6 +5,8 @@ import { AGENT, makeAgent, makeSession, openApi } from './harness.ts';
 import type { Api } from './harness.ts';
 
 let api: Api;
+/** may not do anything here */
+let loginKey: string;
 const ids: Record<string, string> = {
   version: '0',
   tagName: 'dev',
@@ -14,6 +16,8 @@ const ids: Record<string, string> = {
 };
 beforeAll(async () => {
   api = await openApi();
+  const only = { name: 'login', scopes: ['login'] };
+  loginKey = (await api.call<{ key: string }>('POST', '/v1/api-keys', { body: only })).body.key;
   const mcpServers = [{ type: 'url', name: 'tools', url: 'https://tools.example/mcp' }];
   ids['agentId'] = await makeAgent(api, { mcpServers });
   ids['sessionId'] = await makeSession(api, ids['agentId']);
@@ -97,6 +101,20 @@ test.each(scoped.map((route) => [route.id, route] as const))(
     const reply = await api.call(route.method, path, { ...request, key: api.otherKey });
     expect([reply.status, reply.body.error]).toEqual([404, 'not_found']);
     expect(Object.values(ids).some((own) => own.length > 20 && reply.text.includes(own))).toBe(false);
+  },
+);
+
+test.each(AGENT_SERVICE_ROUTES.map((route) => [route.id, route] as const))(
+  '%s needs a key, and one with its scope',
+  async (id, route) => {
+    const resource = route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? name);
+    const path = QUERIES[id] === undefined ? resource : `${resource}?${QUERIES[id]}`;
+    const request = route.body === undefined ? {} : { body: BODIES[id] ?? {} };
+    const withoutKey = await api.call(route.method, path, { ...request, key: null });
+    expect([withoutKey.status, withoutKey.body.error]).toEqual([401, 'unauthorized']);
+    const withoutScope = await api.call(route.method, path, { ...request, key: loginKey });
+    expect([withoutScope.status, withoutScope.body.error]).toEqual([403, 'forbidden']);
+    expect(withoutScope.body.message).toContain(route.scope);
   },
 );
 

@@ -158,6 +158,25 @@ test('deleting takes files and empty folders, full ones only when told so', asyn
   expect(await outcome(remove('empty'))).toEqual([200, undefined]);
 });
 
+test.each<[string, string, object | undefined, string]>([
+  ['GET', '/files/stat', undefined, 'path'],
+  ['GET', '/files/content', undefined, 'path'],
+  ['DELETE', '/files', undefined, 'path'],
+  ['GET', '/files/search', undefined, 'query'],
+  ['POST', '/files/mkdir', {}, 'path'],
+  ['POST', '/files/move', { to: 'x' }, 'from'],
+  ['POST', '/files/move', { from: 'x' }, 'to'],
+  ['POST', '/files/copy', { to: 'x' }, 'from'],
+  ['POST', '/files/copy', { from: 'x' }, 'to'],
+])('%s %s with %j lacks %s', async (method, path, body, field) => {
+  const reply = await anna.call(method, path, {}, body === undefined ? {} : { body });
+  expect([reply.status, reply.body.error, reply.body.message]).toEqual([
+    400,
+    'validation_error',
+    `${field}: is required`,
+  ]);
+});
+
 describe('a search', () => {
   type Matches = { object: string; query: string; data: { path: string; match: string[]; excerpt: string }[] };
   const search = async (query: string, more = {}) =>
@@ -187,6 +206,15 @@ describe('a search', () => {
     expect(await paths('needle', { path: 'deep' })).toEqual(['deep/.hidden/needle.md']);
     expect(await paths('needle', { maxResults: 2 })).toEqual(['deep/.hidden/needle.md', 'needle.txt']);
     expect(await paths('Needle')).toEqual([]);
+  });
+
+  test('finds 20 unless told otherwise, and a listing holds 50', async () => {
+    await anna.run('for n in $(seq -w 1 51); do echo needle > f$n; done');
+    expect(await paths('needle')).toHaveLength(20);
+    expect(await paths('needle', { maxResults: 100 })).toHaveLength(51);
+    const { body } = await anna.call<FileList>('GET', '/files');
+    expect(body.data).toHaveLength(50);
+    expect(body.pagination).toEqual({ limit: 50, offset: 0, hasMore: true, total: 51 });
   });
 
   test('takes every sign as it stands', async () => {
