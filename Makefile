@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run test test-cluster lint fmt generate bench
+.PHONY: help run test test-cluster test-clients lint fmt generate bench
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -23,10 +23,15 @@ test: lint ## install what is missing, then check and test everything
 	scripts/install-test-services.sh
 	vitest run
 
-test-cluster: $(INSTALLED) ## install what is missing, then test resources and operator on a control plane of Kubernetes
+test-cluster: $(INSTALLED) ## install what is missing, then test resources, operator and chart on a control plane of Kubernetes
 	scripts/install-test-services.sh
 	scripts/cluster/install-control-plane.sh
+	scripts/cluster/build-helm.sh
 	vitest run --config vitest.cluster.config.ts
+
+test-clients: $(INSTALLED) ## install what is missing, then let Codex CLI and Claude Code work through the gateway
+	scripts/install-clients.sh
+	vitest run --config vitest.clients.config.ts
 
 lint: $(INSTALLED) ## check format, lint, types and generated files
 	npm run --silent fmt:check

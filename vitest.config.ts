@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // `make test-cluster`: they need an API server of Kubernetes, which takes minutes to build.
-    exclude: ['test/cluster/**', 'node_modules/**'],
+    // `make test-clients`: they need 770 MB of clients.
+    exclude: ['test/cluster/**', 'test/real-clients/**', 'node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // Limits that say "never", not "slow": a busy machine takes its time.
     testTimeout: 90_000,

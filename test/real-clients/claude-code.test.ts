@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FORMATS, UPSTREAMS } from '../gateway/harness.ts';
+import { runClient } from './run-client.ts';
+import { FINAL, PROOFS, callId, readConversation, scriptModel } from './scripted-model.ts';
+import { PASSED, PROMPT, RIGHT, WRONG, makeTask } from './task.ts';
+import type { Task } from './task.ts';
+import { startWatchedGateway } from './watched-gateway.ts';
+import type { WatchedGateway } from './watched-gateway.ts';
+
+// A name that the client knows, so that it asks for thinking and whatever else it has for its own models.
+const ALIAS = 'claude-sonnet-4-5';
+
+let gateway: WatchedGateway;
+let task: Task;
+beforeEach(() => {
+  task = makeTask();
+});
+afterEach(async () => {
+  task.close();
+  await gateway.close();
+});
+
+async function runClaudeCode(model: string) {
+  const run = await runClient(
+    '@anthropic-ai/claude-code/cli-wrapper.cjs',
+    ['--print', PROMPT, '--output-format=stream-json', '--verbose', '--dangerously-skip-permissions'],
+    task,
+    {
+      ANTHROPIC_BASE_URL: gateway.url,
+      ANTHROPIC_AUTH_TOKEN: gateway.key,
+      ANTHROPIC_MODEL: model,
+      ANTHROPIC_SMALL_FAST_MODEL: model,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      // Without it root may not skip the questions for permission.
+      IS_SANDBOX: '1',
+    },
+  );
+  const result = run.events.find(({ type }) => type === 'result');
+  const working = gateway.upstream.requests.filter((request) => readConversation(request).tools.length > 0);
+  const last = working.at(-1);
+  if (last === undefined) throw new Error(`nothing came through the gateway: ${run.stderr}`);
+  return { ...run, result, working, last, results: readConversation(last).results };
+}
+
+describe.each([
+  ...FORMATS.map((format) => ({ name: format, format, model: UPSTREAMS[format] })),
+  { name: 'messages (passed through)', format: 'messages' as const, model: 'same/small' },
+])('Claude Code over a $name upstream', ({ format, model }) => {
+  beforeEach(async () => {
+    gateway = await startWatchedGateway({
+      models: { [ALIAS]: [model] },
+      providers: (baseUrl) => ({
+        same: { format: 'messages', baseUrl, apiKey: 'upstream-secret', passThrough: true },
+      }),
+    });
+  });
+
+  it.each([
+    ['it knows', ALIAS],
+    ['it does not know', undefined],
+  ])('mends a program with a model that %s', async (_, alias) => {
+    const file = (name: string) => join(task.folder, name);
+    gateway.upstream.script(
+      scriptModel([
+        [
+          { name: 'Read', arguments: { file_path: file('sum.mjs') } },
+          { name: 'Read', arguments: { file_path: file('diagram.png') } },
+        ],
+        [{ name: 'Edit', arguments: { file_path: file('sum.mjs'), old_string: WRONG, new_string: RIGHT } }],
+        [
+          {
+            name: 'Bash',
+            arguments: { command: `'${process.execPath}' check.mjs`, description: 'Check' },
+          },
+        ],
+      ]),
+    );
+    const run = await runClaudeCode(alias ?? model);
+
+    expect(run.result).toMatchObject({ subtype: 'success', is_error: false, result: FINAL });
+    expect(run.reachedFor).toEqual([]);
+    expect(gateway.complaints).toEqual([]);
+    expect(gateway.answered.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(gateway.answered)).toEqual(new Set(['POST /v1/messages 200']));
+    expect(run.working.map(({ body }) => body.stream)).toEqual([true, true, true, true]);
+
+    expect(task.read('sum.mjs')).toBe(`${RIGHT}\n`);
+    expect(task.read('passed.txt')).toBe(PASSED);
+    expect(run.results.get(callId(0, 0))).toContain(WRONG);
+    expect(run.results.get(callId(2, 0))).toContain(PASSED);
+    const sent = JSON.stringify(run.last.body);
+    expect(sent).toContain(task.image('diagram.png'));
+    expect(sent).toContain(PROOFS[format]);
+  });
+});

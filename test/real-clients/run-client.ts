@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Task } from './task.ts';
+
+const PACKAGES = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'capstan/clients/node_modules');
+const DEADLINE_MS = 200_000;
+
+export type ClientRun = {
+  /** one per line of the standard output that is JSON */
+  events: Record<string, unknown>[];
+  stderr: string;
+  /** hosts that the client wanted to reach and is kept from: everything but loopback */
+  reachedFor: string[];
+};
+
+/** Refuses whoever asks to be let through, and notes where to. */
+async function openBarrier(): Promise<{ url: string; asked: string[]; close(): void }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.writeHead(403).end();
+  });
+  server.on('connect', (request, socket) => {
+    asked.push(request.url ?? '');
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function parseLine(line: string): Record<string, unknown>[] {
+  return line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : [];
+}
+
+/**
+ * Runs a program of the installed clients in the task's folder until it ends, with nothing of this process's environment.
+ *
+ * @param program its path below `node_modules`
+ * @throws where `make test-clients` has not installed it, and where it ends with another code than 0
+ */
+export async function runClient(
+  program: string,
+  args: string[],
+  task: Task,
+  environment: Record<string, string>,
+): Promise<ClientRun> {
+  const path = join(PACKAGES, program);
+  if (!existsSync(path)) throw new Error(`${program} is not installed: run \`make test-clients\``);
+  const barrier = await openBarrier();
+  const child = spawn(process.execPath, [path, ...args], {
+    cwd: task.folder,
+    env: {
+      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+      HOME: task.home,
+      HTTP_PROXY: barrier.url,
+      HTTPS_PROXY: barrier.url,
+      NO_PROXY: '127.0.0.1',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: DEADLINE_MS,
+    killSignal: 'SIGKILL',
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  try {
+    const [exitCode] = (await once(child, 'close')) as [number | null];
+    if (exitCode !== 0) throw new Error(`${program} ended with ${exitCode}: ${stderr}\n${stdout}`);
+    return { events: stdout.split('\n').flatMap(parseLine), stderr, reachedFor: barrier.asked };
+  } finally {
+    barrier.close();
+  }
+}
