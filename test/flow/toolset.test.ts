@@ -81,3 +81,20 @@ it('every tool of every toolset runs in a turn, called by the model', async () =
   );
   expect(toolNames(service.model.requests[0]!).toSorted()).toEqual(steps.map(([, name]) => name).toSorted());
 });
+
+it('a call is shown while it is written, and once in the history', async () => {
+  const call = callTool('write_file', { path: 'long.txt', content: 'x'.repeat(500) });
+  service.model.play({ ...call, chunkBytes: 100, gapMs: 2 }, say('ok'));
+  const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
+  await chat.run('Write it.');
+  chat.close();
+  const uses = chat.frames.filter(({ type }) => type === 'agent.tool_use');
+  const durable = uses.filter(({ status }) => status !== 'streaming');
+  expect(uses[0]).toMatchObject({ status: 'streaming', payload: { type: 'agent.tool_use', name: 'write_file' } });
+  expect(durable).toHaveLength(1);
+  expect(durable[0]?.payload['input']).toEqual({ path: 'long.txt', content: 'x'.repeat(500) });
+  const events = await chat.list();
+  expect(events.filter(({ type }) => type === 'agent.tool_use')).toEqual(durable);
+  expect(events.map(({ status }) => status)).not.toContain('streaming');
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index + 1));
+});
