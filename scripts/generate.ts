@@ -11,11 +11,15 @@ const ROOT = new URL('../', import.meta.url);
 const FILES: Record<string, () => string> = {
   'openapi.json': () => `${JSON.stringify(buildAgentsDocument(), null, 2)}\n`,
   ...Object.fromEntries(
-    Object.entries(buildDefinitions()).map(([name, definition]) => [
-      `crds/${name}`,
-      () =>
-        `# Generated from src/contract/resources by "make generate".\n${stringify(definition, { aliasDuplicateObjects: false, lineWidth: 120 })}`,
-    ]),
+    Object.entries(buildDefinitions()).flatMap(([name, definition]) => {
+      const build = () =>
+        `# Generated from src/contract/resources by "make generate".\n${stringify(definition, { aliasDuplicateObjects: false, lineWidth: 120 })}`;
+      // A chart holds all it installs: Helm follows no links out of it.
+      return [
+        [`crds/${name}`, build],
+        [`charts/capstan/files/crds/${name}`, build],
+      ];
+    }),
   ),
   ...Object.fromEntries(
     Object.entries(buildClientFiles(buildAgentsDocument())).map(([name, text]) => [

@@ -1,0 +1,93 @@
+{{- /* The Deployment of a role: dict root, role, serves (it answers HTTP), token (it speaks to the API server), environment. */}}
+{{- define "capstan.deployment" -}}
+{{- $values := index .root.Values .role -}}
+{{- $usesBackends := ne .role "operator" -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ include "capstan.name" .root }}-{{ .role }}
+  labels:
+    {{- include "capstan.labels" . | nindent 4 }}
+spec:
+  {{- if not (dig "autoscaling" "enabled" false $values) }}
+  replicas: {{ $values.replicas }}
+  {{- end }}
+  # A new one takes over before an old one goes.
+  strategy: { type: RollingUpdate, rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }
+  selector:
+    matchLabels:
+      {{- include "capstan.selector" . | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- include "capstan.labels" . | nindent 8 }}
+      {{- if $usesBackends }}
+      annotations:
+        capstan.dev/config: {{ .root.Values.config | toJson | sha256sum }}
+      {{- end }}
+    spec:
+      serviceAccountName: {{ include "capstan.name" .root }}-{{ .role }}
+      automountServiceAccountToken: {{ .token }}
+      # The variables that they would set (CAPSTAN_API_SERVICE_HOST…) are no settings, and so refused.
+      enableServiceLinks: false
+      # Requests under way and open streams have their time to end.
+      terminationGracePeriodSeconds: 45
+      {{- with .root.Values.imagePullSecrets }}
+      imagePullSecrets:
+        {{- range . }}
+        - name: {{ . }}
+        {{- end }}
+      {{- end }}
+      {{- with $values.nodeSelector }}
+      nodeSelector: {{ toJson . }}
+      {{- end }}
+      {{- with $values.tolerations }}
+      tolerations: {{ toJson . }}
+      {{- end }}
+      securityContext:
+        {{- include "capstan.podSecurity" (dict "user" 1000) | nindent 8 }}
+      topologySpreadConstraints:
+        - maxSkew: 1
+          topologyKey: kubernetes.io/hostname
+          whenUnsatisfiable: ScheduleAnyway
+          labelSelector:
+            matchLabels:
+              {{- include "capstan.selector" . | nindent 14 }}
+      containers:
+        - name: {{ .role }}
+          image: {{ include "capstan.image" .root }}
+          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+          args: [{{ .role }}]
+          env:
+            - { name: CAPSTAN_HOST, value: {{ .root.Values.listenHost | quote }} }
+            - { name: CAPSTAN_PORT, value: "8080" }
+            - { name: CAPSTAN_DATA_DIR, value: /tmp/capstan }
+            {{- .environment | nindent 12 }}
+          {{- if and $usesBackends .root.Values.providerKeysSecret }}
+          envFrom:
+            - secretRef: { name: {{ .root.Values.providerKeysSecret }} }
+          {{- end }}
+          {{- if .serves }}
+          ports:
+            - { name: http, containerPort: 8080 }
+          # Migrations run at the start, under a lock; the first of several pods has them done.
+          startupProbe: { httpGet: { path: /livez, port: http }, periodSeconds: 2, failureThreshold: 90 }
+          livenessProbe: { httpGet: { path: /livez, port: http }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
+          readinessProbe: { httpGet: { path: /readyz, port: http }, periodSeconds: 5, timeoutSeconds: 5 }
+          # Until load balancers have heard of its end.
+          lifecycle: { preStop: { exec: { command: [sleep, "5"] } } }
+          {{- end }}
+          resources: {{ toJson $values.resources }}
+          securityContext:
+            {{- include "capstan.containerSecurity" . | nindent 12 }}
+          volumeMounts:
+            - { name: tmp, mountPath: /tmp }
+            {{- if $usesBackends }}
+            - { name: config, mountPath: /etc/capstan, readOnly: true }
+            {{- end }}
+      volumes:
+        - { name: tmp, emptyDir: { sizeLimit: 2Gi } }
+        {{- if $usesBackends }}
+        - { name: config, configMap: { name: {{ include "capstan.name" .root }}-config } }
+        {{- end }}
+{{- end }}

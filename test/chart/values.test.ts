@@ -1,0 +1,69 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import type { AnySchema } from 'ajv';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '../../src/config.ts';
+
+const CHART = new URL('../../charts/capstan/', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, CHART), 'utf8');
+const schema = JSON.parse(read('values.schema.json')) as AnySchema;
+const isValid = new Ajv({ allErrors: true }).compile(schema);
+
+type Values = Record<string, Record<string, unknown>>;
+const readValues = (): Values => parse(read('values.yaml')) as Values;
+
+const templates = readdirSync(fileURLToPath(new URL('templates/', CHART)), { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.(yaml|tpl|txt)$/.test(path))
+  .map((path) => read(`templates/${path}`))
+  .join('\n');
+
+describe('values of the chart', () => {
+  test('are what their schema says', () => {
+    expect([isValid(readValues()), isValid.errors]).toEqual([true, null]);
+  });
+
+  test.each<[string, (values: Values) => void]>([
+    ['an unknown name at the top', (values) => (values['wroker'] = {})],
+    ['an unknown name further down', (values) => ((values['api'] as Record<string, unknown>)['replica'] = 3)],
+    ['a database that is none', (values) => ((values['postgresql'] as { url: string }).url = 'mysql://db')],
+    ['one amount where there are two', (values) => ((values['sandbox'] as { cpu: string }).cpu = '2')],
+    ['a setting that the chart gives', (values) => ((values['settings'] as object) = { DATABASE_URL: 'x' })],
+    ['no replicas', (values) => ((values['worker'] as { replicas: number }).replicas = 0)],
+  ])('with %s are refused', (_, change) => {
+    const values = readValues();
+    change(values);
+    expect(isValid(values)).toBe(false);
+  });
+
+  test('are all there for the templates', () => {
+    const values = readValues();
+    const paths = new Set([...templates.matchAll(/\.Values\.([A-Za-z.0-9]+)/g)].map(([, path = '']) => path));
+    expect(paths.size).toBeGreaterThan(10);
+    const find = (path: string) =>
+      path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], values);
+    expect([...paths].filter((path) => find(path) === undefined)).toEqual([]);
+  });
+});
+
+test('the chart gives no setting that Capstan does not know', () => {
+  const names = new Set(templates.match(/CAPSTAN_[A-Z_]+/g));
+  // What Kubernetes would call it if it were let; the templates say why it is not.
+  expect(names.delete('CAPSTAN_API_SERVICE_HOST')).toBe(true);
+  // The command line's own.
+  expect(names.delete('CAPSTAN_URL')).toBe(true);
+  expect(names.size).toBeGreaterThan(10);
+  for (const name of names) expect(() => readConfig({ [name]: '' })).not.toThrow();
+  for (const name of ['DATABASE_URL', 'NATS_URL', 'REDIS_URL']) {
+    expect(templates).toContain(name);
+    expect(() => readConfig({ [name]: 'nonsense' })).toThrow(name);
+  }
+});
+
+test('the chart installs the definitions of crds/', () => {
+  const definitions = new URL('../../crds/', import.meta.url);
+  const names = readdirSync(definitions);
+  expect(readdirSync(new URL('files/crds/', CHART))).toEqual(names);
+  for (const name of names) expect(read(`files/crds/${name}`)).toBe(readFileSync(new URL(name, definitions), 'utf8'));
+});

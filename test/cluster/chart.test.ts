@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findCluster } from '../support/cluster/cluster.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { runKubectl } from '../support/cluster/kubectl.ts';
+import { findKubectl } from '../support/services/kubernetes.ts';
+
+const run = promisify(execFile);
+const CHART = fileURLToPath(new URL('../../charts/capstan', import.meta.url));
+const HELM = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan/helm/v3.22.0/helm');
+const IMAGES = 'image.repository=example.test/capstan,sandbox.image=example.test/sandbox:1';
+const EVERYTHING = ['api', 'worker', 'gateway'].map((role) => `${role}.autoscaling.enabled=true`).join(',');
+const INGRESS =
+  'api.ingress.enabled=true,api.ingress.host=a.test,gateway.ingress.enabled=true,gateway.ingress.host=g.test';
+const OUTSIDE =
+  'postgresql.bundled=false,postgresql.url=postgres://db/x,nats.bundled=false,nats.existingSecret.name=nats,' +
+  'redis.bundled=false,redis.url=redis://r,s3.bundled=false,s3.url=s3://bucket,s3.credentialsSecret=aws';
+
+/** role, verb, resource, options of kubectl */
+type What = [string, string, string, ...string[]];
+
+const found = existsSync(HELM) ? await findCluster() : undefined;
+if (!existsSync(HELM) && process.env['CAPSTAN_REQUIRE_ALL'] === '1') {
+  throw new Error('helm is missing: scripts/cluster/build-helm.sh gets it');
+}
+
+describe.skipIf(found === undefined)('the chart', () => {
+  let cluster: Cluster;
+  let scratch: string;
+  beforeAll(() => {
+    cluster = found as Cluster;
+    scratch = mkdtempSync(join(tmpdir(), 'chart-'));
+    return () => cluster.kubernetes.close();
+  });
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+  const render = async (...sets: string[]): Promise<string> => {
+    const args = [
+      'template',
+      'demo',
+      CHART,
+      '--namespace',
+      cluster.namespace,
+      ...sets.flatMap((set) => ['--set', set]),
+    ];
+    const { stdout } = await run(HELM, args, { maxBuffer: 2 ** 24 });
+    return stdout;
+  };
+
+  const apply = async (text: string, ...options: string[]): Promise<string> => {
+    const file = join(scratch, 'rendered.yaml');
+    writeFileSync(file, text);
+    const args = [
+      '--kubeconfig',
+      cluster.kubeconfig,
+      '--namespace',
+      cluster.namespace,
+      '--cache-dir',
+      '/tmp/capstan-kubectl',
+    ];
+    const how = ['apply', '--server-side', '--force-conflicts', '-f', file, ...options];
+    const { stderr } = await run(findKubectl() ?? 'kubectl', [...args, ...how]);
+    return stderr;
+  };
+
+  // A pod that falls short of the namespace's restricted standard, and an unknown field, are warnings or errors.
+  test.each([
+    ['as it comes', [IMAGES]],
+    ['with everything on', [IMAGES, EVERYTHING, INGRESS, 'providerKeysSecret=keys,imagePullSecrets[0]=registry']],
+    ['with backends outside of it', [IMAGES, OUTSIDE, 'keys.existingSecret=mine']],
+  ])('is taken by the API server %s', async (_, sets) => {
+    expect(await apply(await render(...sets), '--dry-run=server')).toBe('');
+  });
+
+  test.each([
+    ['no image', 'sandbox.image=x', /image\.repository: name the image/],
+    ['no sandbox image', 'image.repository=x', /sandbox\.image: name the image/],
+    ['a backend that is nowhere', `${IMAGES},redis.bundled=false`, /redis: set bundled, url or existingSecret/],
+    ['an unknown value', `${IMAGES},api.replica=3`, /additional properties 'replica' not allowed/],
+  ])('with %s is refused', async (_, set, message) => {
+    await expect(render(set)).rejects.toThrow(message);
+  });
+
+  test('gives each role the rights that it needs, and no more', async () => {
+    const documents = (await render(IMAGES)).split(/^---$/m);
+    const rights = documents.filter((text) => /^kind: (ServiceAccount|Role|RoleBinding)$/m.test(text));
+    expect(rights).toHaveLength(4 + 3 + 3);
+    await apply(rights.join('---\n'));
+    const may = async (role: string, verb: string, resource: string, ...rest: string[]): Promise<boolean> => {
+      const account = `system:serviceaccount:${cluster.namespace}:demo-capstan-${role}`;
+      return runKubectl(cluster, ['auth', 'can-i', verb, resource, ...rest, '--as', account]).then(
+        () => true,
+        () => false,
+      );
+    };
+    const granted: What[] = [
+      ['worker', 'create', 'sessions.capstan.dev'],
+      ['api', 'patch', 'volumes.capstan.dev'],
+      ['operator', 'create', 'pods'],
+      ['operator', 'patch', 'volumes.capstan.dev', '--subresource=status'],
+      ['operator', 'update', 'leases/capstan-operator'],
+    ];
+    for (const [role, ...what] of granted)
+      expect([role, ...what, await may(role, ...what)]).toEqual([role, ...what, true]);
+    const denied: What[] = [
+      ['worker', 'create', 'pods'],
+      ['api', 'get', 'secrets'],
+      ['worker', 'patch', 'sessions.capstan.dev', '--subresource=status'],
+      ['gateway', 'list', 'sessions.capstan.dev'],
+      ['operator', 'get', 'secrets'],
+      ['operator', 'create', 'pods', '--subresource=exec'],
+      ['operator', 'update', 'leases/other'],
+      ['operator', 'delete', 'persistentvolumeclaims'],
+      ['operator', 'list', 'pods', '--all-namespaces'],
+    ];
+    for (const [role, ...what] of denied)
+      expect([role, ...what, await may(role, ...what)]).toEqual([role, ...what, false]);
+  });
+});
