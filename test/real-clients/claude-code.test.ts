@@ -45,9 +45,9 @@ async function runClaudeCode(model: string) {
 }
 
 describe.each([
-  ...FORMATS.map((format) => ({ name: format, format, model: UPSTREAMS[format] })),
-  { name: 'messages (passed through)', format: 'messages' as const, model: 'same/small' },
-])('Claude Code over a $name upstream', ({ format, model }) => {
+  ...FORMATS.map((format) => [format, format, UPSTREAMS[format]] as const),
+  ['messages (passed through)', 'messages', 'same/small'] as const,
+])('Claude Code over a %s upstream', (_, format, model) => {
   beforeEach(async () => {
     gateway = await startWatchedGateway({
       models: { [ALIAS]: [model] },
