@@ -86,6 +86,30 @@ describe.skipIf(found === undefined)('the chart', () => {
     await expect(render(set)).rejects.toThrow(message);
   });
 
+  test('keeps keys and passwords through an upgrade and past an uninstall', async () => {
+    const where = ['--kubeconfig', cluster.kubeconfig, '--namespace', cluster.namespace];
+    const helm = (...args: string[]) => run(HELM, [...args, ...where], { maxBuffer: 2 ** 24 });
+    const readSecrets = async (): Promise<string[]> =>
+      Promise.all(
+        ['keys', 'backends'].map((name) =>
+          runKubectl(cluster, ['get', 'secret', `kept-capstan-${name}`, '-o', 'jsonpath={.data}']),
+        ),
+      );
+    const sets = ['--set', `${IMAGES},crds.install=false`];
+    await helm('install', 'kept', CHART, ...sets);
+    const made = await readSecrets();
+    const key = JSON.parse(made[0] ?? '') as { CAPSTAN_MASTER_KEY: string };
+    const masterKey = Buffer.from(key.CAPSTAN_MASTER_KEY, 'base64').toString();
+    expect(Buffer.from(masterKey, 'base64')).toHaveLength(32);
+    await helm('upgrade', 'kept', CHART, ...sets, '--set', 'api.replicas=3');
+    expect(await readSecrets()).toEqual(made);
+    await helm('uninstall', 'kept');
+    expect(await readSecrets()).toEqual(made);
+    await helm('install', 'kept', CHART, ...sets);
+    expect(await readSecrets()).toEqual(made);
+    await helm('uninstall', 'kept');
+  });
+
   test('gives each role the rights that it needs, and no more', async () => {
     const documents = (await render(IMAGES)).split(/^---$/m);
     const rights = documents.filter((text) => /^kind: (ServiceAccount|Role|RoleBinding)$/m.test(text));
