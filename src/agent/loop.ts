@@ -42,3 +42,11 @@ export function takeUp(turn: Turn, deps: TurnDeps): void {
     if (event.status === 'received') turn.taken.push(event.sequence);
   }
 }
+
+/** A turn that fails before a reply is done with what it began with all the same; guidance waits for the next one. */
+export function takeUpPrompt(turn: Turn, deps: TurnDeps): void {
+  for (const event of deps.journal.events) {
+    const isOwn = event.turnId === turn.id && event.type === 'user.message';
+    if (isOwn && event.status === 'received') turn.taken.push(event.sequence);
+  }
+}

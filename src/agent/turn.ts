@@ -7,7 +7,7 @@ import { buildResult } from './call-events.ts';
 import { buildIdle } from './calls.ts';
 import { findLateSteers } from './history.ts';
 import { endInnerCalls } from './inner-call.ts';
-import { runLoop, takeUp } from './loop.ts';
+import { runLoop, takeUp, takeUpPrompt } from './loop.ts';
 import { buildDelegation } from './thread.ts';
 import { endThreads } from './thread-events.ts';
 import { Interrupted, LeaseLost } from './turn-types.ts';
@@ -37,6 +37,7 @@ export async function runTurn(turn: Turn, given: TurnDeps): Promise<'ended' | 'w
     // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
     if (!(error instanceof ModelError)) deps.report(error, 'turn failed');
     const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';
+    takeUpPrompt(turn, deps);
     return await endTurn(turn, deps, { stop_reason: { type: 'error', message } });
   }
 }
@@ -89,10 +90,10 @@ async function endTurn(
 async function endInterrupted(turn: Turn, deps: TurnDeps): Promise<'ended'> {
   await deps.journal.refresh();
   const own = deps.journal.events.filter((event) => event.turnId === turn.id);
-  const started = new Set(
+  const started = new Map(
     own
       .filter((event) => event.type === 'agent.tool_use' || event.type === 'agent.mcp_tool_use')
-      .map((event) => event.id),
+      .map((event) => [event.id, Date.parse(event.createdAt)]),
   );
   for (const event of own) {
     if (event.type === 'agent.tool_result' || event.type === 'agent.mcp_tool_result')
@@ -100,9 +101,11 @@ async function endInterrupted(turn: Turn, deps: TurnDeps): Promise<'ended'> {
   }
   const { step } = turn;
   const events = (step?.calls ?? []).flatMap((call) => {
-    if (step === null || !started.has(call.useId)) return [];
+    const begun = started.get(call.useId);
+    if (step === null || begun === undefined) return [];
+    const durationMs = Math.max(0, Date.now() - begun);
     const content = JSON.stringify({ error: 'Interrupted by the user.' });
-    return [buildResult({ turnId: turn.id, step: step.number, call }, { content, isError: true, durationMs: 0 })];
+    return [buildResult({ turnId: turn.id, step: step.number, call }, { content, isError: true, durationMs })];
   });
   const asks = await deps.readAsks(turn.id);
   takeUp(turn, deps);

@@ -48,14 +48,15 @@ export function readReference(dataUrl: string): AttachmentReference | undefined 
   return { mediaType, sizeBytes: Number(size), sha256, key };
 }
 
-const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+);base64,/i;
+/** With parameters such as `charset`, which browsers add. */
+const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+)(?:;[a-z0-9.+-]+=[^;,"\\]{0,100}){0,4};base64,/i;
 
 /** The decoded size of a base64 data URL, or undefined when it is not one. Reads the ends of the text only. */
 export function dataUrlBytes(dataUrl: string): number | undefined {
   const head = DATA_URL.exec(dataUrl.slice(0, 300));
   if (head === null) return readReference(dataUrl)?.sizeBytes;
   const length = dataUrl.length - head[0].length;
-  if (length === 0 || length % 4 !== 0) return undefined;
+  if (length % 4 !== 0) return undefined;
   const padding = dataUrl.endsWith('==') ? 2 : dataUrl.endsWith('=') ? 1 : 0;
   return (length / 4) * 3 - padding;
 }

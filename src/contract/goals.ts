@@ -28,7 +28,7 @@ const PREFIX = '/goal ';
  */
 export function readGoalPhrase(message: UserMessage): GoalPhrase | undefined {
   const { content, attachments = [], metadata = {} } = message;
-  const text = content.map((block) => block.text).join('');
+  const text = content.map((block) => block.text).join('\n');
   if (!text.startsWith(PREFIX) || attachments.length > 0 || Object.keys(metadata).length > 0) return undefined;
   const rest = text.slice(PREFIX.length).trim();
   if (rest === '') return undefined;

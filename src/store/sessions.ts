@@ -227,7 +227,9 @@ export async function markArchived(tx: Queryable, id: string): Promise<void> {
   await tx.query(
     `UPDATE sessions SET status = 'archived', archived_at = now(), updated_at = now(), queued_count = 0,
        interrupt = NULL, wake_at = NULL, live_turn = NULL, lease_owner = NULL, lease_expires = NULL,
-       lease_epoch = lease_epoch + 1
+       lease_epoch = lease_epoch + 1,
+       goal = CASE WHEN goal->>'status' = 'active'
+         THEN goal || '{"status":"paused","reason":"The session was archived."}'::jsonb ELSE goal END
      WHERE id = $1`,
     [id],
   );

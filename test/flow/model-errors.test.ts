@@ -13,6 +13,12 @@ afterAll(() => service.close());
 
 const STORY = 'It was a dark and stormy night. '.repeat(20);
 
+/** What began a turn is done with when the turn has failed. */
+async function expectPromptTaken(chat: Chat): Promise<void> {
+  const prompts = (await chat.list()).filter((event) => event.type === 'user.message');
+  expect(prompts.map((event) => event.status)).toEqual(['processed']);
+}
+
 /** After a failed turn the next one answers, and the model reads the prompt that it did not get to answer. */
 async function expectUsable(chat: Chat): Promise<void> {
   service.model.play(say('Here again.'));
@@ -46,6 +52,7 @@ it.each([
   expect(idle.payload).toHaveProperty('usage');
   expect(service.model.requests).toHaveLength(1);
   expect(await chat.session()).toMatchObject({ status: 'idle' });
+  await expectPromptTaken(chat);
   await expectUsable(chat);
 });
 

@@ -68,7 +68,7 @@ export function decideControl(action: GoalAction, goal: GoalState | null): { goa
       return change('paused', 'Paused by the user.', 'The goal is paused. /goal resume goes on with it.');
     case 'resume': {
       if (goal.status === 'done') return { text: `There is nothing to resume. ${describeGoal(goal)}` };
-      const { goal: active, text } = change('active', goal.reason, `The goal goes on: ${goal.objective}`);
+      const { goal: active, text } = change('active', null, `The goal goes on: ${goal.objective}`);
       return { goal: { ...active, turnsUsed: 0, unreadable: 0, failures: 0 }, text };
     }
     case 'clear':

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, SubjectId } from '../common.ts';
 import {
+  MAX_FILE_BYTES,
   DirectoryCreate,
   FileContent,
   FileDeleteQuery,
@@ -23,8 +24,8 @@ const params = z.object({ agentId: Id, subjectId: SubjectId });
 const PREFIX = '/v1/agents/{agentId}/users/{subjectId}';
 const read = { tag: 'Files', scope: 'agents:read', params } as const;
 const write = { tag: 'Files', scope: 'agents:write', params } as const;
-/** Base64 of 40 MiB, the other fields and line breaks. */
-const JSON_BODY_LIMIT = 57 * 1024 * 1024;
+/** 40 MiB of text in which every letter is escaped as `\uXXXX`, and the other fields; what else comes is counted as it is read. */
+const JSON_BODY_LIMIT = 3 * MAX_FILE_BYTES + 1024 * 1024;
 
 const content = {
   ...write,

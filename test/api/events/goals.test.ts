@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { markArchived } from '../../../src/store/sessions.ts';
 import { openEmbeddedDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { openWorld, prompt } from './harness.ts';
@@ -71,4 +72,24 @@ it('acts at once with when_idle, too', async () => {
   const sent = await world.send(sessionId, [prompt('/goal pause')], {}, { delivery: 'when_idle' });
   expect(sent.status).toBe(200);
   expect(await readGoal(sessionId)).toMatchObject({ status: 'paused' });
+});
+
+it('a goal that is resumed goes on without the note of its pause', async () => {
+  const sessionId = await world.createSession();
+  for (const text of ['/goal One.', '/goal pause', '/goal resume']) await world.send(sessionId, [prompt(text)]);
+  expect(await readGoal(sessionId)).toMatchObject({ status: 'active', reason: null });
+});
+
+it('the blocks of a goal are lines of it', async () => {
+  const sessionId = await world.createSession();
+  const content = ['/goal One', 'and two.'].map((text) => ({ type: 'text', text }));
+  await world.send(sessionId, [{ type: 'user.message', content }]);
+  expect(await readGoal(sessionId)).toMatchObject({ objective: 'One\nand two.' });
+});
+
+it('an archived session has no goal that is active', async () => {
+  const sessionId = await world.createSession();
+  await world.send(sessionId, [prompt('/goal One.')]);
+  await markArchived(world.db, sessionId);
+  expect(await readGoal(sessionId)).toMatchObject({ objective: 'One.', status: 'paused' });
 });

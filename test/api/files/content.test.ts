@@ -133,6 +133,20 @@ describe('raw bytes', () => {
     );
   });
 
+  test('past 40 MiB are refused by an answer that every client reads', async () => {
+    const body = Buffer.alloc(41_943_041);
+    const reply = await anna.call('PUT', '/files/content', { path: 'raw/long' }, { headers: RAW, body });
+    expect([reply.status, reply.body.error]).toEqual([400, 'validation_error']);
+    expect(reply.headers.get('connection')).not.toBe('close');
+  });
+
+  test('count as what they come to, however JSON writes them', async () => {
+    const body = `{"path":"raw/escaped","content":"${'\\u00e9'.repeat(11_000_000)}"}`;
+    const headers = { 'content-type': 'application/json' };
+    const reply = await anna.call<FileBody>('PUT', '/files/content', {}, { headers, body });
+    expect([reply.status, reply.body.sizeBytes]).toEqual([200, 22_000_000]);
+  });
+
   test('are read with length, name and no guess of a browser', async () => {
     await anna.put('raw/ü "x".html', '<script>1</script>');
     const { headers, bytes } = await anna.call('GET', '/files/content', { path: 'raw/ü "x".html' }, ACCEPT_RAW);

@@ -22,7 +22,7 @@ const BLOCK_BYTES = 64 * 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 // Some writers of JSON escape every slash.
-const DATA_URL = /^data:([a-z0-9.+-]+)\\?\/([a-z0-9.+-]+);base64,/i;
+const DATA_URL = /^data:([a-z0-9.+-]+)\\?\/([a-z0-9.+-]+)(?:;[a-z0-9.+-]+=[^;,"\\]{0,100}){0,4};base64,/i;
 
 /**
  * JSON text as it comes in, with every long data URL handed to a sink: neither the body nor an attachment is ever in

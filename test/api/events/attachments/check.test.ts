@@ -65,6 +65,15 @@ it('text may be UTF-16, XML or anything else that is read as text', async () => 
   expect((await send(...texts.map((bytes) => attach('text/plain', bytes)))).status).toBeLessThan(300);
 });
 
+it.each([
+  ['a charset', 'data:text/plain;charset=utf-8;base64,aGVsbG8='],
+  ['several parameters', 'data:text/plain;charset=UTF-8;format=flowed;base64,aGVsbG8='],
+  ['no bytes', 'data:text/plain;base64,'],
+  ['a charset, and long', `data:text/plain;charset=utf-8;base64,${'aGVs'.repeat(100_000)}`],
+])('a data URL may have %s', async (_what, dataUrl) => {
+  expect((await send({ ...attach('text/plain', ''), source: { type: 'data_url', dataUrl } })).status).toBeLessThan(300);
+});
+
 it('what is no base64 is refused', async () => {
   const { status, body } = await send(attach('text/plain', 'ab!='));
   expect([status, body.message]).toEqual([400, 'events[0].attachments[0].source.dataUrl: must be a base64 data URL']);
