@@ -27,26 +27,23 @@ function buildMatch({ path, inName, excerpt }: FoundFile): FileMatch {
 
 export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   registerRoute(app, deps, fileRoutes.listFiles, async ({ params, query, caller }) => {
-    const key = await getVolumeKey(deps, caller, params);
     const path = normalizePath(query.path);
-    const page = await readVolume(deps, key, 'list', (files) => files.list(path, query));
+    const page = await readVolume(deps, caller, params, 'list', (files) => files.list(path, query));
     const data = await Promise.all((page?.entries ?? []).map(buildFile));
     return { status: 200, body: { path, ...buildList(data, query, page?.total ?? 0) } };
   });
 
   registerRoute(app, deps, fileRoutes.statFile, async ({ params, query, caller }) => {
-    const key = await getVolumeKey(deps, caller, params);
     const path = normalizePath(query.path);
-    const file = await readVolume(deps, key, 'read', (files) => getFile(files, path));
+    const file = await readVolume(deps, caller, params, 'read', (files) => getFile(files, path));
     if (file === undefined) throw errors.notFound('file or folder');
     return { status: 200, body: file };
   });
 
   registerRoute(app, deps, fileRoutes.readFile, async ({ params, query, caller, request }) => {
-    const key = await getVolumeKey(deps, caller, params);
     const path = normalizePath(query.path);
     const { range } = request.headers;
-    const answer = await readVolume(deps, key, 'read', (files) =>
+    const answer = await readVolume(deps, caller, params, 'read', (files) =>
       wantsBytes(request) ? sendBytes(files, path, range) : sendContent(files, path),
     );
     if (answer === undefined) throw errors.notFound('file or folder');
@@ -54,11 +51,10 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   });
 
   registerRoute(app, deps, fileRoutes.searchFiles, async ({ params, query, caller, request }) => {
-    const key = await getVolumeKey(deps, caller, params);
     const path = normalizePath(query.path);
     const gone = new AbortController();
     request.raw.once('close', () => request.raw.destroyed && gone.abort());
-    const found = await readVolume(deps, key, 'list', (files) =>
+    const found = await readVolume(deps, caller, params, 'list', (files) =>
       files.find(path, query.query, query.maxResults, gone.signal),
     );
     return { status: 200, body: { object: 'list', query: query.query, data: (found ?? []).map(buildMatch) } };

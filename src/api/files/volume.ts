@@ -18,18 +18,23 @@ export async function getVolumeKey(deps: ApiDeps, caller: Caller, params: Subjec
 }
 
 /**
- * Reads from the volume, once more when its executor ended meanwhile; `undefined` where there is no volume. Failures
- * become answers.
+ * Reads from the volume, once more when its executor ended meanwhile; `undefined` where there is no volume. A volume is
+ * its organization's and goes with its agent, so the agent is looked up only where there is none. Failures become
+ * answers.
  */
 export async function readVolume<T>(
   deps: ApiDeps,
-  key: VolumeKey,
+  caller: Caller,
+  params: SubjectParams,
   kind: 'read' | 'list',
   act: (files: VolumeFiles) => Promise<T>,
 ): Promise<T | undefined> {
+  const { organizationId } = caller;
   const attempt = async (): Promise<T | undefined> => {
-    const files = await deps.sandboxes.openVolume(key, { create: false });
-    return files === undefined ? undefined : act(files);
+    const files = await deps.sandboxes.openVolume({ organizationId, ...params }, { create: false });
+    if (files !== undefined) return act(files);
+    await getVolumeKey(deps, caller, params);
+    return undefined;
   };
   try {
     return await attempt().catch((error: unknown) => {
