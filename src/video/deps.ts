@@ -1,0 +1,51 @@
+import type { Objects } from '../backends/objects/objects.ts';
+import type { Egress } from '../egress/egress.ts';
+import type { HttpDeps, HttpPorts } from '../http/deps.ts';
+import type { MasterKeys } from '../master-key.ts';
+import type { Engine, ModelCapabilities } from './engines/engine.ts';
+import type { Submitter } from './generations/submitter.ts';
+import type { VideoQueue } from './jobs/queue.ts';
+
+/** A model, its engine and what it costs here. */
+export type OfferedModel = { capabilities: ModelCapabilities; engine: Engine };
+
+export type VideoSettings = {
+  /** credits per second by model, in the place of the model's own price */
+  creditsPerSecond: Readonly<Record<string, number>>;
+  initialCredits: number;
+  freeTierPaused: boolean;
+  retentionDays: number;
+  /** the address that callers know the service by; absent: the one that each request came to */
+  publicUrl?: string | undefined;
+};
+
+/** What the role is given from outside. */
+export type VideoPorts = HttpPorts & {
+  objects: Objects;
+  egress: Egress;
+  masterKeys: MasterKeys;
+  queue: VideoQueue;
+  submitter: Submitter;
+  models: Models;
+  settings: VideoSettings;
+};
+
+/** What every handler gets. */
+export type VideoDeps = VideoPorts & HttpDeps;
+
+export type Models = {
+  /** Engines that are asked for their models may have others later. */
+  list(): Promise<OfferedModel[]>;
+  find(name: string): Promise<OfferedModel | undefined>;
+};
+
+/** The models of all engines. */
+export function buildModels(engines: readonly Engine[]): Models {
+  const list = async () => {
+    const lists = await Promise.all(
+      engines.map(async (engine) => (await engine.models()).map((capabilities) => ({ capabilities, engine }))),
+    );
+    return lists.flat();
+  };
+  return { list, find: async (name) => (await list()).find(({ capabilities }) => capabilities.name === name) };
+}

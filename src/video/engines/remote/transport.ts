@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RenderError } from '../engine.ts';
+
+/** An answer of an engine's API: the status, and the body as JSON where it is some. */
+export type Reply = { status: number; body: unknown };
+
+export type Call = {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  json?: unknown;
+  form?: FormData;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  /**
+   * `harmless`: tried again whatever happened. `accepting`: begins work that may cost, so it is tried again only when it
+   * has surely not begun: the engine said so (429, 503), or there was no connection.
+   */
+  effect: 'harmless' | 'accepting';
+};
+
+export type TransportOptions = {
+  baseUrl: string;
+  /** sent to the engine's own address only */
+  apiKey?: string | undefined;
+  timeoutMs: number;
+  /** waits begin with this and double; default 1 s */
+  retryMs: number | undefined;
+};
+
+/** Speaks to one engine at the address that the operator has configured. */
+export type Transport = {
+  /** A reply of 2xx or 4xx. Throws a `RenderError` where the engine cannot be reached or stays busy, or the signal's reason. */
+  call(path: string, call: Call): Promise<Reply>;
+  /** The answer itself, for results; whatever its status. */
+  open(path: string, signal: AbortSignal): Promise<Response>;
+  /** The path below the base of an address that the engine named, if it is there. */
+  findPath(url: unknown): string | undefined;
+};
+
+const ATTEMPTS = 6;
+const MAX_WAIT_MS = 60_000;
+/** Results are larger than answers. */
+export const DOWNLOAD_FACTOR = 10;
+const MAX_BODY = 64 * 1024 * 1024;
+/** Before a byte was sent. */
+const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH']);
+
+/** `scheme` is the word before the key in the header `authorization`. */
+export function buildTransport(
+  { baseUrl, apiKey, timeoutMs, retryMs = 1000 }: TransportOptions,
+  scheme: 'Bearer' | 'Key' = 'Bearer',
+): Transport {
+  const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `${scheme} ${apiKey}` };
+  const request = async (path: string, call: Call, factor = 1): Promise<Response> => {
+    const { method = 'GET', json, form, signal } = call;
+    const timeout = AbortSignal.timeout(timeoutMs * factor);
+    // A key must not follow to where an answer points.
+    return await fetch(`${baseUrl}${path}`, {
+      method,
+      redirect: 'error',
+      headers: { ...headers, ...call.headers, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(form === undefined ? {} : { body: form }),
+    });
+  };
+
+  const attempt = async (path: string, call: Call): Promise<Reply | Failure> => {
+    try {
+      const response = await request(path, call);
+      const busy = response.status === 429 || response.status === 503;
+      const reply = { status: response.status, body: await readJson(response) };
+      if (response.status < 500 && !busy) return reply;
+      const again = busy || call.effect === 'harmless';
+      return { again, waitMs: readRetryAfter(response), error: buildUnavailable(busy) };
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      if (error instanceof RenderError) throw error;
+      const again = call.effect === 'harmless' || NOT_SENT.has(readCode(error));
+      return { again, waitMs: undefined, error: buildUnreachable(error) };
+    }
+  };
+
+  return {
+    async call(path, call) {
+      for (let tries = 1; ; tries += 1) {
+        const outcome = await attempt(path, call);
+        if ('status' in outcome) return outcome;
+        if (!outcome.again || tries >= ATTEMPTS) throw outcome.error;
+        const wait = Math.min(MAX_WAIT_MS, outcome.waitMs ?? retryMs * 2 ** (tries - 1));
+        await delay(wait, undefined, call.signal === undefined ? {} : { signal: call.signal }).catch(() =>
+          call.signal?.throwIfAborted(),
+        );
+      }
+    },
+    open: (path, signal) => request(path, { effect: 'harmless', signal }, DOWNLOAD_FACTOR),
+    findPath(url) {
+      const found = typeof url === 'string' ? URL.parse(url) : null;
+      const base = new URL(baseUrl);
+      const root = base.pathname.replace(/\/$/, '');
+      if (found === null || found.origin !== base.origin || !found.pathname.startsWith(`${root}/`)) return undefined;
+      return found.pathname.slice(root.length) + found.search;
+    },
+  };
+}
+
+type Failure = { again: boolean; waitMs: number | undefined; error: RenderError };
+
+async function readJson(response: Response): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += (chunk as Uint8Array).byteLength;
+    if (bytes > MAX_BODY) throw new RenderError('engine_error', 'The engine answered with more than it may.');
+    chunks.push(chunk as Uint8Array);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds or a date; undefined where there is neither. */
+function readRetryAfter(response: Response): number | undefined {
+  const text = response.headers.get('retry-after');
+  if (text === null) return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+function readCode(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}
+
+function buildUnavailable(busy: boolean): RenderError {
+  return new RenderError('engine_error', busy ? 'The engine is overloaded.' : 'The engine failed.');
+}
+
+function buildUnreachable(cause: unknown): RenderError {
+  const late = cause instanceof Error && cause.name === 'TimeoutError';
+  return late
+    ? new RenderError('timeout', 'The engine did not answer in time.', { cause })
+    : new RenderError('engine_error', 'The engine could not be reached.', { cause });
+}

@@ -1,0 +1,17 @@
+/** Numbers from 0 up to 1 that are the same for the same seed, on every machine. */
+export type Random = () => number;
+
+/** mulberry32: pictures need variety, not secrecy. */
+export function buildRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d_2b_79_f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function pickBetween(random: Random, low: number, high: number): number {
+  return low + random() * (high - low);
+}

@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { VIDEO_ERROR_STATUS, publicVideoCode } from '../contract/video/errors.ts';
+import type { VideoError, VideoErrorCode } from '../contract/video/errors.ts';
+import type { ApiError } from '../errors.ts';
+import { rateLimitHeaders } from '../http/allowance.ts';
+import { describeError } from '../http/errors.ts';
+import type { Logger } from '../log.ts';
+
+type More = { required?: number; balance?: number; retryAfterSeconds?: number };
+
+/** An answer of this service that a caller may see, beside those that every service has. */
+export class VideoFault extends Error {
+  override readonly name = 'VideoFault';
+  readonly code: VideoErrorCode;
+  readonly more: More;
+
+  constructor(code: VideoErrorCode, message: string, more: More = {}) {
+    super(message);
+    this.code = code;
+    this.more = more;
+  }
+}
+
+export const faults = {
+  unsupportedModel: () => new VideoFault('unsupported_model', 'modelName: there is no such model.'),
+  unsupported: (field: string, message: string) => new VideoFault('unsupported_parameter', `${field}: ${message}`),
+  invalidReference: (field: string, message: string) => new VideoFault('invalid_reference', `${field}: ${message}`),
+  insufficientCredits: (required: number, balance: number) =>
+    new VideoFault('insufficient_credits', `The request costs ${required} credits; the balance is ${balance}.`, {
+      required,
+      balance,
+    }),
+  freeTierPaused: () =>
+    new VideoFault('free_tier_paused', 'Generation is paused for the time being.', { retryAfterSeconds: 60 }),
+} as const;
+
+function toFault(error: ApiError): VideoFault {
+  // Every code that the server itself answers with is one of this service, too.
+  const { retryAfterSeconds } = error.details;
+  const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new VideoFault(error.code as VideoErrorCode, error.message, more);
+}
+
+const UNEXPECTED = new VideoFault('server_error', 'The request failed unexpectedly.');
+
+/** `body.a: …; body.b: …` as the fields that it names. */
+function listDetails({ code, message }: VideoFault): VideoError['details'] {
+  if (code !== 'validation_error') return undefined;
+  const entries = message.split('; ').map((entry) => /^([\w.[\]*-]+): (.+)$/.exec(entry));
+  return entries.flatMap((match) =>
+    match?.[1] === undefined || match[2] === undefined ? [] : [{ path: match[1], message: match[2] }],
+  );
+}
+
+/** Where an error becomes an answer in this service's shape. */
+export function sendVideoError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = error instanceof VideoFault ? undefined : describeError(error, request.routeOptions.bodyLimit ?? 0);
+  const fault = error instanceof VideoFault ? error : known === undefined ? UNEXPECTED : toFault(known);
+  const status = VIDEO_ERROR_STATUS[fault.code];
+  if (fault === UNEXPECTED) {
+    log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
+  } else if (status >= 500) {
+    log.warn({ code: fault.code, requestId: request.id, route: request.routeOptions.url }, 'request failed');
+  }
+  const { retryAfterSeconds, required, balance } = fault.more;
+  const details = listDetails(fault);
+  const body: VideoError = {
+    error: publicVideoCode(fault.code),
+    message: fault.message,
+    request_id: request.id,
+    ...(details === undefined || details.length === 0 ? {} : { details }),
+    ...(required === undefined ? {} : { required }),
+    ...(balance === undefined ? {} : { balance }),
+  };
+  const rateLimit = known?.details.rateLimit;
+  void reply
+    .code(status)
+    .header('x-request-id', request.id)
+    .headers(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) })
+    .headers(rateLimit === undefined ? {} : rateLimitHeaders(rateLimit))
+    .send(body);
+}

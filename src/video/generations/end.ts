@@ -1,0 +1,36 @@
+import type { Queryable } from '../../backends/db/db.ts';
+import { endReservation } from '../../store/video-credits.ts';
+import { failGeneration } from '../../store/video-generations.ts';
+import type { StoredGeneration } from '../../store/video-generations.ts';
+import type { VideoQueue } from '../jobs/queue.ts';
+
+export type Failure = {
+  code: 'moderation' | 'timeout' | 'engine_error' | 'invalid_input' | 'cancelled';
+  /** one sentence fit for callers */
+  message: string;
+};
+
+/** Queues the call that a caller has asked for, in the transaction that ends the generation. */
+export async function addEndWebhook(tx: Queryable, queue: VideoQueue, generation: StoredGeneration): Promise<void> {
+  const { webhookUrl: url, organizationId, id, state } = generation;
+  if (url === null) return;
+  await queue.addWebhook(tx, { url, organizationId, generationId: id, event: `generation.${state}` });
+}
+
+/**
+ * Fails a generation and gives its credits back, in one transaction. Undefined when it has ended already or, with
+ * `attempt`, when that is no longer the one at work.
+ */
+export async function endWithFailure(
+  tx: Queryable,
+  queue: VideoQueue,
+  id: string,
+  failure: Failure,
+  attempt?: number,
+): Promise<StoredGeneration | undefined> {
+  const failed = await failGeneration(tx, id, `${failure.code}: ${failure.message}`, attempt);
+  if (failed === undefined) return undefined;
+  await endReservation(tx, 'refund', failed);
+  await addEndWebhook(tx, queue, failed);
+  return failed;
+}

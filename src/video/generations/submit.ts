@@ -1,0 +1,119 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { GenerationCreate, GenerationSubmitted } from '../../contract/video/generations.ts';
+import { EgressError } from '../../egress/error.ts';
+import { errors } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { findKeptAnswer, hashBody } from '../../store/idempotency.ts';
+import type { NewGeneration } from '../../store/video-submits.ts';
+import { findTemplate } from '../../store/video-templates.ts';
+import type { VideoPorts } from '../deps.ts';
+import { faults } from '../faults.ts';
+import { resolveReferences } from '../references/resolve.ts';
+import { decideAspectRatio, decideSize, decideWish } from './decide.ts';
+
+const SCOPE = 'video.generations';
+const MAX_KEY_LENGTH = 255;
+const SEEDS = 2 ** 32;
+
+export type Submission = { organizationId: string; body: GenerationCreate; idempotencyKey: string | undefined };
+
+type Prepared = { generations: NewGeneration[]; answer: GenerationSubmitted };
+
+/**
+ * Queues the videos that a request asks for. Credits, generations, jobs and the answer to replays are one transaction: all
+ * of them are there, or none. Throws before anything is charged for whatever the model does not offer.
+ */
+export async function submitGenerations(ports: VideoPorts, submission: Submission): Promise<GenerationSubmitted> {
+  const replay = await findReplay(ports, submission);
+  if (replay !== undefined) return replay;
+  if (ports.settings.freeTierPaused) throw faults.freeTierPaused();
+  const { organizationId, body, idempotencyKey: key } = submission;
+  const { generations, answer } = await prepare(ports, submission);
+  const kept = { bodySha256: hashBody(body), status: 202, response: answer };
+  const outcome = await ports.submitter.submit({
+    organizationId,
+    generations,
+    ...(key === undefined ? {} : { answer: { organizationId, scope: SCOPE, key, ...kept } }),
+  });
+  if (outcome === 'queued') return answer;
+  if (outcome !== 'overtaken') throw faults.insufficientCredits(outcome.required, outcome.balance);
+  const first = await findReplay(ports, submission);
+  if (first === undefined) throw errors.conflict('The idempotency key is in use by another request.');
+  return first;
+}
+
+async function findReplay(
+  { db }: VideoPorts,
+  { organizationId, idempotencyKey: key, body }: Submission,
+): Promise<GenerationSubmitted | undefined> {
+  if (key === undefined) return undefined;
+  if (key === '' || key.length > MAX_KEY_LENGTH) {
+    throw errors.validation(`header.idempotency-key: must be 1 to ${MAX_KEY_LENGTH} characters`);
+  }
+  const kept = await findKeptAnswer(db, { organizationId, scope: SCOPE, key });
+  if (kept === undefined) return undefined;
+  if (kept.bodySha256 !== hashBody(body)) throw errors.conflict('The idempotency key was used with another body.');
+  return kept.response as GenerationSubmitted;
+}
+
+async function prepare(ports: VideoPorts, { organizationId, body }: Submission): Promise<Prepared> {
+  const model = await ports.models.find(body.modelName);
+  if (model === undefined) throw faults.unsupportedModel();
+  const { capabilities, engine } = model;
+  const {
+    variant,
+    credits,
+    references: keys,
+    ...wish
+  } = decideWish(capabilities, body, ports.settings.creditsPerSecond);
+  if (body.templateId !== undefined && (await findTemplate(ports.db, body.templateId)) === undefined) {
+    throw faults.unsupported('templateId', 'there is no such template.');
+  }
+  if (body.webhookUrl !== undefined) await checkWebhook(ports, body.webhookUrl);
+  const { references, picture } = await resolveReferences(ports, organizationId, keys);
+  const aspectRatio = decideAspectRatio(wish.aspectRatio, capabilities, picture);
+  const firstSeed = body.seed ?? randomInt(SEEDS);
+  const generations = Array.from({ length: body.count ?? 1 }, (_, index) => ({
+    id: newId('gen'),
+    jobId: randomUUID(),
+    modelName: capabilities.name,
+    variant,
+    prompt: body.prompt,
+    templateId: body.templateId ?? null,
+    plan: {
+      ...wish,
+      aspectRatio,
+      ...decideSize(aspectRatio, wish.resolution),
+      seed: (firstSeed + index) % SEEDS,
+      references,
+    },
+    credits,
+    deadlineSeconds: capabilities.deadlineSeconds,
+    webhookUrl: body.webhookUrl ?? null,
+  }));
+  const answer: GenerationSubmitted = {
+    data: {
+      generations: generations.map(({ id }) => ({ id, asset_id: null, request_id: null, status: 'queued' })),
+      endpoint_id: `${engine.kind}/${variant}`,
+      variant,
+      metadata: {
+        model_name: body.modelName,
+        selected_model_name: capabilities.name,
+        credits_charged: credits * generations.length,
+        num_generations: generations.length,
+      },
+    },
+  };
+  return { generations, answer };
+}
+
+/** Only what the guard would refuse for good: a host that cannot be found now may be there by then. */
+async function checkWebhook({ egress }: VideoPorts, url: string): Promise<void> {
+  try {
+    await egress.check(url);
+  } catch (error) {
+    const isRefused = error instanceof EgressError && (error.fault === 'refused' || error.fault === 'bad_url');
+    if (isRefused) throw errors.validation(`webhookUrl: ${error.message}`);
+    if (!(error instanceof EgressError)) throw error;
+  }
+}

@@ -1,0 +1,176 @@
+import { sendRendersQueued } from '../../backends/bus/channels.ts';
+import { DbUnavailable } from '../../backends/db/db.ts';
+import type { Queryable } from '../../backends/db/db.ts';
+import type { IdempotencyRef, KeptAnswer } from '../../store/idempotency.ts';
+import { keepAnswers } from '../../store/idempotency.ts';
+import { ensureAccount } from '../../store/video-credits.ts';
+import { insertGenerations, lockAccounts } from '../../store/video-submits.ts';
+import type { NewGeneration } from '../../store/video-submits.ts';
+import type { VideoPorts } from '../deps.ts';
+import { decideCharges } from './decide.ts';
+
+/** What a request asks for, ready to be stored. */
+export type Order = {
+  organizationId: string;
+  generations: readonly NewGeneration[];
+  /** for replays */
+  answer?: IdempotencyRef & KeptAnswer;
+};
+
+/** `overtaken`: another request with the same idempotency key was faster. */
+export type Outcome = 'queued' | 'overtaken' | { required: number; balance: number };
+
+/**
+ * Stores orders: credits, generations, jobs and answers to replays in one transaction, all of an order or nothing. Orders
+ * of many requests that come while one transaction is under way share the next.
+ */
+export type Submitter = { submit(order: Order): Promise<Outcome> };
+
+type Waiting = { order: Order; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void };
+
+/** Orders in one transaction. */
+const MAX_GROUP = 64;
+
+/** Other requests were faster; what came with theirs goes into a transaction of its own. */
+class Overtaken extends Error {
+  readonly orders: ReadonlySet<Order>;
+  constructor(orders: ReadonlySet<Order>) {
+    super('Idempotency keys have been used meanwhile.');
+    this.orders = orders;
+  }
+}
+
+export function openSubmitter(ports: Pick<VideoPorts, 'db' | 'bus' | 'queue' | 'settings'>): Submitter {
+  let waiting: Waiting[] = [];
+  let isFlushing = false;
+  /** Organizations whose account is new or was held by somebody else: they wait for it by themselves, the others do not. */
+  const apart = new Map<string, Waiting[]>();
+
+  const flush = async () => {
+    while (waiting.length > 0) {
+      const group = takeGroup(waiting);
+      waiting = waiting.filter((item) => !group.includes(item));
+      (await storeGroup(ports, group, 'free')).forEach(setApart);
+    }
+    isFlushing = false;
+  };
+
+  const setApart = (item: Waiting) => {
+    const { organizationId } = item.order;
+    const line = apart.get(organizationId);
+    if (line !== undefined) return void line.push(item);
+    apart.set(organizationId, [item]);
+    void flushApart(organizationId);
+  };
+
+  const flushApart = async (organizationId: string) => {
+    // Lets the others of the same group join.
+    await Promise.resolve();
+    for (let line = apart.get(organizationId) ?? []; line.length > 0; line = apart.get(organizationId) ?? []) {
+      const group = takeGroup(line);
+      apart.set(
+        organizationId,
+        line.filter((item) => !group.includes(item)),
+      );
+      await storeGroup(ports, group, 'all');
+    }
+    apart.delete(organizationId);
+  };
+
+  return {
+    submit(order) {
+      return new Promise((resolve, reject) => {
+        const item = { order, resolve, reject };
+        if (apart.has(order.organizationId)) return setApart(item);
+        waiting.push(item);
+        if (isFlushing) return;
+        isFlushing = true;
+        // Lets the requests of this tick of the event loop join.
+        setImmediate(() => void flush());
+      });
+    },
+  };
+}
+
+/** The first ones, none with an idempotency key that another one of them has. */
+function takeGroup(waiting: readonly Waiting[]): Waiting[] {
+  const keys = new Set<string>();
+  const isFirst = ({ order: { answer } }: Waiting) => {
+    if (answer === undefined) return true;
+    const name = `${answer.organizationId} ${answer.key}`;
+    if (keys.has(name)) return false;
+    keys.add(name);
+    return true;
+  };
+  return waiting.filter(isFirst).slice(0, MAX_GROUP);
+}
+
+/** Settles orders in one transaction; gives back those whose account was not to be had. Never throws. */
+async function storeGroup(
+  ports: Pick<VideoPorts, 'db' | 'bus' | 'queue' | 'settings'>,
+  group: readonly Waiting[],
+  which: 'free' | 'all',
+): Promise<Waiting[]> {
+  const orders = group.map(({ order }) => order);
+  try {
+    const outcomes = await ports.db.transaction((tx) => storeOrders(tx, ports, orders, which));
+    if ([...outcomes.values()].includes('queued')) sendRendersQueued(ports.bus);
+    for (const { order, resolve } of group) {
+      const outcome = outcomes.get(order);
+      if (outcome !== undefined) resolve(outcome);
+    }
+    return group.filter(({ order }) => !outcomes.has(order));
+  } catch (error) {
+    if (error instanceof Overtaken) {
+      for (const { order, resolve } of group) if (error.orders.has(order)) resolve('overtaken');
+      return storeGroup(
+        ports,
+        group.filter(({ order }) => !error.orders.has(order)),
+        which,
+      );
+    }
+    // Where the database went away the transaction may have been committed: then nothing is stored again.
+    if (group.length === 1 || error instanceof DbUnavailable) {
+      for (const { reject } of group) reject(error);
+      return [];
+    }
+    // One bad order must not fail those that shared its transaction.
+    const left: Waiting[] = [];
+    for (const item of group) left.push(...(await storeGroup(ports, [item], which)));
+    return left;
+  }
+}
+
+async function storeOrders(
+  tx: Queryable,
+  { queue, settings }: Pick<VideoPorts, 'queue' | 'settings'>,
+  orders: readonly Order[],
+  which: 'free' | 'all',
+): Promise<Map<Order, Outcome>> {
+  const organizations = [...new Set(orders.map(({ organizationId }) => organizationId))];
+  let accounts = await lockAccounts(tx, organizations, which);
+  if (which === 'all' && accounts.length < organizations.length) {
+    // An organization that has never used the service has no account yet.
+    for (const id of organizations) await ensureAccount(tx, id, settings.initialCredits);
+    accounts = await lockAccounts(tx, organizations, which);
+  }
+  if (which === 'all' && accounts.length < organizations.length) throw new Error('An account is gone.');
+  const { outcomes, paid } = decideCharges(accounts, orders);
+  if (paid.length === 0) return outcomes;
+  const answers = orders.flatMap((order) =>
+    outcomes.get(order) === 'queued' && order.answer !== undefined ? [order.answer] : [],
+  );
+  if (answers.length > 0) {
+    const kept = new Set((await keepAnswers(tx, answers)).map(({ organizationId, key }) => `${organizationId} ${key}`));
+    const late = answers.filter(({ organizationId, key }) => !kept.has(`${organizationId} ${key}`));
+    if (late.length > 0) {
+      throw new Overtaken(new Set(orders.filter(({ answer }) => answer !== undefined && late.includes(answer))));
+    }
+  }
+  await insertGenerations(tx, paid);
+  await queue.addRenders(
+    tx,
+    paid.map(({ jobId: id, id: generationId, queueTag }) => ({ id, generationId, queueTag })),
+  );
+  return outcomes;
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { PgBoss } from 'pg-boss';
+import type { Db as BossDb } from 'pg-boss';
+import type { Db, Queryable } from '../../backends/db/db.ts';
+import { errorText } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+
+/** What one claim of a job may settle; nothing once the job has gone to somebody else. */
+export type JobAttempt = { id: string; retryCount: number };
+
+export type RenderJob = JobAttempt & { generationId: string };
+export type WebhookJob = JobAttempt & { data: WebhookData };
+export type WebhookData = { url: string; organizationId: string; generationId: string; event: string };
+
+/** Jobs of the video service: renders, and calls of webhooks. What takes a `tx` happens with that transaction. */
+export type VideoQueue = {
+  addRenders(tx: Queryable, jobs: readonly { id: string; generationId: string; queueTag: number }[]): Promise<void>;
+  addWebhook(tx: Queryable, data: WebhookData): Promise<void>;
+  /** Lowest place first. */
+  fetchRenders(count: number): Promise<RenderJob[]>;
+  fetchWebhooks(count: number): Promise<WebhookJob[]>;
+  /** Keeps leases; false when a job is no longer this attempt's. */
+  keep(job: JobAttempt): Promise<boolean>;
+  finishRender(tx: Queryable, job: JobAttempt): Promise<void>;
+  /** Gives a render back, for any worker to take. */
+  returnRender(jobId: string | JobAttempt): Promise<void>;
+  cancelRender(tx: Queryable, jobId: string): Promise<void>;
+  finishWebhook(job: JobAttempt): Promise<void>;
+  /** Tried again later, until the tries are used up. */
+  failWebhook(job: JobAttempt): Promise<void>;
+  close(): Promise<void>;
+};
+
+const SCHEMA = 'video_jobs';
+const RENDERS = 'renders';
+const WEBHOOKS = 'webhooks';
+/** How long a worker may be silent, in seconds, before its jobs go to others; the least that the library takes. */
+const SILENCE_SECONDS = 10;
+/** The deadline of a model ends a render long before. */
+const RENDER_SECONDS = 86_400;
+/** A render that has brought down as many workers is ended by the one that takes it next; see `runRender`. */
+const RENDER_RETRIES = 1000;
+const WEBHOOK_RETRIES = 10;
+const DAY_SECONDS = 86_400;
+
+/** Several statements go where no parameters are taken. */
+const SCRIPT = /^\s*BEGIN\b/;
+
+function adapt(db: Queryable, exec?: Db['exec']): BossDb {
+  return {
+    executeSql: (text, values) => {
+      if (exec !== undefined && SCRIPT.test(text)) return exec(text);
+      return db.query(text, values);
+    },
+  };
+}
+
+/**
+ * A queue in the database that the generations are in, so that charging and queueing are one transaction. The library
+ * keeps its tables in a schema of their own. Throws what the database throws.
+ */
+export async function openVideoQueue({ db, log }: { db: Db; log: Logger }): Promise<VideoQueue> {
+  const boss = new PgBoss({
+    db: adapt(db, (sql) => db.exec(sql)),
+    schema: SCHEMA,
+    backend: db.embedded ? 'pglite' : 'postgres',
+    schedule: false,
+    reindex: !db.embedded,
+    monitorVacuum: false,
+    superviseIntervalSeconds: 2,
+    monitorIntervalSeconds: 2,
+  });
+  boss.on('error', (error) => log.warn({ error: errorText(error) }, 'the queue of renders has trouble'));
+  await boss.start();
+  const retention = { retentionSeconds: 30 * DAY_SECONDS, deleteAfterSeconds: DAY_SECONDS };
+  await boss.createQueue(RENDERS, {
+    heartbeatSeconds: SILENCE_SECONDS,
+    expireInSeconds: RENDER_SECONDS - 1,
+    retryLimit: RENDER_RETRIES,
+    ...retention,
+  });
+  await boss.createQueue(WEBHOOKS, {
+    expireInSeconds: 60,
+    retryLimit: WEBHOOK_RETRIES,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 3600,
+    ...retention,
+  });
+  // Known from here on: looking a queue up inside of a transaction would wait for the embedded database's one connection.
+  await Promise.all([RENDERS, WEBHOOKS].map((name) => boss.touch(name, randomUUID())));
+
+  return {
+    async addRenders(tx, jobs) {
+      const inserts = jobs.map(({ id, generationId, queueTag }) => ({
+        id,
+        data: { generationId },
+        priority: -queueTag,
+      }));
+      await boss.insert(RENDERS, inserts, { db: adapt(tx) });
+    },
+    async addWebhook(tx, data) {
+      await boss.insert(WEBHOOKS, [{ data }], { db: adapt(tx) });
+    },
+    async fetchRenders(batchSize) {
+      const jobs = await boss.fetch<{ generationId: string }>(RENDERS, { batchSize });
+      return jobs.map(({ id, retryCount, data }) => ({ id, retryCount, generationId: data.generationId }));
+    },
+    async fetchWebhooks(batchSize) {
+      const jobs = await boss.fetch<WebhookData>(WEBHOOKS, { batchSize });
+      return jobs.map(({ id, retryCount, data }) => ({ id, retryCount, data }));
+    },
+    async keep({ id, retryCount }) {
+      const { affected } = (await boss.touch(RENDERS, { id, retryCount })) as { affected: number };
+      return affected === 1;
+    },
+    async finishRender(tx, { id, retryCount }) {
+      await boss.complete(RENDERS, { id, retryCount }, null, { db: adapt(tx) });
+    },
+    async returnRender(job) {
+      await boss.fail(RENDERS, typeof job === 'string' ? job : { id: job.id, retryCount: job.retryCount });
+    },
+    async cancelRender(tx, jobId) {
+      await boss.cancel(RENDERS, jobId, { db: adapt(tx) });
+    },
+    async finishWebhook({ id, retryCount }) {
+      await boss.complete(WEBHOOKS, { id, retryCount });
+    },
+    async failWebhook({ id, retryCount }) {
+      await boss.fail(WEBHOOKS, { id, retryCount });
+    },
+    close: () => boss.stop({ graceful: false }),
+  };
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GenerationCreate } from '../contract/video/generations.ts';
+import { describeIssues } from '../contract/validation.ts';
+import { findGeneration } from '../store/video-generations.ts';
+import type { StoredGeneration } from '../store/video-generations.ts';
+import type { VideoPorts } from './deps.ts';
+import { VideoFault } from './faults.ts';
+import { cancelGeneration } from './generations/cancel.ts';
+import { buildGenerations } from './generations/render.ts';
+import { submitGenerations } from './generations/submit.ts';
+
+/** Between two looks at a generation. */
+const POLL_MS = 500;
+
+type Wanted = { prompt: string; model?: string; aspectRatio?: string; duration?: string; resolution?: string };
+type Made = { video: Record<string, unknown> } | { fault: string };
+
+/**
+ * Makes videos for who waits for them, inside of the process: the agent's tool. `open` is called at the first use; the
+ * addresses given begin with what `at.base` is by then.
+ */
+export function buildVideoMaker(open: () => Promise<VideoPorts>, at: { readonly base: string }) {
+  let opened: Promise<VideoPorts> | undefined;
+  return {
+    async generate(organizationId: string, callId: string, wanted: Wanted, signal: AbortSignal): Promise<Made> {
+      opened ??= open().catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      });
+      const ports = await opened;
+      const [first] = await ports.models.list();
+      const { model = first?.capabilities.name, ...rest } = wanted;
+      const body = GenerationCreate.safeParse({ ...rest, modelName: model });
+      if (!body.success) return { fault: describeIssues(body.error) };
+      try {
+        const idempotencyKey = `tool/${callId}`;
+        const { data } = await submitGenerations(ports, { organizationId, body: body.data, idempotencyKey });
+        const ended = await waitForEnd(ports, organizationId, data.generations[0]?.id ?? '', signal);
+        if (ended.state === 'failed') return { fault: ended.error ?? 'The video could not be made.' };
+        const [made] = await buildGenerations(ports, at.base, [ended]);
+        const { id, video_url, share_url, duration, width, height } = made!;
+        return { video: { id, share_url, video_url, duration, width, height } };
+      } catch (error) {
+        if (error instanceof VideoFault) return { fault: error.message };
+        throw error;
+      }
+    },
+  };
+}
+
+/** Deadlines and sweeps see to it that there is an end. */
+async function waitForEnd(
+  ports: VideoPorts,
+  organizationId: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<StoredGeneration> {
+  for (;;) {
+    const generation = await findGeneration(ports.db, organizationId, id);
+    if (generation === undefined) throw new Error('The generation is gone.');
+    if (generation.state === 'completed' || generation.state === 'failed') return generation;
+    if (signal.aborted) {
+      await cancelGeneration(ports, generation);
+      throw signal.reason;
+    }
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

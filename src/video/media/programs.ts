@@ -1,0 +1,21 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+
+/** Looked at in this order, whatever the environment's PATH says. */
+const PLACES = ['/usr/local/bin', '/usr/bin', '/bin'];
+
+export type ProgramName = 'ffmpeg' | 'ffprobe' | 'prlimit' | 'bwrap' | 'unshare' | 'true';
+
+/** The path of a program of this machine. */
+export function findProgram(name: ProgramName, places: readonly string[] = PLACES): string | undefined {
+  return places.map((place) => join(place, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import type { Readable } from 'node:stream';
+import { buildLimits, buildWalls, findWalls } from './confine.ts';
+import type { Access, Limits } from './confine.ts';
+import { findProgram } from './programs.ts';
+
+export type MediaRun = Access & {
+  program: 'ffmpeg' | 'ffprobe';
+  args: readonly string[];
+  limits: Limits;
+  signal?: AbortSignal;
+  /** folders where the program is looked for; default: the system's */
+  places?: readonly string[];
+  /** hears each line of stdout while it runs; without it stdout is collected */
+  onLine?(line: string): void;
+};
+
+export type MediaFault =
+  /** the program is not on this machine */
+  | 'missing'
+  /** the wall clock or the processor time ran out */
+  | 'timeout'
+  /** it said no: see `detail` */
+  | 'failed';
+
+/** A run that did not end well. `detail` is what the program said, for the log and never for callers. */
+export class MediaRunError extends Error {
+  override readonly name = 'MediaRunError';
+  readonly fault: MediaFault;
+  readonly detail: string;
+
+  constructor(fault: MediaFault, message: string, detail = '') {
+    super(message);
+    this.fault = fault;
+    this.detail = detail;
+  }
+}
+
+const MAX_STDOUT = 4 * 1024 * 1024;
+const MAX_STDERR = 8 * 1024;
+
+/** Nothing of the server's environment. Few memory arenas: each one reserves address space, which is limited. */
+const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/tmp', MALLOC_ARENA_MAX: '2' };
+
+/**
+ * Runs ffmpeg or ffprobe behind walls and limits, without a shell, at low priority, and returns its stdout. Its whole
+ * process group is killed when the signal aborts, which throws the signal's reason. Throws `MediaRunError`.
+ */
+export async function runMedia(run: MediaRun): Promise<string> {
+  const program = findProgram(run.program, run.places);
+  if (program === undefined) {
+    throw new MediaRunError(
+      'missing',
+      `${run.program} is not installed on this machine: install the system's package "ffmpeg".`,
+    );
+  }
+  run.signal?.throwIfAborted();
+  const walls = buildWalls(await findWalls(), run);
+  const [file = program, ...args] = [...buildLimits(run.limits), ...walls, program, ...run.args];
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: ENV, detached: true });
+  return await attend(child, run);
+}
+
+function attend(child: ChildProcessByStdio<null, Readable, Readable>, run: MediaRun): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const stderr = collect(child.stderr, MAX_STDERR);
+    const stdout = run.onLine === undefined ? collect(child.stdout, MAX_STDOUT) : undefined;
+    if (run.onLine !== undefined) readLines(child.stdout, (line) => run.onLine?.(line));
+    lowerPriority(child.pid);
+
+    let late = false;
+    const kill = () => killGroup(child.pid);
+    const timer = setTimeout(() => {
+      late = true;
+      kill();
+    }, run.limits.wallMs);
+    run.signal?.addEventListener('abort', kill, { once: true });
+    const settle = () => {
+      clearTimeout(timer);
+      run.signal?.removeEventListener('abort', kill);
+    };
+
+    child.once('error', (error) => {
+      settle();
+      reject(new MediaRunError('failed', `${run.program} could not be started.`, error.message));
+    });
+    child.once('close', (code, signal) => {
+      settle();
+      if (run.signal?.aborted === true) return reject(run.signal.reason as Error);
+      // bwrap passes on the signal that ended its child as 128 and its number.
+      const spent = signal === 'SIGXCPU' || code === 128 + constants.signals.SIGXCPU;
+      const killed = signal === 'SIGKILL' || code === 128 + constants.signals.SIGKILL;
+      if (late || spent || killed) {
+        return reject(new MediaRunError('timeout', `${run.program} took too long.`, stderr()));
+      }
+      if (code !== 0) return reject(new MediaRunError('failed', `${run.program} failed.`, stderr()));
+      resolve(stdout?.() ?? '');
+    });
+  });
+}
+
+function collect(stream: Readable, limit: number): () => string {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (bytes < limit) chunks.push(chunk.subarray(0, limit - bytes));
+    bytes += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+function readLines(stream: Readable, onLine: (line: string) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = (lines.pop() ?? '').slice(-MAX_STDERR);
+    lines.forEach(onLine);
+  });
+}
+
+/** Whoever waits for an answer of this machine goes before who waits for a video. */
+function lowerPriority(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended already.
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing is left of it.
+  }
+}

@@ -1,0 +1,44 @@
+import type { VideoEnginesConfig } from '../contract/video/engines.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import { buildModels } from './deps.ts';
+import type { VideoPorts, VideoSettings } from './deps.ts';
+import { openEngines } from './engines/open-engines.ts';
+import { openSubmitter } from './generations/submitter.ts';
+import { openVideoQueue } from './jobs/queue.ts';
+import { startVideoWorker } from './worker/start.ts';
+
+type Backends = Omit<VideoPorts, 'queue' | 'submitter' | 'models' | 'settings'>;
+
+export type VideoOptions = {
+  engines: VideoEnginesConfig;
+  settings: VideoSettings;
+  /** renders at once */
+  concurrency: number;
+  /** the address in webhooks */
+  readonly base: string;
+  /** ms that a shutdown lets renders go on */
+  drainMs: number;
+};
+
+/** Opens queue and engines, and gives what submitting needs. */
+export async function openVideoPorts(
+  backends: Backends,
+  options: Pick<VideoOptions, 'engines' | 'settings'>,
+  lifecycle: Lifecycle,
+): Promise<VideoPorts> {
+  const queue = lifecycle.use('video queue', await openVideoQueue(backends));
+  const engines = openEngines(options.engines, backends);
+  lifecycle.onClose('video engines', async () => {
+    for (const engine of engines) await engine.close?.();
+  });
+  const { settings } = options;
+  const submitter = openSubmitter({ ...backends, queue, settings });
+  return { ...backends, queue, submitter, models: buildModels(engines), settings };
+}
+
+/** The same, with a worker that renders. */
+export async function openVideo(backends: Backends, options: VideoOptions, lifecycle: Lifecycle): Promise<VideoPorts> {
+  const ports = await openVideoPorts(backends, options, lifecycle);
+  lifecycle.use('video worker', await startVideoWorker(ports, options));
+  return ports;
+}

@@ -1,0 +1,131 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { MultipartFile } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import { CharacterCreate } from '../../contract/video/catalog.ts';
+import type { Character } from '../../contract/video/catalog.ts';
+import { describeIssues } from '../../contract/validation.ts';
+import { EgressError } from '../../egress/error.ts';
+import { errors } from '../../errors.ts';
+import { findUnstorable } from '../../http/text.ts';
+import { newId } from '../../ids.ts';
+import { insertCharacter, insertUpload, saveProbe } from '../../store/video-references.ts';
+import type { StoredCharacter } from '../../store/video-references.ts';
+import type { VideoPorts } from '../deps.ts';
+import { VideoFault } from '../faults.ts';
+import { inspectFile, withScratch } from './inspect.ts';
+
+const MAX_IMAGES = 10;
+const MAX_IMAGE_BYTES = 10 * 1024 ** 2;
+const FETCH_MS = 20_000;
+
+/** Images in files of a scratch folder, each with the field that it came in. */
+type Given = { name: string; description: string | null; images: { field: string; path: string }[] };
+
+export function buildCharacter({ id, name, description, createdAt, imageKeys }: StoredCharacter): Character {
+  return { id, name, description, created_at: createdAt.getTime(), image_keys: imageKeys };
+}
+
+/** Keeps a character with its images, looked at and without what is written beside the pictures. */
+export async function createCharacter(
+  ports: VideoPorts,
+  organizationId: string,
+  request: FastifyRequest,
+): Promise<StoredCharacter> {
+  return withScratch(async (folder) => {
+    const given = request.isMultipart() ? await readForm(request, folder) : await readJson(ports, request.body, folder);
+    const imageKeys: string[] = [];
+    for (const { field, path } of given.images) imageKeys.push(await keepImage(ports, organizationId, field, path));
+    const { name, description } = given;
+    return insertCharacter(ports.db, organizationId, { id: newId('chr'), name, description, imageKeys });
+  });
+}
+
+async function keepImage(ports: VideoPorts, organizationId: string, field: string, path: string): Promise<string> {
+  const key = `uploads/${newId('upl')}/character`;
+  // An image that is none is a mistake in the request here, not a reference that cannot be used.
+  const probed = await inspectFile(ports.objects, path, key, 'image', field).catch((error: unknown) => {
+    throw error instanceof VideoFault ? errors.validation(error.message) : error;
+  });
+  await ports.objects.put(key, createReadStream(`${path}.clean`), { contentType: 'image/jpeg' });
+  const upload = { key, fileName: 'character', contentType: 'image/jpeg', sizeBytes: 0 };
+  await insertUpload(ports.db, organizationId, upload);
+  await saveProbe(ports.db, organizationId, probed);
+  return key;
+}
+
+function parse(value: unknown): CharacterCreate {
+  const result = CharacterCreate.safeParse(value);
+  if (!result.success) throw errors.validation(describeIssues(result.error, 'body'));
+  const unstorable = findUnstorable(value);
+  if (unstorable !== undefined) throw errors.validation(`body: ${unstorable.reason}`);
+  return result.data;
+}
+
+async function readJson(ports: VideoPorts, body: unknown, folder: string): Promise<Given> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw errors.validation('body: must be of type object');
+  }
+  const { name, description = null, images } = parse(body);
+  const bad = images.findIndex((image) => !/^https?:\/\//i.test(image));
+  if (bad !== -1) throw errors.validation(`images[${bad}]: must be an address that begins with http or https`);
+  const files = [];
+  for (const [index, url] of images.entries()) {
+    const field = `images[${index}]`;
+    const path = join(folder, String(index));
+    await download(ports, url, path, field);
+    files.push({ field, path });
+  }
+  return { name, description, images: files };
+}
+
+async function download({ egress }: VideoPorts, url: string, path: string, field: string): Promise<void> {
+  try {
+    const response = await egress.fetch(url, { maxBytes: MAX_IMAGE_BYTES, timeoutMs: FETCH_MS });
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
+      throw errors.validation(`${field}: answered ${response.status}`);
+    }
+    await pipeline(Readable.fromWeb(response.body as never), createWriteStream(path));
+  } catch (error) {
+    if (error instanceof EgressError) throw errors.validation(`${field}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function saveFile(part: MultipartFile, path: string): Promise<void> {
+  await pipeline(part.file, createWriteStream(path));
+  if (part.file.truncated) throw errors.validation(`images: must each be at most ${MAX_IMAGE_BYTES} bytes`);
+}
+
+async function readForm(request: FastifyRequest, folder: string): Promise<Given> {
+  const fields: Record<string, unknown> = {};
+  const images: Given['images'] = [];
+  const limits = { fileSize: MAX_IMAGE_BYTES, files: MAX_IMAGES + 1, fields: 20, fieldSize: 10_000 };
+  try {
+    for await (const part of request.parts({ limits })) {
+      if (part.type === 'file') {
+        const field = `images[${images.length}]`;
+        const path = join(folder, String(images.length));
+        if (part.fieldname !== 'images' && part.fieldname !== 'images[]') part.file.resume();
+        else {
+          await saveFile(part, path);
+          images.push({ field, path });
+        }
+      } else if (part.fieldname === 'images' || part.fieldname === 'images[]') {
+        throw errors.validation('images: must be files');
+      } else fields[part.fieldname] = part.value;
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'FST_FILES_LIMIT') throw errors.validation(`images: must be at most ${MAX_IMAGES} items`);
+    // What the parser says of a body that is no form has no code; errors of the disk and our own have.
+    if (code.startsWith('FST_') || code === '')
+      throw errors.validation('body: must be a valid form of at most 20 fields');
+    throw error;
+  }
+  const { name, description = null } = parse({ ...fields, images: images.map(({ field }) => field) });
+  return { name, description, images };
+}

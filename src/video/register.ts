@@ -1,0 +1,27 @@
+import multipart from '@fastify/multipart';
+import { registerBodyParser } from '../http/body.ts';
+import type { Surface } from '../http/server.ts';
+import { registerAssetRoutes } from './catalog/assets.ts';
+import { registerCatalogRoutes } from './catalog/register.ts';
+import type { VideoDeps, VideoPorts } from './deps.ts';
+import { sendVideoError } from './faults.ts';
+import { registerGenerationRoutes } from './generations/register.ts';
+import { registerReferenceRoutes } from './references/register.ts';
+import { registerSharePages } from './share/register.ts';
+
+/** The video service's routes. Errors on them have its own shape. */
+export function buildVideoSurface(ports: VideoPorts): Surface {
+  return (app, http) => {
+    const deps: VideoDeps = { ...ports, ...http };
+    void app.register(async (scope) => {
+      scope.setErrorHandler((error, request, reply) => sendVideoError(deps.log, error, request, reply));
+      registerBodyParser(scope);
+      await scope.register(multipart);
+      registerGenerationRoutes(scope, deps);
+      registerReferenceRoutes(scope, deps);
+      registerCatalogRoutes(scope, deps);
+      registerAssetRoutes(scope, deps);
+      registerSharePages(scope, deps);
+    });
+  };
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { errors } from '../../errors.ts';
+import { findSharedGeneration } from '../../store/video-generations.ts';
+import type { VideoDeps } from '../deps.ts';
+import { signResult } from '../generations/render.ts';
+import { findBase } from '../public-url.ts';
+import { renderNoPage, renderSharePage } from './page.ts';
+
+/** The page holds no script. Its video may come from another origin, which is where a store has a server of its own. */
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; media-src 'self' http: https:; img-src 'self' http: https:; base-uri 'none'";
+const HEADERS = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
+const SLUG = /^[A-Za-z0-9_-]{16,64}$/;
+
+/** Public pages of finished videos, by what nobody can guess; open, without a key, until they are revoked. */
+export function registerSharePages(app: FastifyInstance, deps: VideoDeps): void {
+  const { db, settings } = deps;
+
+  const find = async (request: FastifyRequest) => {
+    const { slug } = request.params as { slug: string };
+    const generation = SLUG.test(slug) ? await findSharedGeneration(db, slug) : undefined;
+    return generation && { slug, generation, base: findBase(request, settings.publicUrl) };
+  };
+
+  app.get('/s/:slug', async (request, reply) => {
+    const found = await find(request);
+    void reply.type('text/html; charset=utf-8').headers(HEADERS);
+    if (found === undefined) return reply.code(404).send(renderNoPage());
+    return reply.send(renderSharePage(found.base, found.slug, found.generation));
+  });
+
+  const redirect = (name: 'video' | 'thumbnail') =>
+    app.get(`/s/:slug/${name}`, async (request, reply) => {
+      const found = await find(request);
+      const key = name === 'video' ? found?.generation.videoKey : found?.generation.thumbnailKey;
+      if (found === undefined || key === undefined || key === null) throw errors.notFound('page');
+      return reply.header('cache-control', 'no-store').redirect(await signResult(deps, found.base, key), 302);
+    });
+  redirect('video');
+  redirect('thumbnail');
+}

@@ -1,0 +1,52 @@
+import { createHmac } from 'node:crypto';
+import { findGeneration } from '../../store/video-generations.ts';
+import type { VideoPorts } from '../deps.ts';
+import { buildGenerations } from '../generations/render.ts';
+import type { WebhookJob } from '../jobs/queue.ts';
+import { ensureWebhookSecret } from './secret.ts';
+
+const TIMEOUT_MS = 15_000;
+/** Of an answer that nobody reads. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** As Standard Webhooks signs: HMAC-SHA256 over id, time and body, by the secret behind its prefix. */
+export function signWebhook(secret: string, id: string, timestamp: number, body: string): string {
+  const key = Buffer.from(secret.slice(secret.indexOf('_') + 1), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+}
+
+/**
+ * Calls a webhook once. The id stays the same over all tries, so that a receiver can drop what comes twice. Throws when
+ * the receiver does not take it.
+ */
+export async function deliverWebhook(
+  ports: Pick<VideoPorts, 'db' | 'objects' | 'egress' | 'masterKeys'>,
+  base: string,
+  { id, data }: WebhookJob,
+): Promise<void> {
+  const generation = await findGeneration(ports.db, data.organizationId, data.generationId);
+  if (generation === undefined) return;
+  const [described] = await buildGenerations(ports, base, [generation]);
+  const secret = await ensureWebhookSecret(ports, data.organizationId);
+  const timestamp = Math.floor(Date.now() / 1000);
+  const body = JSON.stringify({
+    type: data.event,
+    timestamp: new Date(timestamp * 1000).toISOString(),
+    data: described,
+  });
+  const response = await ports.egress.fetch(data.url, {
+    method: 'POST',
+    redirect: 'error',
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signWebhook(secret, id, timestamp, body),
+    },
+    body,
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_ANSWER_BYTES,
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`The webhook answered ${response.status}.`);
+}
