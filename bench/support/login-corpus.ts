@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { ElementDescription, Observation } from '../../src/login/detection/description.ts';
+import { observePage } from '../../src/login/detection/observe.ts';
+
+export type Label = { scoring: string | null; submit: boolean };
+export type CorpusPage = {
+  file: string;
+  expected: 'login' | 'registration' | 'login or registration' | 'other';
+  /** In the third that nothing is tuned to. */
+  heldOut: boolean;
+  observation: Observation;
+  observedMs: number;
+  labels: ReadonlyMap<string, Label>;
+};
+
+const ORIGIN = 'https://site.example';
+const LOAD_TIMEOUT_MS = 30_000;
+
+/** Keeps the labels beside their elements and takes them out of the page, before anything looks at it. */
+const HIDE_LABELS = `globalThis.labelled = [...document.querySelectorAll('[data-manual-scoring],[data-manual-submit]')].map((element) => {
+  const label = { scoring: element.getAttribute('data-manual-scoring'), submit: element.hasAttribute('data-manual-submit') };
+  element.removeAttribute('data-manual-scoring');
+  element.removeAttribute('data-manual-submit');
+  return [element, label];
+})`;
+const READ_LABELS = `((numbers) => {
+  const code = globalThis[Symbol.for('capstan.detection')];
+  const labels = new Map(globalThis.labelled);
+  return numbers.map((number) => labels.get(code.findNumbered(number)) ?? null);
+})`;
+
+function decideExpected(file: string): CorpusPage['expected'] {
+  if (file.includes('login_signup')) return 'login or registration';
+  if (file.includes('login')) return 'login';
+  return file.includes('signup') ? 'registration' : 'other';
+}
+
+async function readLabels(page: Page, elements: readonly ElementDescription[]): Promise<Map<string, Label>> {
+  const numbers = elements.map(({ id }) => Number(id.split('.')[1]));
+  const labels = await page.evaluate<(Label | null)[]>(`${READ_LABELS}(${JSON.stringify(numbers)})`);
+  return new Map(
+    elements.flatMap(({ id }, index) => {
+      const label = labels[index];
+      return label ? [[id, label] as const] : [];
+    }),
+  );
+}
+
+/** Serves each page of a folder by itself, with everything else of the network refused, and observes it. */
+export async function* observeCorpus(folder: string, context: BrowserContext): AsyncGenerator<CorpusPage> {
+  let html = '';
+  await context.route('**', (route) =>
+    route.request().url() === `${ORIGIN}/`
+      ? route.fulfill({ contentType: 'text/html; charset=utf-8', body: html })
+      : route.abort(),
+  );
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.html'))) {
+    html = readFileSync(join(folder, file), 'utf8');
+    const page = await context.newPage();
+    await page.goto(`${ORIGIN}/`, { waitUntil: 'domcontentloaded', timeout: LOAD_TIMEOUT_MS });
+    await page.evaluate(HIDE_LABELS);
+    const started = performance.now();
+    const observation = await observePage(page, ({ origin }) => origin === ORIGIN);
+    const observedMs = performance.now() - started;
+    const labels = await readLabels(page, observation.frames[0]?.elements ?? []);
+    const heldOut = (createHash('sha256').update(file).digest()[0] ?? 0) % 3 === 0;
+    yield { file, expected: decideExpected(file), heldOut, observation, observedMs, labels };
+    await page.close();
+  }
+}

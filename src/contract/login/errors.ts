@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** Stable codes of the website login and the HTTP status of each. */
+export const LOGIN_ERROR_STATUS = {
+  validation_error: 400,
+  unsafe_domain: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  verification_required: 409,
+  account_exists: 409,
+  challenge_expired: 410,
+  payload_too_large: 413,
+  invalid_credentials: 422,
+  invalid_code: 422,
+  login_form_not_found: 422,
+  ambiguous_form: 422,
+  captcha_required: 422,
+  account_locked: 422,
+  signup_rejected: 422,
+  rate_limited: 429,
+  server_error: 500,
+  method_not_available: 501,
+  site_unreachable: 502,
+  capacity: 503,
+  unavailable: 503,
+  login_timeout: 504,
+} as const;
+export type LoginErrorCode = keyof typeof LOGIN_ERROR_STATUS;
+
+export type LoginPublicCode = Exclude<LoginErrorCode, 'unavailable'>;
+
+/** What stands in `error` of the body. */
+export function publicLoginCode(code: LoginErrorCode): LoginPublicCode {
+  return code === 'unavailable' ? 'server_error' : code;
+}
+
+export const LoginChallengeKind = z.enum(['otp_email', 'otp_sms', 'totp', 'magic_link', 'email_verification']);
+export type LoginChallengeKind = z.infer<typeof LoginChallengeKind>;
+
+/** What a `verification_required` says beside its message. */
+export const LoginChallengeDetails = z
+  .object({
+    challengeId: z.string(),
+    kind: LoginChallengeKind,
+    /** what the page says of where the code went, without the code */
+    hint: z.string().nullable(),
+    expiresAt: z.iso.datetime(),
+  })
+  .meta({ id: 'LoginChallenge' });
+export type LoginChallengeDetails = z.infer<typeof LoginChallengeDetails>;
+
+export const LoginErrorBody = z
+  .object({
+    error: z.enum(Object.keys(LOGIN_ERROR_STATUS).map((code) => publicLoginCode(code as LoginErrorCode))),
+    message: z.string(),
+    requestId: z.string(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'LoginError' });
+export type LoginErrorBody = z.infer<typeof LoginErrorBody>;

@@ -1,0 +1,72 @@
+import type { SiteSession } from '../contract/login/shapes.ts';
+import { newId } from '../ids.ts';
+import { listLoginCredentials } from '../store/login-credentials.ts';
+import { openChallenges } from './challenges.ts';
+import { openCredentialService } from './credentials.ts';
+import type { LoginPorts } from './deps.ts';
+import { decideLoginFault } from './errors.ts';
+import { findRegistrable } from './site.ts';
+
+type Session = { credentialId: string; storageState: unknown; origins: string[]; expiresAt: string };
+type Wanted = { site: string; credentialId?: string };
+
+/** For a login that an agent waits for. */
+const TIMEOUT_SECONDS = 120;
+
+function readHost(text: string): string | undefined {
+  const host = URL.parse(text.includes('://') ? text : `https://${text}`)?.hostname;
+  return host === undefined || host === '' ? undefined : findRegistrable(host);
+}
+
+/** Signs in for who is inside of the process: the agent's tool. `open` is called at the first use. */
+export function buildWebsiteAccounts(open: () => LoginPorts) {
+  let ports: LoginPorts | undefined;
+
+  const find = async (db: LoginPorts['db'], organizationId: string, { site, credentialId }: Wanted) => {
+    const host = readHost(site);
+    if (host === undefined) return { fault: 'site: must be the address or the domain of a website' };
+    const all = await listLoginCredentials(db, organizationId);
+    const fitting = all.filter(({ domain }) => readHost(domain) === host);
+    const chosen = credentialId === undefined ? fitting : fitting.filter((each) => each.credentialId === credentialId);
+    const [one, ...more] = chosen;
+    if (one === undefined) return { fault: `No ${fitting.length > 0 ? 'such ' : ''}credential is stored for ${host}.` };
+    if (more.length === 0) return { id: one.credentialId };
+    const list = chosen.map((each) => `${each.credentialId} (${each.username ?? 'no user name'})`).join(', ');
+    return { fault: `Several credentials are stored for ${host}; say which by credential_id: ${list}` };
+  };
+
+  const refresh = async (own: LoginPorts, organizationId: string, credentialId: string) => {
+    const challenges = openChallenges(own.db, newId('wrk'));
+    try {
+      const body = { credentialId, force: false, timeoutSeconds: TIMEOUT_SECONDS };
+      const answer = await openCredentialService(own, challenges).refresh(organizationId, body);
+      const { storageState, origins, expiresAt = '' } = answer.body as SiteSession;
+      return { session: { credentialId, storageState, origins, expiresAt } satisfies Session };
+    } catch (error) {
+      const fault = decideLoginFault(error, 0);
+      if (fault.code === 'server_error') throw error;
+      return { fault: `${fault.code}: ${fault.message}` };
+    } finally {
+      // Nobody here can answer for a person.
+      challenges.close();
+    }
+  };
+
+  return {
+    async signIn(
+      organizationId: string,
+      wanted: Wanted,
+      signal: AbortSignal,
+    ): Promise<{ session: Session } | { fault: string }> {
+      ports ??= open();
+      const found = await find(ports.db, organizationId, wanted);
+      if (found.fault !== undefined) return { fault: found.fault };
+      // What an interrupt leaves behind ends by itself, and its session is kept for the next call.
+      const interrupted = new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      });
+      signal.throwIfAborted();
+      return Promise.race([refresh(ports, organizationId, found.id), interrupted]);
+    },
+  };
+}

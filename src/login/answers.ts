@@ -1,0 +1,62 @@
+import { createGuardrails, generate } from 'otplib';
+import type { LoginCred, LoginMethod } from '../contract/login/shapes.ts';
+import { LoginFault } from './fault.ts';
+import type { AnswerSource, Ask, Given } from './flow/ask.ts';
+
+/** A code that ends within this is not worth typing. */
+const TOO_LATE_MS = 2000;
+
+/** Most sites hand out secrets of 10 bytes, fewer than the library wants of new ones. */
+const GUARDRAILS = createGuardrails({ MIN_SECRET_BYTES: 1 });
+
+type Totp = { secret: string; digits: 6 | 7 | 8; period: number; algorithm: 'sha1' | 'sha256' | 'sha512' };
+
+/** The parameters of an authenticator: from base-32 text, spaces and case as people copy it, or an `otpauth://` URI. */
+export function readTotp(text: string): Totp {
+  const bad = () => new LoginFault('validation_error', 'cred.totpSecret: must be base-32 or an otpauth URI');
+  const uri = /^otpauth:\/\/totp\//i.test(text) ? URL.parse(text) : undefined;
+  if (uri === null) throw bad();
+  const get = (name: string) => uri?.searchParams.get(name) ?? undefined;
+  const secret = (uri === undefined ? text : (get('secret') ?? '')).replaceAll(/[\s-]/g, '').toUpperCase();
+  if (!/^[A-Z2-7]{8,}=*$/.test(secret)) throw bad();
+  const digits = Number(get('digits') ?? 6);
+  const period = Number(get('period') ?? 30);
+  const algorithm = (get('algorithm') ?? 'SHA1').toLowerCase().replace('-', '');
+  if (![6, 7, 8].includes(digits) || !(period >= 5 && period <= 300)) throw bad();
+  if (!['sha1', 'sha256', 'sha512'].includes(algorithm)) throw bad();
+  return {
+    secret: secret.replace(/=+$/, ''),
+    digits: digits as Totp['digits'],
+    period,
+    algorithm: algorithm as Totp['algorithm'],
+  };
+}
+
+/** The code that is valid at `now`, or the next one where that one is about to end. */
+export async function makeTotpCode(totp: Totp, now: number): Promise<string> {
+  const leftMs = totp.period * 1000 - (now % (totp.period * 1000));
+  const at = leftMs < TOO_LATE_MS ? now + leftMs : now;
+  const { secret, digits, period, algorithm } = totp;
+  return generate({ secret, digits, period, algorithm, epoch: Math.floor(at / 1000), guardrails: GUARDRAILS });
+}
+
+/** Codes and links for one login: from what the caller has sent, else by asking the caller. */
+export function buildAnswers(
+  { loginMethod, cred }: { loginMethod: LoginMethod; cred: LoginCred },
+  ask: (ask: Ask, wrong: boolean) => Promise<Given>,
+): AnswerSource {
+  const { totpSecret, totpCode } = cred;
+  const totp = totpSecret === undefined ? undefined : readTotp(totpSecret);
+  let used = false;
+  return {
+    available: true,
+    async get(asked, wrong, rest) {
+      const own = totp === undefined ? totpCode : await makeTotpCode(totp, Date.now());
+      const fits = asked.kind === 'totp' || loginMethod === 'totp';
+      if (own === undefined || !fits) return rest(() => ask(asked, wrong));
+      if (used) throw new LoginFault('invalid_code', 'The site refused the code.');
+      used = true;
+      return { code: own };
+    },
+  };
+}

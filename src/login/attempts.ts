@@ -1,0 +1,57 @@
+import type { Limits } from '../backends/limits/limits.ts';
+import type { MasterKeys } from '../master-key.ts';
+import { LoginFault } from './fault.ts';
+
+const MAX_FAILED = 5;
+const PERIOD_MS = 15 * 60_000;
+
+/** How a call ended, as far as the account's tries are concerned. */
+const COUNTS: ReadonlySet<string> = new Set(['invalid_credentials', 'invalid_code', 'account_locked']);
+
+/** Attempts of this process by account. */
+const underWay = new Map<string, Set<Promise<void>>>();
+
+/**
+ * Runs an attempt unless 5 have failed within 15 minutes for this origin and user name; then `rate_limited`. The point is
+ * taken before and given back unless the site refused, so that attempts at the same time cannot be too many; where those
+ * under way hold all that is left, the next one waits for them.
+ */
+export async function limitAttempts<T>(
+  { limits, masterKeys }: { limits: Limits; masterKeys: MasterKeys },
+  account: { organizationId: string; origin: string; username: string | undefined },
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const { organizationId, origin, username = '' } = account;
+  const name = masterKeys.fingerprint('login-attempts', JSON.stringify([organizationId, origin, username]));
+  const key = `login-failures:${name}`;
+  for (;;) {
+    const allowance = await limits.take(key, 1, MAX_FAILED, PERIOD_MS);
+    if (allowance.allowed) break;
+    const others = underWay.get(key);
+    if (others !== undefined && others.size > 0) {
+      // Points that attempts under way hold may come back.
+      await Promise.race(others);
+      continue;
+    }
+    throw new LoginFault('rate_limited', 'Too many failed attempts for this account; wait before the next one.', {
+      details: { reason: 'failed_attempts' },
+      retryAfterSeconds: Math.max(1, Math.ceil(allowance.resetMs / 1000)),
+    });
+  }
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const others = underWay.get(key) ?? new Set();
+  underWay.set(key, others.add(ended));
+  try {
+    const result = await attempt();
+    await limits.refund(key, 1);
+    return result;
+  } catch (error) {
+    if (!(error instanceof LoginFault && COUNTS.has(error.code))) await limits.refund(key, 1);
+    throw error;
+  } finally {
+    others.delete(ended);
+    if (others.size === 0) underWay.delete(key);
+    end();
+  }
+}

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser } from 'playwright-core';
+import { errorText } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+import { buildChromiumArguments } from './chromium.ts';
+import { BROWSER_FOLDER } from './leftovers.ts';
+
+export type BrowserOptions = {
+  program: string;
+  noSandbox: boolean;
+  /** beside our own; tests trust certificates with it */
+  extraArguments?: readonly string[];
+};
+
+/** One browser process with all its children. */
+export type LoginBrowser = {
+  browser: Browser;
+  /** of the browser process; it leads a group of its own */
+  pid: number;
+  /** what it calls itself to sites */
+  userAgent: string;
+  /** Ends it; by force when it does not go by itself. Never throws. */
+  close(): Promise<void>;
+};
+
+const LAUNCH_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 3000;
+
+/** The SDK costs a third of a second to load, so it is loaded with the first browser. */
+const loadSdk = () => import('playwright-core');
+
+/** Throws when the program does not start. */
+export async function launchBrowser(options: BrowserOptions, log: Logger): Promise<LoginBrowser> {
+  // The SDK would leave one of its own behind when the browser has to be killed.
+  const folder = await mkdtemp(join(tmpdir(), BROWSER_FOLDER));
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+  try {
+    return await launchIn(folder, options, log, remove);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function launchIn(
+  folder: string,
+  options: BrowserOptions,
+  log: Logger,
+  remove: () => Promise<void>,
+): Promise<LoginBrowser> {
+  const { chromium } = await loadSdk();
+  const browser = await chromium.launch({
+    executablePath: options.program,
+    artifactsDir: folder,
+    chromiumSandbox: !options.noSandbox,
+    args: [
+      ...buildChromiumArguments(options),
+      // It also tells whose folder it is, to whoever looks for those of browsers that are no more.
+      `--disk-cache-dir=${join(folder, 'cache')}`,
+      ...(options.extraArguments ?? []),
+    ],
+    // What belongs to no job has no way out: nothing listens on the port of "discard".
+    proxy: { server: 'http://127.0.0.1:9' },
+    timeout: LAUNCH_TIMEOUT_MS,
+    handleSIGHUP: false,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+  });
+  const pid = await findPid(browser).catch(async (error: unknown) => {
+    await browser.close().catch(() => undefined);
+    throw error;
+  });
+  const [major = '0'] = browser.version().split('.');
+  let closing: Promise<void> | undefined;
+  const end = async () => {
+    const gone = browser.close().catch(() => undefined);
+    await Promise.race([gone, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+    killGroup(pid, log);
+    // By now it is gone for certain; the SDK has its profile to remove.
+    await Promise.race([gone, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+    await remove();
+  };
+  return {
+    browser,
+    pid,
+    userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`,
+    close: () => (closing ??= end()),
+  };
+}
+
+async function findPid(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const found = processInfo.find(({ type }) => type === 'browser');
+  if (found === undefined) throw new Error('the browser does not tell its process');
+  return found.id;
+}
+
+/** Whatever is left of the group. One that another has taken over meanwhile is not ours any more. */
+function killGroup(pid: number, log: Logger): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') {
+      log.warn({ pid, error: errorText(error) }, 'a browser could not be killed');
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Egress } from '../../egress/egress.ts';
+import { EgressError } from '../../egress/error.ts';
+
+/** The way out of one job's browser context. */
+export type JobProxy = {
+  /** `http://127.0.0.1:<port>` */
+  url: string;
+  /** `host:port` of each target that was refused, in order, without doubles */
+  refused: readonly string[];
+  /** what went wrong with the connections to a target, the last one each, by `host:port` */
+  faults: ReadonlyMap<string, EgressError>;
+  close(): Promise<void>;
+};
+
+/** Headers that are between the browser and us. */
+const HOP_BY_HOP = ['proxy-connection', 'proxy-authorization', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
+const CONNECT_TIMEOUT_MS = 10_000;
+
+type Target = { host: string; port: number };
+
+function readAuthority(text: string): Target | undefined {
+  const url = URL.parse(`http://${text}`);
+  if (url === null || url.pathname !== '/' || url.username !== '') return undefined;
+  // The port is the default one where the URL shows none.
+  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: url.port === '' ? 80 : Number(url.port) };
+}
+
+/** Connects to the addresses that the guard has checked, one after the other, and to nothing else. */
+async function dial(egress: Egress, { host, port }: Target): Promise<Socket> {
+  const addresses = await egress.resolve(host, port);
+  let fault: unknown;
+  for (const { address, family } of addresses) {
+    try {
+      return await openSocket(address, family, port);
+    } catch (error) {
+      fault = error;
+    }
+  }
+  throw new EgressError('unreachable', `${host}:${port} could not be reached.`, fault);
+}
+
+function openSocket(address: string, family: number, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: address, family, port, timeout: CONNECT_TIMEOUT_MS, noDelay: true });
+    socket.once('connect', () => {
+      socket.setTimeout(0);
+      socket.removeAllListeners('timeout');
+      socket.removeListener('error', reject);
+      resolve(socket);
+    });
+    socket.once('timeout', () => socket.destroy(new Error('no connection in time')));
+    socket.once('error', reject);
+  });
+}
+
+/**
+ * A forward proxy for one job, on a free port of loopback. Each connection is resolved, checked and made to the very
+ * address that was checked, so neither redirects, frames, sockets, workers nor a name that changes its address get
+ * past the guard. Closing it cuts whatever is still open.
+ */
+export async function openJobProxy(egress: Egress): Promise<JobProxy> {
+  const sockets = new Set<Duplex>();
+  const refused: string[] = [];
+  const faults = new Map<string, EgressError>();
+
+  const keep = <T extends Duplex>(socket: T): T => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    // What breaks off ends the other side; there is nobody else to tell.
+    socket.on('error', () => socket.destroy());
+    return socket;
+  };
+  const note = (target: Target, error: unknown): EgressError => {
+    const fault = error instanceof EgressError ? error : new EgressError('unreachable', 'unreachable', error);
+    const name = `${target.host}:${target.port}`;
+    if (fault.fault === 'refused' && !refused.includes(name)) refused.push(name);
+    faults.set(name, fault);
+    return fault;
+  };
+  const open = async (target: Target): Promise<Socket> => {
+    try {
+      return keep(await dial(egress, target));
+    } catch (error) {
+      throw note(target, error);
+    }
+  };
+  const statusOf = (fault: unknown) =>
+    fault instanceof EgressError && fault.fault === 'refused' ? '403 Forbidden' : '502 Bad Gateway';
+
+  const tunnel = async (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    const target = readAuthority(request.url ?? '');
+    if (target === undefined) return client.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    try {
+      const upstream = await open(target);
+      if (client.destroyed) return upstream.destroy();
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      if (head.length > 0) upstream.write(head);
+      client.once('close', () => upstream.destroy());
+      upstream.once('close', () => client.destroy());
+      client.pipe(upstream).pipe(client);
+    } catch (fault) {
+      client.end(`HTTP/1.1 ${statusOf(fault)}\r\nconnection: close\r\n\r\n`);
+    }
+  };
+
+  const forward = async (request: IncomingMessage, response: ServerResponse) => {
+    const url = URL.parse(request.url ?? '');
+    const target = url?.protocol === 'http:' ? readAuthority(url.host) : undefined;
+    if (url === null || target === undefined) return response.writeHead(400).end();
+    try {
+      const socket = await open(target);
+      const headers: [string, string][] = [];
+      for (let at = 0; at < request.rawHeaders.length; at += 2) {
+        const name = request.rawHeaders[at] ?? '';
+        if (!HOP_BY_HOP.includes(name.toLowerCase())) headers.push([name, request.rawHeaders[at + 1] ?? '']);
+      }
+      const upstream = httpRequest({
+        createConnection: () => socket,
+        method: request.method ?? 'GET',
+        path: url.pathname + url.search,
+        headers: [...headers, ['connection', 'close']].flat(),
+        setHost: false,
+      });
+      upstream.on('response', (answer) => {
+        const raw = answer.rawHeaders.filter(
+          (_text, at) => !HOP_BY_HOP.includes(answer.rawHeaders[at - (at % 2)]?.toLowerCase() ?? ''),
+        );
+        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, raw);
+        answer.pipe(response);
+        answer.once('error', () => response.destroy());
+      });
+      upstream.once('error', (error) => {
+        note(target, error);
+        if (response.headersSent) response.destroy();
+        else response.writeHead(502).end();
+      });
+      response.once('close', () => upstream.destroy());
+      request.pipe(upstream);
+    } catch (fault) {
+      response.writeHead(Number(statusOf(fault).slice(0, 3))).end();
+    }
+  };
+
+  const server = createServer((request, response) => void forward(request, response));
+  server.on('connection', keep);
+  server.on('connect', (request, client, head) => void tunnel(request, client, head));
+  // Browsers ask for sockets by CONNECT; an upgrade in the open has no reason to be here.
+  server.on('upgrade', (_request, client) => client.destroy());
+  server.on('clientError', (_error, client) => client.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    refused,
+    faults,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

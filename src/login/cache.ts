@@ -1,0 +1,88 @@
+import type { Db } from '../backends/db/db.ts';
+import type { LoginRequest } from '../contract/login/shapes.ts';
+import { sha256 } from '../crypto.ts';
+import type { MasterKeys } from '../master-key.ts';
+import { UnsealError } from '../master-key.ts';
+import { deleteLoginSession, findLoginSession, putLoginSession } from '../store/login-sessions.ts';
+import { findExpiry } from './flow/collect.ts';
+import type { CollectedSession } from './flow/collect.ts';
+import { probeSession } from './probe.ts';
+import type { ProbePorts } from './probe.ts';
+import { buildSite } from './site.ts';
+import type { Site } from './site.ts';
+
+export type CacheState = 'hit' | 'miss' | 'revalidated' | 'coalesced';
+
+/** What makes two logins the same one. */
+export type SessionIdentity = Pick<LoginRequest, 'cred' | 'loginMethod' | 'collectionId' | 'additionalFields'> & {
+  organizationId: string;
+  site: Site;
+};
+
+export type CachePorts = ProbePorts & { db: Db; masterKeys: MasterKeys };
+
+/** How long a session that has been seen to work is handed out unseen. */
+const FRESH_MS = 60_000;
+
+/** The login page as every caller would write it. */
+export function normalizeLoginUrl(url: URL): string {
+  return url.origin + (url.pathname.replace(/\/+$/, '') || '/') + url.search;
+}
+
+export function keySession(masterKeys: MasterKeys, identity: SessionIdentity): string {
+  const { organizationId, collectionId, site, loginMethod, cred, additionalFields = {} } = identity;
+  const fields = Object.entries(additionalFields).sort(([left], [right]) => (left < right ? -1 : 1));
+  const parts = [
+    organizationId,
+    collectionId ?? '',
+    normalizeLoginUrl(site.url),
+    loginMethod,
+    cred.username ?? '',
+    sha256(cred.password ?? ''),
+    fields,
+  ];
+  return masterKeys.fingerprint('login-session', JSON.stringify(parts));
+}
+
+const contextOf = (key: string) => `login-session/${key}`;
+
+/** Returns when the session ends at the latest. */
+export async function keepSession(
+  { db, masterKeys }: CachePorts,
+  organizationId: string,
+  key: string,
+  session: CollectedSession,
+): Promise<Date> {
+  const expiresAt = findExpiry(session.cookies, new Date());
+  const sealed = masterKeys.seal(JSON.stringify(session), contextOf(key));
+  await putLoginSession(db, organizationId, key, { ...sealed, expiresAt });
+  return expiresAt;
+}
+
+/** A kept session that still works, or undefined. `allowedDomains`: what else belongs to the site. */
+export async function findSession(
+  ports: CachePorts,
+  { organizationId, key, allowedDomains }: { organizationId: string; key: string; allowedDomains: readonly string[] },
+  signal: AbortSignal,
+): Promise<{ session: CollectedSession; expiresAt: Date; state: CacheState } | undefined> {
+  const { db, masterKeys } = ports;
+  const kept = await findLoginSession(db, organizationId, key);
+  if (kept === undefined) return undefined;
+  let session: CollectedSession;
+  try {
+    session = JSON.parse(masterKeys.unseal(kept, contextOf(key))) as CollectedSession;
+  } catch (error) {
+    // Sealed by a master key that has gone: a login makes it anew.
+    if (error instanceof UnsealError) return undefined;
+    throw error;
+  }
+  if (Date.now() - kept.checkedAt.getTime() < FRESH_MS) return { session, expiresAt: kept.expiresAt, state: 'hit' };
+  const site = buildSite(session.url, allowedDomains);
+  const probed = await probeSession(ports, { organizationId, site, session }, signal);
+  if (probed === undefined) {
+    await deleteLoginSession(db, organizationId, key);
+    return undefined;
+  }
+  const expiresAt = await keepSession(ports, organizationId, key, probed);
+  return { session: probed, expiresAt, state: 'revalidated' };
+}

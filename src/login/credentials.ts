@@ -1,0 +1,119 @@
+import type { RefreshRequest, SignupRequest } from '../contract/login/shapes.ts';
+import { newId } from '../ids.ts';
+import { UnsealError } from '../master-key.ts';
+import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from '../store/login-credentials.ts';
+import { loginContext } from '../store/rewrap.ts';
+import { buildAnswers } from './answers.ts';
+import { limitAttempts } from './attempts.ts';
+import { findSession, keepSession } from './cache.ts';
+import type { Answered, Challenges } from './challenges.ts';
+import type { LoginPorts } from './deps.ts';
+import { LoginFault } from './fault.ts';
+import { listAffiliates, listFields, readOrder, showSession, startBoundJob, startLogin } from './service.ts';
+import type { LoginOrder, Made } from './service.ts';
+import { signUp } from './signup.ts';
+import { buildSite } from './site.ts';
+
+/** What is sealed of a stored credential. */
+type Secrets = { loginUrl: string; username: string; password: string; allowedDomains: string[] };
+
+/** Accounts that were made here: signing up, and signing in again later. */
+export function openCredentialService(ports: LoginPorts, challenges: Challenges) {
+  const { db, masterKeys } = ports;
+
+  const buildOrder = (organizationId: string, secrets: Secrets, timeoutSeconds: number): LoginOrder => {
+    const { loginUrl, username, password, allowedDomains } = secrets;
+    return readOrder({ ...ports, methods: ['password'] }, organizationId, {
+      domain: loginUrl,
+      loginMethod: 'password',
+      cred: { username, password },
+      ...(allowedDomains.length === 0 ? {} : { additionalFields: { allowedDomains } }),
+      useCache: true,
+      timeoutSeconds,
+    });
+  };
+
+  const store = async (
+    organizationId: string,
+    body: SignupRequest,
+    secrets: Secrets,
+    made: Made,
+    sessionKey: string,
+  ) => {
+    const id = newId('crd');
+    await insertLoginCredential(db, {
+      ...masterKeys.seal(JSON.stringify(secrets), loginContext(id)),
+      id,
+      organizationId,
+      collectionId: body.collectionId ?? null,
+      domain: body.domain,
+      username: secrets.username,
+      method: body.signup_method,
+      sessionKey,
+      expiresAt: made.expiresAt,
+    });
+    return id;
+  };
+
+  const show = (status: number, id: string, made: Made, state: string): Answered => ({
+    status,
+    body: { ...showSession(made.session), credentialId: id, expiresAt: made.expiresAt.toISOString() },
+    headers: { 'x-session-cache': state },
+  });
+
+  return {
+    async signup(organizationId: string, body: SignupRequest): Promise<Answered> {
+      if (body.signup_method === 'oauth') {
+        throw new LoginFault('method_not_available', 'Signing up by another service is switched off.');
+      }
+      const allowedDomains = listAffiliates(body.additionalFields);
+      const site = buildSite(body.domain, allowedDomains);
+      await ports.egress.check(site.url);
+      const { email, username, password } = body.cred;
+      const account = {
+        email,
+        username,
+        password,
+        inviteToken: body.invite_token,
+        fields: listFields(body.additionalFields),
+      };
+      const job = await startBoundJob(ports, { ...body, organizationId, key: null }, async ({ signal, ask }) => {
+        const answers = buildAnswers({ loginMethod: 'otp_email', cred: {} }, ask);
+        const attempted = { organizationId, origin: site.url.origin, username: username ?? email };
+        const done = await limitAttempts(ports, attempted, () =>
+          signUp({ ...account, organizationId, site }, { fleet: ports.fleet, answers, signal }),
+        );
+        const secrets = { loginUrl: done.loginUrl, username: done.username, password: done.password, allowedDomains };
+        const { key } = buildOrder(organizationId, secrets, body.timeoutSeconds);
+        const made = { session: done.session, expiresAt: await keepSession(ports, organizationId, key, done.session) };
+        return { ...made, id: await store(organizationId, body, secrets, made, key) };
+      });
+      if (job === undefined) throw new LoginFault('conflict', 'The same signup is under way.');
+      return challenges.follow(organizationId, job, (made) => show(201, made.id, made, 'miss'));
+    },
+
+    async refresh(organizationId: string, { credentialId, force, timeoutSeconds }: RefreshRequest): Promise<Answered> {
+      const stored = await findLoginCredential(db, organizationId, credentialId);
+      if (stored === undefined) throw new LoginFault('not_found', 'No such credential.');
+      let secrets: Secrets;
+      try {
+        secrets = JSON.parse(masterKeys.unseal(stored, loginContext(credentialId))) as Secrets;
+      } catch (error) {
+        if (!(error instanceof UnsealError)) throw error;
+        throw new LoginFault('server_error', 'The credential cannot be unsealed: its master key has gone.');
+      }
+      const order = buildOrder(organizationId, secrets, timeoutSeconds);
+      const allowedDomains = [order.site.url.href, ...secrets.allowedDomains];
+      const wanted = { organizationId, key: stored.sessionKey, allowedDomains };
+      const found = force ? undefined : await findSession(ports, wanted, AbortSignal.timeout(timeoutSeconds * 1000));
+      if (found !== undefined) return show(200, credentialId, found, found.state);
+      await ports.egress.check(order.site.url);
+      const job = await startLogin(ports, { ...order, key: stored.sessionKey, useCache: !force });
+      if (job === undefined) throw new LoginFault('conflict', 'A refresh of this credential is under way.');
+      const renewed = await challenges.follow(organizationId, job, (made) => show(200, credentialId, made, 'miss'));
+      const { expiresAt } = renewed.body as { expiresAt: string };
+      await updateLoginExpiry(db, organizationId, credentialId, new Date(expiresAt));
+      return renewed;
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { LoginMethod } from '../contract/login/shapes.ts';
+import type { Egress } from '../egress/egress.ts';
+import type { HttpDeps, HttpPorts } from '../http/deps.ts';
+import type { MasterKeys } from '../master-key.ts';
+import type { Fleet } from './browser/fleet.ts';
+
+/** What the role is given from outside. */
+export type LoginPorts = HttpPorts & {
+  egress: Egress;
+  masterKeys: MasterKeys;
+  fleet: Fleet;
+  /** switched on; the others answer 501 */
+  methods: readonly LoginMethod[];
+  /** ms that a challenge waits for its answer; absent: 5 minutes */
+  challengeMs?: number;
+};
+
+/** What every handler gets. */
+export type LoginDeps = LoginPorts & HttpDeps;

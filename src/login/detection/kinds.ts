@@ -1,0 +1,147 @@
+import { canSend, says } from './captions.ts';
+import { normalizeText } from './match.ts';
+import type { FieldRole, PageKind } from './plan.ts';
+import { readTexts } from './roles.ts';
+import type { Field, Section } from './sections.ts';
+import { readSigns } from './signs.ts';
+import type { Signs } from './signs.ts';
+
+/** A section and what it is for. */
+export type Verdict = {
+  section: Section;
+  kind: PageKind;
+  signs: Signs;
+  /** How likely the kind is, against other sections of the page. */
+  score: number;
+};
+
+/** A sum of signs from which one password and a name make a login; below it, a registration. */
+const LOGIN_FROM = -0.5;
+const NAMES: readonly FieldRole[] = [
+  'username',
+  'email',
+  'phone',
+  'other',
+  'company',
+  'full-name',
+  'family-name',
+  'card',
+];
+
+function countAll(signs: Signs, ...roles: FieldRole[]): number {
+  return roles.reduce((sum, role) => sum + signs.count(role), 0);
+}
+
+/** A code and, once more, the password: the second step of some banks. */
+function isCodeAndPassword({ texts, passwords, count }: Signs): boolean {
+  const codes = texts.filter(({ role }) => role.role === 'code' && role.certainty > 3).length;
+  return codes > 0 && codes + passwords.length === texts.length && count('password') === 1;
+}
+
+function decideWithPassword(signs: Signs): PageKind {
+  const { passwords, count, score } = signs;
+  const fresh = countAll(signs, 'new-password', 'password-again');
+  const current = passwords.filter(({ role }) => role.role === 'password');
+  const identity = countAll(signs, 'username', 'email', 'phone', 'given-name', 'full-name');
+  const freshKind = signs.hasWord('register') ? 'registration' : 'recovery';
+  if (isCodeAndPassword(signs)) return 'one-time-code';
+  if (count('card') > 0 && (identity === 0 || signs.hasWord('checkout'))) return 'checkout';
+  if (fresh > 0 && current.some(({ role }) => role.current) && identity <= 1) return 'change';
+  if (fresh > 1 && current.length === 1 && identity <= 1 && !signs.hasWord('register')) return 'change';
+  if (fresh > 0 && current.length <= 1 && identity === 0 && passwords.length > 1) return freshKind;
+  if (fresh === passwords.length && identity === 0 && score < LOGIN_FROM) return freshKind;
+  if (passwords.length > 2) return identity > 0 ? 'registration' : 'change';
+  if (score < LOGIN_FROM) {
+    return identity === 0 && passwords.length === 1 && signs.hasWord('forgot') ? 'recovery' : 'registration';
+  }
+  const isNamed = signs.texts.some((field) => !passwords.includes(field) && NAMES.includes(field.role.role));
+  if (isNamed) return 'login';
+  return passwords.length === 1 ? 'password-step' : 'other';
+}
+
+const ACCOUNT_WORDS = /account|konto|compte|cuenta|conta|profil|аккаунт|hesap|账|帳|アカウント|계정/i;
+
+function saysRegister({ weights }: Signs): boolean {
+  return ['title says register', 'form says register', 'page says register'].some((name) => weights.has(name));
+}
+
+/** "Sign up" beside one address may mean a newsletter; it is an account where the page or its links say so. */
+function isAccount(section: Section, signs: Signs): boolean {
+  const { weights, texts } = signs;
+  return (
+    saysRegister(signs) ||
+    weights.has('page links to sign in') ||
+    section.links.some(({ caption }) => caption === 'sign-in') ||
+    section.buttons.some(({ caption }) => caption === 'other-way') ||
+    texts.some(({ role }) => role.role === 'username') ||
+    section.buttons.some(({ element }) => ACCOUNT_WORDS.test(element.text))
+  );
+}
+
+/** "Submit" and "Send" end a form; "Next" and "Continue" lead to the password. */
+const ENDS = /submit|send|envoyer|enviar|invia|verzenden|skicka|wyslij|odes|отправ|відправ|gonder|ok|送|提交/;
+
+function leadsOn(section: Section): boolean {
+  return section.buttons.some(({ caption, element }) => {
+    return caption === 'next' && element.type !== 'reset' && !ENDS.test(normalizeText(element.text));
+  });
+}
+
+/** A form that is named after proving an address, on a page that says nothing of signing in, begins an account. */
+function provesAddress({ frame, form }: Section): boolean {
+  const page = normalizeText(`${frame.title} ${frame.path}`);
+  return (
+    form !== undefined && says.code(normalizeText(`${form.htmlId} ${form.name} ${form.path}`)) && !says.signIn(page)
+  );
+}
+
+/** One field that names a person, and no password. */
+function decideAlone(section: Section, signs: Signs, first: Field): PageKind {
+  const { count, hasWord } = signs;
+  const { role, certainty } = first.role;
+  const page = normalizeText(`${section.frame.title} ${section.frame.path}`);
+  const names = readTexts(first.element).all;
+  if (hasWord('forgot') || says.forgot(names)) return 'recovery';
+  if (hasWord('subscribe') || says.subscribe(names) || count('newsletter') > 0) return 'newsletter';
+  if (hasWord('register') && !hasWord('signIn')) return isAccount(section, signs) ? 'registration' : 'newsletter';
+  const hasSender = section.buttons.some(({ caption }) => canSend(caption));
+  if (hasWord('signIn') && (hasSender || section.form !== undefined)) return 'username-first';
+  if (role === 'username' && certainty === 5) return 'username-first';
+  if (says.forgot(page)) return 'recovery';
+  if (says.register(page) && !says.signIn(page)) return 'registration';
+  if (section.unseenPasswords > 0) return 'username-first';
+  if (role === 'email' && provesAddress(section)) return 'registration';
+  if (leadsOn(section)) return signs.score >= 0 ? 'username-first' : 'registration';
+  return role === 'email' ? 'newsletter' : 'other';
+}
+
+function decideWithoutPassword(section: Section, signs: Signs): PageKind {
+  const { texts, count, hasWord } = signs;
+  if (texts.length === 0) return 'none';
+  if (count('card') > 0) return 'checkout';
+  const codes = texts.filter(({ role }) => role.role === 'code');
+  const others = texts.filter(({ role }) => role.role !== 'code' && role.role !== 'captcha');
+  const isOneDigit = codes.length === 1 && codes[0]?.element.maxLength === 1;
+  if (codes.length > 0) {
+    if (saysRegister(signs)) return 'registration';
+    return others.length === 0 && !isOneDigit ? 'one-time-code' : 'other';
+  }
+  if (count('search') > 0 && countAll(signs, 'email', 'username') === 0) return 'search';
+  const personal = countAll(signs, 'given-name', 'family-name', 'full-name', 'address', 'birth');
+  if (personal > 0 || texts.some(({ element }) => element.tag === 'textarea')) {
+    if (hasWord('subscribe') && count('address') < 2) return 'newsletter';
+    if (hasWord('register')) return isAccount(section, signs) ? 'registration' : 'newsletter';
+    return hasWord('checkout') || count('address') > 1 ? 'checkout' : 'other';
+  }
+  const identity = texts.filter(({ role }) => /^(?:username|email|phone)$/.test(role.role));
+  const [first] = identity;
+  return first === undefined || identity.length > 2 ? 'other' : decideAlone(section, signs, first);
+}
+
+/** What a section is for. */
+export function decideKind(section: Section): Verdict {
+  const signs = readSigns(section);
+  const kind = signs.passwords.length > 0 ? decideWithPassword(signs) : decideWithoutPassword(section, signs);
+  const bonus = kind === 'login' ? 4 : kind === 'password-step' ? 2 : 0;
+  return { section, kind, signs, score: signs.score + bonus };
+}

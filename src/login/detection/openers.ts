@@ -1,0 +1,56 @@
+import { decideCaption, says } from './captions.ts';
+import type { ElementDescription, Observation } from './description.ts';
+import { buildMatcher, normalizeText } from './match.ts';
+import type { Opener } from './plan.ts';
+import { EMAIL, PASSWORD, USERNAME } from './words/fields.ts';
+
+const isPassword = buildMatcher(PASSWORD);
+const isName = buildMatcher({ ...EMAIL });
+const isUser = buildMatcher(USERNAME);
+const MAX_CAPTION = 40;
+const MAX_OPENERS = 5;
+const SIGN_IN_PATH =
+  /(?:^|[/_-])(?:log[-_]?in|sign[-_]?in|logon|signon|anmelden|connexion|account\/login|auth)(?:$|[/_.-])/i;
+
+function isSeen(element: ElementDescription): boolean {
+  return (element.unseen === undefined || element.unseen === 'covered') && !element.disabled;
+}
+
+/** "Continue with e-mail", "Use a password": a way among others that leads to what can be filled. */
+function isMethod(text: string): boolean {
+  return (
+    (isPassword(text) || isName(text) || isUser(text)) &&
+    !says.forgot(text) &&
+    !says.subscribe(text) &&
+    !says.otherWay(text)
+  );
+}
+
+function rate(element: ElementDescription): { kind: Opener['kind']; rating: number } | undefined {
+  const text = normalizeText(element.text || element.ariaLabel || element.title);
+  if (text.length > MAX_CAPTION || element.leaves) return undefined;
+  const caption = decideCaption(element);
+  const isButton = element.control === 'button';
+  if (caption === 'sign-in') {
+    const inPlace =
+      element.landmark === 'header' || element.landmark === 'nav' ? 1 : element.landmark === 'footer' ? -2 : 0;
+    const path = SIGN_IN_PATH.test(element.path) ? 2 : 0;
+    return { kind: 'sign-in', rating: 6 + inPlace + path + (isButton ? 1 : 0) - text.length / 20 };
+  }
+  const isWay = (caption === 'next' || caption === 'unknown') && isMethod(text) && text.includes(' ');
+  if (isWay && isButton) return { kind: 'method', rating: isPassword(text) ? 5 : 4 };
+  if (element.control === 'link' && SIGN_IN_PATH.test(element.path) && caption === 'unknown')
+    return { kind: 'sign-in', rating: 3 };
+  return undefined;
+}
+
+/** What may bring a login that is not there yet. */
+export function findOpeners(observation: Observation): Opener[] {
+  const rated = observation.frames
+    .flatMap(({ elements }) => elements)
+    .filter((element) => (element.control === 'button' || element.control === 'link') && isSeen(element))
+    .map((element) => ({ id: element.id, ...rate(element) }))
+    .filter((found): found is { id: string; kind: Opener['kind']; rating: number } => found.rating !== undefined)
+    .toSorted((a, b) => b.rating - a.rating);
+  return rated.slice(0, MAX_OPENERS).map(({ id, kind }) => ({ id, kind }));
+}

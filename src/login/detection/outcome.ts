@@ -1,0 +1,160 @@
+import { decideCaption, says } from './captions.ts';
+import type { ElementDescription, FrameDescription, Observation } from './description.ts';
+import { buildMatcher, normalizeText } from './match.ts';
+import type { FailureCause, OutcomeSigns } from './plan.ts';
+import { ACCOUNT } from './words/more-actions.ts';
+import { CAPTCHA } from './words/more-fields.ts';
+import { LIMITED, LOCKED, WRONG } from './words/outcomes.ts';
+import { EXISTS, EXPIRED, LINK, REQUIRED, SENT, UNVERIFIED, WEAK } from './words/more-outcomes.ts';
+import { isUsable } from './sections.ts';
+
+const tells = {
+  wrong: buildMatcher(WRONG),
+  locked: buildMatcher(LOCKED),
+  limited: buildMatcher(LIMITED),
+  captcha: buildMatcher(CAPTCHA),
+  expired: buildMatcher(EXPIRED),
+  exists: buildMatcher(EXISTS),
+  weak: buildMatcher(WEAK),
+  required: buildMatcher(REQUIRED),
+  unverified: buildMatcher(UNVERIFIED),
+  sent: buildMatcher(SENT),
+  link: buildMatcher(LINK),
+  account: buildMatcher(ACCOUNT),
+};
+
+/** The most telling first: a locked account may be told together with a wrong password. */
+const RANK: readonly FailureCause[] = [
+  'locked',
+  'rate-limited',
+  'unverified',
+  'captcha',
+  'wrong-code',
+  'wrong-credentials',
+  'account-exists',
+  'password-rejected',
+  'expired',
+  'field-rejected',
+  'error',
+];
+
+/** "Your account will be locked after two more attempts" has not happened yet. */
+const THREAT =
+  /(?<!\p{L})(?:will|wird|werden|sera|sara|verra|zal|wordt|kommer|bude|zostanie|будет|буде|edilecek|if you)(?!\p{L})|attempts? (?:left|remain)/u;
+
+/**
+ * What a message says has gone wrong: of a page, or of a box that its script opened. Nothing where the words say none of
+ * the causes; the words of a hint ("at least 8 characters") are a cause too, so ask only of what is a message.
+ */
+export function readMessageCause(message: string): FailureCause | undefined {
+  const text = normalizeText(message);
+  if (text === '') return undefined;
+  if (tells.limited(text)) return 'rate-limited';
+  if (tells.locked(text) && !(tells.wrong(text) && THREAT.test(text))) return 'locked';
+  if (tells.unverified(text)) return 'unverified';
+  if (tells.exists(text)) return 'account-exists';
+  const isWrong = tells.wrong(text);
+  const isExpired = tells.expired(text);
+  if (tells.captcha(text)) return 'captcha';
+  if (says.code(text) && (isWrong || isExpired)) return 'wrong-code';
+  if (tells.weak(text)) return 'password-rejected';
+  if (isExpired) return 'expired';
+  if (isWrong) return 'wrong-credentials';
+  return tells.required(text) ? 'field-rejected' : undefined;
+}
+
+const LOUD = /error|alert|danger|invalid|fail|warn|incorrect/i;
+const QUIET = /success|alert-info|cookie|consent|banner/i;
+
+/** Whether an element is drawn or marked up as an error, so that it is one whatever it says. */
+function isLoud({ role, className, htmlId }: ElementDescription): boolean {
+  return role === 'alert' || LOUD.test(`${className} ${htmlId}`);
+}
+
+function readFailure(element: ElementDescription): FailureCause | undefined {
+  if (QUIET.test(`${element.className} ${element.htmlId}`)) return undefined;
+  const cause = readMessageCause(element.text);
+  if (cause !== undefined) return cause;
+  return isLoud(element) && normalizeText(element.text).length > 3 ? 'error' : undefined;
+}
+
+function isSeen(element: ElementDescription): boolean {
+  return (element.unseen === undefined || element.unseen === 'covered') && element.text !== '';
+}
+
+function isPressed(element: ElementDescription): boolean {
+  return element.control === 'link' || element.control === 'button';
+}
+
+const ACCOUNT_MARKS =
+  /(?:^|[-_\s])(?:avatar|user-?menu|account-?menu|profile-?menu|user-?nav|current-?user|logged-?in)(?:$|[-_\s])/i;
+const LOGOUT_PATH =
+  /(?:^|[/_-])(?:log[-_]?out|sign[-_]?out|log[-_]?off|sign[-_]?off|abmelden|deconnexion)(?:$|[/_.?-])/i;
+
+/** A control to sign out counts also where a closed menu keeps it: nobody is offered it who is not signed in. */
+function findLogout(elements: readonly ElementDescription[]): ElementDescription | undefined {
+  const found = elements.filter((element) => {
+    if (!isPressed(element)) return false;
+    if (LOGOUT_PATH.test(element.path)) return true;
+    const text = normalizeText(element.text || element.ariaLabel || element.title);
+    return text.length <= 40 && says.logout(text) && !says.signIn(text);
+  });
+  return found.find(isSeen) ?? found[0];
+}
+
+function findAccount(elements: readonly ElementDescription[]): ElementDescription | undefined {
+  return elements.filter(isPressed).find((element) => {
+    if (element.unseen !== undefined && element.unseen !== 'covered') return false;
+    const text = normalizeText(element.text || element.ariaLabel || element.title);
+    if (decideCaption(element) === 'sign-in' || says.register(text) || says.forgot(text)) return false;
+    return (
+      (text.length <= 40 && tells.account(text)) ||
+      ACCOUNT_MARKS.test(`${element.className} ${element.htmlId} ${element.marks}`)
+    );
+  });
+}
+
+function readSent(frames: readonly FrameDescription[]): 'code' | 'link' | undefined {
+  const text = frames.map((frame) => normalizeText(frame.text)).join(' ');
+  if (!tells.sent(text)) return undefined;
+  const asksCode = frames.some(({ elements }) =>
+    elements.some((element) => element.control === 'field' && isUsable(element) && element.type !== 'email'),
+  );
+  if (asksCode) return 'code';
+  return tells.link(text) ? 'link' : says.code(text) ? 'code' : 'link';
+}
+
+const ASKING = new Set(['field', 'select', 'checkbox', 'radio']);
+
+function findConfirm({ elements }: FrameDescription): readonly ElementDescription[] {
+  const usable = elements.filter(isUsable);
+  return usable.filter((element) => {
+    if (element.control !== 'button' || element.form === undefined) return false;
+    const caption = decideCaption(element);
+    if (caption !== 'next' && caption !== 'sign-in') return false;
+    return !usable.some(({ control, form }) => form === element.form && ASKING.has(control));
+  });
+}
+
+/** What a page tells of how an attempt ended. Pure. */
+export function readOutcome({ frames }: Observation): OutcomeSigns {
+  const elements = frames.flatMap((frame) => frame.elements);
+  const failures = elements
+    .filter((element) => element.control === 'message' && isSeen(element))
+    .flatMap((element) => {
+      const cause = readFailure(element);
+      return cause === undefined ? [] : [{ id: element.id, cause }];
+    })
+    .toSorted((a, b) => RANK.indexOf(a.cause) - RANK.indexOf(b.cause));
+  const confirming = frames.flatMap(findConfirm);
+  const passwords = elements.filter((element) => element.type === 'password' && isUsable(element));
+  return {
+    failures,
+    logout: findLogout(elements)?.id,
+    account: findAccount(elements)?.id,
+    passwordField: passwords.length > 0,
+    passwordEmpty: passwords.some((element) => !element.filled),
+    sent: readSent(frames),
+    confirm: confirming.length === 1 ? confirming[0]?.id : undefined,
+  };
+}

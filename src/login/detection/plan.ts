@@ -1,0 +1,161 @@
+/** What the forms of a page are for. */
+export type PageKind =
+  /** User name and password on one page. */
+  | 'login'
+  /** The user name alone; the password comes on the next page. */
+  | 'username-first'
+  /** The password alone, after the user name or on sites that have none. */
+  | 'password-step'
+  /** A code from a mail, a message or an authenticator. */
+  | 'one-time-code'
+  | 'registration'
+  /** An old and a new password. */
+  | 'change'
+  /** "Forgot password": asks for an address, or for a new password alone. */
+  | 'recovery'
+  | 'search'
+  | 'newsletter'
+  | 'checkout'
+  /** A bot check stands in the way and nothing else can be filled. */
+  | 'captcha'
+  /** Fields, of none of these kinds. */
+  | 'other'
+  /** Nothing to fill. */
+  | 'none';
+
+/** Why the plan is as it is. Only `fill` names fields of credentials. */
+export type PlanReason =
+  /** Fields are named; fill and submit. */
+  | 'fill'
+  /** Nothing to fill yet, but `openers` may lead there. */
+  | 'open'
+  /** Two forms or fields are equally likely: refused. */
+  | 'ambiguous'
+  /** The fields of a login are there, but only where no person sees them: refused. */
+  | 'unseen'
+  /** The form sends to plain HTTP from an HTTPS page: refused. */
+  | 'insecure-action'
+  /** A bot check is all there is. */
+  | 'captcha'
+  /** A form of another kind. */
+  | 'other-kind'
+  | 'nothing';
+
+/** What a field of any form asks for. Registration and extra fields are filled by role. */
+export type FieldRole =
+  | 'username'
+  | 'email'
+  | 'phone'
+  | 'password'
+  | 'new-password'
+  | 'password-again'
+  | 'code'
+  | 'given-name'
+  | 'family-name'
+  | 'full-name'
+  | 'company'
+  | 'invitation'
+  | 'country'
+  | 'birth'
+  | 'terms'
+  | 'newsletter'
+  | 'remember'
+  | 'captcha'
+  | 'search'
+  | 'address'
+  | 'card'
+  | 'other';
+
+export type PlannedField = {
+  id: string;
+  role: FieldRole;
+  control: 'field' | 'select' | 'checkbox' | 'radio';
+  /** The input's type. */
+  type: string;
+  /** Every name that a caller may call it by: name, id, label, placeholder. Not empty strings. */
+  names: readonly string[];
+  required: boolean;
+  /** There is something in it that has to be replaced. */
+  filled: boolean;
+};
+
+/** Something to press that may bring the form. The most likely one first. */
+export type Opener = {
+  id: string;
+  /**
+   * `sign-in`: a button or link "Sign in". `method`: a choice of how to sign in, "Continue with e-mail", "Use a
+   * password". `next`: a step on the way, as a tab or the name of a login kind.
+   */
+  kind: 'sign-in' | 'method' | 'next';
+};
+
+/** What lies over a planned element. */
+export type Obstacle = {
+  /** Of the covering element. */
+  id: string;
+  kind: 'consent' | 'dialog' | 'other';
+  /** What to press to send it away; absent where nothing fits. */
+  dismiss: string | undefined;
+  /** Ids of the planned elements that it covers. */
+  covers: readonly string[];
+};
+
+/** What to do with a page, in ids of elements. Never holds a value. */
+export type LoginPlan = {
+  kind: PageKind;
+  reason: PlanReason;
+  /** The frame of the form, `f0` for the page itself; absent where there is no form. */
+  frame: string | undefined;
+  /** The field for the user name, address or number. Only with `fill`. */
+  username: string | undefined;
+  password: string | undefined;
+  /** One field, or one a digit in reading order. Empty where no code is asked for. */
+  code: readonly string[];
+  /** The box "keep me signed in". */
+  remember: string | undefined;
+  /** Other visible fields of the form, for additional fields of the caller. */
+  extra: readonly PlannedField[];
+  /** All fields of a registration, change or recovery form by role; empty for the others. */
+  fields: readonly PlannedField[];
+  /** What to press. Absent: press Enter in the last field. */
+  submit: string | undefined;
+  /** A bot check is part of the form. */
+  captcha: boolean;
+  openers: readonly Opener[];
+  obstacles: readonly Obstacle[];
+  /** What led to the kind, for people who look into a miss: names of signs, never texts of the page. */
+  evidence: readonly string[];
+};
+
+/** What a text near a form says has happened. */
+export type FailureCause =
+  | 'wrong-credentials'
+  | 'locked'
+  | 'rate-limited'
+  | 'captcha'
+  | 'wrong-code'
+  | 'account-exists'
+  | 'password-rejected'
+  | 'field-rejected'
+  | 'expired'
+  | 'unverified'
+  /** An error that says none of these. */
+  | 'error';
+
+/** Signs of how an attempt ended, on one page. */
+export type OutcomeSigns = {
+  /** The most telling first. */
+  failures: readonly { id: string; cause: FailureCause }[];
+  /** A visible control to sign out. */
+  logout: string | undefined;
+  /** A visible marker of an account: menu, avatar, "my account", a greeting. */
+  account: string | undefined;
+  /** A visible password field on the page. */
+  passwordField: boolean;
+  /** The visible password field is empty. */
+  passwordEmpty: boolean;
+  /** The text says that a message with a code or a link was sent, and by which way. */
+  sent: 'code' | 'link' | undefined;
+  /** The one button that goes on, of a form that asks for nothing else: where a link from a letter has to be confirmed. */
+  confirm: string | undefined;
+};

@@ -1,0 +1,204 @@
+import type { ElementDescription } from './description.ts';
+import { buildMatcher, normalizeText } from './match.ts';
+import type { Matcher } from './match.ts';
+import type { FieldRole } from './plan.ts';
+import { EMAIL, PASSWORD, PHONE, USERNAME } from './words/fields.ts';
+import { AGAIN, CAPTCHA, CODE, NEW, OLD, SEARCH } from './words/more-fields.ts';
+import { REMEMBER } from './words/more-actions.ts';
+import { SUBSCRIBE } from './words/more-actions.ts';
+import * as traits from './words/traits.ts';
+
+/** What a field asks for, and how sure that is: 5 by a token, 4 by a name, 3 by its type, 1 by nothing but its place. */
+export type Role = {
+  role: FieldRole;
+  certainty: number;
+  /** Of a password: the one in use, told apart from a new one by its words. */
+  current: boolean;
+  /** A part of a system, as company or domain: fits a user name only where there is nothing else. */
+  tenant: boolean;
+};
+
+const is = {
+  username: buildMatcher(USERNAME),
+  email: buildMatcher(EMAIL),
+  phone: buildMatcher(PHONE),
+  password: buildMatcher(PASSWORD),
+  code: buildMatcher(CODE),
+  captcha: buildMatcher(CAPTCHA),
+  search: buildMatcher(SEARCH),
+  fresh: buildMatcher(NEW),
+  again: buildMatcher(AGAIN),
+  old: buildMatcher(OLD),
+  remember: buildMatcher(REMEMBER),
+  newsletter: buildMatcher(SUBSCRIBE),
+  terms: buildMatcher(traits.TERMS),
+  tenant: buildMatcher(traits.TENANT),
+  givenName: buildMatcher(traits.GIVEN_NAME),
+  familyName: buildMatcher(traits.FAMILY_NAME),
+  fullName: buildMatcher(traits.FULL_NAME),
+  address: buildMatcher(traits.ADDRESS),
+  birth: buildMatcher(traits.BIRTH),
+  gender: buildMatcher(traits.GENDER),
+  card: buildMatcher(traits.CARD),
+  company: buildMatcher(traits.COMPANY),
+  invitation: buildMatcher(traits.INVITATION),
+} satisfies Record<string, Matcher>;
+
+const TOKENS: Readonly<Record<string, FieldRole>> = {
+  username: 'username',
+  email: 'email',
+  'current-password': 'password',
+  'new-password': 'new-password',
+  'one-time-code': 'code',
+  'given-name': 'given-name',
+  'family-name': 'family-name',
+  'additional-name': 'family-name',
+  name: 'full-name',
+  organization: 'company',
+  country: 'country',
+  'country-name': 'country',
+  bday: 'birth',
+  'street-address': 'address',
+  'postal-code': 'address',
+};
+
+function findTokenRole(tokens: readonly string[]): FieldRole | undefined {
+  const last = tokens.findLast((token) => token !== 'webauthn');
+  if (last === undefined) return undefined;
+  const known = Object.hasOwn(TOKENS, last) ? TOKENS[last] : undefined;
+  if (known) return known;
+  if (last.startsWith('cc-')) return 'card';
+  if (last === 'tel' || last.startsWith('tel-')) return 'phone';
+  if (last.startsWith('bday-')) return 'birth';
+  return /^address-(?:line|level)\d$/.test(last) ? 'address' : undefined;
+}
+
+/** Names run together, as programs write them: `txtusername`, `loginemail`. */
+const RUN_TOGETHER: readonly (readonly [FieldRole, RegExp])[] = [
+  ['captcha', /captcha/],
+  ['code', /(?:^|[^a-z])(?:otp|totp|mfa|2fa)|otp(?:code|input|\d)?$|onetimecode|verif(?:y|ication)code/],
+  ['search', /search|suche|buscar/],
+  ['email', /e?mail(?!er|list)/],
+  ['username', /user(?!agent|type|role)|login|logon|account|kundennr|cust(?:omer)?id/],
+  ['phone', /phone|mobile|telefon/],
+  ['given-name', /first_?name|fname|vorname/],
+  ['family-name', /last_?name|lname|surname|nachname/],
+];
+
+type Texts = {
+  /** What its makers call it. */
+  names: string;
+  /** What people read. */
+  shown: string;
+  all: string;
+};
+
+export function readTexts(element: ElementDescription): Texts {
+  const { name, htmlId, marks, label, ariaLabel, placeholder, title } = element;
+  const names = normalizeText(`${name} ${htmlId} ${marks}`);
+  const shown = normalizeText(`${label} ${ariaLabel} ${placeholder} ${title}`);
+  return { names, shown, all: `${names} ${shown}`.trim() };
+}
+
+function decidePassword(texts: Texts, token: FieldRole | undefined): Role {
+  const build = (role: FieldRole, certainty: number, current = false): Role => ({
+    role,
+    certainty,
+    current,
+    tenant: false,
+  });
+  if (token === 'card' || /(?:^| )(?:cvc|cvv|csc|ccv)\d?(?: |$)/.test(texts.all)) return build('card', 4);
+  if (token === 'code') return build('code', 5);
+  if (is.again(texts.all) && !is.old(texts.all)) return build('password-again', 4);
+  if (is.old(texts.all) || token === 'password') return build('password', 5, true);
+  if (is.fresh(texts.shown) || /(?:^| )new(?: |$|pass|pw)/.test(texts.names)) return build('new-password', 4);
+  // Many a login says "new-password" to keep browsers from filling it, so the token alone is a weak sign.
+  if (token === 'new-password') return build('new-password', 2);
+  if (is.code(texts.all) && !/passw|pwd/.test(texts.names)) return build('code', 3);
+  if (/(?:^| )(?:ssn|social security)/.test(texts.all)) return build('other', 3);
+  return build('password', 4);
+}
+
+/** Topics of text fields, in the order in which they are believed. */
+const TOPICS: readonly (readonly [FieldRole, Matcher])[] = [
+  ['captcha', is.captcha],
+  ['code', is.code],
+  ['card', is.card],
+  ['email', is.email],
+  ['phone', is.phone],
+  ['username', is.username],
+  ['invitation', is.invitation],
+  ['search', is.search],
+  ['given-name', is.givenName],
+  ['family-name', is.familyName],
+  ['birth', is.birth],
+  ['address', is.address],
+  ['company', is.company],
+  ['full-name', is.fullName],
+];
+
+const TYPES: Readonly<Record<string, FieldRole>> = { email: 'email', tel: 'phone', search: 'search', date: 'birth' };
+const NO_NAMES = new Set(['textarea', 'div', 'span', 'p']);
+
+function findTopic(text: string): FieldRole | undefined {
+  return TOPICS.find(([, matches]) => matches(text))?.[0];
+}
+
+function decideText(element: ElementDescription, texts: Texts): Role {
+  const tenant = is.tenant(texts.all) && !is.username(texts.shown) && !is.email(texts.shown);
+  const build = (role: FieldRole, certainty: number): Role => ({ role, certainty, current: false, tenant });
+  const token = findTokenRole(element.autocomplete);
+  if (token && token !== 'new-password' && token !== 'password') return build(token, 5);
+  const shown = findTopic(texts.shown);
+  const named = findTopic(texts.names);
+  const type = Object.hasOwn(TYPES, element.type) ? TYPES[element.type] : undefined;
+  if (shown === 'captcha' || named === 'captcha') return build('captcha', 4);
+  if (NO_NAMES.has(element.tag)) return build('other', 1);
+  // The type of an address is as good as a word, but for "e-mail or user name".
+  if (type === 'email') return build('email', 4);
+  if (type === 'search' || element.landmark === 'search') return build('search', 3);
+  if (element.maxLength === 1 && /number|tel|text|password/.test(element.type)) return build('code', 2);
+  // "E-mail or phone", "phone or user name": any of several names.
+  const isMany = [is.email, is.phone, is.username].filter((matches) => matches(texts.shown)).length > 1;
+  if (isMany && shown !== 'code' && shown !== 'card') return build('username', 4);
+  if (shown !== undefined) return build(shown, 4);
+  if (named !== undefined) return build(named, 4);
+  const together = RUN_TOGETHER.find(([, pattern]) => pattern.test(`${element.name} ${element.htmlId}`.toLowerCase()));
+  if (together) return build(together[0], 3);
+  return type ? build(type, 3) : build('other', 1);
+}
+
+function decideBox(texts: Texts): Role {
+  const role = is.remember(texts.all) ? 'remember' : is.terms(texts.all) ? 'terms' : 'other';
+  const isLetter = role !== 'remember' && is.newsletter(texts.all);
+  return { role: isLetter ? 'newsletter' : role, certainty: 4, current: false, tenant: false };
+}
+
+/** Whether a text field takes a password: it did before, or everything says so. */
+function isShownPassword(element: ElementDescription, texts: Texts): boolean {
+  if (element.wasPassword) return true;
+  if (!/^(?:text)?$/.test(element.type) || element.tag !== 'input') return false;
+  const token = findTokenRole(element.autocomplete);
+  if (token === 'password') return true;
+  if (token !== undefined && token !== 'new-password') return false;
+  const says = is.password(texts.shown) && !is.username(texts.shown) && !is.email(texts.shown) && !is.code(texts.shown);
+  return says && /pass|pwd|psw/i.test(`${element.name} ${element.htmlId}`);
+}
+
+/** What a field, select or box asks for. */
+export function decideRole(element: ElementDescription): Role {
+  const texts = readTexts(element);
+  if (element.control === 'checkbox' || element.control === 'radio') return decideBox(texts);
+  if (element.control === 'select') {
+    const token = findTokenRole(element.autocomplete);
+    const role =
+      token ??
+      (is.card(texts.all) ? 'card' : is.birth(texts.all) || is.gender(texts.all) ? 'birth' : undefined) ??
+      (is.address(texts.all) ? 'address' : /country|land|pais|pays|страна/.test(texts.all) ? 'country' : 'other');
+    return { role, certainty: 3, current: false, tenant: is.tenant(texts.all) };
+  }
+  if (element.type === 'password' || isShownPassword(element, texts)) {
+    return decidePassword(texts, findTokenRole(element.autocomplete));
+  }
+  return decideText(element, texts);
+}

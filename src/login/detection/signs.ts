@@ -1,0 +1,116 @@
+import { canSend, says } from './captions.ts';
+import { normalizeText } from './match.ts';
+import type { FieldRole } from './plan.ts';
+import { isFillable, isPassword } from './sections.ts';
+import type { Field, Section } from './sections.ts';
+
+/** What a section shows of its kind; each sign counts for a login, or below zero against it. */
+export type Signs = {
+  texts: readonly Field[];
+  passwords: readonly Field[];
+  /** How many fields there are of a role. */
+  count: (role: FieldRole) => number;
+  /** Words of its title, its name and what sends it. */
+  hasWord: (word: 'signIn' | 'register' | 'forgot' | 'subscribe' | 'search' | 'checkout' | 'code') => boolean;
+  weights: ReadonlyMap<string, number>;
+  score: number;
+};
+
+const PERSONAL = ['given-name', 'family-name', 'full-name', 'birth', 'address', 'company', 'country'] as const;
+const MAX_PERSONAL = 4;
+
+/** What the page says of itself, and to which side its links lead: a page of one kind has links to the other. */
+function weighPage({ frame, links: own }: Section, add: (name: string, weight: number) => void): void {
+  const page = normalizeText(`${frame.title} ${frame.path}`);
+  if (says.register(page) && !says.signIn(page)) add('page says register', -2);
+  if (says.signIn(page) && !says.register(page)) add('page says sign in', 1);
+  const inside = new Set(own.filter(({ caption }) => caption === 'sign-in').map(({ element }) => element));
+  const links = frame.elements.filter(
+    (element) => element.control === 'link' && element.unseen === undefined && !inside.has(element),
+  );
+  const captions = links.map(({ text }) => normalizeText(text)).filter((text) => text !== '' && text.length <= 60);
+  const toSignIn = captions.some((text) => says.signIn(text) && !says.register(text));
+  const toRegister = captions.some((text) => says.register(text) && !says.signIn(text));
+  if (toSignIn && !toRegister) add('page links to sign in', -1.5);
+  if (toRegister && !toSignIn) add('page links to register', 1.5);
+  if (captions.some((text) => says.forgot(text))) add('page links to recovery', 1);
+}
+
+function weighWords(section: Section, add: (name: string, weight: number) => void): void {
+  if (section.buttons.some(({ caption, element }) => canSend(caption) && element.type === 'submit'))
+    add('has a submit', 1);
+  const captions = section.buttons.filter(({ caption }) => caption === 'sign-in' || caption === 'register');
+  const senders = captions.filter(({ element }) => element.type === 'submit' || element.tag !== 'a');
+  const isSignIn = senders.some(({ caption }) => caption === 'sign-in');
+  const isRegister = senders.some(({ caption }) => caption === 'register');
+  const isLink = senders.length === 0 && section.links.some(({ caption }) => caption === 'sign-in');
+  if (isLink) add('link says sign in', 3);
+  if (isSignIn) add('button says sign in', isRegister ? 2 : 4);
+  if (isRegister && !isSignIn) add('button says register', -5);
+  for (const heading of section.headings.map(normalizeText)) {
+    if (says.register(heading) && !says.signIn(heading)) add('title says register', -3);
+    else if (says.fresh(heading)) add('title asks for a new password', -3);
+    if (says.signIn(heading) && !says.register(heading)) add('title says sign in', 2);
+  }
+  const { form } = section;
+  const name = form ? normalizeText(`${form.htmlId} ${form.name} ${form.className} ${form.label} ${form.path}`) : '';
+  if (says.register(name) && !says.signIn(name)) add('form says register', -3);
+  if (says.signIn(name) && !says.register(name)) add('form says sign in', 2);
+  const beside = [...section.links, ...section.buttons.filter(({ element }) => element.type !== 'submit')];
+  if (beside.some(({ caption }) => caption === 'forgot')) add('recovery beside', 2);
+  const links = section.links.map(({ caption }) => caption);
+  if (links.includes('sign-in') && !links.includes('register') && (isRegister || isSignIn))
+    add('sign-in link beside', -1.5);
+  if (links.includes('register') && !links.includes('sign-in')) add('register link beside', 1);
+}
+
+function weighFields(texts: readonly Field[], section: Section, add: (name: string, weight: number) => void): void {
+  const passwords = texts.filter(isPassword);
+  const count = (role: FieldRole) => section.fields.filter((field) => field.role.role === role).length;
+  if (count('password-again') > 0) add('password twice', -6);
+  else if (passwords.length === 2) add('two passwords', -1);
+  for (const { role } of passwords) {
+    if (role.role === 'new-password')
+      add(role.certainty > 2 ? 'new password' : 'token of a new password', role.certainty > 2 ? -3 : -1.5);
+    if (role.role === 'password' && role.current) add('current password', 3);
+  }
+  const personal = PERSONAL.reduce((sum, role) => sum + count(role), 0);
+  if (personal > 0) add('personal fields', -2 * Math.min(personal, MAX_PERSONAL));
+  const names = texts.filter(({ role }) => role.role === 'username' && role.certainty > 3).length;
+  if (names > 0 && count('email') > 0) add('name and address', -2);
+  if (count('email') > 1) add('address twice', -2);
+  if (count('terms') > 0) add('terms', -2);
+  if (count('newsletter') > 0) add('newsletter box', -1);
+  if (count('remember') > 0) add('remember box', 2);
+  if (count('invitation') > 0) add('invitation', -2);
+  if (passwords.some(({ element }) => element.disabled)) add('disabled', -3);
+  const others = texts.filter(({ role }) => role.role === 'other').length;
+  if (others > 2) add('many fields', -others / 2);
+}
+
+/** Looks at a section for what tells its kind. */
+export function readSigns(section: Section): Signs {
+  const weights = new Map<string, number>();
+  const add = (name: string, weight: number) =>
+    weights.set(name, weight + (name === 'new password' ? (weights.get(name) ?? 0) : 0));
+  const texts = section.fields.filter(isFillable);
+  weighFields(texts, section, add);
+  weighWords(section, add);
+  weighPage(section, add);
+  const { form } = section;
+  const senders = section.buttons.filter(({ caption }) => canSend(caption));
+  const submits = senders.filter(({ element }) => element.type === 'submit' || element.type === 'image');
+  const words = [
+    ...section.headings,
+    ...(submits.length > 0 ? submits : senders).map(({ element }) => element.text || element.ariaLabel),
+    form ? `${form.htmlId} ${form.name} ${form.className} ${form.label} ${form.path}` : '',
+  ].map(normalizeText);
+  return {
+    texts,
+    passwords: texts.filter(isPassword),
+    count: (role) => section.fields.filter((field) => field.role.role === role).length,
+    hasWord: (word) => words.some((text) => says[word](text)),
+    weights,
+    score: [...weights.values()].reduce((sum, weight) => sum + weight, 0),
+  };
+}

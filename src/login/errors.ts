@@ -1,0 +1,64 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LOGIN_ERROR_STATUS, publicLoginCode } from '../contract/login/errors.ts';
+import type { LoginErrorBody, LoginErrorCode } from '../contract/login/errors.ts';
+import { EgressError } from '../egress/error.ts';
+import { ApiError } from '../errors.ts';
+import { rateLimitHeaders } from '../http/allowance.ts';
+import { describeError } from '../http/errors.ts';
+import type { Logger } from '../log.ts';
+import { LoginFault } from './fault.ts';
+
+function isLoginCode(code: string): code is LoginErrorCode {
+  return Object.hasOwn(LOGIN_ERROR_STATUS, code);
+}
+
+/** What anything thrown is to a caller; our own faults stay without their text. */
+export function decideLoginFault(error: unknown, bodyLimit: number): LoginFault {
+  if (error instanceof LoginFault) return error;
+  if (error instanceof EgressError) return describeEgress(error);
+  const known = describeError(error, bodyLimit);
+  if (known === undefined || !isLoginCode(known.code)) {
+    return new LoginFault('server_error', 'The request failed unexpectedly.', { cause: error });
+  }
+  const { retryAfterSeconds } = known.details;
+  return new LoginFault(known.code, known.message, {
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    cause: error,
+  });
+}
+
+function describeEgress(error: EgressError): LoginFault {
+  if (error.fault === 'refused' || error.fault === 'bad_url') {
+    return new LoginFault('unsafe_domain', 'domain: leads to an address that is not on the public internet.', {
+      details: { reason: error.fault === 'refused' ? 'private_address' : 'bad_url' },
+      cause: error,
+    });
+  }
+  return new LoginFault('site_unreachable', 'The site could not be reached.', { cause: error });
+}
+
+/** Seconds that a caller should wait when nothing else is known. */
+const WAIT_SECONDS: Partial<Record<LoginErrorCode, number>> = { capacity: 5, unavailable: 1, rate_limited: 60 };
+
+/** The one place where an error of the website login becomes an answer. */
+export function sendLoginError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const fault = decideLoginFault(error, request.routeOptions.bodyLimit ?? 0);
+  if (fault.code === 'server_error' || fault.code === 'unavailable' || fault.code === 'capacity') {
+    const { cause } = fault;
+    log.error({ err: cause ?? fault, requestId: request.id, route: request.routeOptions.url }, 'request failed');
+  }
+  const body: LoginErrorBody = {
+    error: publicLoginCode(fault.code),
+    message: fault.message,
+    requestId: request.id,
+    ...(fault.details === undefined ? {} : { details: fault.details }),
+  };
+  const wait = fault.retryAfterSeconds ?? WAIT_SECONDS[fault.code];
+  const rateLimit = error instanceof ApiError ? error.details.rateLimit : undefined;
+  void reply
+    .code(fault.status)
+    .header('x-request-id', request.id)
+    .headers(wait === undefined ? {} : { 'retry-after': String(wait) })
+    .headers(rateLimit === undefined ? {} : rateLimitHeaders(rateLimit))
+    .send(body);
+}

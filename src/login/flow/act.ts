@@ -1,0 +1,163 @@
+import type { ElementHandle, Frame, Page } from 'playwright-core';
+import { findElement, findFrame } from '../detection/observe.ts';
+import type { PlannedField } from '../detection/plan.ts';
+import { LoginFault } from '../fault.ts';
+import type { Site } from '../site.ts';
+import { typeKeys } from './keys.ts';
+
+/** Long enough for a busy machine, where a click that came late would be made up for by Enter and send twice. */
+const ACTION_MS = 8000;
+
+/** An element has left the page, or will not be used: look again. */
+export class StaleElement extends Error {
+  override readonly name = 'StaleElement';
+}
+
+export async function withElement<T>(page: Page, id: string, use: (element: ElementHandle) => Promise<T>): Promise<T> {
+  const element = await findElement(page, id);
+  if (element === undefined) throw new StaleElement('the element has left the page');
+  try {
+    return await use(element);
+  } finally {
+    element.dispose().catch(() => undefined);
+  }
+}
+
+/** Presses a button or link as a person would: moved into view, uncovered, with real events of the pointer. */
+export function press(page: Page, id: string): Promise<void> {
+  return withElement(page, id, (element) => element.click({ timeout: ACTION_MS, noWaitAfter: true }));
+}
+
+/** Documents without an address of their own are as their parent. */
+function listAddresses(frame: Frame): string[] {
+  const addresses: string[] = [];
+  for (let at: Frame | null = frame; at !== null; at = at.parentFrame()) {
+    if (at.parentFrame() === null || !at.url().startsWith('about:')) addresses.push(at.url());
+  }
+  return addresses;
+}
+
+/** As much of a node as is used here: this side has no DOM. */
+type Node = {
+  form?: { getAttribute(name: string): string | null } | null;
+  baseURI: string;
+  isConnected: boolean;
+  ownerDocument: unknown;
+  value?: string;
+  textContent: string | null;
+  focus(): void;
+  getRootNode(): { activeElement: unknown };
+  scrollIntoView(options: object): void;
+};
+
+/** What one look at a field says: where its form sends to, what it holds, and whether keys go to it. */
+type FieldState = { target: string | undefined; held: string; focused: boolean };
+
+/** Runs in the page. Nothing where the element has gone, or has been moved to another document. */
+function readField(element: unknown, focus: boolean): FieldState | undefined {
+  const node = element as Node;
+  if (!node.isConnected || node.ownerDocument !== (globalThis as unknown as { document: unknown }).document) return;
+  const action = node.form?.getAttribute('action') ?? '';
+  const target = action === '' || /^\s*javascript:/i.test(action) ? undefined : new URL(action, node.baseURI).href;
+  if (focus) {
+    node.scrollIntoView({ block: 'center', behavior: 'instant' });
+    node.focus();
+  }
+  const focused = node.getRootNode().activeElement === node;
+  return { target, held: node.value ?? node.textContent ?? '', focused };
+}
+
+/**
+ * Where what is typed into the element would go: the page, each frame around the element, and the form's own target.
+ * Throws `unsafe_domain` unless all of them are of the site. `focus` moves it into view and the keys to it.
+ */
+async function checkTarget(
+  site: Site,
+  { frame, element }: { frame: Frame | undefined; element: ElementHandle },
+  focus: boolean,
+): Promise<FieldState> {
+  const state = await element.evaluate(readField, focus);
+  if (frame === undefined || state === undefined) throw new StaleElement('the element has left the page');
+  const { target } = state;
+  const addresses = [...listAddresses(frame), ...(target === undefined ? [] : [target])];
+  if (!addresses.every((address) => site.allows(address))) {
+    throw new LoginFault('unsafe_domain', 'The form belongs to another site, or sends to one.', {
+      details: { reason: 'cross_site_form' },
+    });
+  }
+  return state;
+}
+
+/**
+ * Types with real key events, replacing what is there, and reads back what the field then holds. The site is checked
+ * right before.
+ * Throws `unsafe_domain`, or `StaleElement` when the field does not take the text.
+ */
+export function typeInto(page: Page, site: Site, id: string, text: string, options: { exact: boolean }): Promise<void> {
+  return withElement(page, id, async (element) => {
+    const frame = findFrame(page, id);
+    const { held, focused } = await checkTarget(site, { frame, element }, true);
+    if (held !== '') {
+      await element.press('ControlOrMeta+a', { timeout: ACTION_MS });
+      await element.press('Delete', { timeout: ACTION_MS });
+      if ((await readValue(element)) !== '') await element.fill('', { timeout: ACTION_MS });
+    }
+    // Where another element keeps the focus, keys would go there.
+    if (focused && frame !== undefined) {
+      await typeKeys({ page, frame }, element, text);
+      if (!options.exact || (await readValue(element)) === text) return;
+    }
+    // Scripts that format while one types may have lost a key.
+    await checkTarget(site, { frame, element }, false);
+    await element.fill(text, { timeout: ACTION_MS });
+    if (options.exact && (await readValue(element)) !== text) {
+      throw new StaleElement('the field does not take the text');
+    }
+  });
+}
+
+function readValue(element: ElementHandle): Promise<string> {
+  return element.evaluate((node) => {
+    const { value, textContent } = node as unknown as Node;
+    return value ?? textContent ?? '';
+  });
+}
+
+export function pressEnter(page: Page, id: string): Promise<void> {
+  return withElement(page, id, (element) => element.press('Enter', { timeout: ACTION_MS, noWaitAfter: true }));
+}
+
+/** Sets one of the caller's additional fields. Throws `validation_error` when a list does not have the value. */
+export async function setField(
+  page: Page,
+  site: Site,
+  field: PlannedField,
+  value: string | number | boolean,
+): Promise<void> {
+  if (field.control === 'field') return typeInto(page, site, field.id, String(value), { exact: false });
+  await withElement(page, field.id, async (element) => {
+    await checkTarget(site, { frame: findFrame(page, field.id), element }, false);
+    if (field.control === 'select') return choose(element, String(value), field.names[0] ?? '');
+    const wanted = typeof value === 'boolean' ? value : !/^(false|no|off|0|)$/i.test(String(value));
+    await element.setChecked(wanted, { timeout: ACTION_MS, force: true });
+  });
+}
+
+async function choose(element: ElementHandle, value: string, name: string): Promise<void> {
+  const options = await element.evaluate((node) =>
+    Array.from((node as unknown as { options: ArrayLike<{ value: string; text: string }> }).options, (option) => ({
+      value: option.value,
+      text: option.text.trim(),
+    })),
+  );
+  const wanted = value.trim().toLowerCase();
+  const found =
+    options.find((option) => option.value === value) ??
+    options.find((option) => option.text.toLowerCase() === wanted || option.value.toLowerCase() === wanted);
+  if (found === undefined) {
+    throw new LoginFault('validation_error', 'additionalFields: a list of the form does not have the value.', {
+      details: { reason: 'no_such_option', field: name },
+    });
+  }
+  await element.selectOption({ value: found.value }, { timeout: ACTION_MS });
+}

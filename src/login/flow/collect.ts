@@ -1,0 +1,65 @@
+import type { BrowserContext } from 'playwright-core';
+import type { SessionCookie, SiteSession, StorageState } from '../../contract/login/shapes.ts';
+import type { Site } from '../site.ts';
+import { isSessionLike } from './cookies.ts';
+
+/** What came of a login, before it is stored. */
+export type CollectedSession = Pick<SiteSession, 'cookies' | 'origins' | 'storageState'> & {
+  /** the page that the login led to */
+  url: string;
+};
+
+/** Names of what travels with a cookie in all browsers. */
+const SAME_SITE = new Set(['Strict', 'Lax', 'None']);
+
+/** The session of the site in a context: its cookies and storage, and nothing of anybody else's. */
+export async function collectSession(
+  context: BrowserContext,
+  site: Site,
+  visited: Iterable<string>,
+  url: string,
+): Promise<CollectedSession> {
+  const state = await context.storageState({ indexedDB: true });
+  const cookies = state.cookies.filter(({ domain }) => site.ownsCookie(domain)).map(readCookie);
+  const stored = state.origins.filter(({ origin }) => site.allows(origin));
+  const held = [...visited].filter((origin) => site.allows(origin) && hasCookies(origin, cookies));
+  return {
+    cookies,
+    origins: [...new Set([...held, ...stored.map(({ origin }) => origin)])],
+    storageState: { cookies, origins: stored } satisfies StorageState,
+    url,
+  };
+}
+
+function readCookie(cookie: Awaited<ReturnType<BrowserContext['cookies']>>[number]): SessionCookie {
+  const { name, value, domain, path, expires, httpOnly, secure, sameSite, partitionKey } = cookie;
+  return {
+    name,
+    value,
+    domain,
+    path,
+    expires,
+    httpOnly,
+    secure,
+    sameSite: SAME_SITE.has(sameSite) ? sameSite : 'Lax',
+    ...(partitionKey === undefined ? {} : { partitionKey }),
+  };
+}
+
+function hasCookies(origin: string, cookies: readonly SessionCookie[]): boolean {
+  const host = URL.parse(origin)?.hostname ?? '';
+  return cookies.some(({ domain }) =>
+    domain.startsWith('.') ? host === domain.slice(1) || host.endsWith(domain) : host === domain,
+  );
+}
+
+const MAX_AGE_MS = 24 * 3600_000;
+
+/** When the session ends at the latest: with its first cookie that could be one, and after 24 hours. */
+export function findExpiry(cookies: readonly SessionCookie[], now: Date): Date {
+  const ends = cookies
+    .filter((cookie) => cookie.expires > 0 && (cookie.httpOnly || isSessionLike(cookie)))
+    .map(({ expires }) => expires * 1000)
+    .filter((end) => end > now.getTime());
+  return new Date(Math.min(now.getTime() + MAX_AGE_MS, ...ends));
+}

@@ -1,0 +1,105 @@
+import type { LoginPlan } from '../detection/plan.ts';
+import type { LoginErrorCode } from '../../contract/login/errors.ts';
+import type { Look } from './proof.ts';
+
+/** What the flow has to work with, without the values. */
+export type Means = {
+  username: boolean;
+  password: boolean;
+  /** codes can be had: by secret, mailbox or question */
+  code: boolean;
+};
+
+/** What has been done so far. */
+export type Progress = {
+  dismissed: number;
+  opened: number;
+  usernameSent: boolean;
+  passwordSent: boolean;
+  /** ms since the page last changed in what the plan says of it */
+  stillMs: number;
+  /** requests that could change the page */
+  pending: number;
+};
+
+export type Step =
+  | { do: 'dismiss'; id: string }
+  | { do: 'open'; id: string; method: boolean }
+  | { do: 'fill'; plan: LoginPlan }
+  | { do: 'code'; plan: LoginPlan }
+  | { do: 'wait' }
+  | { do: 'fail'; code: LoginErrorCode; reason: string };
+
+/** How often a way is tried before it counts as none. */
+const MAX_DISMISSED = 5;
+const MAX_OPENED = 5;
+/** ms that a page may take to become what it is: a page without a form, a bot check that goes by itself. */
+const PATIENCE_MS = { ambiguous: 1200, none: 5000, captcha: 5000, covered: 1500 };
+
+const wait: Step = { do: 'wait' };
+const fail = (code: LoginErrorCode, reason: string): Step => ({ do: 'fail', code, reason });
+
+/** What to do with a page on which nothing has been submitted yet, or whose next form has come. Pure. */
+export function decideStep({ plan }: Look, means: Means, progress: Progress): Step {
+  const { stillMs, pending } = progress;
+  const covering = plan.obstacles.find(({ dismiss }) => dismiss !== undefined);
+  if (covering?.dismiss !== undefined && progress.dismissed < MAX_DISMISSED) {
+    return { do: 'dismiss', id: covering.dismiss };
+  }
+  const patient = (ms: number) => stillMs < ms || (pending > 0 && stillMs < 3 * ms);
+  switch (plan.reason) {
+    case 'fill':
+      return decideFill(plan, means, progress, patient);
+    case 'open': {
+      const [opener] = plan.openers;
+      if (opener !== undefined && progress.opened < MAX_OPENED) {
+        return { do: 'open', id: opener.id, method: opener.kind === 'method' };
+      }
+      return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', 'no_form');
+    }
+    case 'ambiguous':
+      return patient(PATIENCE_MS.ambiguous) ? wait : fail('ambiguous_form', 'ambiguous');
+    case 'unseen':
+      return patient(PATIENCE_MS.covered) ? wait : fail('login_form_not_found', 'hidden_fields');
+    case 'insecure-action':
+      return fail('unsafe_domain', 'insecure_action');
+    case 'captcha':
+      return patient(PATIENCE_MS.captcha) ? wait : fail('captcha_required', 'captcha');
+    case 'other-kind': {
+      // A page to search or to sign up on, with the way to the login beside it.
+      const way = plan.openers.find(({ kind }) => kind === 'sign-in');
+      if (way !== undefined && progress.opened < MAX_OPENED && !patient(PATIENCE_MS.covered)) {
+        return { do: 'open', id: way.id, method: false };
+      }
+      return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
+    }
+    case 'nothing':
+      return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
+  }
+}
+
+function decideFill(plan: LoginPlan, means: Means, progress: Progress, patient: (ms: number) => boolean): Step {
+  switch (plan.kind) {
+    case 'login':
+    case 'username-first':
+    case 'password-step':
+      // A check that a person has to pass would make the attempt fail for sure, and cost one of the account's tries.
+      if (plan.captcha) return patient(PATIENCE_MS.captcha) ? wait : fail('captcha_required', 'captcha');
+      if (plan.username !== undefined && !means.username && !progress.usernameSent) {
+        return fail('validation_error', 'username_required');
+      }
+      if (plan.kind !== 'username-first' && !means.password) return decideWithoutPassword(plan, progress);
+      return { do: 'fill', plan };
+    case 'one-time-code':
+      return means.code ? { do: 'code', plan } : fail('login_form_not_found', 'one_time_code');
+    default:
+      return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
+  }
+}
+
+/** A way to sign in by code or link may stand beside the password. */
+function decideWithoutPassword(plan: LoginPlan, progress: Progress): Step {
+  const way = plan.openers.find(({ kind }) => kind === 'method');
+  if (way === undefined || progress.opened >= MAX_OPENED) return fail('validation_error', 'password_required');
+  return { do: 'open', id: way.id, method: true };
+}

@@ -1,0 +1,81 @@
+import { errorText } from '../../errors.ts';
+import { LoginFault } from '../fault.ts';
+import type { LoginPlan, PlannedField } from '../detection/plan.ts';
+import type { Site } from '../site.ts';
+import { StaleElement, press, pressEnter, setField, typeInto } from './act.ts';
+import type { Sight } from './eyes.ts';
+
+/** What may be typed. */
+export type Values = {
+  username: string | undefined;
+  password: string | undefined;
+  fields: Readonly<Record<string, string | number | boolean>>;
+};
+
+const simplify = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\d]/gu, '');
+
+/** The caller's value for a field, by any of the names that the field goes by. */
+export function findValue(field: PlannedField, fields: Values['fields']): string | number | boolean | undefined {
+  const names = field.names.map(simplify).filter((name) => name !== '');
+  const key = Object.keys(fields).find((given) => names.includes(simplify(given)));
+  return key === undefined ? undefined : fields[key];
+}
+
+/** Throws `validation_error` for a field that must be filled and that nobody has a value for. */
+export async function fillExtra({ page, plan }: Sight, site: Site, values: Values): Promise<void> {
+  for (const field of plan.extra) {
+    const value = findValue(field, values.fields);
+    if (value !== undefined) {
+      await setField(page, site, field, value);
+    } else if (field.required && !field.filled && (field.control === 'field' || field.control === 'select')) {
+      throw new LoginFault('validation_error', 'additionalFields: the form has a field that must be filled.', {
+        details: { reason: 'missing_field', field: field.names[0] ?? '' },
+      });
+    }
+  }
+}
+
+/** Types what the plan asks for. Returns the id of the last field, for Enter. */
+export async function fillCredentials(sight: Sight, site: Site, values: Values): Promise<string> {
+  const { page, plan } = sight;
+  await fillExtra(sight, site, values);
+  if (plan.username !== undefined && values.username !== undefined) {
+    await typeInto(page, site, plan.username, values.username, { exact: true });
+  }
+  if (plan.password !== undefined && values.password !== undefined) {
+    await typeInto(page, site, plan.password, values.password, { exact: true });
+  }
+  const last = plan.password ?? plan.username;
+  if (last === undefined) throw new StaleElement('the plan names no field');
+  return last;
+}
+
+/** One field takes the whole code, several take a character each. */
+export async function fillCode({ page, plan }: Sight, site: Site, code: string): Promise<string> {
+  const [first, ...more] = plan.code;
+  if (first === undefined) throw new StaleElement('the plan names no field for a code');
+  if (more.length === 0) {
+    await typeInto(page, site, first, code, { exact: false });
+    return first;
+  }
+  for (const [at, id] of plan.code.entries()) {
+    const character = code[at];
+    if (character !== undefined) await typeInto(page, site, id, character, { exact: false });
+  }
+  return plan.code.at(-1) ?? first;
+}
+
+/** Presses the form's button; where there is none, or it cannot be pressed, Enter in the last field. */
+export async function submit({ page, plan }: { page: Sight['page']; plan: LoginPlan }, last: string): Promise<void> {
+  if (plan.submit !== undefined) {
+    try {
+      return await press(page, plan.submit);
+    } catch (error) {
+      // The form may have sent itself with the last character.
+      if (error instanceof StaleElement || /detached|closed/i.test(errorText(error))) return;
+    }
+  }
+  await pressEnter(page, last).catch((error: unknown) => {
+    if (!(error instanceof StaleElement)) throw error;
+  });
+}

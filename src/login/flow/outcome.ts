@@ -1,0 +1,123 @@
+import type { LoginErrorCode } from '../../contract/login/errors.ts';
+import type { FailureCause } from '../detection/plan.ts';
+import { LoginFault } from '../fault.ts';
+import { weigh } from './proof.ts';
+import type { Attempt, Look, ProofSign } from './proof.ts';
+
+/** What was submitted last. */
+export type Sent = 'username' | 'password' | 'code' | 'link' | 'registration';
+
+export type Verdict =
+  | { is: 'proven'; signs: ProofSign[] }
+  | { is: 'failed'; fault: LoginFault }
+  /** the next form has come */
+  | { is: 'next' }
+  /** the code was wrong, and the form for it is there again */
+  | { is: 'wrong-code' }
+  /** `likely`: it would be proven if nothing were under way */
+  | { is: 'pending'; likely?: true };
+
+export type Calm = {
+  /** ms since anything was loaded or sent; 0 while something is under way */
+  quietMs: number;
+  /** ms since the submit */
+  sinceMs: number;
+};
+
+export const CALM_MS = 100;
+/** A form that stays has to stay this long: pages empty their fields before they go on. */
+const STAY_MS = 700;
+const NEXT: Record<Sent, readonly string[]> = {
+  username: ['password-step', 'login', 'one-time-code', 'captcha'],
+  password: ['one-time-code'],
+  code: ['password-step'],
+  link: ['one-time-code'],
+  registration: ['one-time-code'],
+};
+
+const FAULTS: Record<FailureCause, { code: LoginErrorCode; reason: string }> = {
+  'wrong-credentials': { code: 'invalid_credentials', reason: 'wrong_credentials' },
+  locked: { code: 'account_locked', reason: 'locked' },
+  'rate-limited': { code: 'rate_limited', reason: 'site' },
+  captcha: { code: 'captcha_required', reason: 'captcha' },
+  'wrong-code': { code: 'invalid_code', reason: 'wrong_code' },
+  'account-exists': { code: 'account_exists', reason: 'account_exists' },
+  'password-rejected': { code: 'invalid_credentials', reason: 'password_rejected' },
+  'field-rejected': { code: 'invalid_credentials', reason: 'field_rejected' },
+  expired: { code: 'login_timeout', reason: 'page_expired' },
+  unverified: { code: 'account_locked', reason: 'unverified' },
+  error: { code: 'invalid_credentials', reason: 'error_shown' },
+};
+
+const MESSAGES: Partial<Record<LoginErrorCode, string>> = {
+  invalid_credentials: 'The site refused the credentials.',
+  account_locked: 'The site says that the account is locked or not usable yet.',
+  rate_limited: 'The site asks to wait before the next attempt.',
+  captcha_required: 'The site asks for a check that only a person can pass.',
+  invalid_code: 'The site refused the code.',
+  account_exists: 'The site says that the account exists already.',
+  login_timeout: 'The site says that its page has expired.',
+  signup_rejected: 'The site refused the registration.',
+};
+
+export function buildFault(cause: FailureCause, sent: Sent): LoginFault {
+  const { code, reason } = FAULTS[cause];
+  const inSignup = sent === 'registration' && code === 'invalid_credentials';
+  const shown = inSignup ? 'signup_rejected' : code;
+  return new LoginFault(shown, MESSAGES[shown] ?? 'The site refused.', { details: { reason } });
+}
+
+/** What has come of a submit, as far as one look can tell. Pure. */
+export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Verdict {
+  const calmNow = calm.quietMs >= CALM_MS;
+  const stays = calm.quietMs >= STAY_MS && calm.sinceMs >= STAY_MS;
+  const { signs, veto, broken } = weigh(look, attempt, stays);
+  const codeAgain = look.plan.kind === 'one-time-code' && look.plan.reason === 'fill';
+  if (sent === 'code' && codeAgain && (veto !== undefined ? calmNow : stays && isNewOrEmptied(look, attempt))) {
+    if (veto === undefined || ['wrong-code', 'wrong-credentials', 'error', 'field-rejected'].includes(veto)) {
+      return { is: 'wrong-code' };
+    }
+  }
+  if (veto !== undefined && calmNow) return { is: 'failed', fault: buildFault(veto, sent) };
+  if (veto !== undefined) return { is: 'pending' };
+  if (broken !== undefined) {
+    if (!calmNow) return { is: 'pending' };
+    const details = broken === 0 ? { reason: 'no_answer' } : { status: broken };
+    const message = broken === 0 ? 'The site did not answer.' : 'The site answered with an error.';
+    return { is: 'failed', fault: new LoginFault('site_unreachable', message, { details }) };
+  }
+  if (isNext(sent, look, attempt) && calmNow) return { is: 'next' };
+  // Where only a name was sent, nobody has been let in yet; what looks like it is the next page on its way.
+  if (sent === 'username' && look.signs.sent === undefined)
+    return isMethodChoice(look) && stays ? { is: 'next' } : { is: 'pending' };
+  if (signs.length < 2 || asksMore(sent, look)) return { is: 'pending' };
+  return calmNow ? { is: 'proven', signs } : { is: 'pending', likely: true };
+}
+
+function isNewOrEmptied(look: Look, { before }: Attempt): boolean {
+  return look.document !== before.document;
+}
+
+function isNext(sent: Sent, look: Look, { before }: Attempt): boolean {
+  const { plan } = look;
+  if (plan.reason !== 'fill' && plan.reason !== 'captcha') return false;
+  if (!NEXT[sent].includes(plan.kind)) return false;
+  return plan.kind !== before.plan.kind;
+}
+
+/** The site goes on with a choice of ways to sign in. */
+function isMethodChoice({ plan }: Look): boolean {
+  return plan.reason === 'open' && plan.openers.some(({ kind }) => kind !== 'sign-in');
+}
+
+/** A form of the login is still in front, or a message was sent out: this is not the end. */
+function asksMore(sent: Sent, look: Look): boolean {
+  const { plan, signs } = look;
+  if (findLinkButton(sent, look) !== undefined) return true;
+  return plan.kind === 'one-time-code' || plan.kind === 'captcha' || signs.sent !== undefined;
+}
+
+/** The button to press before a link from a letter counts: it keeps programs that look into letters from using it up. */
+export function findLinkButton(sent: Sent, { signs }: Look): string | undefined {
+  return sent === 'link' && signs.logout === undefined && signs.failures.length === 0 ? signs.confirm : undefined;
+}

@@ -1,0 +1,241 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BrowserContext } from 'playwright-core';
+import type { LoginMethod } from '../../contract/login/shapes.ts';
+import { LoginFault } from '../fault.ts';
+import { readMessageCause } from '../detection/outcome.ts';
+import type { Site } from '../site.ts';
+import { StaleElement, press } from './act.ts';
+import { describeAsk } from './ask.ts';
+import type { Answers } from './ask.ts';
+import { hasNewCookie, markCookies } from './cookies.ts';
+import type { CookieMarks } from './cookies.ts';
+import { decideStep } from './decide.ts';
+import type { Step } from './decide.ts';
+import type { Sight, openEyes } from './eyes.ts';
+import { fillCode, fillCredentials, submit } from './fill.ts';
+import type { Values } from './fill.ts';
+import { CALM_MS, assess, findLinkButton } from './outcome.ts';
+import type { Sent } from './outcome.ts';
+import type { ProofSign } from './proof.ts';
+import type { Traffic } from './traffic.ts';
+
+export type FlowInput = Values & { site: Site; method: LoginMethod };
+
+export type FlowPorts = {
+  context: BrowserContext;
+  traffic: Traffic;
+  eyes: ReturnType<typeof openEyes>;
+  answers: Answers;
+  signal: AbortSignal;
+};
+
+export type FlowResult = { url: string; signs: ProofSign[] };
+
+/** A submit whose outcome is awaited. */
+type Pending = { sent: Sent; before: Sight; cookies: CookieMarks; at: number; again: boolean };
+
+const LOOK_EVERY_MS = 60;
+/** A second look has to agree before success is told. */
+const CONFIRM_MS = 120;
+/** After a submit: pressing it again by Enter when nothing at all was sent; giving up when nothing came of it. */
+const RESEND_MS = 2500;
+const GIVE_UP_MS = 15_000;
+const STALE_TRIES = 6;
+const MAX_CONFIRMED = 3;
+/** What the SDK says of a document or element that is not there any more. */
+const MOVED_ON = /context was destroyed|cannot find context|not attached|was detached|because of a navigation/i;
+
+const describe = ({ plan, url, document }: Sight) =>
+  JSON.stringify([document, url, plan.kind, plan.reason, plan.username, plan.password, plan.code, plan.openers.length]);
+
+/**
+ * Signs in on the page that is in front: looks, does one thing, looks again, until two positive signs prove success.
+ * Throws a `LoginFault` that names how it failed, or the signal's reason. What was refused is not sent again.
+ */
+export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowResult> {
+  const { signal, traffic, eyes } = ports;
+  const means = {
+    username: input.username !== undefined,
+    password: input.password !== undefined,
+    code: ports.answers.available,
+  };
+  const done = { dismissed: 0, opened: 0, usernameSent: false, passwordSent: false };
+  let pending: Pending | undefined;
+  /** since when every look at this address says that it is done */
+  let likely: { url: string; at: number } | undefined;
+  let shape = '';
+  let since = performance.now();
+  let stale = 0;
+  let wrongCode = false;
+  let confirmed = 0;
+
+  const act = async (step: Step, sight: Sight): Promise<void> => {
+    switch (step.do) {
+      case 'wait':
+        await sleep(LOOK_EVERY_MS, undefined, { signal });
+        return;
+      case 'fail':
+        throw buildStepFault(step, sight, ports);
+      case 'dismiss':
+        done.dismissed += 1;
+        return press(sight.page, step.id);
+      case 'open':
+        done.opened += 1;
+        return press(sight.page, step.id);
+      case 'fill':
+        return sendCredentials(sight);
+      case 'code':
+        return sendCode(sight);
+    }
+  };
+  const begin = async (sent: Sent, before: Sight): Promise<Pending> => {
+    const cookies = await markCookies(ports.context, input.site);
+    return { sent, before, cookies, at: performance.now(), again: false };
+  };
+  const sendCredentials = async (sight: Sight): Promise<void> => {
+    const withPassword = sight.plan.password !== undefined;
+    traffic.mark([input.username, input.password].filter((text) => text !== undefined));
+    const next = await begin(withPassword ? 'password' : 'username', sight);
+    const last = await fillCredentials(sight, input.site, input);
+    signal.throwIfAborted();
+    done.usernameSent = true;
+    done.passwordSent ||= withPassword;
+    await send(sight, last, next);
+  };
+  const sendCode = async (sight: Sight): Promise<void> => {
+    const ask = describeAsk(sight.text, sight.signs.sent, input.method);
+    const given = await ports.answers.get(ask.kind === 'magic_link' ? { ...ask, kind: 'otp_email' } : ask, wrongCode);
+    signal.throwIfAborted();
+    if ('link' in given) return follow(sight, given.link);
+    // The page may have changed while somebody looked for the code.
+    const fresh = await eyes.look(signal);
+    const now = fresh.plan.kind === 'one-time-code' ? fresh : sight;
+    traffic.mark([given.code]);
+    const next = await begin('code', now);
+    const last = await fillCode(now, input.site, given.code);
+    await send(now, last, next);
+  };
+  /** From here on something may have been sent, so whatever goes wrong, it is not sent again. */
+  const send = async (sight: Sight, last: string, next: Pending): Promise<void> => {
+    pending = { ...next, at: performance.now() };
+    await submit(sight, last).catch((error: unknown) => {
+      if (!isStale(error)) throw error;
+    });
+  };
+  const follow = async (sight: Sight, link: string): Promise<void> => {
+    if (!input.site.allows(link)) {
+      throw new LoginFault('unsafe_domain', 'The link leads to another site.', { details: { reason: 'link' } });
+    }
+    traffic.mark([]);
+    pending = await begin('link', sight);
+    await sight.page.goto(link, { waitUntil: 'commit' });
+  };
+  /** True when there is nothing more to do with this look. */
+  const settle = async (sight: Sight, current: Pending): Promise<FlowResult | boolean> => {
+    const newCookie = await hasNewCookie(ports.context, input.site, current.cookies);
+    const dialogs = traffic.dialogs.map(readMessageCause).filter((cause) => cause !== undefined);
+    const attempt = { before: current.before, submissions: traffic.submissions, newCookie, dialogs };
+    const sinceMs = performance.now() - current.at;
+    // Pages that poll are never without a request.
+    const quietMs = traffic.pending() > 0 && traffic.quietMs() < GIVE_UP_MS / 5 ? 0 : traffic.quietMs();
+    const verdict = assess(current.sent, sight, attempt, { quietMs, sinceMs });
+    const looksDone = verdict.is === 'proven' || (verdict.is === 'pending' && verdict.likely === true);
+    if (!looksDone) likely = undefined;
+    else if (likely?.url !== sight.url) likely = { url: sight.url, at: performance.now() };
+    const agreedMs = likely === undefined ? 0 : performance.now() - likely.at;
+    switch (verdict.is) {
+      case 'failed':
+        throw verdict.fault;
+      case 'proven':
+        if (agreedMs >= CONFIRM_MS) return { url: sight.url, signs: verdict.signs };
+        break;
+      case 'next':
+        pending = undefined;
+        return false;
+      case 'wrong-code':
+        pending = undefined;
+        wrongCode = true;
+        return false;
+      case 'pending':
+        if (await waitOn(sight, current, sinceMs)) return true;
+    }
+    // No look is worth its time before it can decide.
+    const nextMs = Math.max(CALM_MS - traffic.quietMs(), looksDone ? CONFIRM_MS - agreedMs : 0);
+    await sleep(nextMs > 0 ? nextMs + 1 : LOOK_EVERY_MS, undefined, { signal });
+    return true;
+  };
+  const waitOn = async (sight: Sight, current: Pending, sinceMs: number): Promise<boolean> => {
+    const { sent } = sight.signs;
+    const form = sight.plan.kind === 'one-time-code';
+    if (sent !== undefined && !form && current.sent !== 'link' && traffic.quietMs() > LOOK_EVERY_MS * 5) {
+      const given = await ports.answers.get(describeAsk(sight.text, sent, input.method), false);
+      if ('link' in given) await follow(sight, given.link);
+      return 'link' in given;
+    }
+    const button = findLinkButton(current.sent, sight);
+    if (button !== undefined && confirmed < MAX_CONFIRMED && traffic.quietMs() > LOOK_EVERY_MS * 5) {
+      confirmed += 1;
+      pending = await begin('link', sight);
+      await press(sight.page, button);
+      return true;
+    }
+    const nothingSent = traffic.submissions.length === 0 && sight.document === current.before.document;
+    if (nothingSent && !current.again && sinceMs > RESEND_MS && traffic.pending() === 0) {
+      current.again = true;
+      await submit({ page: sight.page, plan: { ...sight.plan, submit: undefined } }, lastField(sight));
+    }
+    if (sinceMs > GIVE_UP_MS && traffic.quietMs() > GIVE_UP_MS / 3) {
+      throw new LoginFault('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
+    }
+    return false;
+  };
+
+  for (;;) {
+    const sight = await eyes.look(signal);
+    const now = describe(sight);
+    if (now !== shape) {
+      shape = now;
+      since = performance.now();
+    }
+    if (pending !== undefined) {
+      const settled = await settle(sight, pending);
+      if (typeof settled === 'object') return settled;
+      if (settled) continue;
+    }
+    const progress = { ...done, stillMs: performance.now() - since, pending: traffic.pending() };
+    try {
+      await act(decideStep(sight, means, progress), sight);
+      stale = 0;
+    } catch (error) {
+      if (!isStale(error) || (stale += 1) > STALE_TRIES) throw error;
+      await sleep(LOOK_EVERY_MS, undefined, { signal });
+    }
+  }
+}
+
+function lastField({ plan }: Sight): string {
+  return plan.password ?? plan.username ?? plan.code.at(-1) ?? '';
+}
+
+/** The page moved on under our hands: look again. */
+function isStale(error: unknown): boolean {
+  if (error instanceof StaleElement) return true;
+  return error instanceof Error && (error.name === 'TimeoutError' || MOVED_ON.test(error.message));
+}
+
+function buildStepFault(step: Step & { do: 'fail' }, sight: Sight, { traffic }: FlowPorts): LoginFault {
+  const status = traffic.status();
+  if (step.code === 'login_form_not_found' && status >= 500) {
+    return new LoginFault('site_unreachable', 'The site answered with an error.', { details: { status } });
+  }
+  const messages: Partial<Record<string, string>> = {
+    login_form_not_found: 'No form to sign in with was found.',
+    ambiguous_form: 'Several forms are equally likely to be the one to sign in with.',
+    captcha_required: 'The site asks for a check that only a person can pass.',
+    unsafe_domain: 'The form would send what is typed without encryption.',
+    username_required: 'cred.username: is required by the form',
+    password_required: 'cred.password: is required by the form',
+  };
+  const message = messages[step.reason] ?? messages[step.code] ?? 'The login failed.';
+  return new LoginFault(step.code, message, { details: { reason: step.reason, page: sight.plan.kind } });
+}

@@ -1,0 +1,89 @@
+import { LoginFault } from './fault.ts';
+import type { Ask, Given } from './flow/ask.ts';
+
+/** What a job has to say next. */
+export type JobNews<T> =
+  | { is: 'done'; value: T }
+  | { is: 'failed'; error: unknown }
+  /** it stands still until somebody answers */
+  | { is: 'asking'; ask: Ask; wrong: boolean };
+
+/** Work that may have to ask its caller something and go on, maybe in another request. */
+export type Job<T> = {
+  /** The next news, once each. */
+  next(): Promise<JobNews<T>>;
+  /** What was asked for. */
+  answer(given: Given): void;
+  /** Ends it; its next news is this error. */
+  stop(error: unknown): void;
+};
+
+export type JobContext = {
+  /** aborted at the deadline, and when the job is stopped */
+  signal: AbortSignal;
+  /** Asks whoever waits for the job. The deadline stands still meanwhile. */
+  ask: (ask: Ask, wrong: boolean) => Promise<Given>;
+};
+
+/** Runs `work` at most `deadlineMs`, the time for answers left out. Past it the error is `login_timeout`. */
+export function startJob<T>(deadlineMs: number, work: (context: JobContext) => Promise<T>): Job<T> {
+  const abort = new AbortController();
+  const news: JobNews<T>[] = [];
+  let heard: ((news: JobNews<T>) => void) | undefined;
+  let answered: ((given: Given) => void) | undefined;
+  let leftMs = deadlineMs;
+  let startedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const run = () => {
+    startedAt = performance.now();
+    timer = setTimeout(() => {
+      abort.abort(new LoginFault('login_timeout', 'The login took too long.', { details: { reason: 'deadline' } }));
+    }, leftMs);
+  };
+  const pause = () => {
+    clearTimeout(timer);
+    leftMs -= performance.now() - startedAt;
+  };
+  const tell = (item: JobNews<T>) => {
+    const listener = heard;
+    heard = undefined;
+    if (listener === undefined) news.push(item);
+    else listener(item);
+  };
+  const ask = async (asked: Ask, wrong: boolean): Promise<Given> => {
+    abort.signal.throwIfAborted();
+    pause();
+    const given = new Promise<Given>((resolve, reject) => {
+      answered = resolve;
+      abort.signal.addEventListener('abort', () => reject(abort.signal.reason as Error), { once: true });
+    });
+    tell({ is: 'asking', ask: asked, wrong });
+    try {
+      return await given;
+    } finally {
+      run();
+    }
+  };
+
+  // Whoever waits is told at once, however long the browser takes to be gone.
+  abort.signal.addEventListener('abort', () => tell({ is: 'failed', error: abort.signal.reason }));
+  run();
+  void work({ signal: abort.signal, ask })
+    .then(
+      (value) => ({ is: 'done' as const, value }),
+      (error: unknown) => ({ is: 'failed' as const, error }),
+    )
+    .then((end) => (abort.signal.aborted ? undefined : tell(end)))
+    .finally(() => clearTimeout(timer));
+  return {
+    next: () =>
+      new Promise((resolve) => {
+        const item = news.shift();
+        if (item === undefined) heard = resolve;
+        else resolve(item);
+      }),
+    answer: (given) => answered?.(given),
+    stop: (error) => abort.abort(error),
+  };
+}

@@ -1,0 +1,59 @@
+import type { LoginMethod } from '../contract/login/shapes.ts';
+import type { Fleet, Seat } from './browser/fleet.ts';
+import { LoginFault } from './fault.ts';
+import type { AnswerSource, Answers } from './flow/ask.ts';
+import { collectSession } from './flow/collect.ts';
+import type { CollectedSession } from './flow/collect.ts';
+import type { Values } from './flow/fill.ts';
+import { runFlow } from './flow/run.ts';
+import type { Site } from './site.ts';
+import { withSite } from './visit.ts';
+
+export type LoginInput = Values & { organizationId: string; site: Site; method: LoginMethod };
+
+export type LoginPorts = { fleet: Fleet; answers: AnswerSource; signal: AbortSignal };
+
+/** Answers for the page of a seat, which rests while somebody is asked. */
+export function askAt(source: AnswerSource, seat: Seat): Answers {
+  return {
+    available: source.available,
+    get: (ask, wrong) => source.get(ask, wrong, (work) => seat.rest(work)),
+  };
+}
+
+/** Signs in and collects the session. Throws a `LoginFault`, or the signal's reason. */
+export async function logIn(input: LoginInput, ports: LoginPorts): Promise<CollectedSession> {
+  const byForm = await withSite(ports, input, {}, async (opened) => {
+    if (opened.asksForHttp) return undefined;
+    const { seat, traffic, eyes, visited } = opened;
+    const { url } = await runFlow(input, {
+      ...ports,
+      answers: askAt(ports.answers, seat),
+      context: seat.context,
+      traffic,
+      eyes,
+    });
+    return collectSession(seat.context, input.site, visited, url);
+  });
+  return byForm ?? logInByHttp(input, ports);
+}
+
+/** HTTP Basic and Digest: the browser answers the challenge, once. */
+function logInByHttp(input: LoginInput, ports: LoginPorts): Promise<CollectedSession> {
+  const { username = '', password = '', site } = input;
+  const httpCredentials = { username, password, origin: site.url.origin, send: 'unauthorized' as const };
+  return withSite(ports, input, { httpCredentials }, async ({ seat, first, visited, asksForHttp }) => {
+    const status = first?.status() ?? 0;
+    const url = first?.url() ?? site.url.href;
+    if (asksForHttp || status === 401 || status === 403) {
+      throw new LoginFault('invalid_credentials', 'The site refused the credentials.', {
+        details: { reason: 'http_authentication' },
+      });
+    }
+    if (status >= 500) {
+      throw new LoginFault('site_unreachable', 'The site answered with an error.', { details: { status } });
+    }
+    const session = await collectSession(seat.context, site, visited, url);
+    return { ...session, origins: [...new Set([new URL(url).origin, ...session.origins])] };
+  });
+}

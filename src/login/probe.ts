@@ -1,0 +1,141 @@
+import { Cookie, CookieJar } from 'tough-cookie';
+import type { SessionCookie } from '../contract/login/shapes.ts';
+import type { Egress } from '../egress/egress.ts';
+import { EgressError } from '../egress/error.ts';
+import type { Fleet } from './browser/fleet.ts';
+import { LoginFault } from './fault.ts';
+import type { CollectedSession } from './flow/collect.ts';
+import { hasLoginForm, isLoginPath } from './flow/proof.ts';
+import { withSite } from './visit.ts';
+import type { Site } from './site.ts';
+
+export type ProbePorts = { egress: Egress; fleet: Fleet };
+
+export type Probed = { organizationId: string; site: Site; session: CollectedSession };
+
+/** What a page is to whoever asks for it. */
+type View = 'welcome' | 'turned-away' | 'unknown';
+
+const MAX_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+const MAX_HOPS = 6;
+const PASSWORD_FIELD = /<input\b[^>]*\btype\s*=\s*["']?password\b/i;
+
+/**
+ * The session as it is after a look at the page that the login led to, or undefined when it has ended. Plain requests
+ * tell where the page is another one without the cookies; where it is the same, a browser looks.
+ */
+export async function probeSession(
+  ports: ProbePorts,
+  probed: Probed,
+  signal: AbortSignal,
+): Promise<CollectedSession | undefined> {
+  const { site, session } = probed;
+  const jar = fillJar(session.cookies);
+  try {
+    const signedIn = await view(ports.egress, site, jar, session.url, signal);
+    if (signedIn === 'turned-away') return undefined;
+    const stranger = await view(ports.egress, site, new CookieJar(), session.url, signal);
+    if (signedIn === 'welcome' && stranger === 'turned-away') return { ...session, ...readJar(jar, site, session) };
+  } catch (error) {
+    if (error instanceof EgressError) return undefined;
+    throw error;
+  }
+  return (await isWelcomeInBrowser(ports, probed, signal)) ? session : undefined;
+}
+
+async function view(egress: Egress, site: Site, jar: CookieJar, address: string, signal: AbortSignal): Promise<View> {
+  let url = address;
+  for (let hop = 0; hop < MAX_HOPS; hop += 1) {
+    if (!site.allows(url)) return 'turned-away';
+    const cookie = await jar.getCookieString(url);
+    const response = await egress.fetch(url, {
+      redirect: 'manual',
+      maxBytes: MAX_BYTES,
+      timeoutMs: TIMEOUT_MS,
+      signal,
+      headers: { accept: 'text/html,*/*;q=0.8', ...(cookie === '' ? {} : { cookie }) },
+    });
+    for (const line of response.headers.getSetCookie()) await jar.setCookie(line, url, { ignoreError: true });
+    const location = response.headers.get('location');
+    if (response.status >= 300 && response.status < 400 && location !== null) {
+      await response.body?.cancel().catch(() => undefined);
+      url = new URL(location, url).href;
+      continue;
+    }
+    if (response.status === 401 || response.status === 403) {
+      await response.body?.cancel().catch(() => undefined);
+      return 'turned-away';
+    }
+    if (response.status >= 400) return 'unknown';
+    const text = await response.text();
+    const ledToLogin = isLoginPath(url) && !isLoginPath(address);
+    return ledToLogin || PASSWORD_FIELD.test(text) ? 'turned-away' : 'welcome';
+  }
+  return 'turned-away';
+}
+
+function fillJar(cookies: readonly SessionCookie[]): CookieJar {
+  const jar = new CookieJar(undefined, { rejectPublicSuffixes: false, looseMode: true });
+  for (const { name, value, domain, path, expires, secure, httpOnly } of cookies) {
+    const host = domain.replace(/^\./, '');
+    const cookie = new Cookie({
+      key: name,
+      value,
+      domain: host,
+      path,
+      secure,
+      httpOnly,
+      hostOnly: !domain.startsWith('.'),
+      expires: expires > 0 ? new Date(expires * 1000) : 'Infinity',
+    });
+    jar.setCookieSync(cookie, `${secure ? 'https' : 'http'}://${host}${path}`, { ignoreError: true });
+  }
+  return jar;
+}
+
+/** Sites renew cookies while they are looked at: what the probe was given is the session from now on. */
+function readJar(jar: CookieJar, site: Site, session: CollectedSession) {
+  const before = new Map(session.cookies.map((cookie) => [`${cookie.domain}|${cookie.path}|${cookie.name}`, cookie]));
+  const cookies = (jar.serializeSync()?.cookies ?? []).flatMap((raw): SessionCookie[] => {
+    const cookie = Cookie.fromJSON(raw);
+    if (cookie === undefined || cookie.domain === null || !site.ownsCookie(cookie.domain)) return [];
+    const domain = cookie.hostOnly === true ? cookie.domain : `.${cookie.domain}`;
+    const path = cookie.path ?? '/';
+    const old = before.get(`${domain}|${path}|${cookie.key}`);
+    const sameSite = { strict: 'Strict', lax: 'Lax', none: 'None' } as const;
+    return [
+      {
+        name: cookie.key,
+        value: cookie.value,
+        domain,
+        path,
+        expires: cookie.expires instanceof Date ? Math.floor(cookie.expires.getTime() / 1000) : -1,
+        httpOnly: cookie.httpOnly,
+        secure: cookie.secure,
+        sameSite: old?.sameSite ?? sameSite[(cookie.sameSite ?? 'lax') as keyof typeof sameSite] ?? 'Lax',
+        ...(old?.partitionKey === undefined ? {} : { partitionKey: old.partitionKey }),
+      },
+    ];
+  });
+  return { cookies, storageState: { ...session.storageState, cookies } };
+}
+
+async function isWelcomeInBrowser(
+  { fleet }: ProbePorts,
+  { organizationId, site, session }: Probed,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { storageState } = session;
+    return await withSite({ fleet, signal }, { organizationId, site }, { storageState }, async (opened) => {
+      await opened.settle(signal);
+      const sight = await opened.eyes.look(signal);
+      const status = opened.traffic.status();
+      return site.allows(sight.url) && status < 400 && !hasLoginForm(sight);
+    });
+  } catch (error) {
+    if (error instanceof LoginFault && error.code !== 'capacity') return false;
+    throw error;
+  }
+}

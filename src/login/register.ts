@@ -1,0 +1,80 @@
+import type { FastifyInstance } from 'fastify';
+import { loginRoutes } from '../contract/login/routes.ts';
+import { errorText } from '../errors.ts';
+import { registerBodyParser } from '../http/body.ts';
+import { registerRoute } from '../http/route.ts';
+import type { Surface } from '../http/server.ts';
+import { newId } from '../ids.ts';
+import { deleteLoginCredential, listLoginCredentials } from '../store/login-credentials.ts';
+import { clearLoginJobs } from '../store/login-jobs.ts';
+import { deleteExpiredLogins, deleteLoginSession } from '../store/login-sessions.ts';
+import { openChallenges } from './challenges.ts';
+import { openCredentialService } from './credentials.ts';
+import type { LoginDeps, LoginPorts } from './deps.ts';
+import { sendLoginError } from './errors.ts';
+import { LoginFault } from './fault.ts';
+import { openLoginMetrics } from './metrics.ts';
+import { openLoginService } from './service.ts';
+
+const SWEEP_MS = 10 * 60_000;
+
+/** The website login's routes. Errors on them have that service's shape. */
+export function buildLoginSurface(ports: LoginPorts): Surface {
+  return (app, http) => {
+    const deps: LoginDeps = { ...ports, ...http };
+    void app.register(async (scope) => {
+      registerBodyParser(scope);
+      scope.setErrorHandler((error, request, reply) => sendLoginError(ports.log, error, request, reply));
+      registerRoutes(scope, deps);
+      // Whatever was under way belonged to a process that is no more.
+      if (ports.db.embedded) await clearLoginJobs(ports.db);
+    });
+  };
+}
+
+function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
+  const { db } = deps;
+  const challenges = openChallenges(db, newId('wrk'), deps.challengeMs);
+  const service = openLoginService(deps, challenges);
+  const credentials = openCredentialService(deps, challenges);
+  const { measure } = openLoginMetrics(deps.metrics.registry, deps.fleet);
+  const sweep = setInterval(() => {
+    deleteExpiredLogins(db).catch((error: unknown) => {
+      deps.log.warn({ error: errorText(error) }, 'expired website sessions are still there');
+    });
+  }, SWEEP_MS).unref();
+  app.addHook('onClose', () => {
+    clearInterval(sweep);
+    challenges.close();
+  });
+
+  registerRoute(app, deps, loginRoutes.login, ({ body, caller }) =>
+    measure('login', () => service.login(caller.organizationId, body)),
+  );
+
+  registerRoute(app, deps, loginRoutes.signup, ({ body, caller }) =>
+    measure('signup', () => credentials.signup(caller.organizationId, body)),
+  );
+  registerRoute(app, deps, loginRoutes.refresh, ({ body, caller }) =>
+    measure('refresh', () => credentials.refresh(caller.organizationId, body)),
+  );
+
+  registerRoute(app, deps, loginRoutes.answerChallenge, ({ params, body, caller }) => {
+    const { code, link } = body;
+    const given = link === undefined ? { code: code ?? '' } : { link };
+    return measure('challenge', () => challenges.answer(caller.organizationId, params.challengeId, given));
+  });
+
+  registerRoute(app, deps, loginRoutes.listCredentials, async ({ caller }) => ({
+    status: 200,
+    body: { data: await listLoginCredentials(db, caller.organizationId) },
+  }));
+
+  registerRoute(app, deps, loginRoutes.deleteCredential, async ({ params, caller }) => {
+    const { credentialId } = params;
+    const sessionKey = await deleteLoginCredential(db, caller.organizationId, credentialId);
+    if (sessionKey === undefined) throw new LoginFault('not_found', 'No such credential.');
+    await deleteLoginSession(db, caller.organizationId, sessionKey);
+    return { status: 200, body: { object: 'credential.deleted', credentialId, deleted: true } };
+  });
+}

@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MISSING_METHODS } from '../contract/login/shapes.ts';
+import type { LoginRequest, SiteSession } from '../contract/login/shapes.ts';
+import { newId } from '../ids.ts';
+import { claimLoginJob, holdLoginJob, isLoginUnderWay, releaseLoginJob, resumeLoginJob } from '../store/login-jobs.ts';
+import { buildAnswers } from './answers.ts';
+import { limitAttempts } from './attempts.ts';
+import { findSession, keepSession, keySession } from './cache.ts';
+import type { CacheState } from './cache.ts';
+import type { Answered, Challenges } from './challenges.ts';
+import type { LoginPorts } from './deps.ts';
+import { LoginFault } from './fault.ts';
+import type { CollectedSession } from './flow/collect.ts';
+import { startJob } from './job.ts';
+import type { Job } from './job.ts';
+import { logIn } from './login.ts';
+import { buildSite } from './site.ts';
+import type { Site } from './site.ts';
+
+/** Logins of one organization at a time, over all replicas. */
+const MAX_JOBS = 10;
+/** Of these that wait for a code or link, beside those that run. */
+const MAX_WAITING = 10;
+const CHALLENGE_MS = 5 * 60_000;
+/** What a claim holds beyond the deadline of its job. */
+const SLACK_MS = 15_000;
+const LOOK_AGAIN_MS = 250;
+
+/** What a job makes of a login. */
+export type Made = { session: CollectedSession; expiresAt: Date };
+
+export type LoginOrder = LoginRequest & { organizationId: string; site: Site; key: string };
+
+/** Reads a request: its site, and the key of its session. Throws `unsafe_domain` and `method_not_available`. */
+export function readOrder({ masterKeys, methods }: LoginPorts, organizationId: string, body: LoginRequest): LoginOrder {
+  if (!methods.includes(body.loginMethod) || MISSING_METHODS.includes(body.loginMethod)) {
+    throw new LoginFault('method_not_available', `The method ${body.loginMethod} is not available here.`);
+  }
+  const site = buildSite(body.domain, listAffiliates(body.additionalFields));
+  return { ...body, organizationId, site, key: keySession(masterKeys, { ...body, organizationId, site }) };
+}
+
+export function listAffiliates(fields: Record<string, unknown> | undefined): string[] {
+  return (fields?.['allowedDomains'] as string[] | undefined) ?? [];
+}
+
+/** The caller's values for fields of the form, without those that have a meaning of their own. */
+export function listFields(fields: Record<string, unknown> | undefined): Record<string, string | number | boolean> {
+  const { allowedDomains: _affiliates, ...own } = fields ?? {};
+  return own as Record<string, string | number | boolean>;
+}
+
+/**
+ * Runs one job of an organization within its bounds. Throws `rate_limited` when it has too many under way; returns
+ * undefined where another replica is at work on the same key.
+ */
+export async function startBoundJob<T>(
+  { db }: LoginPorts,
+  order: { organizationId: string; key: string | null; timeoutSeconds: number },
+  work: Parameters<typeof startJob<T>>[1],
+): Promise<Job<T> | undefined> {
+  const { organizationId, key, timeoutSeconds } = order;
+  const id = newId('job');
+  const holdMs = timeoutSeconds * 1000 + CHALLENGE_MS + SLACK_MS;
+  const claim = await claimLoginJob(db, { id, organizationId, key, limit: MAX_JOBS, holdMs });
+  if (claim === 'under-way') return undefined;
+  if (claim === 'too-many') {
+    throw new LoginFault('rate_limited', `At most ${MAX_JOBS} logins of an organization run at a time.`, {
+      details: { reason: 'concurrent_logins' },
+      retryAfterSeconds: 5,
+    });
+  }
+  return startJob<T>(timeoutSeconds * 1000, async ({ signal, ask }) => {
+    const hold: typeof ask = async (...asked) => {
+      if (!(await holdLoginJob(db, organizationId, id, MAX_WAITING))) {
+        throw new LoginFault('rate_limited', `At most ${MAX_WAITING} logins of an organization wait for answers.`, {
+          details: { reason: 'open_challenges' },
+        });
+      }
+      const given = await ask(...asked);
+      await resumeLoginJob(db, organizationId, id);
+      return given;
+    };
+    try {
+      return await work({ signal, ask: hold });
+    } finally {
+      await releaseLoginJob(db, organizationId, id);
+    }
+  });
+}
+
+/** Signs in afresh and keeps the session. */
+export function startLogin(ports: LoginPorts, order: LoginOrder): Promise<Job<Made> | undefined> {
+  const { organizationId, site, cred, loginMethod, key } = order;
+  const { username } = cred;
+  const claimKey = order.useCache ? key : null;
+  return startBoundJob(ports, { ...order, key: claimKey }, async ({ signal, ask }) => {
+    const session = await limitAttempts(ports, { organizationId, origin: site.url.origin, username }, () => {
+      const answers = buildAnswers(order, ask);
+      const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
+      return logIn({ ...values, organizationId, site, method: loginMethod }, { fleet: ports.fleet, answers, signal });
+    });
+    return { session, expiresAt: await keepSession(ports, organizationId, key, session) };
+  });
+}
+
+export type LoginService = ReturnType<typeof openLoginService>;
+
+export function showSession({ cookies, origins, storageState }: CollectedSession): SiteSession {
+  return { cookies, origins, storageState };
+}
+
+function answer(made: Pick<Made, 'session'>, state: CacheState): Answered {
+  return { status: 200, body: showSession(made.session), headers: { 'x-session-cache': state } };
+}
+
+/** Logins with their cache: who asks for the same session at the same time gets one login together. */
+export function openLoginService(ports: LoginPorts, challenges: Challenges) {
+  const flights = new Map<string, Promise<Answered>>();
+
+  const logInOnce = async (order: LoginOrder): Promise<Answered> => {
+    const { organizationId, key } = order;
+    const allowedDomains = [order.site.url.href, ...listAffiliates(order.additionalFields)];
+    for (let waited = false; ; waited = true) {
+      const timeout = AbortSignal.timeout(order.timeoutSeconds * 1000);
+      const found = order.useCache
+        ? await findSession(ports, { organizationId, key, allowedDomains }, timeout)
+        : undefined;
+      if (found !== undefined) return answer(found, waited ? 'coalesced' : found.state);
+      await ports.egress.check(order.site.url);
+      const job = await startLogin(ports, order);
+      if (job !== undefined) return challenges.follow(organizationId, job, (made) => answer(made, 'miss'));
+      // Another replica is at work on it: what comes of that will be in the cache.
+      while (await isLoginUnderWay(ports.db, organizationId, key)) {
+        if (timeout.aborted) throw new LoginFault('login_timeout', 'The login took too long.');
+        await sleep(LOOK_AGAIN_MS);
+      }
+    }
+  };
+
+  return {
+    async login(organizationId: string, body: LoginRequest): Promise<Answered> {
+      const order = readOrder(ports, organizationId, body);
+      if (!order.useCache) return logInOnce(order);
+      const flying = flights.get(order.key);
+      if (flying !== undefined) {
+        const first = await flying;
+        return { ...first, headers: { ...first.headers, 'x-session-cache': 'coalesced' } };
+      }
+      const flight = logInOnce(order).finally(() => flights.delete(order.key));
+      flights.set(order.key, flight);
+      return flight;
+    },
+  };
+}

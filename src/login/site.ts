@@ -1,0 +1,62 @@
+import { parse } from 'tldts';
+import { LoginFault } from './fault.ts';
+
+/** The site that a caller has named, and what counts as part of it. */
+export type Site = {
+  /** the page to begin on, without fragment and credentials */
+  url: URL;
+  /** registrable domains, or whole hosts where there is none (addresses, `localhost`), the site's own first */
+  domains: readonly string[];
+  /** Whether a page is one of the site's, over a connection no worse than the one asked for. */
+  allows(url: string | URL): boolean;
+  /** Whether a cookie of this domain belongs to the site. */
+  ownsCookie(domain: string): boolean;
+};
+
+/** Suffixes that anyone can have a site under count as such: `alice.github.io` is not of the site `bob.github.io`. */
+export function findRegistrable(hostname: string): string {
+  const host = hostname
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase();
+  return parse(host, { allowPrivateDomains: true }).domain ?? host;
+}
+
+/** `affiliates`: domains or URLs that the caller declares to be part of the site. Throws `unsafe_domain`. */
+export function buildSite(address: string, affiliates: readonly string[] = []): Site {
+  const url = URL.parse(address);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new LoginFault('unsafe_domain', 'domain: must be a URL of http or https.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new LoginFault('unsafe_domain', 'domain: must not contain credentials.');
+  }
+  url.hash = '';
+  const domains = [url.hostname, ...affiliates.map(readAffiliate)].map(findRegistrable);
+  const secure = url.protocol === 'https:';
+  return {
+    url,
+    domains,
+    allows(input) {
+      const page = URL.parse(String(input));
+      if (page === null) return false;
+      if (page.protocol !== 'https:' && (page.protocol !== 'http:' || secure)) return false;
+      return domains.includes(findRegistrable(page.hostname));
+    },
+    ownsCookie: (domain) => domains.includes(findRegistrable(domain.replace(/^\./, ''))),
+  };
+}
+
+function readAffiliate(text: string): string {
+  const url = URL.parse(text.includes('://') ? text : `https://${text}`);
+  const host = url?.hostname ?? '';
+  const { domain, isIp } = parse(host, { allowPrivateDomains: true });
+  // A public suffix alone would let in everybody below it.
+  if (host === '' || (domain === null && isIp !== true && host.includes('.'))) {
+    throw new LoginFault('unsafe_domain', 'additionalFields.allowedDomains: must hold registrable domains.');
+  }
+  if (domain === null && isIp !== true && host !== 'localhost') {
+    throw new LoginFault('unsafe_domain', 'additionalFields.allowedDomains: must hold registrable domains.');
+  }
+  return host;
+}

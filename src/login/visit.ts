@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BrowserContextOptions, Response } from 'playwright-core';
+import { errorText } from '../errors.ts';
+import type { Fleet, Seat } from './browser/fleet.ts';
+import { openPageSession } from './browser/session.ts';
+import { installDetection } from './detection/observe.ts';
+import { LoginFault } from './fault.ts';
+import { openEyes } from './flow/eyes.ts';
+import { watchTraffic } from './flow/traffic.ts';
+import type { Site } from './site.ts';
+
+/** Opened page of a job, with all that listens to it. */
+export type OpenedSite = {
+  seat: Seat;
+  traffic: ReturnType<typeof watchTraffic>;
+  eyes: ReturnType<typeof openEyes>;
+  /** origins that the top frame has been at */
+  visited: Set<string>;
+  /** what it answered; null where it asks for HTTP authentication and has no page to say so */
+  first: Response | null;
+  /** it wants HTTP Basic or Digest, and has not taken what was given */
+  asksForHttp: boolean;
+  /** Resolves once nothing has been loaded for a moment, or after 5 s. */
+  settle(signal: AbortSignal): Promise<void>;
+};
+
+const SETTLED_MS = 400;
+const SETTLE_AT_MOST_MS = 5000;
+
+/** Goes to the site's page in a seat of its own and hands it to `use`. What is left behind is being closed then. */
+export async function withSite<T>(
+  { fleet, signal }: { fleet: Fleet; signal: AbortSignal },
+  input: { organizationId: string; site: Site },
+  options: Pick<BrowserContextOptions, 'httpCredentials' | 'storageState'>,
+  use: (opened: OpenedSite) => Promise<T>,
+): Promise<T> {
+  const seat = await fleet.open({ organizationId: input.organizationId, signal, ...options });
+  const over = AbortSignal.any([signal, seat.lost]);
+  // Closing the context is what ends calls into the browser that are under way.
+  const end = () => void seat.close();
+  over.addEventListener('abort', end, { once: true });
+  try {
+    over.throwIfAborted();
+    const { site } = input;
+    const traffic = watchTraffic(seat.context, (url) => site.allows(url));
+    const eyes = openEyes(seat.context, site);
+    const visited = new Set<string>();
+    await installDetection(seat.context);
+    const page = await seat.context.newPage();
+    // It takes a moment, and the page is on its way meanwhile.
+    openPageSession(page).catch(() => undefined);
+    page.on('framenavigated', (frame) => {
+      const origin = frame.parentFrame() === null ? URL.parse(frame.url())?.origin : undefined;
+      if (origin !== undefined && origin !== 'null') visited.add(origin);
+    });
+    const first = await goTo(() => page.goto(site.url.href, { waitUntil: 'domcontentloaded', timeout: 0 }), seat);
+    const settle = async (until: AbortSignal) => {
+      const start = performance.now();
+      while (performance.now() - start < SETTLE_AT_MOST_MS) {
+        if (traffic.pending() === 0 && traffic.quietMs() >= SETTLED_MS) return;
+        await sleep(SETTLED_MS / 4, undefined, { signal: until });
+      }
+    };
+    return await use({
+      seat,
+      traffic,
+      eyes,
+      visited,
+      first,
+      settle,
+      asksForHttp: first === null || isChallenge(first),
+    });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (seat.lost.aborted) {
+      throw new LoginFault('capacity', 'The browser has ended in the middle of the login.', { cause: error });
+    }
+    throw error;
+  } finally {
+    over.removeEventListener('abort', end);
+    // Nobody has to wait for it: the seat stays taken until it is done.
+    void seat.close();
+  }
+}
+
+/** Throws `unsafe_domain` or `site_unreachable` where the page cannot be had. */
+async function goTo(go: () => Promise<Response | null>, { proxy }: Seat): Promise<Response | null> {
+  let response: Response | null;
+  try {
+    response = await go();
+  } catch (error) {
+    if (proxy.refused.length > 0) throw buildRefusal();
+    const code = /net::(ERR_[A-Z_]+)/.exec(errorText(error))?.[1];
+    // The browser has nobody to ask for user name and password.
+    if (code === 'ERR_INVALID_AUTH_CREDENTIALS') return null;
+    throw new LoginFault('site_unreachable', 'The site could not be reached.', {
+      ...(code === undefined ? {} : { details: { reason: code.toLowerCase() } }),
+      cause: error,
+    });
+  }
+  const url = URL.parse(response?.url() ?? '');
+  const port = url?.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url?.port;
+  const fault = proxy.faults.get(`${url?.hostname.replace(/^\[(.*)\]$/, '$1')}:${port}`);
+  if (fault?.fault === 'refused') throw buildRefusal();
+  if (fault !== undefined && (response?.status() ?? 0) === 502) {
+    throw new LoginFault('site_unreachable', 'The site could not be reached.', { cause: fault });
+  }
+  return response;
+}
+
+const HTTP_AUTHENTICATION = /^\s*(?:basic|digest)\b/im;
+
+function isChallenge(response: Response): boolean {
+  return response.status() === 401 && HTTP_AUTHENTICATION.test(response.headers()['www-authenticate'] ?? '');
+}
+
+function buildRefusal(): LoginFault {
+  return new LoginFault('unsafe_domain', 'domain: leads to an address that is not on the public internet.', {
+    details: { reason: 'private_address' },
+  });
+}

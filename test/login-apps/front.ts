@@ -1,0 +1,45 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request that reached an application, with what the application answered. */
+export type Knock = {
+  method: string;
+  /** with its query */
+  path: string;
+  body: string;
+  /** as it was sent; empty without one */
+  authorization: string;
+  status: number;
+};
+
+export type Front = { url: string; knocks: Knock[]; close(): Promise<void> };
+
+/**
+ * The door of an application on 127.0.0.1: hands everything through as it is and keeps a log, since some applications
+ * have none that tells attempts apart.
+ */
+export async function openFront(port: number): Promise<Front> {
+  const knocks: Knock[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const { method = 'GET', url: path = '/', headers } = incoming;
+    const knock = { method, path, body: '', authorization: headers.authorization ?? '', status: 0 };
+    knocks.push(knock);
+    const onward = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) => {
+      knock.status = answer.statusCode ?? 0;
+      outgoing.writeHead(knock.status, answer.rawHeaders);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    incoming.on('data', (chunk: Buffer) => (knock.body += chunk.toString()));
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    knocks,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

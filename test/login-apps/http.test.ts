@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { byPassword, startTestLogin } from '../login/harness.ts';
+import type { TestLogin } from '../login/harness.ts';
+import { PASSWORD, USER, countAttempts, isInstalled, startApp } from './app.ts';
+import type { RunningApp } from './app.ts';
+import { TRANSMISSION } from './apps/downloads.ts';
+import { RADICALE } from './apps/radicale.ts';
+import type { Knock } from './front.ts';
+import { openCallersBrowser } from './replay.ts';
+
+const WRONG = 'Wrong-horse8';
+const isAttempt = ({ authorization }: Knock) => authorization !== '';
+const isRefused = (knock: Knock) => isAttempt(knock) && knock.status === 401;
+
+let login: TestLogin;
+let browser: Browser;
+beforeAll(async () => {
+  login = await startTestLogin();
+  browser = await openCallersBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await login.close();
+});
+
+describe.skipIf(!isInstalled(TRANSMISSION))('transmission', () => {
+  let running: RunningApp;
+  beforeAll(async () => {
+    running = await startApp(TRANSMISSION);
+  });
+  afterAll(() => running.stop());
+
+  /** HTTP authentication goes with every request, so it is the caller's to send beside the session. */
+  const openAs = async (password: string, storageState: object) => {
+    const httpCredentials = { username: USER, password };
+    const context = await browser.newContext({ httpCredentials, storageState: storageState as never });
+    try {
+      const page = await context.newPage();
+      const response = await page.goto(running.url);
+      return [response?.status(), await page.title()];
+    } finally {
+      await context.close();
+    }
+  };
+
+  test('lets the right password in', async () => {
+    const { status, body } = await login.post('/api/login', byPassword(running.url, USER, PASSWORD));
+    expect([status, body['error'], body['origins']]).toEqual([200, undefined, [running.url]]);
+    expect(countAttempts(running, isRefused)).toBe(0);
+    const session = body['storageState'] as object;
+    expect(await openAs(PASSWORD, session)).toEqual([200, 'Transmission Web Interface']);
+    expect((await openAs(WRONG, session))[0]).toBe(401);
+  });
+
+  test('refuses a wrong password once', async () => {
+    const before = countAttempts(running, isAttempt);
+    const { status, body } = await login.post('/api/login', byPassword(running.url, USER, WRONG));
+    expect([status, body['error']]).toEqual([422, 'invalid_credentials']);
+    expect(countAttempts(running, isAttempt) - before).toBe(1);
+  });
+});
+
+describe.skipIf(!isInstalled(RADICALE))('radicale', () => {
+  let running: RunningApp;
+  beforeAll(async () => {
+    running = await startApp(RADICALE);
+  });
+  afterAll(() => running.stop());
+
+  const readLog = () => readFileSync(join(running.scratch, 'log'), 'utf8');
+
+  test('lets the right password in, though its page keeps nothing that could be taken along', async () => {
+    const { status, body } = await login.post('/api/login', byPassword(`${running.url}/.web/`, USER, PASSWORD));
+    expect([status, body['error'], body['cookies']]).toEqual([200, undefined, []]);
+    await expect.poll(readLog).toContain(`Successful login: '${USER}'`);
+    expect(countAttempts(running, isRefused)).toBe(0);
+  });
+
+  test('refuses a wrong password once', async () => {
+    const { status, body } = await login.post('/api/login', byPassword(`${running.url}/.web/`, USER, WRONG));
+    expect([status, body['error']]).toEqual([422, 'invalid_credentials']);
+    await expect.poll(readLog).toContain('Failed login attempt');
+    expect(readLog().split('Failed login attempt')).toHaveLength(2);
+    expect(countAttempts(running, isRefused)).toBe(1);
+  });
+});

@@ -1,0 +1,96 @@
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { findChromium } from '../../../src/login/browser/chromium.ts';
+import { planLogin } from '../../../src/login/detection/classify.ts';
+import type { Observation } from '../../../src/login/detection/description.ts';
+import { findElement, installDetection, observePage } from '../../../src/login/detection/observe.ts';
+import { readOutcome } from '../../../src/login/detection/outcome.ts';
+import type { LoginPlan, OutcomeSigns } from '../../../src/login/detection/plan.ts';
+
+export type Pages = Readonly<Record<string, string>>;
+
+/** A plan in the ids that the page's own elements have (`#id`), so that a test reads as the page does. */
+export type NamedPlan = {
+  username?: string;
+  password?: string;
+  remember?: string;
+  submit?: string;
+  kind: LoginPlan['kind'];
+  reason: LoginPlan['reason'];
+  code: string[];
+  openers: string[];
+  dismiss: (string | undefined)[];
+  captcha: boolean;
+};
+
+export type Laboratory = AsyncDisposable & {
+  /** Shows a page in place of the last one; `pages` are served by address, everything else of the network is refused. */
+  open: (pages: Pages | string, path?: string) => Promise<Page>;
+};
+
+const SITE = 'https://site.example';
+
+/** Undefined without a Chromium, unless nothing may be skipped. */
+export async function openLaboratory(): Promise<Laboratory | undefined> {
+  const program = findChromium(process.env['CAPSTAN_CHROMIUM'], process.env['PATH'] ?? '');
+  if (program === undefined) {
+    const reason = 'Chromium is not installed: scripts/install-test-services.sh installs it';
+    if (process.env['CAPSTAN_REQUIRE_ALL'] === '1') throw new Error(reason);
+    process.stderr.write(`Skipped what needs a browser: ${reason}.\n`);
+    return undefined;
+  }
+  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const browser: Browser = await chromium.launch({ executablePath: program, args: asRoot, timeout: 60_000 });
+  const context = await browser.newContext();
+  let pages: Pages = {};
+  await context.route('**', (route) => {
+    const url = new URL(route.request().url());
+    const body = pages[url.href] ?? pages[url.pathname];
+    return body === undefined ? route.abort() : route.fulfill({ contentType: 'text/html; charset=utf-8', body });
+  });
+  await installDetection(context);
+  const page = await context.newPage();
+  return {
+    async open(given, path = '/') {
+      pages = typeof given === 'string' ? { '/': given } : given;
+      await page.goto(SITE + path);
+      return page;
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+    },
+  };
+}
+
+export function observe(page: Page): Promise<Observation> {
+  return observePage(page, ({ host }) => host === 'site.example' || host.endsWith('.site.example'));
+}
+
+async function readName(page: Page, id: string): Promise<string> {
+  const element = await findElement(page, id);
+  if (!element) throw new Error(`no element ${id}`);
+  return element.evaluate<string, { id: string }>((node) => node.id);
+}
+
+/** Looks at a page and names what the plan says. */
+export async function plan(page: Page): Promise<NamedPlan> {
+  const found = planLogin(await observe(page));
+  const name = async (id: string | undefined) => (id === undefined ? undefined : readName(page, id));
+  const named: NamedPlan = {
+    kind: found.kind,
+    reason: found.reason,
+    code: await Promise.all(found.code.map((id) => readName(page, id))),
+    openers: await Promise.all(found.openers.map(({ id }) => readName(page, id))),
+    dismiss: await Promise.all(found.obstacles.map(({ dismiss }) => name(dismiss))),
+    captcha: found.captcha,
+  };
+  for (const part of ['username', 'password', 'remember', 'submit'] as const) {
+    const id = await name(found[part]);
+    if (id !== undefined) named[part] = id;
+  }
+  return named;
+}
+
+export async function readSigns(page: Page): Promise<OutcomeSigns> {
+  return readOutcome(await observe(page));
+}

@@ -1,0 +1,89 @@
+import { randomToken } from '../../../src/crypto.ts';
+import { page, serveAccount } from './server.ts';
+import type { Accounts, Reply, SiteKind, Visit } from './server.ts';
+import { letters } from './steps.ts';
+
+const alert = (text: string) => `<p class="error" role="alert">${text}</p>`;
+const login = (visit: Visit, shown = '') => `<h1>Log in</h1>${shown}<form method="post" action="${visit.base}/login">
+  <label>E-mail <input type="email" name="email"></label><label>Password <input type="password" name="password"></label>
+  <button>Log in</button></form>`;
+
+type Turn = (visit: Visit, accounts: Accounts, email: string) => Reply;
+
+/** A registration that is over at once; `after` is what it leads to, `confirm` what the link of its letter does. */
+function buildSignup(name: string, after: Turn, confirm?: Turn): SiteKind {
+  const waiting = new Map<string, { email: string; password: string }>();
+  return {
+    name,
+    entry: '/register',
+    serve(visit, accounts) {
+      const route = `${visit.method} ${visit.path}`;
+      const email = visit.form.get('email') ?? '';
+      const password = visit.form.get('password') ?? '';
+      switch (route) {
+        case 'GET /register':
+          return {
+            body: page(
+              'Register',
+              `<h1>Create your account</h1><form method="post" action="${visit.base}/register">
+              <label>E-mail <input type="email" name="email"></label><br>
+              <label>Password <input type="password" name="password" autocomplete="new-password"></label><br>
+              <button>Create account</button></form>`,
+            ),
+          };
+        case 'POST /register': {
+          if (confirm === undefined) accounts.passwords.set(email, password);
+          else {
+            const token = randomToken(12);
+            waiting.set(token, { email, password });
+            letters.push({ to: email, link: `${visit.base}/confirm?token=${token}` });
+          }
+          return after(visit, accounts, email);
+        }
+        case 'GET /confirm': {
+          const found = waiting.get(visit.query.get('token') ?? '');
+          if (found === undefined || confirm === undefined) return { status: 404 };
+          accounts.passwords.set(found.email, found.password);
+          return confirm(visit, accounts, found.email);
+        }
+        case 'GET /login':
+          return { body: page('Log in', login(visit)) };
+        case 'POST /login':
+          return accounts.check(email, password)
+            ? { to: `${visit.base}/account`, headers: { 'set-cookie': accounts.begin(email) } }
+            : { body: page('Log in', login(visit, alert('Wrong e-mail or password.'))) };
+        case 'GET /start':
+          return accounts.who(visit) === undefined
+            ? { to: `${visit.base}/login` }
+            : { body: page('Start', '<h1>Choose what you like</h1>') };
+        default:
+          return serveAccount(visit, accounts) ?? { status: 404 };
+      }
+    },
+  };
+}
+
+/** What programs that count visitors set: it looks like a session and is none. */
+const stranger = { 'set-cookie': 'visitor=0123456789abcdef; Path=/' };
+const thanks =
+  (more: string): Turn =>
+  () => ({ headers: stranger, body: page('Thank you', `<h1>Thank you!</h1>${more}`) });
+const withLogin: Turn = (visit, accounts, email) =>
+  thanks(`<a href="${visit.base}/login">Log in</a>`)(visit, accounts, email);
+
+export const SIGNUP_SITES: readonly SiteKind[] = [
+  // Nothing says that a letter has been sent; the page offers to log in, which works only after the letter.
+  buildSignup('silent', withLogin, withLogin),
+  // Nothing says anything at all; the letter signs in.
+  buildSignup('mute', thanks(''), (visit, accounts, email) => ({
+    to: `${visit.base}/account`,
+    headers: { 'set-cookie': accounts.begin(email) },
+  })),
+  // The account can be used at once, by logging in.
+  buildSignup('then-login', withLogin),
+  // It is signed in at once, to a page without any mark that strangers are sent away from.
+  buildSignup('at-once', (visit, accounts, email) => ({
+    to: `${visit.base}/start`,
+    headers: { 'set-cookie': accounts.begin(email) },
+  })),
+];
