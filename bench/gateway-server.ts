@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { openMemoryBus } from '../src/backends/bus/memory.ts';
 import { openPglite } from '../src/backends/db/pglite.ts';
+import { openPostgres } from '../src/backends/db/postgres.ts';
 import { openMemoryLimits } from '../src/backends/limits/memory.ts';
 import { ProvidersConfig } from '../src/contract/config.ts';
 import { buildGateway } from '../src/gateway/server.ts';
@@ -15,7 +16,7 @@ import { openInference } from '../src/inference/inference.ts';
 import { createKey } from '../src/store/keys.ts';
 import { runMigrations } from '../src/store/migrate.ts';
 
-/** The measured processes of bench/gateway.ts: `upstream`, `bare <url>` (the least that can proxy) and `gateway <url>`. */
+/** The measured processes of bench/gateway.ts: `upstream`, `bare <url>` (the least that can proxy) and `gateway <url> [database]`. */
 export type Ready = { url: string; key: string };
 
 const CHUNKS = 200;
@@ -49,6 +50,7 @@ function serveUpstream(): void {
     const stream = text.includes('"stream":true');
     const short = text.includes('short');
     response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+    if (text.includes('silent')) return void response.write(PIECE);
     response.end(stream ? (short ? STREAM.slice(PIECE.length * (CHUNKS - 5)) : STREAM) : WHOLE);
   };
   listen(
@@ -68,8 +70,10 @@ function serveBare(upstream: string): void {
   listen(server, 'none');
 }
 
-async function serveGateway(upstream: string): Promise<void> {
-  const db = await openPglite({ dataDir: join(mkdtempSync(join(tmpdir(), 'capstan-bench-')), 'db') });
+/** On PostgreSQL where its address is given, as the role runs; else on the embedded database. */
+async function serveGateway(upstream: string, databaseUrl: string | undefined): Promise<void> {
+  const dataDir = join(mkdtempSync(join(tmpdir(), 'capstan-bench-')), 'db');
+  const db = databaseUrl === undefined ? await openPglite({ dataDir }) : await openPostgres({ url: databaseUrl });
   await runMigrations(db);
   const log = pino({ level: 'silent' });
   const base = { format: 'chat-completions', baseUrl: `${upstream}/v1` };
@@ -86,8 +90,8 @@ async function serveGateway(upstream: string): Promise<void> {
   process.send?.({ url: address, key } satisfies Ready);
 }
 
-const [, , role, upstream = ''] = process.argv;
+const [, , role, upstream = '', databaseUrl] = process.argv;
 if (role === 'upstream') serveUpstream();
 else if (role === 'bare') serveBare(upstream);
-else await serveGateway(upstream);
+else await serveGateway(upstream, databaseUrl);
 process.on('disconnect', () => process.exit(0));

@@ -1,9 +1,6 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import type { Ready } from './gateway-server.ts';
+import { openGatewayParts } from './support/gateway-parts.ts';
 
 /**
  * The gateway beside a bare Node proxy, in front of an upstream that answers at once; interleaved rounds, medians.
@@ -17,14 +14,7 @@ const STREAMS = 100;
 const CHUNKS = 200;
 
 const agent = new Agent({ connections: CONCURRENT, pipelining: 1 });
-const children: ChildProcess[] = [];
-
-async function start(...args: string[]): Promise<Ready & { pid: number }> {
-  const child = fork(new URL('./gateway-server.ts', import.meta.url), args);
-  children.push(child);
-  const [ready] = (await once(child, 'message')) as [Ready];
-  return { ...ready, pid: child.pid ?? 0 };
-}
+const parts = openGatewayParts();
 
 type Path = { name: string; url: string; key: string; body: (stream: boolean) => string };
 
@@ -68,9 +58,9 @@ function readResident(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 }
 
-const upstream = await start('upstream');
-const bare = await start('bare', upstream.url);
-const gateway = await start('gateway', upstream.url);
+const upstream = await parts.start('upstream');
+const bare = await parts.start('bare', upstream.url);
+const gateway = await parts.start('gateway', upstream.url);
 const chat = (model: string) => (stream: boolean) =>
   JSON.stringify({ model, stream, messages: [{ role: 'user', content: stream ? 'Hi' : 'short' }] });
 const message = (stream: boolean) =>
@@ -101,5 +91,5 @@ for (const [name, rounds] of results) {
   );
 }
 console.log(`\nThe gateway's resident memory at the end: ${Math.round(readResident(gateway.pid))} MB`);
-for (const child of children) child.kill();
+parts.close();
 await agent.close();

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../errors.ts';
+import { estimateTokens } from '../inference/estimate.ts';
 import type { ModelDelta, ModelRequest } from '../inference/model.ts';
-import type { NativeEvent } from '../inference/native.ts';
+import type { NativeCall } from '../inference/native.ts';
 import { readBody } from './body.ts';
 import { ClientGone, watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { ClientCall, ClientDialect, FrameWriter, Moment, Wire } from './dialects/dialect.ts';
 import { decideFault, logFault } from './errors.ts';
-import { invalid, unknownModel, unsupported } from './faults.ts';
+import { invalid, unknownModel } from './faults.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
 import { collectNative, writeNative } from './native.ts';
+import type { Native } from './native.ts';
 import { openClientStream } from './stream.ts';
 import { startMeter } from './usage/meter.ts';
 import type { Meter } from './usage/meter.ts';
@@ -41,13 +43,17 @@ function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelReq
   }
 }
 
+function readSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
 type Task = {
   dialect: ClientDialect;
   call: ClientCall;
   moment: Moment;
   meter: Meter;
-  /** the upstream's own events; undefined: the reply is translated */
-  native: ((signal: AbortSignal) => AsyncIterable<NativeEvent>) | undefined;
+  /** undefined: the reply is translated */
+  native: Native | undefined;
 };
 
 /** Headers of a format that mean something to its upstreams. */
@@ -57,16 +63,21 @@ function findNative(
   deps: GatewayDeps,
   dialect: ClientDialect,
   call: ClientCall,
+  moment: Moment,
   { body, headers }: FastifyRequest,
-): Task['native'] {
+): Native | undefined {
   if (call.passThrough === undefined) return undefined;
-  const { needed } = call.passThrough;
+  const { needed, anyOfFormat = false, buildBody } = call.passThrough;
   const sent = FORWARDED.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as const] : []));
-  const own = { format: dialect.name, body: body as Wire, headers: Object.fromEntries(sent) };
-  const native = deps.inference.findPassThrough(call.request, own, { force: needed !== undefined });
-  if (native === undefined && needed !== undefined)
-    throw unsupported(needed, 'the provider of this model has no such thing');
-  return native;
+  const own: NativeCall = {
+    format: dialect.name,
+    headers: Object.fromEntries(sent),
+    buildBody: (target) => buildBody(body as Wire, target),
+  };
+  const open = deps.inference.findPassThrough(call.request, own, { force: anyOfFormat });
+  if (open !== undefined) return { open, writer: call.passThrough.open(moment) };
+  if (needed !== undefined) throw needed;
+  return undefined;
 }
 
 async function writeReply(
@@ -78,6 +89,7 @@ async function writeReply(
   const sequencer = buildSequencer({ reasoning: call.reasoning });
   const events: ReplyEvent[] = [];
   for await (const delta of deltas) {
+    meter.note(delta);
     sequencer.push(delta, events);
     let text = '';
     for (const event of events) text += frames.push(event);
@@ -105,11 +117,11 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     keepaliveMs: deps.timing?.keepaliveMs,
     signal: watch.signal,
   });
+  const { native } = task;
   const frames = call.openFrames(moment);
   try {
-    if (task.native === undefined)
-      await writeReply(task, deps.inference.stream(call.request, watch.signal), frames, stream);
-    else await writeNative(task, task.native(watch.signal), stream);
+    if (native === undefined) await writeReply(task, deps.inference.stream(call.request, watch.signal), frames, stream);
+    else await writeNative(task.meter, native, watch.signal, stream);
     reply.hijack();
   } catch (error) {
     if (error instanceof ClientGone) {
@@ -122,7 +134,7 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     if (!stream.begun) throw error;
     reply.hijack();
     logFault(deps.log, error, fault, request);
-    stream.end(frames.fail(fault));
+    stream.end((native?.writer ?? frames).fail(fault));
   } finally {
     stream.release();
     watch.release();
@@ -135,7 +147,7 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
 /** The body of an answer that is no stream. */
 async function readWhole(deps: GatewayDeps, task: Task, signal: AbortSignal): Promise<string> {
   const { call, moment, meter, native } = task;
-  if (native !== undefined) return collectNative(task, native(signal));
+  if (native !== undefined) return collectNative(meter, native, signal);
   const whole = await collectSequence(deps.inference.stream(call.request, signal), call);
   meter.finish(whole);
   return JSON.stringify(call.buildFinal(whole, moment));
@@ -170,17 +182,23 @@ export async function answerCall(
   checkModel(deps, dialect, call.request);
   const moment: Moment = {
     id: randomUUID().replaceAll('-', ''),
-    created: Math.floor(Date.now() / 1000),
+    created: readSeconds(),
     requestId: request.id,
+    now: readSeconds,
   };
   const { caller } = request;
   if (caller === undefined) throw errors.unauthorized();
   await deps.usage.budget?.check(caller.keyId);
   const meter = startMeter(
     { ...deps.usage, inference: deps.inference },
-    { format: dialect.name, model: call.request.model, caller },
+    {
+      format: dialect.name,
+      model: call.request.model,
+      caller,
+      estimateInput: () => estimateTokens(call.request),
+    },
   );
-  const task = { dialect, call, moment, meter, native: findNative(deps, dialect, call, request) };
+  const task = { dialect, call, moment, meter, native: findNative(deps, dialect, call, moment, request) };
   if (call.stream) await sendStream(deps, task, request, reply);
   else await sendWhole(deps, task, reply);
 }

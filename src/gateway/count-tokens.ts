@@ -9,14 +9,14 @@ import { unknownModel } from './faults.ts';
 
 /** The upstream's count where it has one, else an estimate that says so. */
 export async function countTokens(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply): Promise<Wire> {
-  const counted = readMessagesRequest(readBody(request));
+  const { request: counted, foreign } = readMessagesRequest(readBody(request));
   if (deps.inference.findModel(counted.model) === undefined) throw unknownModel();
   const watch = watchClient(reply.raw, deps.closing);
   try {
     const exact = await deps.inference.countTokens(counted, watch.signal);
-    if (exact !== undefined) return { input_tokens: exact };
+    if (exact !== undefined && foreign === undefined) return { input_tokens: exact };
     void reply.header('x-token-count', 'estimate');
-    return { input_tokens: estimateTokens(counted) };
+    return { input_tokens: exact ?? estimateTokens(counted) };
   } finally {
     watch.release();
   }

@@ -1,11 +1,14 @@
 import type { HttpDeps, HttpPorts } from '../http/deps.ts';
 import type { GatewayInference } from '../inference/inference.ts';
 import type { MeterPorts } from './usage/meter.ts';
+import type { CallMetrics } from './usage/metrics.ts';
 
 /** What the role is given from outside. */
 export type GatewayPorts = HttpPorts & {
   inference: GatewayInference;
   timing?: GatewayTiming;
+  /** told of every call, beside what `/metrics` shows */
+  metrics?: CallMetrics;
   /** tokens that each key may use in a day; absent: any number */
   tokensPerDay?: number | undefined;
 };
@@ -19,7 +22,7 @@ export type GatewayTiming = {
 };
 
 /** What every handler gets. */
-export type GatewayDeps = GatewayPorts &
+export type GatewayDeps = Omit<GatewayPorts, 'metrics'> &
   HttpDeps & {
     usage: Omit<MeterPorts, 'inference'>;
   };

@@ -12,6 +12,10 @@ const UNEXPECTED = 'The request failed unexpectedly.';
 export function decideFault(error: unknown, bodyLimit: number): GatewayFault {
   const known = findFault(error);
   if (known !== undefined) return known;
+  // What a body of the largest size can be nested to is deeper than anything can be read or written.
+  if (error instanceof RangeError && error.message.includes('call stack')) {
+    return new GatewayFault('invalid_request', 'body: is nested too deeply', { cause: error });
+  }
   const described = describeError(error, bodyLimit);
   return described === undefined ? new GatewayFault('server_error', UNEXPECTED) : buildApiFault(described);
 }

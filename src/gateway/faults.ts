@@ -73,7 +73,7 @@ const RETRY_AFTER_MS: Partial<Record<FaultCode, number>> = { rate_limit_exceeded
 
 export function buildModelFault(error: ModelError): GatewayFault {
   const code = MODEL_FAULTS[error.fault];
-  const retryAfterMs = error.retryAfterMs ?? RETRY_AFTER_MS[code];
+  const retryAfterMs = error.retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS[code]) : undefined;
   return new GatewayFault(code, error.message, {
     cause: error,
     ...(code === 'model_not_found' ? { param: 'model' } : {}),

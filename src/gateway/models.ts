@@ -16,6 +16,7 @@ export function buildModelRecord(info: ModelInfo): Wire {
     created_at: new Date(0).toISOString(),
     context_window: info.contextWindow,
     max_output_tokens: info.maxOutputTokens ?? null,
+    price: info.price ?? null,
     modalities: { input: info.vision ? ['text', 'image'] : ['text'], output: ['text'] },
   };
 }

@@ -1,26 +1,28 @@
 import { ModelError } from '../inference/model.ts';
 import type { NativeEvent } from '../inference/native.ts';
 import type { SseEvent } from '../inference/upstream/dialect.ts';
-import type { ClientCall } from './dialects/dialect.ts';
+import type { NativeWriter } from './dialects/dialect.ts';
 import { buildSequencer } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
 import type { ClientStream } from './stream.ts';
 import type { Meter } from './usage/meter.ts';
 
-type Task = { call: ClientCall; meter: Meter };
+/** A call that goes to its upstream as it came. */
+export type Native = { open: (signal: AbortSignal) => AsyncIterable<NativeEvent>; writer: NativeWriter };
 
 /** The event with its data as they came, byte for byte; only the line ends are ours. */
-function frame({ event, data }: SseEvent): string {
+function frame({ event }: SseEvent, data: string): string {
   const name = event === undefined ? '' : `event: ${event}\n`;
-  return `${name}data: ${data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data}\n\n`;
+  return `${name}data: ${/[\r\n]/.test(data) ? data.replaceAll(/\r\n?|\n/g, '\ndata: ') : data}\n\n`;
 }
 
 /** Counts what goes by. */
-function buildCounter({ meter }: Task): (native: NativeEvent) => boolean {
+function buildCounter(meter: Meter): (native: NativeEvent) => boolean {
   const sequencer = buildSequencer({ reasoning: false });
   const out: ReplyEvent[] = [];
   return ({ deltas }) => {
     for (const delta of deltas) {
+      meter.note(delta);
       // Only the ends are of use here: the content is the client's.
       if (delta.type !== 'start' && delta.type !== 'finish') continue;
       sequencer.push(delta, out);
@@ -34,29 +36,34 @@ function buildCounter({ meter }: Task): (native: NativeEvent) => boolean {
 }
 
 /** Passes the upstream's events on, one by one. */
-export async function writeNative(task: Task, events: AsyncIterable<NativeEvent>, stream: ClientStream): Promise<void> {
-  const count = buildCounter(task);
-  for await (const native of events) {
+export async function writeNative(
+  meter: Meter,
+  { open, writer }: Native,
+  signal: AbortSignal,
+  stream: ClientStream,
+): Promise<void> {
+  const count = buildCounter(meter);
+  for await (const native of open(signal)) {
     const ended = count(native);
-    const kept = native.event.data !== '' && task.call.passThrough?.keeps(native.event) === true;
-    const text = kept ? frame(native.event) : '';
+    const data = native.event.data === '' ? undefined : writer.take(native.event);
+    const text = data === undefined ? '' : frame(native.event, data);
     if (ended) return stream.end(text);
     if (text === '') continue;
-    if (!stream.begun) task.meter.begin();
+    if (!stream.begun) meter.begin();
     const room = stream.write(text);
     if (room !== undefined) await room;
   }
 }
 
 /** The upstream's reply as it came. */
-export async function collectNative(task: Task, events: AsyncIterable<NativeEvent>): Promise<string> {
-  const count = buildCounter(task);
-  let body: string | undefined;
+export async function collectNative(meter: Meter, { open, writer }: Native, signal: AbortSignal): Promise<string> {
+  const count = buildCounter(meter);
+  let body: SseEvent | undefined;
   let ended = false;
-  for await (const native of events) {
+  for await (const native of open(signal)) {
     ended ||= count(native);
-    if (native.event.data !== '') body ??= native.event.data;
+    if (native.event.data !== '') body ??= native.event;
   }
   if (body === undefined || !ended) throw new ModelError('upstream', "The provider's reply was cut off.");
-  return body;
+  return writer.take(body) ?? body.data;
 }

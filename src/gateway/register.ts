@@ -9,7 +9,6 @@ import { buildChatError } from './dialects/chat-completions/error.ts';
 import type { ClientDialect } from './dialects/dialect.ts';
 import { MESSAGES } from './dialects/messages/dialect.ts';
 import { RESPONSES } from './dialects/responses/dialect.ts';
-import { registerGatewayDocs } from './docs.ts';
 import { sendFault } from './errors.ts';
 import type { RenderError } from './errors.ts';
 import { GatewayFault, invalid } from './faults.ts';
@@ -23,7 +22,7 @@ import { GATEWAY_VERSION } from './version.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
-const METHODS: HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The gateway's routes. Errors on them have the shape of the format that the route speaks. */
 export function buildGatewaySurface(ports: GatewayPorts): Surface {
@@ -32,12 +31,12 @@ export function buildGatewaySurface(ports: GatewayPorts): Surface {
     app.addHook('onClose', () => recorder.close());
     const { tokensPerDay } = ports;
     const budget = tokensPerDay === undefined ? undefined : buildTokenBudget(ports, tokensPerDay);
-    const usage = { recorder, metrics: openGatewayMetrics(http.metrics.registry), budget };
-    const deps: GatewayDeps = { ...ports, ...http, usage };
+    const { metrics: more, ...rest } = ports;
+    const metrics = [openGatewayMetrics(http.metrics.registry), ...(more === undefined ? [] : [more])];
+    const deps: GatewayDeps = { ...rest, ...http, usage: { recorder, metrics, budget } };
     void app.register(async (scope) => {
       registerBodyParser(scope);
       registerRoutes(scope, deps);
-      registerGatewayDocs(scope, ['/openapi/inference.json']);
     });
   };
 }
@@ -63,13 +62,16 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
       url,
       bodyLimit: BODY_LIMIT,
       exposeHeadRoute: method === 'GET',
-      ...(options.open === true ? {} : { onRequest: authenticate }),
+      onRequest: [
+        ...(render === MESSAGES.buildError ? [nameRequest] : []),
+        ...(options.open === true ? [] : [authenticate]),
+      ],
       ...(render === MESSAGES.buildError ? { preHandler: checkVersion } : {}),
       errorHandler,
       handler,
     });
     app.route({
-      method: METHODS.filter((each) => each !== method),
+      method: METHODS.filter((each) => each !== method && (each !== 'HEAD' || method !== 'GET')),
       url,
       exposeHeadRoute: false,
       errorHandler,
@@ -116,6 +118,11 @@ function registerStoredResponses(
       throw new GatewayFault('not_found', 'Responses are not stored here; send the conversation whole.');
     },
   });
+}
+
+/** SDKs of the messages format look for the id under a name of their own. */
+async function nameRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  void reply.header('request-id', request.id);
 }
 
 /** Of the messages format: the one that the specification names, and the one that its current SDK sends. */

@@ -1,5 +1,5 @@
 import { ModelError } from '../inference/model.ts';
-import type { AssistantPart, ModelDelta, ModelReply } from '../inference/model.ts';
+import type { AssistantPart, ModelDelta, ModelReply, ModelUsage } from '../inference/model.ts';
 
 /**
  * A reply as every client dialect can write it: one part is open at a time, in order, and numbered without a hole.
@@ -7,7 +7,8 @@ import type { AssistantPart, ModelDelta, ModelReply } from '../inference/model.t
  * that were closed are the content of the reply that `finish` holds.
  */
 export type ReplyEvent =
-  | { type: 'start'; id: string; model: string }
+  /** `usage` is what is counted by now, where the upstream tells */
+  | { type: 'start'; id: string; model: string; usage?: ModelUsage }
   /** `part` has no text yet */
   | { type: 'open'; index: number; part: AssistantPart }
   | { type: 'delta'; index: number; part: AssistantPart; text: string }

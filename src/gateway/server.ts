@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
+import { buildDocsSurface } from '../http/docs/register.ts';
 import { buildHttpServer } from '../http/server.ts';
 import type { ServerOptions } from '../http/server.ts';
 import type { GatewayPorts } from './deps.ts';
 import { buildChatError } from './dialects/chat-completions/error.ts';
-import { registerGatewayDocs } from './docs.ts';
 import { sendFault } from './errors.ts';
 import { buildGatewaySurface } from './register.ts';
 
 /** The gateway role's HTTP server, not yet listening. */
 export function buildGateway(ports: GatewayPorts, options: ServerOptions = {}): FastifyInstance {
-  return buildHttpServer(ports, [buildGatewaySurface(ports), (app) => registerGatewayDocs(app, ['/openapi.json'])], {
+  return buildHttpServer(ports, [buildGatewaySurface(ports), buildDocsSurface(['inference'])], {
     ...options,
     sendError: (log, error, request, reply) => sendFault(log, buildChatError, error, request, reply),
   });

@@ -104,11 +104,14 @@ export function buildFault(
   });
 }
 
-/** Seconds or an HTTP date, in milliseconds from `now`; undefined for anything else. */
+/** No upstream is waited for longer, whatever it says; callers are told no more. */
+const MAX_RETRY_AFTER_MS = 86_400_000;
+
+/** Seconds or an HTTP date, in milliseconds from `now`, a day at most; undefined for anything else. */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined || value.trim() === '') return undefined;
   const seconds = Number(value);
-  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined;
+  if (Number.isFinite(seconds)) return seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
   const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_MS);
 }

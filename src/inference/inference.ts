@@ -3,14 +3,16 @@ import type { Logger } from '../log.ts';
 import { orderByKey } from './affinity.ts';
 import { DEFAULT_BREAKER, buildBreaker } from './breaker.ts';
 import type { BreakerPolicy } from './breaker.ts';
+import { callUpstream } from './call.ts';
 import { ModelError } from './model.ts';
-import type { Inference, ModelDelta, ModelInfo, ModelRequest } from './model.ts';
+import type { Inference, ModelInfo, ModelRequest } from './model.ts';
 import { callNative, isSilentEvent } from './native.ts';
 import type { NativeCall, NativeEvent } from './native.ts';
 import { buildModelTable } from './providers.ts';
 import type { ModelEntry } from './providers.ts';
 import { DEFAULT_RETRY, streamWithRetries } from './retry.ts';
-import type { Candidate, Failure, RetryPolicy } from './retry.ts';
+import type { Candidate, Failure, RetryPolicy, Watch } from './retry.ts';
+import { DEFAULT_RETRY_BUDGET, buildRetryBudget } from './retry-budget.ts';
 import { streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
 import type { Transport } from './transport.ts';
@@ -47,22 +49,6 @@ export type InferenceOptions = {
   affinity?: boolean;
 };
 
-async function* callUpstream(
-  transport: Transport,
-  target: UpstreamTarget,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ModelDelta> {
-  const dialect = DIALECTS[target.format];
-  const { reasoning: _reasoning, ...plain } = request;
-  const asked = target.reasoning === false ? plain : request;
-  const response = await transport.post(target, dialect.buildRequest(asked, target), signal);
-  for await (const delta of dialect.readStream(response.events, target)) {
-    if (delta.type === 'finish') response.complete();
-    yield delta;
-  }
-}
-
 /** Only one format has a way to ask. */
 async function askForCount(
   transport: Transport,
@@ -97,11 +83,11 @@ export function openInference({
   const table = buildModelTable(providers, models);
   const listed = new Set(table.list().map(({ name }) => name));
   const transport = openTransport();
-  const policy = { ...DEFAULT_RETRY, ...retry };
+  const policy = { ...DEFAULT_RETRY, budget: buildRetryBudget(DEFAULT_RETRY_BUDGET), ...retry };
   const breaker = breakerOptions && buildBreaker({ ...DEFAULT_BREAKER, ...breakerOptions });
 
   /** Ids that callers make up share the state of their provider. */
-  function breakerName({ name }: { name: string }): string {
+  function groupOf({ name }: { name: string }): string {
     return listed.has(name) ? name : `${name.slice(0, name.indexOf('/'))}/*`;
   }
 
@@ -109,34 +95,27 @@ export function openInference({
   function chooseCandidates<T>(candidates: Candidate<T>[], { cacheKey }: ModelRequest): Candidate<T>[] {
     const ordered = affinity && cacheKey !== undefined ? orderByKey(cacheKey, candidates) : candidates;
     if (breaker === undefined) return ordered;
-    const allowed = ordered.filter((candidate) => breaker.allows(breakerName(candidate)));
+    const allowed = ordered.filter((candidate) => breaker.allows(groupOf(candidate)));
     if (allowed.length > 0) return allowed;
-    const retryAfterMs = breaker.retryAfterMs(candidates.map(breakerName));
+    const retryAfterMs = breaker.retryAfterMs(candidates.map(groupOf));
     throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
-  }
-
-  async function* noteSuccess<T extends object>(name: string, items: AsyncIterable<T>): AsyncGenerator<T> {
-    for await (const item of items) {
-      if (!('type' in item && item.type === 'start')) breaker?.succeed(name);
-      yield item;
-    }
   }
 
   function noteFailure({ name, attempt, error, waitMs }: Failure): void {
     // The message may quote what the caller sent: it stays out of the log.
     const { fault, status } = error;
     log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
-    if (waitMs === undefined) breaker?.fail(breakerName({ name }), fault);
+    if (waitMs === undefined) breaker?.fail(groupOf({ name }), fault);
   }
+
+  const watch: Watch = { failed: noteFailure, begun: (name) => breaker?.succeed(groupOf({ name })) };
 
   function buildCandidate({ info, target }: ModelEntry, request: ModelRequest): Candidate {
     return {
       name: info.name,
-      stream: (signal) => {
-        if (target === undefined) return streamScript(request, signal);
-        const deltas = callUpstream(transport, target, request, signal);
-        return breaker === undefined ? deltas : noteSuccess(breakerName(info), deltas);
-      },
+      group: groupOf(info),
+      stream: (signal) =>
+        target === undefined ? streamScript(request, signal) : callUpstream(transport, target, request, signal),
     };
   }
 
@@ -155,13 +134,17 @@ export function openInference({
         throw error;
       }
     },
-    async *stream(request, signal) {
-      signal.throwIfAborted();
-      const entries = table.resolve(request.model);
-      if (entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
-      const all = entries.map((entry) => buildCandidate(entry, request));
-      const candidates = chooseCandidates(all, request);
-      yield* streamWithRetries(candidates, policy, signal, noteFailure);
+    stream(request, signal) {
+      const choose = () => {
+        signal.throwIfAborted();
+        const entries = table.resolve(request.model);
+        if (entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
+        return chooseCandidates(
+          entries.map((entry) => buildCandidate(entry, request)),
+          request,
+        );
+      };
+      return streamWithRetries(choose, policy, signal, watch);
     },
     findPassThrough(request, native, { force }) {
       const entries = table.resolve(request.model);
@@ -173,9 +156,10 @@ export function openInference({
       if (targets.length === 0 || targets.length !== entries.length) return undefined;
       const all = targets.map((target): Candidate<NativeEvent> => ({
         name: target.name,
-        stream: (signal) => noteSuccess(breakerName(target), callNative(transport, target, native, request, signal)),
+        group: groupOf(target),
+        stream: (signal) => callNative(transport, target, native, request, signal),
       }));
-      return (signal) => streamWithRetries(chooseCandidates(all, request), policy, signal, noteFailure, isSilentEvent);
+      return (signal) => streamWithRetries(() => chooseCandidates(all, request), policy, signal, watch, isSilentEvent);
     },
     close: () => transport.close(),
   };

@@ -39,6 +39,17 @@ export type ResponseFormat =
   | { type: 'text' }
   | { type: 'json_object' }
   | { type: 'json_schema'; name: string; schema: Record<string, unknown>; strict?: boolean; description?: string };
+/** How to choose among tokens, beyond temperature and top-p; upstreams whose format lacks one do without it. */
+export type Sampling = {
+  seed?: number;
+  /** -2 to 2 */
+  frequencyPenalty?: number;
+  /** -2 to 2 */
+  presencePenalty?: number;
+  /** by id of the token */
+  logitBias?: Record<string, unknown>;
+  topK?: number;
+};
 export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
 
 export type ModelRequest = {
@@ -53,6 +64,7 @@ export type ModelRequest = {
   maxOutputTokens?: number;
   temperature?: number;
   topP?: number;
+  sampling?: Sampling;
   stop?: string[];
   responseFormat?: ResponseFormat;
   reasoning?: { effort?: ReasoningEffort; budgetTokens?: number };

@@ -4,31 +4,18 @@ import type { Transport } from './transport.ts';
 import { DIALECTS } from './upstream/dialects.ts';
 import type { SseEvent, UpstreamTarget } from './upstream/dialect.ts';
 
+/** What an upstream is, to a call that goes there as it came: its `translated` body, and whether it takes an effort. */
+export type NativeTarget = { translated: Record<string, unknown>; reasoning: boolean };
+
 /** A caller's request as it came, for an upstream of the same format. `headers` go along. */
-export type NativeCall = { format: WireFormat; body: Record<string, unknown>; headers: Record<string, string> };
+export type NativeCall = {
+  format: WireFormat;
+  headers: Record<string, string>;
+  buildBody(target: NativeTarget): Record<string, unknown>;
+};
 
 /** One event of the upstream as it came, and what it says. A reply that is no stream is one event. */
 export type NativeEvent = { event: SseEvent; deltas: ModelDelta[] };
-
-/** Fields that are the gateway's own, each in the way that the upstream knows it. */
-function buildBody(native: NativeCall, request: ModelRequest, target: UpstreamTarget): Record<string, unknown> {
-  const { reasoning, cache_ttl: _ttl, ...body } = native.body;
-  if (native.format !== 'chat-completions') return { ...native.body, model: target.model };
-  const { reasoning_effort, max_tokens, max_completion_tokens } = DIALECTS[native.format].buildRequest(
-    request,
-    target,
-  ).body;
-  return {
-    ...body,
-    model: target.model,
-    ...(reasoning === undefined ? {} : { reasoning_effort }),
-    // Which of the two an upstream takes depends on the model.
-    ...(request.maxOutputTokens === undefined ? {} : { max_tokens, max_completion_tokens }),
-    ...(body['stream'] === true
-      ? { stream_options: { ...(body['stream_options'] as object), include_usage: true } }
-      : {}),
-  };
-}
 
 /** The reply event by event, read along: usage is counted, and a failure or a cut is seen. */
 export async function* callNative(
@@ -39,8 +26,10 @@ export async function* callNative(
   signal: AbortSignal,
 ): AsyncGenerator<NativeEvent> {
   const dialect = DIALECTS[target.format];
-  const { path, headers } = dialect.buildRequest(request, target);
-  const body = buildBody(native, request, target);
+  // What was said goes as it came.
+  const unsaid = { ...request, messages: [], tools: [] };
+  const { path, headers, body: translated } = dialect.buildRequest(unsaid, target);
+  const body = { ...native.buildBody({ translated, reasoning: target.reasoning !== false }), model: target.model };
   const response = await transport.post(target, { path, headers: { ...native.headers, ...headers }, body }, signal);
   const reader = dialect.buildReader(target);
   for await (const event of response.events) {

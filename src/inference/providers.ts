@@ -5,6 +5,8 @@ import { SCRIPT_MODEL, SCRIPT_PROVIDER } from './script.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
+/** What is known of so many models is kept at hand. */
+const MAX_ENTRIES = 2000;
 
 /** Models that refuse to be told how much to reason. */
 const NO_REASONING = /(^|\/)(gpt-[34]|chatgpt-4|claude-(instant|2|3-(opus|sonnet|haiku|5)))/;
@@ -93,8 +95,11 @@ export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig
     if (provider === '' || id === '' || !Object.hasOwn(providers, provider)) return undefined;
     const config = providers[provider];
     const entry = config === undefined ? undefined : buildEntry(provider, config, id);
-    // Only models of a list are kept: any other id comes from a caller, who could send ever new ones.
-    if (entry !== undefined && config?.models !== undefined) cache.set(model, entry);
+    if (entry === undefined) return undefined;
+    cache.set(model, entry);
+    // Ids that no list names come from callers, who could send ever new ones.
+    const [oldest] = cache.keys();
+    if (cache.size > MAX_ENTRIES && oldest !== undefined) cache.delete(oldest);
     return entry;
   }
 

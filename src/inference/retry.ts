@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ModelError } from './model.ts';
 import type { ModelDelta } from './model.ts';
+import type { RetryBudget } from './retry-budget.ts';
 
 export type RetryPolicy = {
   /** tries of one upstream, the first included */
@@ -9,6 +10,8 @@ export type RetryPolicy = {
   baseMs: number;
   /** no wait is longer; an upstream that asks for more is not tried again */
   maxMs: number;
+  /** absent: every call may be tried again, however many are */
+  budget?: RetryBudget;
   sleep(ms: number, signal: AbortSignal): Promise<unknown>;
   /** 0 to 1 */
   random(): number;
@@ -23,7 +26,15 @@ export const DEFAULT_RETRY: RetryPolicy = {
 };
 
 /** One upstream of a fallback list. */
-export type Candidate<T = ModelDelta> = { name: string; stream(signal: AbortSignal): AsyncIterable<T> };
+export type Candidate<T = ModelDelta> = {
+  name: string;
+  /** whose budget of retries it shares; absent: its own */
+  group?: string;
+  stream(signal: AbortSignal): AsyncIterable<T>;
+};
+
+/** What is told of a call on its way. */
+export type Watch = { failed(failure: Failure): void; begun?(name: string): void };
 
 export type Failure = { name: string; attempt: number; error: ModelError; waitMs: number | undefined };
 
@@ -43,19 +54,21 @@ function isStart(delta: unknown): boolean {
 }
 
 /**
- * Tries the candidates in order, each several times, until one begins to answer; from then on its failure is the
+ * Tries the candidates chosen, in order, each several times as far as its budget goes, until one begins to answer; from then on its failure is the
  * caller's. What says nothing yet is held back until something follows.
  * Throws the last error, at once when another try would not help, and the signal's reason when it aborts.
  */
 export async function* streamWithRetries<T = ModelDelta>(
-  candidates: readonly Candidate<T>[],
+  choose: () => readonly Candidate<T>[],
   policy: RetryPolicy,
   signal: AbortSignal,
-  onFailure: (failure: Failure) => void,
+  watch: Watch,
   isSilent: (item: T) => boolean = isStart,
 ): AsyncGenerator<T> {
   let last: ModelError | undefined;
-  for (const candidate of candidates) {
+  for (const candidate of choose()) {
+    const { name, group = name } = candidate;
+    policy.budget?.add(group);
     for (let attempt = 1; ; attempt += 1) {
       let begun = false;
       const held: T[] = [];
@@ -65,8 +78,11 @@ export async function* streamWithRetries<T = ModelDelta>(
             held.push(item);
             continue;
           }
-          if (!begun) yield* held;
-          begun = true;
+          if (!begun) {
+            watch.begun?.(name);
+            for (const early of held) yield early;
+            begun = true;
+          }
           yield item;
         }
         return;
@@ -74,8 +90,9 @@ export async function* streamWithRetries<T = ModelDelta>(
         signal.throwIfAborted();
         if (begun || !(error instanceof ModelError)) throw error;
         last = error;
-        const waitMs = decideWait(error, attempt, policy);
-        onFailure({ name: candidate.name, attempt, error, waitMs });
+        const wait = decideWait(error, attempt, policy);
+        const waitMs = wait !== undefined && policy.budget?.take(group) === false ? undefined : wait;
+        watch.failed({ name, attempt, error, waitMs });
         if (!error.retryable) throw error;
         if (waitMs === undefined) break;
         await policy.sleep(waitMs, signal).catch((cause: unknown) => {

@@ -4,7 +4,9 @@ import { ModelError } from './model.ts';
 import type { SseEvent } from './upstream/dialect.ts';
 
 /** Characters of one event, or of a whole JSON reply, that are held at most. */
-const MAX_EVENT = 64 * 1024 * 1024;
+const MAX_EVENT = 16 * 1024 * 1024;
+/** Characters before the first one that means something. */
+const MAX_BLANKS = 64 * 1024;
 
 function tooLarge(): ModelError {
   return new ModelError('upstream', 'The provider sent an event that is too large.');
@@ -14,19 +16,21 @@ type Shape = 'unknown' | 'events' | 'json';
 
 /** By the first character: providers and proxies send JSON under any content type. */
 function decideShape(text: string): Shape {
-  const first = text.trimStart()[0];
-  if (first === undefined) return 'unknown';
+  const [first] = text;
   if (first === '<') {
     throw new ModelError('upstream', 'The provider answered with a web page; something between us and it intervened.');
   }
   return first === '{' || first === '[' ? 'json' : 'events';
 }
 
-/**
- * The events of a body: an event stream, or one event with a whole JSON body. Reads no further than the consumer does.
- * Throws the signal's reason as soon as it aborts.
- */
-export async function* readEvents(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<SseEvent> {
+/** The events of a body, bytes by bytes: an event stream, or one event with a whole JSON body. */
+export type EventReader = {
+  /** Appends the events that are whole by now. Throws a `ModelError` for what is no event stream, or too large. */
+  push(chunk: Uint8Array, out: SseEvent[]): void;
+  end(out: SseEvent[]): void;
+};
+
+export function buildEventReader(): EventReader {
   const decoder = new StringDecoder('utf8');
   const queue: SseEvent[] = [];
   let overflow = false;
@@ -39,35 +43,55 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>, signal: Abort
   });
   let shape = 'unknown' as Shape;
   let json = '';
+  let blanks = 0;
+  const held: string[] = [];
+  let heldSize = 0;
+
+  /** Lines only, and whole ones: the parser looks at the beginning of a line again with every piece that it is given. */
+  function feed(text: string): void {
+    held.push(text);
+    heldSize += text.length;
+    if (heldSize > MAX_EVENT) throw tooLarge();
+    if (!/[\r\n]/.test(text)) return;
+    parser.feed(held.join(''));
+    held.length = 0;
+    heldSize = 0;
+    if (overflow) throw tooLarge();
+  }
 
   function push(text: string): void {
-    if (shape === 'unknown') {
+    if (shape === 'json') {
       json += text;
-      shape = decideShape(json);
-      if (shape !== 'events') return;
-      parser.feed(json);
-      json = '';
-    } else if (shape === 'json') {
-      json += text;
-    } else {
-      parser.feed(text);
+      if (json.length > MAX_EVENT) throw tooLarge();
+      return;
     }
-    if (overflow || json.length > MAX_EVENT) throw tooLarge();
+    if (shape === 'events') return feed(text);
+    const begun = text.trimStart();
+    blanks += text.length - begun.length;
+    if (blanks > MAX_BLANKS) throw tooLarge();
+    if (begun === '') return;
+    shape = decideShape(begun);
+    push(begun);
   }
 
-  for await (const chunk of body) {
-    push(decoder.write(chunk));
-    for (const event of queue) {
-      if (signal.aborted) throw signal.reason;
-      yield event;
-    }
+  function take(out: SseEvent[]): void {
+    for (const event of queue) out.push(event);
     queue.length = 0;
   }
-  if (shape === 'json') {
-    yield { data: json.trimStart() };
-    return;
-  }
-  // The last event may lack its blank line.
-  push(`${decoder.end()}\n\n`);
-  yield* queue;
+
+  return {
+    push(chunk, out) {
+      push(decoder.write(chunk));
+      take(out);
+    },
+    end(out) {
+      if (shape === 'json') {
+        out.push({ data: json.trimStart() });
+        return;
+      }
+      // The last event may lack its blank line.
+      push(`${decoder.end()}\n\n`);
+      take(out);
+    },
+  };
 }

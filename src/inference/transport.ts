@@ -3,22 +3,23 @@ import { Agent, errors as undiciErrors } from 'undici';
 import type { Dispatcher } from 'undici';
 import { buildFault, parseRetryAfter } from './fault.ts';
 import { ModelError } from './model.ts';
-import { readEvents } from './sse.ts';
+import { buildEventReader } from './sse.ts';
 import { decodeBody, readText } from './body.ts';
-import type { SseEvent, UpstreamRequest, UpstreamTarget } from './upstream/dialect.ts';
+import type { Reply, SseEvent, UpstreamRequest, UpstreamTarget } from './upstream/dialect.ts';
 
 /** Bytes of an error's body that are read at most. */
 const ERROR_BODY_LIMIT = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Bytes of one reply that are read at most, unpacked: one without an end would fill the memory. */
+const MAX_REPLY = 128 * 1024 * 1024;
 /** How long a finished reply may take to close its body before its connection is given up. */
 const DRAIN_MS = 1000;
 
-/** An upstream's answer. The events end with the body; leaving them early closes the connection. */
-export type UpstreamResponse = {
-  events: AsyncGenerator<SseEvent>;
-  /** The reply is complete: whatever still comes is thrown away, and the connection stays for the next call. */
-  complete(): void;
-};
+/**
+ * An upstream's answer. The events end with the body; leaving them early closes the connection. Once the reply is
+ * complete, whatever still comes is thrown away, and the connection stays for the next call.
+ */
+export type UpstreamResponse = Reply & { events: AsyncGenerator<SseEvent> };
 
 export type Transport = {
   /**
@@ -62,8 +63,20 @@ async function buildHttpFault(response: Dispatcher.ResponseData, target: Upstrea
   return buildFault(body, target, { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
+/** Throws away what still comes of a body, so that its connection can be used again; gives one up that does not end. */
+function drain(body: Readable): void {
+  if (body.destroyed) return;
+  let size = 0;
+  const timer = setTimeout(() => body.destroy(), DRAIN_MS);
+  body.once('close', () => clearTimeout(timer));
+  body.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > ERROR_BODY_LIMIT) body.destroy();
+  });
+}
+
 /** Calls upstreams over kept-alive connections, one pool an origin. */
-export function openTransport(): Transport {
+export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: number } = {}): Transport {
   const agent = new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
     keepAliveTimeout: 30_000,
@@ -77,26 +90,37 @@ export function openTransport(): Transport {
     signal: AbortSignal,
     state: { complete: boolean },
   ) {
+    const reader = buildEventReader();
+    const events: SseEvent[] = [];
+    let size = 0;
     try {
       // Left early, the body must stay open until it is known whether the reply was complete.
-      yield* readEvents(body.iterator({ destroyOnReturn: false }), signal);
+      for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+        size += chunk.length;
+        if (size > maxReplyBytes) throw new ModelError('upstream', 'The provider sent a reply that is too large.');
+        reader.push(chunk, events);
+        for (const event of events) {
+          if (signal.aborted) throw signal.reason;
+          yield event;
+        }
+        events.length = 0;
+      }
+      reader.end(events);
+      for (const event of events) yield event;
     } catch (error) {
       signal.throwIfAborted();
       throw describeFailure(error, true);
     } finally {
-      if (state.complete && !signal.aborted && body === source) {
-        void source
-          .dump({ limit: ERROR_BODY_LIMIT, signal: AbortSignal.timeout(DRAIN_MS) })
-          .catch(() => source.destroy());
-      } else {
-        source.destroy();
-      }
+      if (state.complete && !signal.aborted && body === source) drain(source);
+      else source.destroy();
     }
   }
 
   return {
     async post(target, request, signal) {
       signal.throwIfAborted();
+      // What cannot be written is the caller's fault, not the upstream's.
+      const text = JSON.stringify(request.body);
       let response: Dispatcher.ResponseData;
       try {
         response = await agent.request({
@@ -108,7 +132,7 @@ export function openTransport(): Transport {
             'accept-encoding': 'identity',
             ...request.headers,
           },
-          body: JSON.stringify(request.body),
+          body: text,
           headersTimeout: target.timeoutMs,
           bodyTimeout: target.timeoutMs,
           signal,

@@ -39,6 +39,7 @@ export type TestGatewayOptions = {
   log?: GatewayPorts['log'];
   timing?: GatewayTiming;
   tokensPerDay?: number;
+  metrics?: GatewayPorts['metrics'];
 };
 
 /** The gateway role behind real HTTP, in front of a provider of ours that speaks the wire formats. */
@@ -73,6 +74,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     inference,
     tokensPerDay: options.tokensPerDay,
     ...(options.timing === undefined ? {} : { timing: options.timing }),
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
   };
   const makeKey: TestGateway['makeKey'] = async ({ scopes = ['inference'], requestsPerMinute = 1_000_000 }) =>
     (await createKey(database.db, { name: 'test', organization: 'default', scopes, requestsPerMinute })).key;

@@ -131,6 +131,15 @@ describe('a message', () => {
     }
   });
 
+  it('has its id under the name that SDKs of the format know, too', async () => {
+    for (const model of ['anth/small', 'nobody/knows']) {
+      const body = { model, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] };
+      const { headers } = await gateway.post('/v1/messages', body);
+      expect(headers.get('request-id')).toMatch(/^req_/);
+      expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
+    }
+  });
+
   it('may name no other version', async () => {
     for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
       const response = await gateway.post(path, hello('script/demo'), { 'provider-version': '2022-01-01' });

@@ -9,15 +9,13 @@ import { buildSequencer } from '../../src/gateway/sequence.ts';
 import type { ReplyEvent } from '../../src/gateway/sequence.ts';
 import { collectSequence } from '../../src/gateway/sequence.ts';
 import type { AssistantPart, ModelDelta, ModelReply } from '../../src/inference/model.ts';
-import { readEvents } from '../../src/inference/sse.ts';
-import { DIALECTS } from '../../src/inference/upstream/dialects.ts';
 import { encodeEvents, encodeStream } from '../support/model-server/encode.ts';
-import { buildTarget } from '../support/upstream.ts';
+import { buildTarget, streamBytes } from '../support/upstream.ts';
 import { accumulateChat, accumulateMessages, accumulateResponses } from './accumulate.ts';
 import { FORMATS, readFrames } from './harness.ts';
 
 const ISSUER = 'acme/small';
-const MOMENT = { id: '0123456789abcdef', created: 1_700_000_000, requestId: 'req_1' };
+const MOMENT = { id: '0123456789abcdef', created: 1_700_000_000, requestId: 'req_1', now: () => 1_700_000_009 };
 const said = [{ role: 'user', content: 'Hi' }];
 
 const grep = { type: 'custom', name: 'grep', format: { type: 'text' } };
@@ -124,7 +122,7 @@ function anyReply(format: WireFormat): fc.Arbitrary<ModelReply> {
     }));
 }
 
-async function* cut(bytes: Buffer, cuts: number[]): AsyncGenerator<Uint8Array> {
+function* cut(bytes: Buffer, cuts: number[]): Generator<Uint8Array> {
   const points = [...new Set(cuts.map((each) => each % bytes.length))].sort((a, b) => a - b);
   let from = 0;
   for (const point of [...points, bytes.length]) {
@@ -134,7 +132,7 @@ async function* cut(bytes: Buffer, cuts: number[]): AsyncGenerator<Uint8Array> {
 }
 
 function readDeltas(format: WireFormat, bytes: Buffer, cuts: number[]): AsyncGenerator<ModelDelta> {
-  return DIALECTS[format].readStream(readEvents(cut(bytes, cuts), new AbortController().signal), buildTarget(format));
+  return streamBytes(buildTarget(format), cut(bytes, cuts));
 }
 
 async function writeStream(call: ClientCall, deltas: AsyncIterable<ModelDelta>): Promise<string> {

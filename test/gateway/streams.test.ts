@@ -81,6 +81,63 @@ describe.each(FORMATS)('a %s client that goes away', (format) => {
   });
 });
 
+/** What the gateway may be busy with when its client leaves; each with a sign that it is. */
+describe.each([
+  ['translated', 'chat/small'],
+  ['passed through', 'straight/small'],
+])('a client of a call that is %s takes the call with it when it leaves', (_name, model) => {
+  const straight = (baseUrl: string) => ({ straight: { format: 'chat-completions', baseUrl, passThrough: true } });
+  const send = (to: TestGateway, stream: boolean, signal: AbortSignal) =>
+    fetch(`${to.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${to.key}` },
+      body: JSON.stringify(bodyFor('chat-completions', model, stream)),
+      signal,
+    });
+  const long = { reply: { content: [{ type: 'text' as const, text: 'word '.repeat(400_000) }] } };
+
+  it.each([
+    ['after the head of the answer', true, { events: [], hang: 'after-body' as const }],
+    ['in the middle of a whole answer', false, { ...long, chunkBytes: 2000, gapMs: 5 }],
+  ])('%s', async (_phase, stream, answer) => {
+    const to = await start({ providers: straight });
+    to.upstream.script(() => answer);
+    const leave = new AbortController();
+    const response = send(to, stream, leave.signal);
+    await until(() => to.upstream.requests.length === 1);
+    // The head has been sent when the upstream's side of the connection has begun to write.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    leave.abort();
+    await expect(response).rejects.toMatchObject({ name: 'AbortError' });
+    await to.upstream.requests[0]!.abandoned;
+  });
+
+  it('before the next try', async () => {
+    const to = await start({ providers: straight, retry: { attempts: 2, baseMs: 1e9, maxMs: 1e9, random: () => 1 } });
+    to.upstream.script(() => ({ status: 500 }));
+    const leave = new AbortController();
+    const response = send(to, true, leave.signal);
+    await until(() => to.upstream.requests.length === 1);
+    leave.abort();
+    await expect(response).rejects.toMatchObject({ name: 'AbortError' });
+    const readMetrics = async () => (await to.get('/metrics')).text();
+    await expect.poll(readMetrics, { timeout: 20_000 }).toContain('outcome="client_gone"} 1');
+    expect(to.upstream.requests.length).toBe(1);
+  });
+
+  it('while it reads so slowly that the upstream is held back', async () => {
+    const to = await start({ providers: straight });
+    to.upstream.script(() => ({ ...long, chunkBytes: 100_000 }));
+    const leave = new AbortController();
+    const response = await send(to, true, leave.signal);
+    await until(() => to.upstream.requests[0]!.unsent() > 100_000);
+    leave.abort();
+    await response.body!.cancel().catch(() => {});
+    await to.upstream.requests[0]!.abandoned;
+    expect(to.upstream.requests.length).toBe(1);
+  });
+});
+
 it('a client that leaves while it sends its request causes no call', async () => {
   const to = await start();
   const { hostname, port } = new URL(to.url);
@@ -144,7 +201,8 @@ it.each([
   const text = await response.text();
   expect([response.status, JSON.parse(text)]).toMatchObject([answered, { error: { code } }]);
   expect(text).not.toMatch(/upstream-secret|127\.0\.0\.1/);
-  expect(response.headers.get('retry-after')).toBe('7');
+  // Where another try may help.
+  expect(response.headers.get('retry-after')).toBe(answered === 429 || answered >= 500 ? '7' : null);
 });
 
 it('a conversation too long for the model is told in words that clients act on', async () => {

@@ -10,7 +10,7 @@ import type { AssistantPart, FinishReason, ModelDelta, ModelReply } from '../../
 
 /** What translating gateways get wrong, one by one. Upstreams' own misbehaviour is tested beside their readers. */
 
-const MOMENT = { id: 'abc', created: 1, requestId: 'req_1' };
+const MOMENT = { id: 'abc', created: 1, requestId: 'req_1', now: () => 2 };
 const USAGE = { input: 100, output: 20, cacheRead: 60, cacheWrite: 10, reasoning: 5 };
 const said = [{ role: 'user', content: 'Hi' }];
 

@@ -65,3 +65,23 @@ it('a model that refuses to be told how much to reason is not told', async () =>
   }
   expect(efforts).toEqual([undefined, 'high', undefined, 'thinks']);
 });
+
+it('retries are a share of the calls: an upstream that fails is not asked twice as often for it', async () => {
+  const calls = 60;
+  const eager = await startGateway({
+    retry: { attempts: 3, baseMs: 0 },
+    breaker: { failures: Number.MAX_SAFE_INTEGER },
+  });
+  eager.upstream.script(() => ({ status: 500 }));
+  const started = performance.now();
+  for (let call = 0; call < calls; call += 1) {
+    const body = { model: 'chat/small', messages: [{ role: 'user', content: 'Hi' }] };
+    expect((await eager.post('/v1/chat/completions', body)).status).toBe(502);
+  }
+  // The reserve, a fifth of the calls, and one for each second that the test took; without a budget 120.
+  const bound = 10 + calls / 5 + (performance.now() - started) / 1000;
+  const retries = eager.upstream.requests.length - calls;
+  expect(retries).toBeGreaterThanOrEqual(10);
+  expect(retries).toBeLessThanOrEqual(Math.ceil(bound));
+  await eager.close();
+});

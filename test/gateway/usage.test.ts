@@ -81,6 +81,28 @@ it('is seen by Prometheus, where models that callers make up share a label', asy
   expect(text).toContain('gen_ai_client_token_usage_total{model="paid/small",type="input"} 2000');
   expect(text).toContain('capstan_gateway_requests_total{format="responses",model="chat/*",outcome="ok"} 1');
   expect(text).toContain('gen_ai_server_time_to_first_token_seconds_count{model="cheap"} 1');
+  expect(text).toContain('gen_ai_server_time_per_output_token_seconds_count{model="paid/small"} 1');
+});
+
+it('of a stream that its client leaves, or that breaks, is what has come until then', async () => {
+  const words = { content: [{ type: 'text' as const, text: 'word '.repeat(2000) }] };
+  const body = { messages: [{ role: 'user', content: 'x'.repeat(400) }], max_tokens: 9, stream: true };
+  gateway.upstream.script(() => ({ reply: words, chunkBytes: 4000, cutAfterBytes: 60_000 }));
+  await (await gateway.post('/v1/chat/completions', { model: 'chat/broken', ...body })).text();
+  gateway.upstream.script(() => ({ reply: { ...words, usage }, chunkBytes: 4000, gapMs: 50 }));
+  const leaving = await gateway.post('/v1/messages', { model: 'anth/left', ...body });
+  const reader = leaving.body!.getReader();
+  for (let bytes = 0; bytes < 8000;) bytes += (await reader.read()).value?.length ?? 8000;
+  await reader.cancel();
+  const find = async (model: string) => (await report('?groupBy=model')).find((row) => row.model === model);
+  await expect.poll(() => find('anth/left'), { timeout: 20_000 }).toBeDefined();
+  await expect.poll(() => find('chat/broken'), { timeout: 20_000 }).toBeDefined();
+  // Neither had a count at its end: a quarter of the characters, and for messages what its start has told.
+  expect(await find('chat/broken')).toMatchObject({ inputTokens: expect.toSatisfy((n: number) => n > 100 && n < 200) });
+  expect(await find('anth/left')).toMatchObject({ inputTokens: 1000, cachedInputTokens: 400 });
+  for (const model of ['chat/broken', 'anth/left']) {
+    expect(await find(model)).toMatchObject({ outputTokens: expect.toSatisfy((n: number) => n > 5 && n < 2600) });
+  }
 });
 
 it('ends for the day when the tokens of a key are used up', async () => {

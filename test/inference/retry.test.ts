@@ -3,6 +3,7 @@ import { collectReply } from '../../src/inference/collect.ts';
 import { ModelError } from '../../src/inference/model.ts';
 import type { ModelDelta } from '../../src/inference/model.ts';
 import { DEFAULT_RETRY, decideWait, streamWithRetries } from '../../src/inference/retry.ts';
+import { buildRetryBudget } from '../../src/inference/retry-budget.ts';
 import type { Candidate } from '../../src/inference/retry.ts';
 
 const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
@@ -40,7 +41,7 @@ function run(candidates: Candidate[], signal = new AbortController().signal, onD
     },
   };
   const reply = collectReply(
-    streamWithRetries(candidates, policy, signal, () => {}),
+    streamWithRetries(() => candidates, policy, signal, { failed: () => {} }),
     onDelta,
   );
   return { reply, waits };
@@ -101,10 +102,48 @@ describe('retries', () => {
   it('stop waiting at an abort', async () => {
     const abort = new AbortController();
     const policy = { ...DEFAULT_RETRY, baseMs: 1e9, maxMs: 1e9, random: () => 1 };
-    const deltas = streamWithRetries([candidate('a', [[overload()]])], policy, abort.signal, () => {
-      setImmediate(() => abort.abort(new Error('stop')));
+    const deltas = streamWithRetries(() => [candidate('a', [[overload()]])], policy, abort.signal, {
+      failed: () => void setImmediate(() => abort.abort(new Error('stop'))),
     });
     await expect(collectReply(deltas)).rejects.toThrow('stop');
+  });
+});
+
+describe('the budget of retries', () => {
+  const build = (options: { now?: () => number; perSecond?: number } = {}) =>
+    buildRetryBudget({ share: 0.2, perSecond: 0, reserve: 3, now: () => 0, ...options });
+
+  it('holds a reserve, and one retry more for every five calls', () => {
+    const budget = build();
+    const take = () => budget.take('a');
+    expect([take(), take(), take(), take()]).toEqual([true, true, true, false]);
+    for (let call = 0; call < 5; call += 1) budget.add('a');
+    expect([take(), take()]).toEqual([true, false]);
+    expect(budget.take('b')).toBe(true);
+  });
+
+  it('grows with time, and never above its reserve', () => {
+    let now = 0;
+    const budget = build({ now: () => now, perSecond: 1 });
+    for (let retry = 0; retry < 3; retry += 1) budget.take('a');
+    now = 1000;
+    expect([budget.take('a'), budget.take('a')]).toEqual([true, false]);
+    now = 1_000_000;
+    expect([1, 2, 3, 4].map(() => budget.take('a'))).toEqual([true, true, true, false]);
+  });
+
+  it('bounds what an upstream that fails is asked, and leaves the fallback alone', async () => {
+    const failing = candidate('a', [[overload()]]);
+    const policy = { ...DEFAULT_RETRY, budget: build(), sleep: async () => {} };
+    for (let call = 0; call < 20; call += 1) {
+      const sound = candidate('b', [[START, TEXT, FINISH]]);
+      const deltas = streamWithRetries(() => [failing, sound], policy, new AbortController().signal, {
+        failed: () => {},
+      });
+      expect((await collectReply(deltas)).finish).toBe('stop');
+    }
+    // Without a budget 60. Twenty calls, the reserve of three, one retry for every five calls; the first fifth found it full.
+    expect(failing.calls).toBe(20 + 3 + 3);
   });
 });
 

@@ -4,11 +4,11 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { callUpstream } from '../../src/inference/call.ts';
 import { collectReply } from '../../src/inference/collect.ts';
 import { openTransport } from '../../src/inference/transport.ts';
 import type { Transport } from '../../src/inference/transport.ts';
 import type { UpstreamTarget } from '../../src/inference/upstream/dialect.ts';
-import { DIALECTS } from '../../src/inference/upstream/dialects.ts';
 import { encodeEvents, encodeStream } from '../support/model-server/encode.ts';
 import { completeReply } from '../support/model-server/pieces.ts';
 import { startModelServer } from '../support/model-server/server.ts';
@@ -32,15 +32,9 @@ beforeEach(() => {
   target = buildTarget('chat-completions', { baseUrl: server.url, apiKey: 'secret-key-1' });
 });
 
-const dialect = DIALECTS['chat-completions'];
-
 async function call(to: UpstreamTarget = target, signal = new AbortController().signal, onDelta?: () => void) {
-  const response = await transport.post(to, dialect.buildRequest(buildRequest(), to), signal);
-  const reply = await collectReply(dialect.readStream(response.events, to), (delta) => {
-    if (delta.type === 'finish') response.complete();
-    onDelta?.();
-  });
-  return reply.content;
+  const deltas = callUpstream(transport, to, buildRequest(), signal);
+  return (await collectReply(deltas, onDelta)).content;
 }
 
 const OK = [{ type: 'text', text: 'ok' }];

@@ -1,5 +1,6 @@
 import type { WireFormat } from '../../contract/config.ts';
 import type { ModelReply, ModelRequest } from '../../inference/model.ts';
+import type { NativeTarget } from '../../inference/native.ts';
 import type { SseEvent } from '../../inference/upstream/dialect.ts';
 import type { GatewayFault } from '../faults.ts';
 import type { ReplyEvent } from '../sequence.ts';
@@ -7,8 +8,8 @@ import type { ReplyEvent } from '../sequence.ts';
 /** What came over the wire: nothing about it is certain. */
 export type Wire = Record<string, unknown>;
 
-/** What makes one answer this one: `id` has no prefix yet, `created` is in seconds. */
-export type Moment = { id: string; created: number; requestId: string };
+/** What makes one answer this one: `id` has no prefix yet, `created` and what `now` tells are in seconds. */
+export type Moment = { id: string; created: number; requestId: string; now: () => number };
 
 /** Writes a reply as frames of the format's event stream; a text holds whole frames only, or nothing. */
 export type FrameWriter = {
@@ -19,10 +20,24 @@ export type FrameWriter = {
 
 /** What lets a call go to an upstream of its own format as it came. */
 export type PassThrough = {
-  /** the field that no other way can serve; absent: it is for speed and for fields that the internal shape lacks */
-  needed?: string | undefined;
-  /** whether the client gets this event; the others are the gateway's own doing */
-  keeps(event: SseEvent): boolean;
+  /**
+   * what to say where the call cannot go through, because it asks for what no other way can serve; absent: it goes
+   * through for speed and for fields that the internal shape lacks
+   */
+  needed?: GatewayFault | undefined;
+  /** whether any upstream of the format will do, also one whose calls are translated otherwise */
+  anyOfFormat?: boolean;
+  /** the body for an upstream that takes the very same format, but for its name of the model */
+  buildBody: (body: Wire, target: NativeTarget) => Wire;
+  open(moment: Moment): NativeWriter;
+};
+
+/** Passes the events of one reply on. A whole reply is one event. */
+export type NativeWriter = {
+  /** the data that the client gets; undefined: the event is the gateway's own doing */
+  take(event: SseEvent): string | undefined;
+  /** The stream's end when it fails midway. */
+  fail(fault: GatewayFault): string;
 };
 
 /** One request of a client, understood. */

@@ -16,13 +16,18 @@ export function readObject(value: unknown, path: string): Wire {
   return value;
 }
 
-export function readList(value: unknown, path: string): unknown[] {
-  if (!Array.isArray(value)) throw invalid(path, 'must be an array');
+export function readList(value: unknown, path: string, wanted = 'an array'): unknown[] {
+  if (!Array.isArray(value)) throw invalid(path, `must be ${wanted}`);
   return value;
 }
 
 export function readOptionalList(value: unknown, path: string): unknown[] {
   return isAbsent(value) ? [] : readList(value, path);
+}
+
+/** What stands where a text would do, too. */
+export function readParts(value: unknown, path: string): unknown[] {
+  return readList(value, path, 'a string or an array');
 }
 
 export function readText(value: unknown, path: string): string {

@@ -1,26 +1,38 @@
 import type { Caller } from '../../http/deps.ts';
 import { estimateCost } from '../../inference/cost.ts';
 import type { GatewayInference } from '../../inference/inference.ts';
-import type { ModelReply, ModelUsage } from '../../inference/model.ts';
+import type { ModelDelta, ModelReply, ModelUsage } from '../../inference/model.ts';
 import type { TokenBudget } from './budget.ts';
-import type { GatewayMetrics } from './metrics.ts';
+import type { CallMetrics, CallRecord } from './metrics.ts';
 import type { UsageRecorder } from './recorder.ts';
 
 /** Measures one request. Of `finish` and `fail` the first counts. */
 export type Meter = {
   begin(): void;
+  /** Sees what is on its way to the client: should the reply never finish, so much was used. */
+  note(delta: ModelDelta): void;
   finish(reply: ModelReply): void;
   /** `outcome` is the fault's code, or `client_gone` */
   fail(outcome: string): void;
 };
 
+export type MeteredCall = {
+  format: string;
+  model: string;
+  caller: Caller;
+  /** about how many tokens the request is, for replies that end before their provider has counted */
+  estimateInput: () => number;
+};
+
 export type MeterPorts = {
   inference: GatewayInference;
   recorder: UsageRecorder;
-  metrics: GatewayMetrics;
+  metrics: readonly CallMetrics[];
   budget?: TokenBudget | undefined;
 };
 
+/** Of text, in most languages. */
+const CHARACTERS_PER_TOKEN = 4;
 const NOTHING: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
 /** Names of models come from callers where a provider takes any: those share a label. */
@@ -32,10 +44,22 @@ function labelModel(inference: GatewayInference, model: string): string {
 
 export function startMeter(
   { inference, recorder, metrics, budget }: MeterPorts,
-  { format, model: asked, caller }: { format: string; model: string; caller: Caller },
+  { format, model: asked, caller, estimateInput }: MeteredCall,
 ): Meter {
   const started = performance.now();
+  let firstTokenSeconds: number | undefined;
   let ended = false;
+  let answering = asked;
+  let told: ModelUsage | undefined;
+  let characters = 0;
+
+  /** A client that leaves in the middle has had what came until then. */
+  function estimateUsage(): ModelUsage {
+    if (characters === 0) return told ?? NOTHING;
+    const output = Math.max(told?.output ?? 0, Math.ceil(characters / CHARACTERS_PER_TOKEN));
+    const input = told === undefined || told.input === 0 ? estimateInput() : told.input;
+    return { ...(told ?? NOTHING), input, output };
+  }
 
   function end(model: string, usage: ModelUsage, outcome: string): void {
     if (ended) return;
@@ -43,13 +67,19 @@ export function startMeter(
     const ms = performance.now() - started;
     const price = inference.findModel(model)?.price;
     const costUsd = price === undefined ? 0 : estimateCost(usage, price);
-    const label = labelModel(inference, model);
-    metrics.requests.inc({ format, model: label, outcome });
-    metrics.duration.observe({ model: label }, ms / 1000);
-    metrics.tokens.inc({ model: label, type: 'input' }, usage.input);
-    metrics.tokens.inc({ model: label, type: 'output' }, usage.output);
-    metrics.tokens.inc({ model: label, type: 'cached_input' }, usage.cacheRead);
-    metrics.cost.inc({ model: label }, costUsd);
+    const responseModel = labelModel(inference, model);
+    const call: CallRecord = {
+      format,
+      provider: responseModel.split('/', 1)[0] ?? responseModel,
+      requestModel: labelModel(inference, asked),
+      responseModel,
+      outcome,
+      seconds: ms / 1000,
+      firstTokenSeconds,
+      usage,
+      costUsd,
+    };
+    for (const each of metrics) each.record(call);
     if (usage.input + usage.output > 0) budget?.spend(caller.keyId, usage.input + usage.output);
     recorder.add(
       {
@@ -73,9 +103,16 @@ export function startMeter(
 
   return {
     begin() {
-      metrics.firstToken.observe({ model: labelModel(inference, asked) }, (performance.now() - started) / 1000);
+      firstTokenSeconds ??= (performance.now() - started) / 1000;
+    },
+    note(delta) {
+      if ('text' in delta) characters += delta.text.length;
+      else if (delta.type === 'start') {
+        answering = delta.model;
+        told = delta.usage;
+      }
     },
     finish: (reply) => end(reply.model, reply.usage, 'ok'),
-    fail: (outcome) => end(asked, NOTHING, outcome),
+    fail: (outcome) => end(answering, estimateUsage(), outcome),
   };
 }

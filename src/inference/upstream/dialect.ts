@@ -21,6 +21,8 @@ export type UpstreamTarget = {
   /** whether calls in this very format go through as they are */
   passThrough?: boolean;
   maxOutputTokens?: number;
+  /** whether it passes calls on to others, and its replies say which of them answered */
+  relays?: boolean;
 };
 
 /** `path` follows the base URL. The body is JSON. */
@@ -38,14 +40,18 @@ export type DeltaReader = {
 export type Dialect = {
   buildRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
   buildReader(target: UpstreamTarget): DeltaReader;
-  readStream(events: AsyncIterable<SseEvent>, target: UpstreamTarget): AsyncGenerator<ModelDelta>;
 };
 
-/** Runs a reader over a stream. Nothing after the end of the reply is read. */
-export async function* readDeltas(events: AsyncIterable<SseEvent>, reader: DeltaReader): AsyncGenerator<ModelDelta> {
+/** A reply on its way. `complete` is told when nothing more of the events is of use. */
+export type Reply = { events: AsyncIterable<SseEvent>; complete(): void };
+
+/** Runs a reader over a reply. Nothing after the end of it is read. */
+export async function* readDeltas(open: () => Promise<Reply>, reader: DeltaReader): AsyncGenerator<ModelDelta> {
+  const reply = await open();
   const out: ModelDelta[] = [];
-  for await (const event of events) {
+  for await (const event of reply.events) {
     const complete = reader.push(event, out);
+    if (complete) reply.complete();
     if (out.length > 0) {
       for (const delta of out) yield delta;
       out.length = 0;
@@ -53,5 +59,5 @@ export async function* readDeltas(events: AsyncIterable<SseEvent>, reader: Delta
     if (complete) return;
   }
   reader.end(out);
-  yield* out;
+  for (const delta of out) yield delta;
 }

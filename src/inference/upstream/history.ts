@@ -64,6 +64,12 @@ export function joinText(parts: readonly { type: string; text?: string }[], sepa
   return parts.flatMap((part) => (part.type === 'text' && part.text !== undefined ? [part.text] : [])).join(separator);
 }
 
+/** The result of a tool that failed, for formats that have no field to say so. */
+export function sayFailure(text: string): string {
+  if (text.trim() === '') return 'Error';
+  return /^\W{0,3}error\b/i.test(text) ? text : `Error: ${text}`;
+}
+
 /** A system message inside the conversation, for dialects and chat templates that take one at the start only. */
 export function wrapSystem(content: TextPart[]): string {
   return `<system>\n${joinText(content)}\n</system>`;

@@ -1,7 +1,7 @@
 import type { AssistantPart, InputPart, ModelMessage, TextPart } from '../../../inference/model.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
-import { isAbsent, isObject, readList, readName, readObject, readOptionalList, readText } from '../fields.ts';
+import { isAbsent, isObject, readName, readObject, readOptionalList, readParts, readText } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { readDetail, readImageUrl } from '../images.ts';
 import { unpackProof } from '../proof.ts';
@@ -9,7 +9,7 @@ import { unpackProof } from '../proof.ts';
 function readTexts(content: unknown, path: string): TextPart[] {
   if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return readList(content, path).map((item, index) => {
+  return readParts(content, path).map((item, index) => {
     const part = readObject(item, `${path}[${index}]`);
     if (part['type'] !== 'text') throw unsupported(`${path}[${index}].type`, 'must be text');
     return { type: 'text', text: readText(part['text'], `${path}[${index}].text`) };
@@ -30,7 +30,7 @@ function readInputPart(part: Wire, path: string): InputPart {
 function readInput(content: unknown, path: string): InputPart[] {
   if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return readList(content, path).map((item, index) =>
+  return readParts(content, path).map((item, index) =>
     readInputPart(readObject(item, `${path}[${index}]`), `${path}[${index}]`),
   );
 }
@@ -38,7 +38,7 @@ function readInput(content: unknown, path: string): InputPart[] {
 /** A user message may carry results of tools beside what the user says. */
 function readUser(content: unknown, path: string, messages: ModelMessage[]): void {
   const said: InputPart[] = [];
-  const items = typeof content === 'string' || isAbsent(content) ? [] : readList(content, path);
+  const items = typeof content === 'string' || isAbsent(content) ? [] : readParts(content, path);
   for (const [index, item] of items.entries()) {
     const at = `${path}[${index}]`;
     const part = readObject(item, at);
@@ -122,7 +122,9 @@ function readMessage(item: unknown, path: string, messages: ModelMessage[]): voi
       return;
     case 'tool': {
       const callId = readName(message['tool_call_id'], `${path}.tool_call_id`);
-      addResults(messages, [{ callId, content: readInput(message['content'], `${path}.content`), isError: false }]);
+      // No field of the format; workers behind a gateway say it so.
+      const isError = message['is_error'] === true;
+      addResults(messages, [{ callId, content: readInput(message['content'], `${path}.content`), isError }]);
       return;
     }
   }

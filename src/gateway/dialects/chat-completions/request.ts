@@ -1,5 +1,8 @@
-import type { ModelRequest, ReasoningEffort, ResponseFormat } from '../../../inference/model.ts';
+import type { ModelRequest, ReasoningEffort, ResponseFormat, Sampling } from '../../../inference/model.ts';
 import { invalid, unsupported } from '../../faults.ts';
+import type { GatewayFault } from '../../faults.ts';
+import type { NativeTarget } from '../../../inference/native.ts';
+import { writeData } from '../dialect.ts';
 import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
 import {
   isAbsent,
@@ -16,6 +19,7 @@ import {
   readText,
 } from '../fields.ts';
 import { CACHE_TTL } from '../cache.ts';
+import { buildChatError } from './error.ts';
 import { readConversation } from './messages.ts';
 import { buildCompletion } from './reply.ts';
 import { openChatFrames } from './stream.ts';
@@ -74,25 +78,71 @@ function refuseUnsupported(body: Wire): void {
 }
 
 /** What only an upstream of this very format can answer. */
-function findNeed(body: Wire): string | undefined {
-  return typeof body['n'] === 'number' && body['n'] > 1 ? 'n' : undefined;
+function findNeed(body: Wire): GatewayFault | undefined {
+  const several = (readOptionalCount(body['n'], 'n') ?? 1) > 1;
+  const name = several ? 'n' : readOptionalBoolean(body['logprobs'], 'logprobs') === true ? 'logprobs' : undefined;
+  return name === undefined ? undefined : unsupported(name, 'the provider of this model has no such thing');
 }
 
-/** Fields that upstreams of this format do not know, wherever in the conversation they stand. */
-const OWN_FIELDS = ['"reasoning_details"', '"tool_result"'];
+/** Whether a message has what upstreams of this format do not know. */
+function isOwn(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  const { content } = message;
+  return (
+    message['reasoning_details'] !== undefined ||
+    message['is_error'] !== undefined ||
+    (Array.isArray(content) && content.some((part) => isObject(part) && part['type'] === 'tool_result'))
+  );
+}
+
+/** Fields that are the gateway's own, each in the way that the upstream knows it. */
+function buildNativeBody(
+  { reasoning, cache_ttl: _ttl, ...body }: Wire,
+  { translated: { reasoning_effort, max_tokens, max_completion_tokens } }: NativeTarget,
+): Wire {
+  const limited = max_tokens !== undefined || max_completion_tokens !== undefined;
+  return {
+    ...body,
+    ...(isAbsent(reasoning) ? {} : { reasoning_effort }),
+    // Which of the two an upstream takes depends on the model.
+    ...(limited ? { max_tokens, max_completion_tokens } : {}),
+    ...(body['stream'] === true
+      ? { stream_options: { ...(body['stream_options'] as object), include_usage: true } }
+      : {}),
+  };
+}
 
 function decidePassThrough(body: Wire, usage: boolean): PassThrough | undefined {
   const needed = findNeed(body);
-  const messages = JSON.stringify(body['messages']);
-  if (needed === undefined && OWN_FIELDS.some((name) => messages.includes(name))) return undefined;
+  if (needed === undefined && (body['messages'] as unknown[]).some(isOwn)) return undefined;
   // The count is asked for always; the chunk that holds nothing else goes to those who asked for it, too.
-  return { needed, keeps: ({ data }) => usage || !/"choices":\s*\[\s*\]/.test(data) || !data.includes('"usage"') };
+  const isCount = (data: string) => data.includes('"usage"') && /"choices":\s*\[\s*\]/.test(data);
+  return {
+    needed,
+    anyOfFormat: needed !== undefined,
+    buildBody: buildNativeBody,
+    open: () => ({
+      take: ({ data }) => (usage || !isCount(data) ? data : undefined),
+      fail: (fault) => writeData(buildChatError(fault)),
+    }),
+  };
+}
+
+function readSampling(body: Wire): Sampling | undefined {
+  const { seed } = body;
+  if (!isAbsent(seed) && !Number.isSafeInteger(seed)) throw invalid('seed', 'must be an integer');
+  const sampling = present<Sampling>({
+    seed: isAbsent(seed) ? undefined : (seed as number),
+    frequencyPenalty: readOptionalNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
+    presencePenalty: readOptionalNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
+    logitBias: isAbsent(body['logit_bias']) ? undefined : readObject(body['logit_bias'], 'logit_bias'),
+  });
+  return Object.keys(sampling).length === 0 ? undefined : sampling;
 }
 
 function readRequest(body: Wire): ModelRequest {
   const model = readName(body['model'], 'model');
   refuseUnsupported(body);
-  readOptionalCount(body['n'], 'n');
   const messages = readConversation(readList(body['messages'], 'messages'));
   const { tools, toolChoice } = readTools(body);
   return {
@@ -108,6 +158,7 @@ function readRequest(body: Wire): ModelRequest {
         readOptionalCount(body['max_tokens'], 'max_tokens'),
       temperature: readOptionalNumber(body['temperature'], 'temperature', 0, 2),
       topP: readOptionalNumber(body['top_p'], 'top_p', 0, 1),
+      sampling: readSampling(body),
       stop: readStop(body['stop'], 'stop'),
       responseFormat: readFormat(body['response_format']),
       cacheKey: readOptionalText(body['prompt_cache_key'], 'prompt_cache_key'),

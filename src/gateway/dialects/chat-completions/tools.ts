@@ -25,10 +25,11 @@ export function readFunction(body: Wire, path: string): ModelTool {
   };
 }
 
-export function checkNames(tools: readonly ModelTool[], path: string): void {
+/** `pathOf` says where the name of a tool stands. */
+export function checkNames(tools: readonly ModelTool[], pathOf: (index: number) => string): void {
   const seen = new Set<string>();
   for (const [index, { name }] of tools.entries()) {
-    if (seen.has(name)) throw invalid(`${path}[${index}].name`, `${name.slice(0, 80)} is declared twice`);
+    if (seen.has(name)) throw invalid(pathOf(index), `${name.slice(0, 80)} is declared twice`);
     seen.add(name);
   }
 }
@@ -75,6 +76,6 @@ export function readToolChoice(value: unknown, tools: ModelTool[]): Offer {
 
 export function readTools(body: Wire): Offer {
   const tools = readOptionalList(body['tools'], 'tools').map((item, index) => readTool(item, `tools[${index}]`));
-  checkNames(tools, 'tools');
+  checkNames(tools, (index) => `tools[${index}].function.name`);
   return readToolChoice(body['tool_choice'], tools);
 }

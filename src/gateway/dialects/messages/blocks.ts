@@ -1,15 +1,22 @@
 import type { AssistantPart, InputPart, TextPart, ToolResult } from '../../../inference/model.ts';
 import { invalid, unsupported } from '../../faults.ts';
+import type { GatewayFault } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
-import { isAbsent, isObject, nameType, readList, readName, readObject, readText } from '../fields.ts';
+import { isAbsent, isObject, nameType, readName, readObject, readParts, readText } from '../fields.ts';
 import { readImageData, readImageUrl } from '../images.ts';
 import { unpackProof } from '../proof.ts';
+
+/**
+ * Hears of what this format's own provider alone understands: tools that run there, what they gave, documents that have
+ * to be rendered. It is left out of what other formats get.
+ */
+export type NoteForeign = (fault: GatewayFault) => void;
 
 /** Blocks of a content: a string is one text. Fields that are not known are left alone, `cache_control` among them. */
 export function readBlocks(content: unknown, path: string): { block: Wire; path: string }[] {
   if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ block: { type: 'text', text: content }, path }];
-  return readList(content, path).map((item, index) => {
+  return readParts(content, path).map((item, index) => {
     const at = `${path}.${index}`;
     return { block: readObject(item, at), path: at };
   });
@@ -33,48 +40,58 @@ function readImage(block: Wire, path: string): InputPart {
 }
 
 /** Plain text only: a document of another kind would have to be rendered first. */
-function readDocument(block: Wire, path: string): InputPart[] {
+function readDocument(block: Wire, path: string, note: NoteForeign): InputPart[] {
   const source = readObject(block['source'], `${path}.source`);
   const title = typeof block['title'] === 'string' ? `${block['title']}\n\n` : '';
   if (source['type'] === 'text')
     return [{ type: 'text', text: title + readText(source['data'], `${path}.source.data`) }];
-  if (source['type'] === 'content') return readInputBlocks(source['content'], `${path}.source.content`);
-  throw unsupported(`${path}.source.type`, 'only documents of plain text are supported');
+  if (source['type'] === 'content') return readInputBlocks(source['content'], `${path}.source.content`, note);
+  note(unsupported(`${path}.source.type`, 'only documents of plain text are supported'));
+  return [];
 }
 
-function readInputBlock(block: Wire, path: string): InputPart[] {
+function noteBlock(block: Wire, path: string, note: NoteForeign): void {
+  note(unsupported(`${path}.type`, `blocks of type ${nameType(block['type'])} are not supported`));
+}
+
+function readInputBlock(block: Wire, path: string, note: NoteForeign): InputPart[] {
   switch (block['type']) {
     case 'text':
       return [{ type: 'text', text: readText(block['text'], `${path}.text`) }];
     case 'image':
       return [readImage(block, path)];
     case 'document':
-      return readDocument(block, path);
+      return readDocument(block, path, note);
     case 'search_result':
       return readTextBlocks(block['content'], `${path}.content`);
     // Names a tool that the request declares anyway.
     case 'tool_reference':
       return [];
   }
-  throw unsupported(`${path}.type`, `blocks of type ${nameType(block['type'])} are not supported`);
+  noteBlock(block, path, note);
+  return [];
 }
 
-function readInputBlocks(content: unknown, path: string): InputPart[] {
-  return readBlocks(content, path).flatMap(({ block, path: at }) => readInputBlock(block, at));
+function readInputBlocks(content: unknown, path: string, note: NoteForeign): InputPart[] {
+  return readBlocks(content, path).flatMap(({ block, path: at }) => readInputBlock(block, at, note));
 }
 
 /** A user turn: results of tools, and what the user says beside them. */
-export function readUserBlocks(content: unknown, path: string): { results: ToolResult[]; said: InputPart[] } {
+export function readUserBlocks(
+  content: unknown,
+  path: string,
+  note: NoteForeign,
+): { results: ToolResult[]; said: InputPart[] } {
   const results: ToolResult[] = [];
   const said: InputPart[] = [];
   for (const { block, path: at } of readBlocks(content, path)) {
     if (block['type'] !== 'tool_result') {
-      said.push(...readInputBlock(block, at));
+      said.push(...readInputBlock(block, at, note));
       continue;
     }
     results.push({
       callId: readName(block['tool_use_id'], `${at}.tool_use_id`),
-      content: readInputBlocks(block['content'], `${at}.content`),
+      content: readInputBlocks(block['content'], `${at}.content`, note),
       isError: block['is_error'] === true,
     });
   }
@@ -86,7 +103,7 @@ function readThinking(block: Wire, path: string): AssistantPart {
   return { type: 'reasoning', text, ...unpackProof(block['signature']) };
 }
 
-export function readAssistantBlocks(content: unknown, path: string): AssistantPart[] {
+export function readAssistantBlocks(content: unknown, path: string, note: NoteForeign): AssistantPart[] {
   return readBlocks(content, path).flatMap(({ block, path: at }): AssistantPart[] => {
     switch (block['type']) {
       case 'text':
@@ -107,6 +124,7 @@ export function readAssistantBlocks(content: unknown, path: string): AssistantPa
         ];
       }
     }
-    throw unsupported(`${at}.type`, `blocks of type ${nameType(block['type'])} are not supported`);
+    noteBlock(block, at, note);
+    return [];
   });
 }

@@ -7,8 +7,9 @@ import type {
   ToolChoice,
 } from '../../../inference/model.ts';
 import { invalid, unsupported } from '../../faults.ts';
+import type { GatewayFault } from '../../faults.ts';
 import { checkNames } from '../chat-completions/tools.ts';
-import type { ClientCall, Wire } from '../dialect.ts';
+import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
 import {
   isAbsent,
   isObject,
@@ -27,10 +28,11 @@ import {
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { PROOF_PREFIX } from '../proof.ts';
 import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
+import type { NoteForeign } from './blocks.ts';
 import { buildMessageReply } from './reply.ts';
 import { openMessagesFrames } from './stream.ts';
 
-function readConversation(items: unknown[]): ModelMessage[] {
+function readConversation(items: unknown[], note: NoteForeign): ModelMessage[] {
   if (items.length === 0) throw invalid('messages', 'must not be empty');
   const messages: ModelMessage[] = [];
   for (const [index, item] of items.entries()) {
@@ -38,13 +40,13 @@ function readConversation(items: unknown[]): ModelMessage[] {
     const message = readObject(item, path);
     switch (message['role']) {
       case 'user': {
-        const { results, said } = readUserBlocks(message['content'], `${path}.content`);
+        const { results, said } = readUserBlocks(message['content'], `${path}.content`, note);
         addResults(messages, results);
         if (said.length > 0) messages.push({ role: 'user', content: said });
         break;
       }
       case 'assistant':
-        addAssistant(messages, readAssistantBlocks(message['content'], `${path}.content`));
+        addAssistant(messages, readAssistantBlocks(message['content'], `${path}.content`, note));
         break;
       case 'system':
         messages.push({ role: 'system', content: readTextBlocks(message['content'], `${path}.content`) });
@@ -56,27 +58,28 @@ function readConversation(items: unknown[]): ModelMessage[] {
   return pairCalls(messages, 'messages');
 }
 
-function readTool(item: unknown, path: string): ModelTool {
+function readTool(item: unknown, path: string, note: NoteForeign): ModelTool[] {
   const tool = readObject(item, path);
   const type = tool['type'];
   if (!isAbsent(type) && type !== 'custom') {
     const name = nameType(type);
-    throw unsupported(
-      `${path}.type`,
-      `the tool ${name} runs at its provider and is not supported; switch it off in the client`,
-    );
+    const reason = `the tool ${name} runs at its provider and is not supported; switch it off in the client`;
+    note(unsupported(`${path}.type`, reason));
+    return [];
   }
-  return {
-    name: readName(tool['name'], `${path}.name`),
-    description: readOptionalText(tool['description'], `${path}.description`) ?? '',
-    parameters: readObject(tool['input_schema'], `${path}.input_schema`),
-    ...present({ strict: readOptionalBoolean(tool['strict'], `${path}.strict`) }),
-  };
+  return [
+    {
+      name: readName(tool['name'], `${path}.name`),
+      description: readOptionalText(tool['description'], `${path}.description`) ?? '',
+      parameters: readObject(tool['input_schema'], `${path}.input_schema`),
+      ...present({ strict: readOptionalBoolean(tool['strict'], `${path}.strict`) }),
+    },
+  ];
 }
 
 function readToolChoice(
   value: unknown,
-  tools: readonly ModelTool[],
+  declared: readonly unknown[],
 ): Pick<ModelRequest, 'toolChoice' | 'parallelToolCalls'> {
   if (isAbsent(value)) return {};
   const choice = readObject(value, 'tool_choice');
@@ -85,7 +88,7 @@ function readToolChoice(
   const type = readName(choice['type'], 'tool_choice.type');
   if (type === 'tool') {
     const name = readName(choice['name'], 'tool_choice.name');
-    if (!tools.some((tool) => tool.name === name))
+    if (!declared.some((tool) => isObject(tool) && tool['name'] === name))
       throw invalid('tool_choice.name', `no tool is called ${name.slice(0, 80)}`);
     return { toolChoice: { name }, ...serial };
   }
@@ -137,24 +140,42 @@ function readCacheTtl(body: Wire): '1h' | undefined {
   return asks ? '1h' : undefined;
 }
 
+export type MessagesRequest = {
+  request: ModelRequest;
+  /** what to say to the caller of a provider that does not understand all of it */
+  foreign: GatewayFault | undefined;
+};
+
 /** What counting tokens needs, too. */
-export function readMessagesRequest(body: Wire): ModelRequest {
+export function readMessagesRequest(body: Wire): MessagesRequest {
+  let foreign: GatewayFault | undefined;
+  const note: NoteForeign = (fault) => {
+    foreign ??= fault;
+  };
+  const request = readRequest(body, note);
+  return { request, foreign };
+}
+
+function readRequest(body: Wire, note: NoteForeign): ModelRequest {
   const model = readName(body['model'], 'model');
   const system = readTextBlocks(body['system'], 'system');
-  const tools = readOptionalList(body['tools'], 'tools').map((item, index) => readTool(item, `tools.${index}`));
-  checkNames(tools, 'tools');
+  const declared = readOptionalList(body['tools'], 'tools');
+  const tools = declared.flatMap((item, index) => readTool(item, `tools.${index}`, note));
+  checkNames(tools, (index) => `tools.${index}.name`);
   const config = isObject(body['output_config']) ? body['output_config'] : {};
   const stop = readOptionalList(body['stop_sequences'], 'stop_sequences');
+  const topK = readOptionalCount(body['top_k'], 'top_k');
   return {
     model,
     system: system.map(({ text }) => text).join('\n\n'),
-    messages: readConversation(readList(body['messages'], 'messages')),
+    messages: readConversation(readList(body['messages'], 'messages'), note),
     tools,
-    ...readToolChoice(body['tool_choice'], tools),
+    ...readToolChoice(body['tool_choice'], declared),
     ...present({
       maxOutputTokens: readOptionalCount(body['max_tokens'], 'max_tokens'),
       temperature: readOptionalNumber(body['temperature'], 'temperature', 0, 1),
       topP: readOptionalNumber(body['top_p'], 'top_p', 0, 1),
+      sampling: topK === undefined ? undefined : { topK },
       stop: stop.length === 0 ? undefined : stop.map((each, index) => readText(each, `stop_sequences.${index}`)),
       responseFormat: readFormat(config['format'] ?? body['output_format']),
       reasoning: readThinking(body['thinking'], config),
@@ -163,12 +184,26 @@ export function readMessagesRequest(body: Wire): ModelRequest {
   };
 }
 
-function holdsProof(body: Wire): boolean {
-  return JSON.stringify(body['messages']).includes(PROOF_PREFIX);
+function isProof(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(PROOF_PREFIX);
 }
 
+/** Proofs stand in blocks of thinking, and nowhere else. */
+function holdsProof({ messages }: Wire): boolean {
+  return (messages as Wire[]).some(
+    ({ content }) =>
+      Array.isArray(content) &&
+      content.some((block) => isObject(block) && (isProof(block['signature']) || isProof(block['data']))),
+  );
+}
+
+const PASS_THROUGH: PassThrough = {
+  buildBody: (body) => body,
+  open: (moment) => ({ take: ({ data }) => data, fail: (fault) => openMessagesFrames(moment).fail(fault) }),
+};
+
 export function readMessagesCall(body: Wire): ClientCall {
-  const request = readMessagesRequest(body);
+  const { request, foreign } = readMessagesRequest(body);
   if (request.maxOutputTokens === undefined) throw invalid('max_tokens', 'is required');
   return {
     request,
@@ -176,7 +211,7 @@ export function readMessagesCall(body: Wire): ClientCall {
     // Clients that did not ask for it take the first block for the answer.
     reasoning: request.reasoning !== undefined,
     // A proof of the gateway's own has to be unpacked, or dropped.
-    ...(holdsProof(body) ? {} : { passThrough: { keeps: () => true } }),
+    ...(holdsProof(body) && foreign === undefined ? {} : { passThrough: { ...PASS_THROUGH, needed: foreign } }),
     buildFinal: buildMessageReply,
     openFrames: openMessagesFrames,
   };

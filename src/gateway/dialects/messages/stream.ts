@@ -63,7 +63,7 @@ export function openMessagesFrames(moment: Moment): FrameWriter {
               content: [],
               stop_reason: null,
               stop_sequence: null,
-              usage: buildUsage(NO_USAGE),
+              usage: buildUsage(event.usage ?? NO_USAGE),
             },
           });
         case 'open': {

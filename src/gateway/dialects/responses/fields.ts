@@ -35,6 +35,8 @@ const REFUSED: Record<string, { empty?: unknown; reason: string }> = {
   conversation: { reason: 'nothing is stored here; send the conversation whole' },
   background: { empty: false, reason: 'requests are answered at once' },
   prompt: { reason: 'no prompts are stored here' },
+  presence_penalty: { empty: 0, reason: 'is not supported' },
+  frequency_penalty: { empty: 0, reason: 'is not supported' },
   max_tool_calls: { reason: 'no tools run here' },
   top_logprobs: { empty: 0, reason: 'is not supported' },
   context_management: { reason: 'is not supported' },

@@ -5,11 +5,11 @@ import {
   isAbsent,
   isObject,
   nameType,
-  readList,
   readName,
   readObject,
   readOptionalList,
   readOptionalText,
+  readParts,
   readText,
 } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
@@ -29,7 +29,7 @@ function readImage(part: Wire, path: string): InputPart {
 
 function readInputParts(content: unknown, path: string): InputPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return readList(content, path).map((item, index) => {
+  return readParts(content, path).map((item, index) => {
     const at = `${path}[${index}]`;
     const part = readObject(item, at);
     switch (part['type']) {
@@ -46,7 +46,7 @@ function readInputParts(content: unknown, path: string): InputPart[] {
 
 function readAssistantParts(content: unknown, path: string): AssistantPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  return readList(content, path).map((item, index): AssistantPart => {
+  return readParts(content, path).map((item, index): AssistantPart => {
     const at = `${path}[${index}]`;
     const part = readObject(item, at);
     if (part['type'] === 'refusal') return { type: 'refusal', text: readText(part['refusal'], `${at}.refusal`) };
@@ -143,7 +143,7 @@ function readItem(value: unknown, path: string, names: ToolNames, messages: Mode
 export function readInput(value: unknown, names: ToolNames): ModelMessage[] {
   if (typeof value === 'string') return [{ role: 'user', content: [{ type: 'text', text: value }] }];
   if (isAbsent(value)) throw invalid('input', 'is required');
-  const items = readList(value, 'input');
+  const items = readParts(value, 'input');
   if (items.length === 0) throw invalid('input', 'must not be empty');
   const messages: ModelMessage[] = [];
   for (const [index, item] of items.entries()) readItem(item, `input[${index}]`, names, messages);

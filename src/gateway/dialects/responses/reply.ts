@@ -45,13 +45,15 @@ export function buildItem(
     case 'reasoning': {
       const shown = part.text !== '' && status !== 'in_progress';
       const isSummary = 'summary' in part && part.summary === true;
+      // The format knows no null here.
+      const proof = status === 'in_progress' ? undefined : packProof(part);
       return {
         id,
         type: 'reasoning',
         status,
         summary: shown && isSummary ? [{ type: 'summary_text', text: part.text }] : [],
         content: shown && !isSummary ? [{ type: 'reasoning_text', text: part.text }] : [],
-        encrypted_content: status === 'in_progress' ? null : (packProof(part) ?? null),
+        ...(proof === undefined ? {} : { encrypted_content: proof }),
       };
     }
     case 'tool_call': {
@@ -70,7 +72,8 @@ export function listItems(content: readonly AssistantPart[], { thinks }: Respons
   return !thinks || content[0]?.type === 'reasoning' ? [...content] : [{ type: 'reasoning', text: '' }, ...content];
 }
 
-function decideIncomplete({ finish, content }: ModelReply): string | undefined {
+/** What cut the reply off, and its last item with it; undefined when it is complete. */
+export function decideIncomplete({ finish, content }: ModelReply): string | undefined {
   if (finish === 'length') return 'max_output_tokens';
   if (finish === 'content_filter') return 'content_filter';
   return finish === 'refusal' && !content.some((part) => part.type === 'refusal') ? 'content_filter' : undefined;
@@ -80,12 +83,13 @@ function decideIncomplete({ finish, content }: ModelReply): string | undefined {
 export function buildResponse(reply: ModelReply, moment: Moment, context: ResponseContext): Wire {
   const reason = decideIncomplete(reply);
   const items = listItems(reply.content, context);
+  const statusOf = (index: number) => (reason !== undefined && index === items.length - 1 ? 'incomplete' : 'completed');
   return buildResource(moment, context.echo, {
     status: reason === undefined ? 'completed' : 'incomplete',
     model: reply.model,
-    completed_at: moment.created,
+    completed_at: reason === undefined ? moment.now() : null,
     incomplete_details: reason === undefined ? null : { reason },
-    output: items.map((part, index) => buildItem(part, index, 'completed', moment, context)),
+    output: items.map((part, index) => buildItem(part, index, statusOf(index), moment, context)),
     output_text: reply.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(''),
     usage: buildUsage(reply.usage),
   });

@@ -18,6 +18,7 @@ import {
 } from '../fields.ts';
 import { checkFields, readStrict } from './fields.ts';
 import { readInput } from './input.ts';
+import { decidePassThrough } from './pass-through.ts';
 import { buildEcho } from './resource.ts';
 import { buildResponse } from './reply.ts';
 import { openResponsesFrames } from './stream.ts';
@@ -69,11 +70,14 @@ export function readResponsesCall(body: Wire): ClientCall {
       cacheTtl: readOptionalChoice(body['cache_ttl'], 'cache_ttl', CACHE_TTL),
     }),
   };
-  const context = { echo: buildEcho(body, request), names, thinks: request.reasoning?.effort !== 'none' };
+  const effort = request.reasoning?.effort ?? 'high';
+  const context = { echo: buildEcho(body, request), names, thinks: effort !== 'none' };
+  const passThrough = decidePassThrough(body, effort, context.echo);
   return {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
     reasoning: context.thinks,
+    ...(passThrough === undefined ? {} : { passThrough }),
     buildFinal: (reply, moment) => buildResponse(reply, moment, context),
     openFrames: (moment) => openResponsesFrames(moment, context),
   };

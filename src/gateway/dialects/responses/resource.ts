@@ -9,17 +9,38 @@ export type Echo = Wire;
 /** What items are made with. `thinks`: the answer begins with a reasoning item, even of a model that shows none. */
 export type ResponseContext = { echo: Echo; names: ToolNames; thinks: boolean };
 
+/** A function as the format tells of it: what was left out is said. */
+function describeTool(tool: unknown): unknown {
+  if (!isObject(tool) || tool['type'] !== 'function') return tool;
+  return {
+    ...tool,
+    description: tool['description'] ?? null,
+    parameters: tool['parameters'] ?? null,
+    strict: tool['strict'] ?? false,
+  };
+}
+
+function describeFormat(format: unknown): unknown {
+  if (!isObject(format) || format['type'] !== 'json_schema') return format ?? { type: 'text' };
+  return { ...format, description: format['description'] ?? null, strict: format['strict'] ?? false };
+}
+
+function describeChoice(choice: unknown): unknown {
+  if (!isObject(choice) || choice['type'] !== 'allowed_tools') return choice ?? 'auto';
+  return { ...choice, mode: choice['mode'] ?? 'auto' };
+}
+
 export function buildEcho(body: Wire, request: ModelRequest): Echo {
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {};
   const text = isObject(body['text']) ? body['text'] : {};
   return {
     instructions: body['instructions'] ?? null,
-    tools: body['tools'] ?? [],
-    tool_choice: body['tool_choice'] ?? 'auto',
+    tools: Array.isArray(body['tools']) ? body['tools'].map(describeTool) : [],
+    tool_choice: describeChoice(body['tool_choice']),
     truncation: body['truncation'] ?? 'disabled',
     parallel_tool_calls: body['parallel_tool_calls'] ?? true,
     text: {
-      format: text['format'] ?? { type: 'text' },
+      format: describeFormat(text['format']),
       ...(isAbsent(text['verbosity']) ? {} : { verbosity: text['verbosity'] }),
     },
     top_p: request.topP ?? 1,

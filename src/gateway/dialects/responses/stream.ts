@@ -1,20 +1,13 @@
 import type { AssistantPart } from '../../../inference/model.ts';
-import type { GatewayFault } from '../../faults.ts';
 import { writeEvent } from '../dialect.ts';
 import type { FrameWriter, Moment, Wire } from '../dialect.ts';
 import { buildInputDecoder } from './custom-input.ts';
 import type { InputDecoder } from './custom-input.ts';
-import { buildContent, buildItem, buildResponse, buildTextPart, itemId } from './reply.ts';
+import { describeFailure } from './failure.ts';
+import { buildContent, buildItem, buildResponse, buildTextPart, decideIncomplete, itemId } from './reply.ts';
 import type { ItemPart } from './reply.ts';
 import { buildResource } from './resource.ts';
-import type { ResponseContext } from './resource.ts';
-
-/** Codes that clients of this format act on; any other is a fault that may pass. */
-const FAILURES: Partial<Record<GatewayFault['code'], string>> = {
-  context_length_exceeded: 'context_length_exceeded',
-  rate_limit_exceeded: 'rate_limit_exceeded',
-  invalid_request: 'invalid_prompt',
-};
+import type { ResponseContext, Status } from './resource.ts';
 
 export function openResponsesFrames(moment: Moment, context: ResponseContext): FrameWriter {
   let sequence = 0;
@@ -25,6 +18,8 @@ export function openResponsesFrames(moment: Moment, context: ResponseContext): F
   let input = '';
   /** whether the open reasoning has shown any text */
   let shown = false;
+  /** an item that has no more to say, but whose end is to be written: the reply's end decides how the last one ended */
+  let closed: { part: ItemPart; index: number } | undefined;
 
   const write = (type: string, fields: Wire): string => {
     const text = writeEvent(type, { type, sequence_number: sequence, ...fields });
@@ -42,8 +37,11 @@ export function openResponsesFrames(moment: Moment, context: ResponseContext): F
     return write('response.output_item.added', { output_index: index, item });
   }
 
-  function done(part: ItemPart, index: number): string {
-    const item = buildItem(part, index, 'completed', moment, context);
+  function settle(status: Status): string {
+    if (closed === undefined) return '';
+    const { part, index } = closed;
+    closed = undefined;
+    const item = buildItem(part, index, status, moment, context);
     return write('response.output_item.done', { output_index: index, item });
   }
 
@@ -133,7 +131,8 @@ export function openResponsesFrames(moment: Moment, context: ResponseContext): F
   function addEmptyReasoning(): string {
     shift = 1;
     const part: ItemPart = { type: 'reasoning', text: '' };
-    return add(part, 0) + done(part, 0);
+    closed = { part, index: 0 };
+    return add(part, 0);
   }
 
   return {
@@ -145,21 +144,23 @@ export function openResponsesFrames(moment: Moment, context: ResponseContext): F
         case 'open': {
           const silent = event.index === 0 && context.thinks && event.part.type !== 'reasoning';
           const head = silent ? addEmptyReasoning() : '';
-          return head + open(event.part, event.index + shift);
+          return head + settle('completed') + open(event.part, event.index + shift);
         }
         case 'delta':
           return grow(event.part, event.index + shift, event.text);
         case 'close':
-          return close(event.part, event.index + shift) + done(event.part, event.index + shift);
+          closed = { part: event.part, index: event.index + shift };
+          return close(event.part, event.index + shift);
         case 'finish': {
-          const head = event.reply.content.length === 0 && context.thinks ? addEmptyReasoning() : '';
+          const empty = event.reply.content.length === 0 && context.thinks ? addEmptyReasoning() : '';
+          const head = empty + settle(decideIncomplete(event.reply) === undefined ? 'completed' : 'incomplete');
           const response = buildResponse(event.reply, moment, context);
           return head + write(`response.${String(response['status'])}`, { response });
         }
       }
     },
     fail(fault) {
-      const error = { code: FAILURES[fault.code] ?? 'server_error', message: fault.message };
+      const error = describeFailure(fault);
       const head = sequence === 0 ? begin() : '';
       return (
         head +

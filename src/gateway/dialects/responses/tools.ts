@@ -108,7 +108,7 @@ function readToolChoice(value: unknown, tools: ModelTool[], names: ToolNames): T
         const path = `tool_choice.tools[${index}]`;
         return readChosen(readObject(item, path), path, names);
       });
-      const mode = readOptionalChoice(value['mode'], 'tool_choice.mode', ['auto', 'required']) ?? 'auto';
+      const mode = readOptionalChoice(value['mode'], 'tool_choice.mode', ['auto', 'required', 'none']) ?? 'auto';
       return { names, tools: tools.filter((tool) => chosen.includes(tool.name)), toolChoice: mode };
     }
   }

@@ -1,6 +1,6 @@
 import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ReasoningEffort, ToolResult } from '../../model.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
-import { bearer, buildHistory, compact, imageAddress, joinText, wrapSystem } from '../history.ts';
+import { bearer, buildHistory, compact, imageAddress, joinText, sayFailure, wrapSystem } from '../history.ts';
 import { asList, isJson } from '../wire.ts';
 
 type ChatMessage = Record<string, unknown> & { role: string };
@@ -52,13 +52,16 @@ function buildAssistant(content: AssistantPart[], target: UpstreamTarget): ChatM
 }
 
 /** Tool messages carry text only: images follow in one user message after the last result. */
-function buildToolMessages(results: ToolResult[]): ChatMessage[] {
+function buildToolMessages(results: ToolResult[], target: UpstreamTarget): ChatMessage[] {
   const messages: ChatMessage[] = [];
   const images: InputPart[] = [];
-  for (const { callId, content } of results) {
+  for (const { callId, content, isError } of results) {
     const shown = content.filter((part) => part.type !== 'text');
     const text = joinText(content, '\n') || (shown.length > 0 ? '[image: see the next message]' : '');
-    messages.push({ role: 'tool', tool_call_id: callId, content: text });
+    const message = { role: 'tool', tool_call_id: callId };
+    if (!isError) messages.push({ ...message, content: text });
+    else if (target.relays === true) messages.push({ ...message, content: text, is_error: true });
+    else messages.push({ ...message, content: sayFailure(text) });
     if (shown.length > 0) images.push({ type: 'text', text: `Images returned by the tool call ${callId}:` }, ...shown);
   }
   return images.length === 0 ? messages : [...messages, { role: 'user', content: buildUserContent(images) }];
@@ -75,7 +78,7 @@ function buildMessage(message: ModelMessage, target: UpstreamTarget): ChatMessag
       return built === undefined ? [] : [built];
     }
     case 'tool':
-      return buildToolMessages(message.results);
+      return buildToolMessages(message.results, target);
   }
 }
 
@@ -129,6 +132,15 @@ export function effortOf(reasoning: ModelRequest['reasoning']): ReasoningEffort 
   return budget <= 4096 ? 'low' : budget <= 16_384 ? 'medium' : 'high';
 }
 
+function buildSampling({ sampling = {} }: ModelRequest, isStrict: boolean): Record<string, unknown> {
+  const { seed, frequencyPenalty, presencePenalty, logitBias } = sampling;
+  return {
+    frequency_penalty: frequencyPenalty,
+    presence_penalty: presencePenalty,
+    ...(isStrict ? {} : { seed, logit_bias: logitBias }),
+  };
+}
+
 /** These models refuse `max_tokens`; most other upstreams know nothing else. */
 const COMPLETION_TOKENS = /(^|\/)(o\d|gpt-[5-9])/;
 
@@ -159,6 +171,7 @@ export function buildChatRequest(request: ModelRequest, target: UpstreamTarget):
       [limit]: request.maxOutputTokens,
       temperature: request.temperature,
       top_p: request.topP,
+      ...buildSampling(request, strictHost),
       stop: request.stop?.length === 0 ? undefined : request.stop,
       response_format: buildResponseFormat(request.responseFormat),
       reasoning_effort: effortOf(request.reasoning),

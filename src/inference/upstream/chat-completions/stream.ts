@@ -1,8 +1,7 @@
 import { newId } from '../../../ids.ts';
 import { buildFault } from '../../fault.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
-import { readDeltas } from '../dialect.ts';
-import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
+import type { DeltaReader, UpstreamTarget } from '../dialect.ts';
 import { NO_USAGE, asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
 import type { Wire } from '../wire.ts';
 import { buildCallAssembler } from './calls.ts';
@@ -94,7 +93,8 @@ export function buildChatReader(target: UpstreamTarget): DeltaReader {
     if (!Array.isArray(chunk.choices) && chunk.usage === undefined && !started) throw buildFault(chunk, target);
     if (!started) {
       started = true;
-      out.push({ type: 'start', id: asText(chunk.id) || newId('req'), model: target.name });
+      const model = (target.relays === true && asText(chunk.model)) || target.name;
+      out.push({ type: 'start', id: asText(chunk.id) || newId('req'), model });
     }
     usage = readChatUsage(chunk) ?? usage;
     const choice = asWire(asList(chunk.choices)[0]);
@@ -130,8 +130,4 @@ export function buildChatReader(target: UpstreamTarget): DeltaReader {
     },
     end,
   };
-}
-
-export function readChatStream(events: AsyncIterable<SseEvent>, target: UpstreamTarget): AsyncGenerator<ModelDelta> {
-  return readDeltas(events, buildChatReader(target));
 }

@@ -40,8 +40,9 @@ function buildSystem(system: string, request: ModelRequest): Block[] {
 /** One of the two may be said; newer models refuse both, and thinking refuses either. */
 function buildSampling(request: ModelRequest, thinks: boolean): Record<string, unknown> {
   if (thinks) return {};
-  if (request.temperature !== undefined) return { temperature: Math.min(request.temperature, 1) };
-  return request.topP === undefined ? {} : { top_p: request.topP };
+  const topK = { top_k: request.sampling?.topK };
+  if (request.temperature !== undefined) return { temperature: Math.min(request.temperature, 1), ...topK };
+  return request.topP === undefined ? topK : { top_p: request.topP, ...topK };
 }
 
 export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {

@@ -2,8 +2,7 @@ import { newId } from '../../../ids.ts';
 import { buildFault } from '../../fault.ts';
 import { ModelError } from '../../model.ts';
 import type { FinishReason, ModelDelta } from '../../model.ts';
-import { readDeltas } from '../dialect.ts';
-import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
+import type { DeltaReader, UpstreamTarget } from '../dialect.ts';
 import { asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
 import type { Wire } from '../wire.ts';
 import { buildUsageCount } from './usage.ts';
@@ -171,10 +170,3 @@ export function buildMessagesReader(target: UpstreamTarget): DeltaReader {
 }
 
 const EMPTY: OpenBlock = { kind: '', part: -1, wroteArguments: false, input: '', signature: '' };
-
-export function readMessagesStream(
-  events: AsyncIterable<SseEvent>,
-  target: UpstreamTarget,
-): AsyncGenerator<ModelDelta> {
-  return readDeltas(events, buildMessagesReader(target));
-}

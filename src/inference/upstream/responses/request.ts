@@ -1,8 +1,7 @@
-import { ModelError } from '../../model.ts';
 import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ToolResult } from '../../model.ts';
 import { effortOf } from '../chat-completions/request.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
-import { bearer, buildHistory, compact, imageAddress, joinText } from '../history.ts';
+import { bearer, buildHistory, compact, imageAddress, joinText, sayFailure } from '../history.ts';
 
 type Item = Record<string, unknown> & { type: string };
 
@@ -32,12 +31,14 @@ function message(role: 'user' | 'assistant' | 'system', content: Item[]): Item {
 }
 
 /** A string wherever one will do: not every upstream of this format takes a list of parts here. */
-function buildResult({ callId, content }: ToolResult): Item {
+function buildResult({ callId, content, isError }: ToolResult): Item {
   const plain = content.every((part) => part.type === 'text');
+  const text = joinText(content, '\n');
+  const failed: InputPart[] = isError ? [{ type: 'text', text: 'Error:' }] : [];
   return {
     type: 'function_call_output',
     call_id: callId,
-    output: plain ? joinText(content, '\n') : content.map(buildInput),
+    output: plain ? (isError ? sayFailure(text) : text) : [...failed, ...content].map(buildInput),
   };
 }
 
@@ -64,9 +65,6 @@ function buildFormat(format: ModelRequest['responseFormat']): unknown {
 const REASONING_MODELS = /(^|\/)(o\d|gpt-[5-9]|codex)/;
 
 export function buildResponsesRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {
-  if (request.stop !== undefined && request.stop.length > 0) {
-    throw new ModelError('invalid_request', 'The provider of this model has no stop sequences.');
-  }
   const { system, messages } = buildHistory(request, target);
   const effort = effortOf(request.reasoning);
   const proof = effort === undefined ? REASONING_MODELS.test(target.model) : effort !== 'none';

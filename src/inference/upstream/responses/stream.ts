@@ -1,8 +1,7 @@
 import { newId } from '../../../ids.ts';
 import { buildFault } from '../../fault.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
-import { readDeltas } from '../dialect.ts';
-import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
+import type { DeltaReader, UpstreamTarget } from '../dialect.ts';
 import { asCount, asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
 import type { Wire } from '../wire.ts';
 import { buildItemLog } from './items.ts';
@@ -99,11 +98,4 @@ export function buildResponsesReader(target: UpstreamTarget): DeltaReader {
       throw cutOff();
     },
   };
-}
-
-export function readResponsesStream(
-  events: AsyncIterable<SseEvent>,
-  target: UpstreamTarget,
-): AsyncGenerator<ModelDelta> {
-  return readDeltas(events, buildResponsesReader(target));
 }

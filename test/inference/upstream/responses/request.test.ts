@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelMessage } from '../../../../src/inference/model.ts';
+import type { InputPart, ModelMessage } from '../../../../src/inference/model.ts';
 import { buildResponsesRequest } from '../../../../src/inference/upstream/responses/request.ts';
 import { WEATHER_TOOL, buildRequest, buildTarget } from '../../../support/upstream.ts';
 
@@ -87,7 +87,21 @@ describe('a responses request', () => {
     expect(build({}, { ...target, model: 'gpt-4o' })).not.toHaveProperty('include');
   });
 
-  it('refuses stop sequences, which the format does not have', () => {
-    expect(() => build({ stop: ['END'] })).toThrow(expect.objectContaining({ fault: 'invalid_request' }) as Error);
+  it('says in words that a tool failed, which the format has no field for', () => {
+    const failed = (content: InputPart[]) =>
+      build({
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+          { role: 'assistant', content: [{ type: 'tool_call', id: 'c1', name: 'weather', arguments: '{}' }] },
+          { role: 'tool', results: [{ callId: 'c1', content, isError: true }] },
+        ],
+      }).input;
+    expect(failed([{ type: 'text', text: 'no such city' }])).toContainEqual(
+      expect.objectContaining({ output: 'Error: no such city' }),
+    );
+    expect(failed([{ type: 'text', text: 'Error 404' }])).toContainEqual(
+      expect.objectContaining({ output: 'Error 404' }),
+    );
+    expect(failed([])).toContainEqual(expect.objectContaining({ output: 'Error' }));
   });
 });

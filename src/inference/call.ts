@@ -1,0 +1,22 @@
+import type { ModelDelta, ModelRequest } from './model.ts';
+import type { Transport } from './transport.ts';
+import { readDeltas } from './upstream/dialect.ts';
+import type { UpstreamTarget } from './upstream/dialect.ts';
+import { DIALECTS } from './upstream/dialects.ts';
+import { endAtStop } from './upstream/stop.ts';
+
+/** One call of one upstream. */
+export function callUpstream(
+  transport: Transport,
+  target: UpstreamTarget,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelDelta> {
+  const dialect = DIALECTS[target.format];
+  const { reasoning: _reasoning, ...plain } = request;
+  const asked = target.reasoning === false ? plain : request;
+  const built = dialect.buildRequest(asked, target);
+  const deltas = readDeltas(() => transport.post(target, built, signal), dialect.buildReader(target));
+  const stop = target.format === 'responses' ? (request.stop ?? []).filter((sequence) => sequence !== '') : [];
+  return stop.length === 0 ? deltas : endAtStop(deltas, stop);
+}

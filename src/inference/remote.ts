@@ -1,0 +1,136 @@
+import { request as sendRequest } from 'undici';
+import { z } from 'zod';
+import { errorText } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { callUpstream } from './call.ts';
+import type { Inference, ModelInfo } from './model.ts';
+import { DEFAULT_RETRY, streamWithRetries } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
+import { DEFAULT_RETRY_BUDGET, buildRetryBudget } from './retry-budget.ts';
+import { openTransport } from './transport.ts';
+import type { UpstreamTarget } from './upstream/dialect.ts';
+
+export type RemoteOptions = {
+  /** of a gateway of Capstan, with the version segment */
+  baseUrl: string;
+  /** of the gateway's, with the scope `inference` */
+  apiKey: string;
+  log: Logger;
+  retry?: Partial<RetryPolicy>;
+  /** between looks at the gateway's list of models, milliseconds */
+  refreshMs?: number;
+};
+
+const REFRESH_MS = 60_000;
+const LIST_TIMEOUT_MS = 10_000;
+/** To the first byte and between bytes; the gateway itself says something every 15 seconds. */
+const CALL_TIMEOUT_MS = 60_000;
+
+const Price = z.object({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number().exactOptional(),
+  cacheWrite: z.number().exactOptional(),
+});
+const ModelList = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      context_window: z.int().positive(),
+      max_output_tokens: z.int().nullish(),
+      modalities: z.object({ input: z.array(z.string()) }),
+      price: Price.nullish(),
+    }),
+  ),
+});
+
+/** What is taken for granted of a model that the gateway does not list: providers may serve any. */
+function guessInfo(name: string): ModelInfo {
+  return { name, contextWindow: 128_000, vision: true };
+}
+
+/**
+ * Model calls through a gateway of Capstan: its names, its prices, its keys. The models that it lists are known once it
+ * has been reached for the first time, which opening tries once.
+ */
+export async function openRemoteInference({
+  baseUrl,
+  apiKey,
+  log,
+  retry = {},
+  refreshMs = REFRESH_MS,
+}: RemoteOptions): Promise<Inference> {
+  const transport = openTransport();
+  const policy = { ...DEFAULT_RETRY, budget: buildRetryBudget(DEFAULT_RETRY_BUDGET), ...retry };
+  let models = new Map<string, ModelInfo>();
+
+  async function refresh(): Promise<void> {
+    try {
+      const { statusCode, body } = await sendRequest(`${baseUrl}/models`, {
+        headers: { authorization: `Bearer ${apiKey}` },
+        headersTimeout: LIST_TIMEOUT_MS,
+        bodyTimeout: LIST_TIMEOUT_MS,
+      });
+      const text = await body.text();
+      if (statusCode !== 200) throw new Error(`the gateway answered ${statusCode}`);
+      const { data } = ModelList.parse(JSON.parse(text));
+      models = new Map(
+        data.map(({ id, context_window: contextWindow, max_output_tokens: limit, modalities, price }) => {
+          const vision = modalities.input.includes('image');
+          const limits = typeof limit === 'number' ? { maxOutputTokens: limit } : {};
+          const prices = price === undefined || price === null ? {} : { price };
+          return [id, { name: id, contextWindow, vision, ...limits, ...prices }];
+        }),
+      );
+    } catch (error) {
+      log.warn({ error: errorText(error) }, 'the models of the gateway could not be listed; it is tried again');
+    }
+  }
+
+  function findModel(name: string): ModelInfo | undefined {
+    const known = models.get(name);
+    // Before the gateway was reached for the first time nothing can be said of its names.
+    return known ?? (name.includes('/') || models.size === 0 ? guessInfo(name) : undefined);
+  }
+
+  function buildTarget(name: string): UpstreamTarget {
+    const { vision } = findModel(name) ?? guessInfo(name);
+    return {
+      name,
+      model: name,
+      format: 'chat-completions',
+      baseUrl,
+      timeoutMs: CALL_TIMEOUT_MS,
+      apiKey,
+      vision,
+      relays: true,
+    };
+  }
+
+  await refresh();
+  const timer = setInterval(() => void refresh(), refreshMs);
+  timer.unref();
+  return {
+    findModel,
+    stream: (request, signal) =>
+      streamWithRetries(
+        () => {
+          signal.throwIfAborted();
+          const target = buildTarget(request.model);
+          return [
+            { name: target.name, group: baseUrl, stream: () => callUpstream(transport, target, request, signal) },
+          ];
+        },
+        policy,
+        signal,
+        {
+          failed: ({ name, attempt, error: { fault, status }, waitMs }) =>
+            log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed'),
+        },
+      ),
+    async close() {
+      clearInterval(timer);
+      await transport.close();
+    },
+  };
+}
