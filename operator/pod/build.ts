@@ -110,7 +110,8 @@ export function buildPod(
             capabilities: { drop: ['ALL'] },
           },
           volumeMounts: [
-            { name: 'workspace', mountPath: '/workspace' },
+            // Not the root of the disk, where file systems keep folders of their own, such as lost+found.
+            { name: 'workspace', mountPath: '/workspace', subPath: 'workspace' },
             { name: 'tmp', mountPath: '/tmp' },
           ],
         },

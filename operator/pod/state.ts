@@ -23,6 +23,7 @@ export function describePod(pod: Pod): PodState {
   const { status = {}, metadata, spec } = pod;
   const find = (type: string) => status.conditions?.find((condition) => condition.type === type);
   const node = spec.nodeName ?? 'none';
+  const where = spec.nodeName === undefined ? '' : ` on node ${spec.nodeName}`;
   const [container] = status.containerStatuses ?? [];
   const { waiting, terminated, running } = container?.state ?? {};
   const disruption = find('DisruptionTarget');
@@ -42,11 +43,11 @@ export function describePod(pod: Pod): PodState {
   }
   if (terminated !== undefined) return describeEnd(pod);
   if (waiting?.reason !== undefined && IMAGE_REASONS.has(waiting.reason)) {
-    const message = `The sandbox image cannot be pulled on node ${node}: ${waiting.message ?? waiting.reason}`;
+    const message = `The sandbox image cannot be pulled${where}: ${waiting.message ?? waiting.reason}`;
     return { state: 'stuck', reason: 'ImagePullFailed', message };
   }
   if (waiting?.reason !== undefined && CONFIG_REASONS.has(waiting.reason)) {
-    const message = `Node ${node} cannot start the container: ${waiting.message ?? waiting.reason}`;
+    const message = `The container cannot be started${where}: ${waiting.message ?? waiting.reason}`;
     return { state: 'stuck', reason: 'ContainerCannotStart', message };
   }
   const scheduled = find('PodScheduled');

@@ -7,7 +7,7 @@ import { startInformer } from '../../src/kubernetes/informer.ts';
 import type { InformerOptions } from '../../src/kubernetes/informer.ts';
 import { buildListPath } from '../../src/kubernetes/paths.ts';
 import type { Plural } from '../../src/kubernetes/paths.ts';
-import { stripPod, stripResource } from '../../src/kubernetes/types.ts';
+import { stripClaim, stripPod, stripResource } from '../../src/kubernetes/types.ts';
 import type { Claim, Pod } from '../../src/kubernetes/types.ts';
 import type { Logger } from '../../src/log.ts';
 import type { Controller } from './controller.ts';
@@ -46,7 +46,7 @@ export function openCaches(
         volume: ({ metadata }) => metadata.labels?.[LABELS.volume],
       },
     }),
-    claims: start<Claim>('persistentvolumeclaims', { strip: stripResource, labelSelector }),
+    claims: start<Claim>('persistentvolumeclaims', { strip: stripClaim, labelSelector }),
   };
   const all = Object.values(caches);
   return {

@@ -32,4 +32,6 @@ export type Controller = {
   writer: Writer;
   /** bytes in use by the UID of the volume, as its executors told last */
   usage: Map<string, number>;
+  /** a session's pod takes calls, so long after somebody wanted it */
+  onStart: (ms: number) => void;
 };

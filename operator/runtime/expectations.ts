@@ -20,8 +20,15 @@ type Lookup = (key: string) => { metadata: ResourceMeta } | undefined;
 /** `lookup` finds what the cache holds. */
 export function buildExpectations(lookup: Lookup, now: () => number = Date.now): Expectations {
   const expected = new Map<string, { version: bigint; sinceMs: number }>();
+  let sweptMs = now();
+  /** Of an object that is gone nobody may ask again. */
+  const sweep = (): void => {
+    sweptMs = now();
+    for (const [key, { sinceMs }] of expected) if (sweptMs - sinceMs >= FORGET_MS) expected.delete(key);
+  };
   return {
     expect(key, resourceVersion) {
+      if (now() - sweptMs >= FORGET_MS) sweep();
       const version = readVersion(resourceVersion);
       const known = expected.get(key);
       if (version !== undefined && (known === undefined || known.version < version)) {

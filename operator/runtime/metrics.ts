@@ -7,7 +7,14 @@ export type Metrics = {
   onWrite: (verb: string, plural: string) => void;
   watchLeading(isLeading: () => boolean): void;
   watchQueues(depths: () => Record<string, number>): void;
+  /** What the leader's caches hold; nothing from the end of its term on. */
+  watchResources(list: () => Resources): void;
+  /** A session's pod takes calls, so long after somebody wanted it. */
+  onStart(ms: number): void;
 };
+
+type Phased = { status?: { phase?: string; conditions?: { type: string; reason: string }[] } };
+type Resources = { sessions: Phased[]; volumes: Phased[] };
 
 /** What Prometheus is told of one operator. */
 export function openMetrics(): Metrics {
@@ -27,6 +34,30 @@ export function openMetrics(): Metrics {
     labelNames: ['verb', 'resource'],
     registers,
   });
+  const starts = new Histogram({
+    name: 'capstan_operator_session_start_seconds',
+    help: 'From the wish for a pod to a pod that takes calls.',
+    buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
+    registers,
+  });
+  let resources = (): Resources => ({ sessions: [], volumes: [] });
+  for (const kind of ['sessions', 'volumes'] as const) {
+    registry.registerMetric(
+      new Gauge({
+        name: `capstan_operator_${kind}`,
+        help: `What the leader keeps: ${kind} by phase and by the reason of their condition Ready.`,
+        labelNames: ['phase', 'reason'],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const { status } of resources()[kind]) {
+            const reason = status?.conditions?.find(({ type }) => type === 'Ready')?.reason ?? 'Unknown';
+            this.inc({ phase: status?.phase ?? 'Unknown', reason });
+          }
+        },
+      }),
+    );
+  }
   let leading = (): boolean => false;
   let depths = (): Record<string, number> => ({});
   registry.registerMetric(
@@ -63,5 +94,9 @@ export function openMetrics(): Metrics {
     watchQueues(ask) {
       depths = ask;
     },
+    watchResources(list) {
+      resources = list;
+    },
+    onStart: (ms) => starts.observe(Math.max(0, ms) / 1000),
   };
 }

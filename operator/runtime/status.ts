@@ -14,6 +14,9 @@ const WARNINGS = new Set(
   ).split(' '),
 );
 
+/** What nobody has to be told of: it happens to every object at its beginning. */
+const SILENT = new Set(['NotStarted']);
+
 /**
  * Writes the status, in one patch and only if it changed; `always` has it written in any case, so that a write fails
  * (409) when the object is not as it was read. Tells an Event where the reason of Ready became another.
@@ -40,7 +43,7 @@ export async function reportStatus(
   await writer.patch(plural, object, { status: { ...gone, ...after } }, 'status');
   const ready = findings.find(({ type }) => type === 'Ready');
   const known = object.status?.conditions?.find(({ type }) => type === 'Ready');
-  if (ready === undefined || ready.reason === known?.reason) return;
+  if (ready === undefined || ready.reason === known?.reason || SILENT.has(ready.reason)) return;
   const type = WARNINGS.has(ready.reason) ? 'Warning' : 'Normal';
   writer.tell(kind, object, { type, reason: ready.reason, message: ready.message });
 }

@@ -76,6 +76,7 @@ export async function runTerm(options: TermOptions, signal: AbortSignal): Promis
     expectations,
     writer,
     usage,
+    onStart: (ms) => metrics.onStart(ms),
   };
   const start = (
     kind: 'sessions' | 'volumes',
@@ -90,6 +91,7 @@ export async function runTerm(options: TermOptions, signal: AbortSignal): Promis
   queues.sessions = start('sessions', reconcileSession);
   queues.volumes = start('volumes', reconcileVolume);
   metrics.watchQueues(() => ({ sessions: queues.sessions?.depth() ?? 0, volumes: queues.volumes?.depth() ?? 0 }));
+  metrics.watchResources(() => ({ sessions: caches.sessions.list(), volumes: caches.volumes.list() }));
   for (const { metadata } of caches.sessions.list()) enqueue('sessions', metadata.name);
   for (const { metadata } of caches.volumes.list()) enqueue('volumes', metadata.name);
   for (const { metadata } of caches.pods.list()) enqueue('sessions', metadata.labels?.[LABELS.session]);
@@ -101,6 +103,7 @@ export async function runTerm(options: TermOptions, signal: AbortSignal): Promis
   });
 
   await ended;
+  metrics.watchResources(() => ({ sessions: [], volumes: [] }));
   measuring.close();
   await Promise.all([queues.sessions.close(), queues.volumes.close()]);
   await writer.settled();

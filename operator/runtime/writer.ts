@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { API_VERSION } from '../../src/contract/resources/common.ts';
 import type { ResourceMeta } from '../../src/contract/resources/common.ts';
 import { errorText } from '../../src/errors.ts';
@@ -36,11 +35,25 @@ export type WriterOptions = {
   onWrite?: (verb: string, plural: Plural) => void;
 };
 
+/** Events are many at once where sessions are; decisions go before them. */
+const EVENTS_AT_ONCE = 8;
+const EVENTS_WAITING = 5000;
+
+let last = 0n;
+
+/** Nanoseconds since 1970 as kubectl's own events have them, each later than the one before: it shows them in this order. */
+function nextStamp(): string {
+  const now = BigInt(Date.now()) * 1_000_000n;
+  last = now > last ? now : last + 1n;
+  return last.toString(16);
+}
+
 export const expectationKey = (plural: Plural, name: string): string => `${plural}/${name}`;
 
 export function buildWriter(options: WriterOptions): Writer {
   const { kubernetes, namespace, signal, expectations } = options;
   const events = new Set<Promise<void>>();
+  const waiting: object[] = [];
 
   const write = async (
     verb: 'create' | 'patch' | 'delete',
@@ -52,8 +65,21 @@ export function buildWriter(options: WriterOptions): Writer {
     const answer = await kubernetes.request<Partial<Named> & { kind?: string }>({ ...call, signal });
     // A delete that is done at once answers with a Status, which has no version.
     const { name, resourceVersion } = answer.metadata ?? {};
-    if (name !== undefined && resourceVersion !== undefined && verb !== 'delete') {
+    // Events are in no cache.
+    if (name !== undefined && resourceVersion !== undefined && verb !== 'delete' && plural !== 'events') {
       expectations.expect(expectationKey(plural, name), resourceVersion);
+    }
+  };
+
+  const sendEvents = (): void => {
+    for (let body; events.size < EVENTS_AT_ONCE && (body = waiting.shift()) !== undefined;) {
+      const sent = write('create', 'events', { method: 'POST', path: buildListPath(namespace, 'events'), body })
+        .catch((error: unknown) => options.log.debug({ error: errorText(error) }, 'an event could not be told'))
+        .finally(() => {
+          events.delete(sent);
+          sendEvents();
+        });
+      events.add(sent);
     }
   };
 
@@ -86,7 +112,7 @@ export function buildWriter(options: WriterOptions): Writer {
       const body = {
         apiVersion: 'v1',
         kind: 'Event',
-        metadata: { name: `${name}.${randomBytes(8).toString('hex')}`, namespace },
+        metadata: { name: `${name}.${nextStamp()}`, namespace },
         involvedObject: { apiVersion: API_VERSION, kind, name, namespace, uid },
         type,
         reason,
@@ -96,13 +122,11 @@ export function buildWriter(options: WriterOptions): Writer {
         lastTimestamp: now,
         source: { component: 'capstan-operator' },
       };
-      const sent = write('create', 'events', { method: 'POST', path: buildListPath(namespace, 'events'), body })
-        .catch((error: unknown) => options.log.debug({ error: errorText(error) }, 'an event could not be told'))
-        .finally(() => events.delete(sent));
-      events.add(sent);
+      if (waiting.push(body) > EVENTS_WAITING) waiting.shift();
+      sendEvents();
     },
     async settled() {
-      await Promise.all(events);
+      while (events.size > 0) await Promise.all(events);
     },
   };
 }

@@ -34,6 +34,8 @@ export type SessionPlan = {
   /** the pod that the status tells of */
   pod: Pod | undefined;
   failures: ReturnType<typeof pickFailures>;
+  /** a pod has ended by itself and is replaced: kept as the condition Restarted, since Events are gone after an hour */
+  restart?: { reason: string; message: string };
   requeueMs: number | undefined;
 };
 
@@ -136,10 +138,11 @@ function decideOnPod(plan: MakePlan, pod: Pod, { session, volume, now }: Session
     case 'lost':
       return plan('Pending', state, { pod });
     case 'ended': {
-      const action = isEnding(pod) ? ({ type: 'none' } as const) : ({ type: 'remove', pod } as const);
+      const isNew = !isEnding(pod);
+      const action = isNew ? ({ type: 'remove', pod } as const) : ({ type: 'none' } as const);
       const ranWell = session.status?.phase === 'Running' && session.status.podUid === pod.metadata.uid;
       const failures = ranWell ? {} : countFailure(session.status ?? {}, pod, now);
-      return plan('Pending', state, { action, pod, failures });
+      return plan('Pending', state, { action, pod, failures, ...(isNew ? { restart: state } : {}) });
     }
   }
 }
@@ -152,10 +155,13 @@ function measureIdle({ session, now, idleMs }: SessionInput): number {
 
 function explainRest(session: Session, idleInMs: number): { reason: string; message: string } {
   if (isEnding(session)) return { reason: 'SessionEnding', message: 'The session is being deleted.' };
-  if (session.spec.desiredState !== 'Running') return { reason: 'NotWanted', message: 'No pod is wanted.' };
-  return idleInMs > 0
-    ? { reason: 'NotWanted', message: 'No pod is wanted.' }
-    : { reason: 'Idle', message: 'Out of use; the next call brings a pod back.' };
+  const { desiredState, lastActivityAt } = session.spec;
+  if (desiredState === 'Running' && idleInMs <= 0) {
+    return { reason: 'Idle', message: 'Out of use; the next call brings a pod back.' };
+  }
+  return lastActivityAt === undefined
+    ? { reason: 'NotStarted', message: 'No turn has run yet; the first one brings a pod.' }
+    : { reason: 'NotWanted', message: 'No pod is wanted.' };
 }
 
 export function isEnding({ metadata }: { metadata: { deletionTimestamp?: string } }): boolean {

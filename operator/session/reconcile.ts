@@ -2,6 +2,7 @@ import { KEY_ANNOTATION, LABELS } from '../../src/contract/resources/common.ts';
 import type { Session } from '../../src/contract/resources/session.ts';
 import { hasStatus } from '../../src/kubernetes/client.ts';
 import { buildPath } from '../../src/kubernetes/paths.ts';
+import type { Finding } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
@@ -14,6 +15,7 @@ import { buildAdoption, buildSessionPod, isOwnedBy } from './pod.ts';
 
 /** How often the pods of a session that is gone are looked for again. */
 const LEFTOVER_MS = 5000;
+const FRESH_MS = 3000;
 
 /** Brings one session's pod and status to what its spec asks for: gather, decide, act. */
 export async function reconcileSession(controller: Controller, name: string): Promise<Outcome> {
@@ -27,7 +29,14 @@ export async function reconcileSession(controller: Controller, name: string): Pr
   // The cache is older than what was last written: its event brings this session here again.
   if (!keys.every((key) => expectations.isMet(key))) return { requeueMs: 1000 };
   const input = gather(controller, session);
+  if (input.volume === undefined && isFresh(session, input.now)) return { requeueMs: FRESH_MS };
   return act(controller, session, decideSession(input), input.now);
+}
+
+/** Wanted since a moment ago, as its Volume is, of which another watch tells. */
+function isFresh({ metadata, spec }: Session, now: Date): boolean {
+  const since = spec.lastActivityAt ?? metadata.creationTimestamp ?? '';
+  return spec.desiredState === 'Running' && now.getTime() - Date.parse(since) < FRESH_MS;
 }
 
 /** Names of the pods that this decision can rest on. */
@@ -76,7 +85,8 @@ async function act(controller: Controller, session: Session, plan: SessionPlan, 
     const status = plan.phase === 'Running' ? 'True' : 'False';
     const finding = { type: 'Ready', status, reason: plan.reason, message: plan.message } as const;
     const target = { kind: 'Session', plural: 'sessions', object: session } as const;
-    return reportStatus(writer, target, buildStatusFields(plan), [finding], { now, always });
+    const findings = [finding, ...buildRestart(plan)];
+    return reportStatus(writer, target, buildStatusFields(plan), findings, { now, always });
   };
   switch (action.type) {
     case 'none':
@@ -98,7 +108,18 @@ async function act(controller: Controller, session: Session, plan: SessionPlan, 
       await writer.remove('pods', action.pod);
       break;
   }
+  if (plan.phase === 'Running' && session.status?.phase !== 'Running') noteStart(controller, session, now);
   return plan.requeueMs === undefined ? undefined : { requeueMs: plan.requeueMs };
+}
+
+function buildRestart({ restart }: SessionPlan): Finding[] {
+  if (restart === undefined) return [];
+  return [{ type: 'Restarted', status: 'True', reason: restart.reason, message: restart.message, isNew: true }];
+}
+
+/** It was wanted when it was last used: until a pod is there nobody can use it again. */
+function noteStart({ onStart }: Controller, { spec }: Session, now: Date): void {
+  if (spec.lastActivityAt !== undefined) onStart(now.getTime() - Date.parse(spec.lastActivityAt));
 }
 
 /** The session is gone: so is every pod that says it is its, whether or not the cluster collects garbage. */

@@ -1,21 +1,13 @@
-const UNITS: Record<string, number> = {
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-};
+const UNITS = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-/** Bytes of a storage quantity of Kubernetes; throws for what is none. */
+/** Bytes of a storage quantity of Kubernetes, in each of its three forms; throws for what is none. */
 export function parseQuantity(text: string): number {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kMGT]|[KMGT]i)?$/.exec(text) ?? [];
-  const factor = UNITS[unit];
-  if (number === undefined || factor === undefined) throw new Error(`not a size: ${text}`);
-  return Number(number) * factor;
+  const [, number, unit = '', binary, exponent] =
+    /^(\d+(?:\.\d+)?)(?:([kMGTPE])|([KMGTPE])i|[eE]\+?(\d+))?$/.exec(text) ?? [];
+  if (number === undefined) throw new Error(`not a size: ${text}`);
+  if (exponent !== undefined) return Number(number) * 10 ** Number(exponent);
+  const place = binary === undefined ? UNITS.indexOf(unit) : UNITS.indexOf(binary === 'K' ? 'k' : binary);
+  return Number(number) * (binary === undefined ? 1000 : 1024) ** place;
 }
 
 /** For people: `12Mi`, rounded up. */

@@ -1,15 +1,17 @@
-import type { RequestOptions } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
-import { Agent, request } from 'undici';
-import type { Dispatcher } from 'undici';
+import http from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { json, text } from 'node:stream/consumers';
 import { sha256 } from '../crypto.ts';
-import { StartupError, errorText } from '../errors.ts';
+import { openCredentials } from './credentials.ts';
+import type { KubernetesSource } from './credentials.ts';
+import { runWithin } from './deadline.ts';
 
-/** Rotated tokens and certificates are taken up within this time; until then connections are kept. */
+/** Rotated tokens and certificates are taken up within this time. */
 const CREDENTIALS_MS = 30_000;
 const CALL_TIMEOUT_MS = 30_000;
-const CLOSE_MS = 1000;
+/** Shorter than what lies between keeps a silent connection for: most load balancers 60 s. */
+const IDLE_MS = 30_000;
 /** The server ends a watch after this time, and it is begun again where it ended. */
 const WATCH_SECONDS = 28;
 /** Of silence: the connection is dead, whatever TCP says. */
@@ -53,83 +55,55 @@ export type Kubernetes = {
   close(): Promise<void>;
 };
 
-type Body = Dispatcher.ResponseData['body'];
-type Access = {
-  identity: string;
-  headers: Record<string, string>;
-  dispatcher: Dispatcher | undefined;
-  takenMs: number;
-};
+/** Credentials as they were read last, and the connections made with them. */
+type Access = { headers: Record<string, string>; identity: string; agent: http.Agent; takenMs: number };
 
 /** From the kubeconfig named, else from the pod that this runs in, else from where kubectl looks. Throws `StartupError`. */
-export function openKubernetes(options: { kubeconfig?: string } = {}): Kubernetes {
-  const config = new KubeConfig();
-  try {
-    if (options.kubeconfig === undefined) config.loadFromDefault();
-    else config.loadFromFile(options.kubeconfig);
-  } catch (error) {
-    throw new StartupError(`Kubernetes cannot be reached: ${errorText(error)}`);
-  }
-  const server = config.getCurrentCluster()?.server;
-  if (server === undefined) throw new StartupError('Kubernetes cannot be reached: the kubeconfig names no cluster.');
-  // The library makes a dispatcher, and so a TLS handshake, for each request; two are kept instead, so that events
-  // do not wait behind writes on one connection.
-  const kept = new Map<'calls' | 'watches', Access>();
+export async function openKubernetes(source: KubernetesSource = {}): Promise<Kubernetes> {
+  const credentials = await openCredentials(source);
+  const { server, namespace } = credentials;
+  // Node's own client, since the role operator loads no other: that saves it 11 MiB.
+  const { Agent, request } = server.startsWith('https:') ? https : http;
+  let kept: Access | undefined;
 
-  const access = async (use: 'calls' | 'watches'): Promise<Access> => {
-    const known = kept.get(use);
-    if (known !== undefined && Date.now() - known.takenMs < CREDENTIALS_MS) return known;
-    const context = new RequestContext(server, HttpMethod.GET);
-    await config.applySecurityAuthentication(context);
-    const headers = context.getHeaders();
-    const options: RequestOptions = {};
-    await config.applyToHTTPSOptions(options);
-    const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
-    const tls = Object.fromEntries(
-      Object.entries({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }).filter(
-        ([, value]) => value !== undefined,
-      ),
-    );
-    const identity = sha256(JSON.stringify([headers, tls]));
-    if (known?.identity === identity) {
-      known.takenMs = Date.now();
-      return known;
-    }
-    // HTTP/2 would have all share one connection; only through a proxy the library's own dispatcher is taken.
-    const isDirect = config.getCurrentCluster()?.proxyUrl === undefined;
-    const own = (): Dispatcher => new Agent({ allowH2: false, connect: { ...tls, keepAlive: true } });
-    const dispatcher = isDirect ? own() : context.getDispatcher();
-    void known?.dispatcher?.close();
-    const taken = { identity, headers, dispatcher, takenMs: Date.now() };
-    kept.set(use, taken);
-    return taken;
+  const takeAccess = async (): Promise<Access> => {
+    if (kept !== undefined && Date.now() - kept.takenMs < CREDENTIALS_MS) return kept;
+    const { headers, tls, agent } = await credentials.read();
+    const identity = sha256(JSON.stringify(tls));
+    const takenMs = Date.now();
+    // The connections of former certificates end by themselves: those in use after their answer, silent.
+    kept =
+      kept?.identity === identity
+        ? { ...kept, headers, takenMs }
+        : { headers, identity, takenMs, agent: agent ?? new Agent({ keepAlive: true, timeout: IDLE_MS, ...tls }) };
+    return kept;
   };
 
-  const send = async (use: 'calls' | 'watches', call: Call, signal: AbortSignal): Promise<Body> => {
-    const { headers, dispatcher } = await access(use);
+  const send = async (call: Call, signal: AbortSignal): Promise<IncomingMessage> => {
+    const access = await takeAccess();
+    signal.throwIfAborted();
+    const { method, path, body } = call;
     const query = call.query === undefined ? '' : `?${new URLSearchParams(call.query).toString()}`;
-    const type = call.contentType ?? (call.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
-    const { statusCode, body } = await request(`${server}${call.path}${query}`, {
-      method: call.method,
-      headers: { ...headers, accept: 'application/json', ...(call.body === undefined ? {} : { 'content-type': type }) },
-      signal,
-      // The signal holds the clock: a watch may be silent for longer than the library's own limits.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-      ...(dispatcher === undefined ? {} : { dispatcher }),
+    const type = call.contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
+    const data = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const content = data === undefined ? {} : { 'content-type': type, 'content-length': data.byteLength };
+    const headers = { ...access.headers, accept: 'application/json', ...content };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${server}${path}${query}`, { method, headers, agent: access.agent, signal }, resolve)
+        .on('error', reject)
+        .end(data);
     });
-    if (statusCode >= 400) throw await readError(statusCode, body);
-    return body;
+    const { statusCode = 500 } = answer;
+    // A token that is refused may have been exchanged already.
+    if (statusCode === 401) access.takenMs = 0;
+    if (statusCode >= 400) throw await readError(statusCode, answer);
+    return answer;
   };
 
   return {
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace,
-    async request<T>(call: Call): Promise<T> {
-      const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
-      const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]);
-      return (await (await send('calls', call, signal)).json()) as T;
-    },
+    namespace,
+    request: <T>(call: Call): Promise<T> =>
+      runWithin(CALL_TIMEOUT_MS, call.signal, async (signal) => (await json(await send(call, signal))) as T),
     async *watch(path, query, signal) {
       const silence = new AbortController();
       const timer = setTimeout(() => silence.abort(new Error('no sign of life')), WATCH_SILENCE_MS);
@@ -140,7 +114,7 @@ export function openKubernetes(options: { kubeconfig?: string } = {}): Kubernete
           path,
           query: { ...query, watch: 'true', timeoutSeconds: `${WATCH_SECONDS}` },
         };
-        const body = await send('watches', call, AbortSignal.any([signal, silence.signal]));
+        const body = await send(call, AbortSignal.any([signal, silence.signal]));
         for await (const line of readLines(body, () => timer.refresh())) yield readEvent(line);
       } finally {
         clearTimeout(timer);
@@ -148,17 +122,16 @@ export function openKubernetes(options: { kubeconfig?: string } = {}): Kubernete
       }
     },
     async close() {
-      // Whoever uses this has ended what it began, so there is nothing to wait for but the connections themselves.
-      const closing = [...kept.values()].map(async ({ dispatcher }) => dispatcher?.close());
-      await Promise.race([Promise.all(closing), sleep(CLOSE_MS, undefined, { ref: false })]);
+      // Whoever uses this has ended what it began, so there is nothing to wait for.
+      kept?.agent.destroy();
     },
   };
 }
 
-async function* readLines(body: Body, onData: () => void): AsyncGenerator<string> {
+async function* readLines(body: IncomingMessage, onData: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     onData();
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
@@ -175,12 +148,12 @@ function readEvent(line: string): WatchEvent {
   throw new KubernetesError(code ?? 500, reason ?? 'Unknown', message ?? 'the watch failed');
 }
 
-async function readError(status: number, body: Body): Promise<KubernetesError> {
-  const text = await body.text().catch(() => '');
+async function readError(status: number, body: IncomingMessage): Promise<KubernetesError> {
+  const told = await text(body).catch(() => '');
   try {
-    const { reason, message } = JSON.parse(text) as Status;
-    return new KubernetesError(status, reason ?? 'Unknown', message ?? text);
+    const { reason, message } = JSON.parse(told) as Status;
+    return new KubernetesError(status, reason ?? 'Unknown', message ?? told);
   } catch {
-    return new KubernetesError(status, 'Unknown', text.slice(0, 500) || `status ${status}`);
+    return new KubernetesError(status, 'Unknown', told.slice(0, 500) || `status ${status}`);
   }
 }

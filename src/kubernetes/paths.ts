@@ -8,6 +8,7 @@ const ROOTS = {
   persistentvolumeclaims: '/api/v1',
   events: '/api/v1',
   leases: '/apis/coordination.k8s.io/v1',
+  deployments: '/apis/apps/v1',
 } as const;
 
 export type Plural = keyof typeof ROOTS;

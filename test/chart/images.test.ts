@@ -88,9 +88,12 @@ describe('the image of Capstan', () => {
   });
 });
 
-test.each(['Dockerfile', 'sandbox-image/Dockerfile'])('%s ends as a user without privileges', (file) => {
-  expect(readLines(file).findLast((line) => line.startsWith('USER '))).toBe('USER 1000:1000');
-});
+test.each(['Dockerfile', 'Dockerfile.media', 'sandbox-image/Dockerfile'])(
+  '%s ends as a user without privileges',
+  (file) => {
+    expect(readLines(file).findLast((line) => line.startsWith('USER '))).toBe('USER 1000:1000');
+  },
+);
 
 test('the sandbox image holds what the executor needs', async () => {
   const folder = join(scratch, 'sandbox');

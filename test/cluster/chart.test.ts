@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { findCluster } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
@@ -14,12 +15,22 @@ const run = promisify(execFile);
 const CHART = fileURLToPath(new URL('../../charts/capstan', import.meta.url));
 const HELM = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan/helm/v3.22.0/helm');
 const IMAGES = 'image.repository=example.test/capstan,sandbox.image=example.test/sandbox:1';
-const EVERYTHING = ['api', 'worker', 'gateway'].map((role) => `${role}.autoscaling.enabled=true`).join(',');
-const INGRESS =
-  'api.ingress.enabled=true,api.ingress.host=a.test,gateway.ingress.enabled=true,gateway.ingress.host=g.test';
+const SERVICES = ['api', 'gateway', 'video', 'login'];
+const EVERYTHING = [
+  'video.enabled=true,login.enabled=true,dashboard.enabled=true,login.runtimeClass=gvisor',
+  'video.image=example.test/media:1,login.image=example.test/media:1',
+  ...[...SERVICES, 'worker'].map((role) => `${role}.autoscaling.enabled=true`),
+].join(',');
+const INGRESS = SERVICES.map((role) => `${role}.ingress.enabled=true,${role}.ingress.host=${role}.test`).join(',');
 const OUTSIDE =
   'postgresql.bundled=false,postgresql.url=postgres://db/x,nats.bundled=false,nats.existingSecret.name=nats,' +
   'redis.bundled=false,redis.url=redis://r,s3.bundled=false,s3.url=s3://bucket,s3.credentialsSecret=aws';
+
+type Rendered = {
+  kind: string;
+  metadata: { name: string; labels?: Record<string, string> };
+  spec?: { groups?: { rules: unknown[] }[]; template?: { spec: { containers: object[] } } };
+};
 
 /** role, verb, resource, options of kubectl */
 type What = [string, string, string, ...string[]];
@@ -77,6 +88,26 @@ describe.skipIf(found === undefined)('the chart', () => {
     expect(await apply(await render(...sets), '--dry-run=server')).toBe('');
   });
 
+  test('passes the linter, and gives Prometheus its rules and what to ask', async () => {
+    const { stdout } = await run(HELM, ['lint', '--strict', CHART, '--set', `${IMAGES},${EVERYTHING}`]);
+    expect(stdout).toContain('0 chart(s) failed');
+    const documents = parseAllDocuments(
+      await render(IMAGES, EVERYTHING, 'serviceMonitor.enabled=true,alerts.enabled=true,alerts.labels.team=ops'),
+    ).map((document) => document.toJS() as Rendered);
+    const roles = ['api', 'gateway', 'login', 'operator', 'video', 'worker'];
+    const monitors = documents.filter(({ kind }) => kind === 'ServiceMonitor');
+    expect(monitors.map(({ metadata }) => metadata.name).sort()).toEqual(roles.map((role) => `demo-capstan-${role}`));
+    const [rules] = documents.filter(({ kind }) => kind === 'PrometheusRule');
+    expect(rules?.metadata.labels).toMatchObject({ team: 'ops' });
+    expect(rules?.spec?.groups?.[0]?.rules.length).toBeGreaterThan(10);
+    for (const { spec } of documents.filter(({ kind }) => kind === 'Deployment')) {
+      const [container] = spec?.template?.spec.containers ?? [];
+      expect(Object.keys(container ?? {})).toEqual(
+        expect.arrayContaining(['startupProbe', 'livenessProbe', 'readinessProbe', 'resources']),
+      );
+    }
+  });
+
   test.each([
     ['no image', 'sandbox.image=x', /image\.repository: name the image/],
     ['no sandbox image', 'image.repository=x', /sandbox\.image: name the image/],
@@ -95,7 +126,8 @@ describe.skipIf(found === undefined)('the chart', () => {
           runKubectl(cluster, ['get', 'secret', `kept-capstan-${name}`, '-o', 'jsonpath={.data}']),
         ),
       );
-    const sets = ['--set', `${IMAGES},crds.install=false`];
+    // The job that goes before an uninstall needs nodes.
+    const sets = ['--set', `${IMAGES},crds.install=false,uninstall.removeSandboxes=false`];
     await helm('install', 'kept', CHART, ...sets);
     const made = await readSecrets();
     const key = JSON.parse(made[0] ?? '') as { CAPSTAN_MASTER_KEY: string };
@@ -113,7 +145,7 @@ describe.skipIf(found === undefined)('the chart', () => {
   test('gives each role the rights that it needs, and no more', async () => {
     const documents = (await render(IMAGES)).split(/^---$/m);
     const rights = documents.filter((text) => /^kind: (ServiceAccount|Role|RoleBinding)$/m.test(text));
-    expect(rights).toHaveLength(4 + 3 + 3);
+    expect(rights).toHaveLength(5 + 5 + 5);
     await apply(rights.join('---\n'));
     const may = async (role: string, verb: string, resource: string, ...rest: string[]): Promise<boolean> => {
       const account = `system:serviceaccount:${cluster.namespace}:demo-capstan-${role}`;
@@ -128,6 +160,9 @@ describe.skipIf(found === undefined)('the chart', () => {
       ['operator', 'create', 'pods'],
       ['operator', 'patch', 'volumes.capstan.dev', '--subresource=status'],
       ['operator', 'update', 'leases/capstan-operator'],
+      ['uninstall', 'delete', 'sessions.capstan.dev'],
+      ['uninstall', 'delete', 'pods'],
+      ['uninstall', 'patch', 'deployments/demo-capstan-worker', '--subresource=scale'],
     ];
     for (const [role, ...what] of granted)
       expect([role, ...what, await may(role, ...what)]).toEqual([role, ...what, true]);
@@ -141,6 +176,9 @@ describe.skipIf(found === undefined)('the chart', () => {
       ['operator', 'update', 'leases/other'],
       ['operator', 'delete', 'persistentvolumeclaims'],
       ['operator', 'list', 'pods', '--all-namespaces'],
+      ['uninstall', 'delete', 'volumes.capstan.dev'],
+      ['uninstall', 'delete', 'persistentvolumeclaims'],
+      ['uninstall', 'patch', 'deployments/other', '--subresource=scale'],
     ];
     for (const [role, ...what] of denied)
       expect([role, ...what, await may(role, ...what)]).toEqual([role, ...what, false]);

@@ -5,7 +5,7 @@ import type { Volume } from '../../src/contract/resources/volume.ts';
 import type { Claim, Pod } from '../../src/kubernetes/types.ts';
 import { buildSession, buildVolume, findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
-import { UNSCHEDULABLE, buildContainer, buildRunning, buildWaiting, startNode } from '../support/cluster/kubelet.ts';
+import { startNode } from '../support/cluster/kubelet.ts';
 import type { Node } from '../support/cluster/kubelet.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
 import { buildAccess, openOperator } from '../support/cluster/operator.ts';
@@ -190,86 +190,6 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
     expect(ready.message).toContain(volume.metadata.name);
     await cluster.create(volume);
     await api.untilPhase(name, 'Running');
-  });
-
-  test.each([
-    ['Unschedulable', 'Pending', UNSCHEDULABLE, '0/3 nodes are available'],
-    ['ImagePullFailed', 'Failed', buildWaiting('ImagePullBackOff', 'no such tag'), 'no such tag'],
-    ['ContainerCannotStart', 'Failed', buildWaiting('CreateContainerConfigError', 'no such user'), 'no such user'],
-  ])('%s: the pod is kept, the session says why and goes on when it is mended', async (reason, phase, status, text) => {
-    node.behave({ status });
-    const name = await newSession();
-    const { session, ready } = await api.untilReason(name, reason);
-    expect(session.status?.phase).toBe(phase);
-    expect(ready).toMatchObject({ status: 'False', message: expect.stringContaining(text) });
-    const before = node.pods.get(name)?.metadata.uid;
-    await node.report(name, buildRunning('10.9.0.1'));
-    expect((await api.untilPhase(name, 'Running')).status?.podUid).toBe(before);
-  });
-
-  test.each([
-    ['an evicted pod', { phase: 'Failed', reason: 'Evicted', message: 'low on memory' }, /evicted .*low on memory/],
-    [
-      'a pod that ran out of memory',
-      {
-        phase: 'Failed',
-        containerStatuses: [buildContainer(false, { terminated: { reason: 'OOMKilled', exitCode: 137 } })],
-      },
-      /more memory than it may/,
-    ],
-    [
-      'a pod that ended',
-      { phase: 'Failed', containerStatuses: [buildContainer(false, { terminated: { reason: 'Error', exitCode: 3 } })] },
-      /exit code 3/,
-    ],
-  ])('%s is replaced on the same volume, and an event tells why', async (_, status, text) => {
-    const { metadata, status: before } = await newRunning();
-    await node.report(metadata.name, status);
-    const after = await waitFor('another pod', async () => {
-      const session = await api.find<Session>('sessions', metadata.name);
-      return session?.status?.phase === 'Running' && session.status.podUid !== before?.podUid ? session : undefined;
-    });
-    expect(after.status?.podName).toBe(metadata.name);
-    await waitFor('an event', async () => {
-      const events = await runKubectl(cluster, [
-        'get',
-        'events',
-        '-o',
-        'jsonpath={range .items[*]}{.involvedObject.name} {.message}{"\\n"}{end}',
-      ]);
-      return events.split('\n').some((line) => line.startsWith(metadata.name) && text.test(line));
-    });
-  });
-
-  test('a pod that ends before it takes calls is started more and more slowly', async () => {
-    node.behave({ status: { phase: 'Failed', reason: 'Broken', message: 'broken' } });
-    const name = await newSession();
-    const { session, ready } = await api.untilReason(name, 'BackOff');
-    expect(session.status).toMatchObject({ phase: 'Failed', failures: 2 });
-    expect(ready.message).toContain('2 pods in a row');
-    node.behave('run');
-    const after = await api.untilPhase(name, 'Running');
-    expect(after.status?.failures).toBeUndefined();
-  });
-
-  test('on a lost node: the pod may still run, so there is no other before it is gone', async () => {
-    const { metadata, status } = await newRunning();
-    node.fail();
-    await node.report(metadata.name, {
-      conditions: [
-        { type: 'PodScheduled', status: 'True' },
-        { type: 'Ready', status: 'False' },
-        { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' },
-      ],
-    });
-    expect((await api.untilReason(metadata.name, 'PodNotReady')).session.status?.phase).toBe('Starting');
-    await api.remove('pods', metadata.name);
-    const { session, ready } = await api.untilReason(metadata.name, 'NodeLost');
-    expect(ready.message).toContain('Node node-1 does not answer');
-    expect(session.status).toMatchObject({ phase: 'Pending', podUid: status?.podUid });
-    expect(session.status?.podIP).toBeUndefined();
-    node.recover();
-    expect((await api.untilPhase(metadata.name, 'Running')).status?.podUid).not.toBe(status?.podUid);
   });
 
   test('pods that trust a key of the past are replaced', async () => {

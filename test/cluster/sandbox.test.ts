@@ -58,6 +58,27 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
     const run = async (target: ReturnType<typeof newTarget>, command: string) =>
       (await sandboxes.acquire(target, NEVER)).run({ callId: newName(), command, timeoutMs: 20_000 }, NEVER);
 
+    test('an announced session is listed without a pod; preparing it starts one that the first call takes', async () => {
+      const target = newSubject();
+      const own = await openAdapter(cluster, { announceMs: 60_000 });
+      await own.announce(target);
+      const name = nameOf(target.sessionId);
+      const { session } = await api.untilReason(name, 'NotStarted');
+      expect(session.status).toMatchObject({ phase: 'Suspended' });
+      await own.announce(target);
+      expect((await api.find<Session>('sessions', name))?.metadata.generation).toBe(1);
+      await own.prepare(target);
+      const running = await api.untilPhase(name, 'Running');
+      const taken = await own.acquire(target, NEVER);
+      const call = { callId: newName(), command: 'echo here', timeoutMs: 20_000 };
+      expect((await taken.run(call, NEVER)).output).toBe('here\n');
+      const after = await api.find<Session>('sessions', name);
+      expect(after?.status?.podUid).toBe(running.status?.podUid);
+      // The call found it asked for, and wrote nothing.
+      expect(after?.metadata.generation).toBe(2);
+      await own.close();
+    });
+
     test('a pod that dies fails its call; the next one gets another pod and the same files', async () => {
       const target = newSubject();
       await run(target, 'echo kept > file');

@@ -46,12 +46,20 @@ describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernete
     const api = buildApi(server.url, key, 'script/demo');
     const agent = await api.createAgent();
     const chat = await api.openChat(agent, { subjectId: 'ada', yoloMode: true });
+    const shown = async (columns: number) =>
+      (await runKubectl(cluster, ['get', 'sessions.capstan.dev', name, '--no-headers']))
+        .trim()
+        .split(/\s+/)
+        .slice(0, columns);
+    const name = chat.id.replaceAll('_', '-');
+    await expect.poll(() => shown(5)).toEqual([name, agent.id, 'ada', 'Suspended', 'NotStarted']);
+    // No tool is called, so nobody waits for the pod that starts beside it.
+    await chat.run('say hello');
+    await expect.poll(() => shown(5), { timeout: 60_000 }).toEqual([name, agent.id, 'ada', 'Running', 'PodReady']);
     await chat.run('run: echo made in a pod > made; cat made');
     const result = (await chat.list()).find(({ type }) => type === 'agent.tool_result');
     expect(JSON.stringify(result)).toContain('made in a pod');
-    const name = chat.id.replaceAll('_', '-');
-    const line = (await runKubectl(cluster, ['get', 'sessions.capstan.dev', name, '--no-headers'])).trim().split(/\s+/);
-    expect(line.slice(0, -1)).toEqual([name, agent.id, 'ada', 'Running', 'PodReady', name, 'node-1']);
+    expect((await shown(8)).slice(0, 7)).toEqual([name, agent.id, 'ada', 'Running', 'PodReady', name, 'node-1']);
     const path = `${server.url}/v1/agents/${agent.id}/users/ada/files`;
     const files = await fetch(path, { headers: { 'x-api-key': key } });
     expect(JSON.stringify(await files.json())).toContain('"made"');

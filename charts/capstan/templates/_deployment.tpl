@@ -1,4 +1,7 @@
-{{- /* The Deployment of a role: dict root, role, serves (it answers HTTP), token (it speaks to the API server), environment. */}}
+{{- /*
+The Deployment of a role: dict root, role, token (it speaks to the API server), environment, memoryFolders (writable, in
+memory, counted to the pod's limit).
+*/}}
 {{- define "capstan.deployment" -}}
 {{- $values := index .root.Values .role -}}
 {{- $usesBackends := ne .role "operator" -}}
@@ -53,9 +56,15 @@ spec:
           labelSelector:
             matchLabels:
               {{- include "capstan.selector" . | nindent 14 }}
+      {{- with dig "runtimeClass" "" $values }}
+      runtimeClassName: {{ . }}
+      {{- end }}
+      {{- if $usesBackends }}
+      {{- include "capstan.waiting" .root | nindent 6 }}
+      {{- end }}
       containers:
         - name: {{ .role }}
-          image: {{ include "capstan.image" .root }}
+          image: {{ include "capstan.roleImage" . }}
           imagePullPolicy: {{ .root.Values.image.pullPolicy }}
           args: [{{ .role }}]
           env:
@@ -67,7 +76,6 @@ spec:
           envFrom:
             - secretRef: { name: {{ .root.Values.providerKeysSecret }} }
           {{- end }}
-          {{- if .serves }}
           ports:
             - { name: http, containerPort: 8080 }
           # Migrations run at the start, under a lock; the first of several pods has them done.
@@ -76,17 +84,22 @@ spec:
           readinessProbe: { httpGet: { path: /readyz, port: http }, periodSeconds: 5, timeoutSeconds: 5 }
           # Until load balancers have heard of its end.
           lifecycle: { preStop: { exec: { command: [sleep, "5"] } } }
-          {{- end }}
           resources: {{ toJson $values.resources }}
           securityContext:
             {{- include "capstan.containerSecurity" . | nindent 12 }}
           volumeMounts:
             - { name: tmp, mountPath: /tmp }
+            {{- range $index, $folder := .memoryFolders }}
+            - { name: memory-{{ $index }}, mountPath: {{ $folder }} }
+            {{- end }}
             {{- if $usesBackends }}
             - { name: config, mountPath: /etc/capstan, readOnly: true }
             {{- end }}
       volumes:
-        - { name: tmp, emptyDir: { sizeLimit: 2Gi } }
+        - { name: tmp, emptyDir: { sizeLimit: {{ dig "scratch" "2Gi" $values }} } }
+        {{- range $index, $folder := .memoryFolders }}
+        - { name: memory-{{ $index }}, emptyDir: { medium: Memory } }
+        {{- end }}
         {{- if $usesBackends }}
         - { name: config, configMap: { name: {{ include "capstan.name" .root }}-config } }
         {{- end }}

@@ -33,7 +33,7 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export async function findCluster(): Promise<Cluster | undefined> {
   const kubeconfig = await findService('kubernetes');
   if (kubeconfig === undefined) return undefined;
-  const kubernetes = openKubernetes({ kubeconfig });
+  const kubernetes = await openKubernetes({ kubeconfig });
   for (const file of readdirSync(CRDS)) await installDefinition(kubernetes, file);
   const namespace = `test-${randomBytes(5).toString('hex')}`;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };

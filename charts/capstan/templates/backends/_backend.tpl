@@ -110,7 +110,7 @@ spec:
               app.kubernetes.io/name: capstan
               app.kubernetes.io/instance: {{ .root.Release.Name }}
             matchExpressions:
-              - { key: app.kubernetes.io/component, operator: In, values: [api, worker, gateway] }
+              - { key: app.kubernetes.io/component, operator: In, values: [api, worker, gateway, video, login] }
   egress: []
 {{- end }}
 {{- end }}

@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { hasStatus, openKubernetes } from '../../src/kubernetes/client.ts';
+import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import { startInformer } from '../../src/kubernetes/informer.ts';
+import type { Informer } from '../../src/kubernetes/informer.ts';
+import { buildListPath, buildPath } from '../../src/kubernetes/paths.ts';
+import { stripPod } from '../../src/kubernetes/types.ts';
+import type { Claim, Pod } from '../../src/kubernetes/types.ts';
+import { openLog } from '../../src/log.ts';
+import { startKubernetes } from '../../test/support/services/kubernetes.ts';
+
+const KWOK = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan/kwok/v0.8.0/kwok');
+const CRDS = new URL('../../crds/', import.meta.url);
+const STAGES = fileURLToPath(new URL('kwok-stages.yaml', import.meta.url));
+const log = openLog({ level: 'warn', pretty: false });
+
+/** A control plane whose nodes are played by kwok: pods become ready on them, and nothing runs. */
+export type FakeCluster = {
+  kubernetes: Kubernetes;
+  server: string;
+  /** what a pod finds of its service account, by the file's name */
+  account: Record<'token' | 'ca.crt' | 'namespace', string>;
+  namespace: string;
+  pods: Informer<Pod>;
+  /** writes that the API server has answered, by verb and resource, without leases and events */
+  countWrites(): Promise<number>;
+  close(): Promise<void>;
+};
+
+/**
+ * Binds pods to nodes in turns and claims to storage, at once: what a scheduler and a storage class would take is not
+ * what is measured here. Undefined where a program is missing.
+ */
+export async function startFakeCluster(nodes: number): Promise<FakeCluster | undefined> {
+  if (!existsSync(KWOK)) return undefined;
+  // kwok would list by watches, which need a newer etcd than some systems have.
+  const service = await startKubernetes(['--feature-gates=WatchList=false']);
+  if (service === undefined) return undefined;
+  const kubernetes = await openKubernetes({ kubeconfig: service.url });
+  const namespace = 'bench';
+  const post = (path: string, body: object) => kubernetes.request({ method: 'POST', path, body });
+  for (const file of readdirSync(CRDS)) {
+    const definition = parse(readFileSync(new URL(file, CRDS), 'utf8')) as object;
+    await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+  }
+  await post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  for (let number = 0; number < nodes; number += 1) {
+    const metadata = { name: `node-${number}`, annotations: { 'kwok.x-k8s.io/node': 'fake' } };
+    await post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata });
+    const conditions = [{ type: 'Ready', status: 'True', reason: 'Fake' }];
+    const path = `/api/v1/nodes/${metadata.name}/status`;
+    await kubernetes.request({ method: 'PATCH', path, body: { status: { conditions } } });
+  }
+  const kwok = startKwok(service.url);
+  const tolerate = (work: Promise<unknown>) =>
+    void work.catch((error: unknown) => {
+      if (!hasStatus(error, 404, 409)) log.warn({ error: String(error) }, 'the cluster');
+    });
+
+  let turn = 0;
+  const bound = new Set<string>();
+  const pods = startInformer<Pod>({ kubernetes, path: buildListPath(namespace, 'pods'), strip: stripPod, log });
+  pods.onChange((name, pod) => {
+    if (pod === undefined || pod.spec.nodeName !== undefined || bound.has(pod.metadata.uid)) return;
+    bound.add(pod.metadata.uid);
+    turn += 1;
+    const target = { apiVersion: 'v1', kind: 'Node', name: `node-${turn % nodes}` };
+    const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target };
+    tolerate(post(`${buildPath(namespace, 'pods', name)}/binding`, body));
+  });
+  const claims = startInformer<Claim>({
+    kubernetes,
+    path: buildListPath(namespace, 'persistentvolumeclaims'),
+    strip: (claim) => claim,
+    log,
+  });
+  claims.onChange((name, claim) => {
+    const storage = claim?.spec.resources?.requests?.storage;
+    if (claim === undefined || storage === undefined || claim.status?.phase === 'Bound') return;
+    const body = { status: { phase: 'Bound', capacity: { storage } } };
+    tolerate(
+      kubernetes.request({
+        method: 'PATCH',
+        path: buildPath(namespace, 'persistentvolumeclaims', name, 'status'),
+        body,
+      }),
+    );
+  });
+  const { server, token, ca } = readKubeconfig(service.url);
+  return {
+    kubernetes,
+    server,
+    account: { token, 'ca.crt': ca, namespace },
+    namespace,
+    pods,
+    countWrites: () => countWrites(server, token, ca),
+    async close() {
+      await Promise.all([pods.close(), claims.close()]);
+      kwok.kill('SIGKILL');
+      await kubernetes.close();
+      await service.stop();
+    },
+  };
+}
+
+/** Asks every 50 ms until it holds. Throws `what` after the time. */
+export async function until(what: string, holds: () => Promise<boolean> | boolean, ms = 600_000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await sleep(50);
+  }
+}
+
+function startKwok(kubeconfig: string): ChildProcess {
+  const args = ['--kubeconfig', kubeconfig, '--manage-all-nodes', '--cidr', '10.64.0.0/12', '--node-ip', '10.63.0.1'];
+  const child = spawn(KWOK, [...args, '--node-lease-duration-seconds', '0', '--config', STAGES, '--v', '4'], {
+    // It tells of each pod that is gone before it could take it away.
+    stdio: 'ignore',
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  return child;
+}
+
+function readKubeconfig(path: string): { server: string; token: string; ca: string } {
+  const { clusters, users } = JSON.parse(readFileSync(path, 'utf8')) as {
+    clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
+    users: [{ user: { token: string } }];
+  };
+  const { server, 'certificate-authority-data': ca } = clusters[0].cluster;
+  return { server, token: users[0].user.token, ca: Buffer.from(ca, 'base64').toString() };
+}
+
+const WRITES = /^apiserver_request_total\{(.*)\} (\d+)/gm;
+
+/** By the API server's own count, whoever wrote: control plane, kwok and all. */
+async function countWrites(server: string, token: string, ca: string): Promise<number> {
+  const dispatcher = new Agent({ connect: { ca } });
+  const headers = { authorization: `Bearer ${token}` };
+  const { body } = await request(`${server}/metrics`, { dispatcher, headers });
+  const text = await body.text();
+  await dispatcher.close();
+  let total = 0;
+  for (const [, labels = '', count] of text.matchAll(WRITES)) {
+    const isWrite = /verb="(POST|PUT|PATCH|DELETE|APPLY)"/.test(labels);
+    const isCounted = /resource="(sessions|volumes|pods|persistentvolumeclaims)"/.test(labels);
+    if (isWrite && isCounted && /code="2/.test(labels)) total += Number(count);
+  }
+  return total;
+}

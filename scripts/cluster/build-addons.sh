@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Builds what a node needs besides Kubernetes into the cache, once a version and source: DNS, storage, network policies,
+# the process that holds a pod. Prints the folder that holds the programs. Needs what build-kubernetes.sh has made.
+set -euo pipefail
+# shellcheck source=node/settings.sh
+source "$(dirname "${BASH_SOURCE[0]}")/node/settings.sh"
+
+COREDNS=v1.14.7
+PROVISIONER=v6.3.0
+RESIZER=v2.2.0
+KUBERNETES=$(sed -n 's/^VERSION=//p' "$SCRIPTS/build-kubernetes.sh")
+SUM=$(cat "$SCRIPTS"/addons/*/*.go "$SCRIPTS/build-addons.sh" "$SCRIPTS/build-kubernetes.sh" | sha256sum | cut -c1-16)
+BIN=$CACHE/addons/$SUM
+
+if [[ -e $BIN/complete ]]; then
+  echo "$BIN"
+  exit 0
+fi
+go=$(command -v go || echo /usr/local/go/bin/go)
+if [[ ! -x $go ]]; then
+  echo 'Not built, for want of Go: DNS, storage and network policies of the cluster' >&2
+  exit 1
+fi
+mkdir -p "$BIN" "$CACHE/addons"
+exec 9>"$CACHE/addons/lock"
+flock 9
+echo 'Building DNS, storage and network policies, some minutes the first time' >&2
+export CGO_ENABLED=0 GOFLAGS=-mod=mod
+
+# usage: build MODULE PACKAGE…   in a folder of that name, whose go.mod is on standard input
+build() {
+  mkdir -p "$CACHE/addons/$1"
+  cd "$CACHE/addons/$1"
+  cat >go.mod
+  rm -rf own
+  cp -r "$SCRIPTS/addons" own
+  shift
+  nice -n 10 "$go" build -p 2 -trimpath -ldflags '-s -w' -o "$BIN/" "$@" >&2
+}
+
+# Our own programs, of the very modules of Kubernetes, which are compiled already.
+mkdir -p "$CACHE/addons/node"
+cp "$CACHE/kubernetes/$KUBERNETES/module/go.sum" "$CACHE/addons/node/"
+build node ./own/network ./own/pause ./own/storage <"$CACHE/kubernetes/$KUBERNETES/module/go.mod"
+
+# What wants later ones; all of them the same, so that they are compiled once.
+build later ./own/coredns github.com/kubernetes-csi/external-provisioner/v6/cmd/csi-provisioner \
+  github.com/kubernetes-csi/external-resizer/v2/cmd/csi-resizer <<EOF
+module capstan.dev/test-cluster
+go 1.26.0
+require (
+	github.com/coredns/coredns $COREDNS
+	github.com/kubernetes-csi/external-provisioner/v6 $PROVISIONER
+	github.com/kubernetes-csi/external-resizer/v2 $RESIZER
+)
+EOF
+touch "$BIN/complete"
+# Those of earlier sources.
+find "$CACHE/addons" -mindepth 2 -maxdepth 2 -name complete ! -path "$BIN/*" -printf '%h\0' | xargs -0 -r rm -rf
+echo "$BIN"

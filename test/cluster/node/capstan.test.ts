@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { findInstallation } from '../../support/cluster/node/installation.ts';
+import type { Installation } from '../../support/cluster/node/installation.ts';
+import { testIsolation } from './isolation.ts';
+import { testSessions } from './sessions.ts';
+import { testUpgrade } from './upgrade.ts';
+
+const install = await findInstallation();
+
+/** One installation, from `helm install` to `helm uninstall`: the parts follow each other. */
+describe.skipIf(install === undefined)('Capstan on a real node', () => {
+  let installation: Installation;
+  const find = (): Installation => installation;
+  beforeAll(async () => {
+    installation = await (install as () => Promise<Installation>)();
+  });
+  afterAll(async () => {
+    await installation?.close();
+  });
+
+  describe('sessions', () => {
+    testSessions(find);
+  });
+  describe('isolation', () => {
+    testIsolation(find);
+  });
+  describe('the release', () => {
+    testUpgrade(find);
+  });
+});

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectionError } from '../../../../clients/typescript/index.ts';
+import type { EventEnvelope } from '../../../../clients/typescript/index.ts';
+import { waitFor } from '../cluster.ts';
+import type { Installation } from './installation.ts';
+
+const SLOW_MS = 180_000;
+
+/** A session on the built-in model, in which every command is asked for by a prompt. */
+export type Conversation = {
+  agentId: string;
+  subjectId: string;
+  id: string;
+  /** of the custom resource, and of a pod of its own */
+  name: string;
+  /** What the command printed, from the result in the log. */
+  run(command: string): Promise<string>;
+  events(): Promise<EventEnvelope[]>;
+};
+
+export async function openConversation(
+  { client }: Installation,
+  { subjectId, agentId: given }: { subjectId: string; agentId?: string },
+): Promise<Conversation> {
+  const agentId = given ?? (await createAgent(client));
+  const { id } = await client.createSession({ agentId, subjectId, title: 'Test', yoloMode: true });
+  const events = async () => {
+    const all: EventEnvelope[] = [];
+    for (;;) {
+      const { data, pagination } = await client.listEvents(id, { after: all.at(-1)?.sequence ?? 0 });
+      all.push(...data);
+      if (!pagination.hasMore) return all;
+    }
+  };
+  return {
+    agentId,
+    subjectId,
+    id,
+    name: id.replaceAll('_', '-'),
+    events,
+    async run(command) {
+      const before = (await waitFor('the log', () => events().catch(ignoreRefusal), SLOW_MS)).at(-1)?.sequence ?? 0;
+      const content = [{ type: 'text' as const, text: `run: ${command}` }];
+      const idempotencyKey = randomUUID();
+      const send = () => client.sendEvents(id, { events: [{ type: 'user.message', content }] }, { idempotencyKey });
+      await waitFor('the prompt is taken', () => send().catch(ignoreRefusal), SLOW_MS);
+      const news = await waitFor(
+        `the turn of ${command}`,
+        async () => {
+          // Seldom enough for the limit of the key.
+          await sleep(250);
+          const after = (await events().catch(ignoreRefusal))?.filter(({ sequence }) => sequence > before);
+          return after?.some(({ type }) => type === 'session.status_idle') ? after : undefined;
+        },
+        SLOW_MS,
+      );
+      return readOutput(news.find(({ type }) => type === 'agent.tool_result'));
+    },
+  };
+}
+
+/** A machine of tests can be so busy that for a while no pod is ready: then the Service refuses. */
+function ignoreRefusal(error: unknown): undefined {
+  if (!(error instanceof ConnectionError)) throw error;
+}
+
+export async function createAgent(client: Installation['client']): Promise<string> {
+  const rateLimits = { conversationsPerMinute: 300, messagesPerMinute: 1000 };
+  const body = { name: 'Ada', modelName: 'script/demo', systemPrompt: 'Be brief.', skills: [], tools: [], rateLimits };
+  return (await client.createAgent(body)).id;
+}
+
+/** Of a result of the tool `terminal`. */
+export function readOutput(event: EventEnvelope | undefined): string {
+  const payload = event?.payload as { content?: { text?: string }[] } | undefined;
+  const text = payload?.content?.[0]?.text;
+  if (text === undefined) throw new Error(`no result of a tool: ${JSON.stringify(event)}`);
+  const { output } = JSON.parse(text) as { output?: unknown };
+  if (typeof output !== 'string') throw new Error(`the command did not run: ${text}`);
+  return output.trim();
+}

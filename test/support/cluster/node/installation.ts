@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { buildClient } from '../../../../clients/typescript/index.ts';
+import type { Client } from '../../../../clients/typescript/index.ts';
+import { findKubectl } from '../../services/kubernetes.ts';
+import { waitFor } from '../cluster.ts';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan');
+const SLOW_MS = 300_000;
+
+/** Seconds out of use after which a pod goes: more than the minute at most in which use is written down once. */
+export const IDLE_SECONDS = 75;
+
+/** Capstan in a cluster with nodes, installed by helm from this repository. */
+export type Installation = {
+  url: string;
+  key: string;
+  client: Client;
+  /** of the release, and of the sandboxes */
+  namespace: string;
+  sandboxes: string;
+  /** Standard output of kubectl, in the namespace of the sandboxes unless the arguments say otherwise. Throws with what it complains of. */
+  kubectl: (...args: string[]) => Promise<string>;
+  helm: (...args: string[]) => Promise<string>;
+  /** with the settings of the installation and these besides; resolves when everything is rolled out */
+  upgrade: (...sets: string[]) => Promise<void>;
+  /** everything goes, also what an uninstallation leaves */
+  close: () => Promise<void>;
+};
+
+/** The kubeconfig of a cluster with nodes: a given one, else the one that `make cluster` has started. */
+function findKubeconfig(): string | undefined {
+  const given = process.env['CAPSTAN_TEST_KUBECONFIG'] ?? '';
+  const kubeconfig = given === '' ? join(CACHE, 'cluster/kubeconfig') : given;
+  if (existsSync(kubeconfig)) return kubeconfig;
+  const reason = 'no cluster with nodes: `make cluster` starts one, CAPSTAN_TEST_KUBECONFIG names one';
+  if (process.env['CAPSTAN_REQUIRE_ALL'] === '1') throw new Error(reason);
+  process.stderr.write(`Skipped what needs pods in earnest: ${reason}.\n`);
+  return undefined;
+}
+
+function findHelm(): string {
+  const script = readFileSync(join(ROOT, 'scripts/cluster/build-helm.sh'), 'utf8');
+  const version = /^VERSION=(v[\d.]+)$/m.exec(script)?.[1] ?? '';
+  const built = join(CACHE, 'helm', version, 'helm');
+  return existsSync(built) ? built : 'helm';
+}
+
+/**
+ * Installs the chart with its bundled backends. Images are the ones that `make cluster` loads, or those that
+ * `CAPSTAN_TEST_IMAGE_REPOSITORY` and `CAPSTAN_TEST_SANDBOX_IMAGE` name. Undefined, with the reason printed, where there
+ * is no cluster.
+ */
+export async function findInstallation(): Promise<(() => Promise<Installation>) | undefined> {
+  const kubeconfig = findKubeconfig();
+  return kubeconfig === undefined ? undefined : () => install(kubeconfig);
+}
+
+async function install(kubeconfig: string): Promise<Installation> {
+  const namespace = `capstan-${randomBytes(3).toString('hex')}`;
+  const sandboxes = `${namespace}-sandboxes`;
+  const run = async (program: string, args: string[]): Promise<string> => {
+    const { stdout } = await promisify(execFile)(program, args, {
+      cwd: ROOT,
+      maxBuffer: 2 ** 26,
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+    });
+    return stdout;
+  };
+  const kubectl = (...args: string[]): Promise<string> =>
+    run(findKubectl() ?? 'kubectl', args.includes('-n') || args.includes('-A') ? args : ['-n', sandboxes, ...args]);
+  const helm = (...args: string[]): Promise<string> => run(findHelm(), ['-n', namespace, ...args]);
+  const version = /^appVersion: *"?([^"\n]+)/m.exec(readFileSync(join(ROOT, 'charts/capstan/Chart.yaml'), 'utf8'))?.[1];
+  const settings = [
+    `image.repository=${process.env['CAPSTAN_TEST_IMAGE_REPOSITORY'] ?? 'docker.io/library/capstan'}`,
+    `sandbox.image=${process.env['CAPSTAN_TEST_SANDBOX_IMAGE'] ?? `docker.io/library/capstan-sandbox:${version}`}`,
+    `sandbox.namespace=${sandboxes}`,
+    `sandbox.idleTimeout=${IDLE_SECONDS}`,
+    'api.service.type=NodePort',
+    // Two of each role, and a third during an upgrade, on a node of two processors.
+    ...['api', 'worker', 'gateway', 'operator'].map((role) => `${role}.resources.requests.cpu=20m`),
+    'gateway.replicas=1',
+  ];
+  // The definitions that an earlier installation has left belong to it until another one takes them.
+  const options = ['--take-ownership', '--wait', '--timeout', '5m'];
+  const apply = (verb: 'install' | 'upgrade', sets: string[]) =>
+    helm(verb, 'capstan', 'charts/capstan', ...options, ...sets.flatMap((set) => ['--set', set]));
+  const close = async (): Promise<void> => {
+    await helm('uninstall', 'capstan', '--ignore-not-found', '--wait', '--timeout', '2m').catch(() => undefined);
+    for (const kind of ['sessions.capstan.dev', 'volumes.capstan.dev', 'pods']) {
+      await kubectl('delete', kind, '--all', '--wait=false').catch(() => undefined);
+    }
+    await kubectl('delete', 'namespace', namespace, sandboxes, '--timeout=3m');
+  };
+  await kubectl('create', 'namespace', namespace);
+  await kubectl('create', 'namespace', sandboxes);
+  await kubectl('label', 'namespace', sandboxes, 'pod-security.kubernetes.io/enforce=restricted');
+  try {
+    await apply('install', settings);
+    const port = await kubectl('-n', namespace, 'get', 'service/capstan-api', '-o=jsonpath={.spec.ports[0].nodePort}');
+    const address = 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}';
+    const url = `http://${await kubectl('get', 'nodes', '-o', address)}:${port}`;
+    const sealed = await kubectl(
+      '-n',
+      namespace,
+      ...'get secret capstan-keys -o=jsonpath={.data.CAPSTAN_API_KEY}'.split(' '),
+    );
+    const key = Buffer.from(sealed, 'base64').toString();
+    await waitFor('the API is ready', async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, SLOW_MS);
+    const client = buildClient({ baseUrl: url, apiKey: key });
+    const upgrade = async (...sets: string[]) => void (await apply('upgrade', [...settings, ...sets]));
+    return { url, key, client, namespace, sandboxes, kubectl, helm, upgrade, close };
+  } catch (error) {
+    const state = await kubectl('-n', namespace, 'get', 'pods,pvc,events').catch(String);
+    await close();
+    throw new Error(`helm install did not come to an end: ${String(error)}\n${state}`, { cause: error });
+  }
+}
