@@ -9,6 +9,7 @@ import { openAccount } from './files/account.ts';
 import { openDigests } from './files/digest.ts';
 import { openProcessTable } from './processes/table.ts';
 import { openCalls } from './receive/calls.ts';
+import { serveLink } from './link/serve.ts';
 import { guardCrowd } from './run/crowd.ts';
 import { openScripts } from './run/script.ts';
 import { openShell } from './run/shell.ts';
@@ -46,6 +47,12 @@ export async function startServer(
     answerRequest(surface, request, response).catch((error: unknown) => {
       sendFault(response, describeFault(error, requestPath(request)));
     });
+  });
+  const parts = { root: settings.workspace, account, digests: surface.digests };
+  server.on('upgrade', (request, socket, first) => {
+    // one token opens one request, not a connection for ever: callers that need one have no link
+    if (authorize === undefined && request.url === '/v1/link') serveLink(parts, socket, first);
+    else socket.destroy();
   });
   // calls may run for 10 minutes and notices for ever; the caller holds the clock
   server.requestTimeout = 0;

@@ -14,7 +14,7 @@ const JUDGE_TIMEOUT_MS = 30_000;
 const MAX_UNREADABLE = 3;
 const MAX_FAILURES = 5;
 
-const Answer = z.object({ verdict: z.enum(['done', 'continue', 'blocked']), reason: z.string() });
+const Answer = z.object({ verdict: z.enum(['done', 'continue', 'blocked']), reason: z.string().catch('') });
 
 export type Verdict =
   | { kind: 'done' | 'continue' | 'blocked'; reason: string }
@@ -55,12 +55,11 @@ export async function askJudge(
   }
 }
 
-/** JSON and nothing else, but for the fence that many models put around it. */
+/** One object of JSON, whatever a model says or draws around it. It may leave out the reason. */
 export function readVerdict(text: string): Verdict {
-  const json = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
   let value: unknown;
   try {
-    value = JSON.parse(json);
+    value = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
   } catch {
     return { kind: 'unreadable' };
   }

@@ -3,7 +3,7 @@ import { newId } from '../ids.ts';
 import { buildBlocks } from './blocks.ts';
 import { isInner } from './log.ts';
 import type { InnerMark } from './log.ts';
-import type { Journal, Turn, TurnDeps } from './turn-types.ts';
+import type { Change, Journal, Turn, TurnDeps } from './turn-types.ts';
 
 /** Uses and results of tools, which are the session's business whoever called them. */
 const USES = new Set(['agent.tool_use', 'agent.mcp_tool_use']);
@@ -12,12 +12,18 @@ const RESULTS = new Set(['agent.tool_result', 'agent.mcp_tool_result']);
 /**
  * For calls that a tool makes in the course of its own: the same policies, sandbox and journal-before-effect as for the
  * model's, but with nobody to ask, so what would have to be asked for is refused. Their uses and results go into the
- * session's log under `mark`; everything else stays in a journal that is not kept and that begins with `events`.
+ * session's log under `mark`; everything else stays in a journal that is not kept and that begins with `events`. What
+ * `keepTurn` says of the turn goes along with each of these writes.
  */
-export function buildInnerDeps(turn: Turn, deps: TurnDeps, mark: InnerMark, events: LogEvent[] = []): TurnDeps {
+export function buildInnerDeps(
+  turn: Turn,
+  deps: TurnDeps,
+  mark: InnerMark,
+  inner: { events?: LogEvent[]; keepTurn?: () => Change['turn'] } = {},
+): TurnDeps {
   return {
     ...deps,
-    journal: openInnerJournal(deps.journal, turn.id, mark, events),
+    journal: openInnerJournal(deps.journal, turn.id, mark, inner.events ?? [], inner.keepTurn),
     readPermissions: async () => ({ ...(await deps.readPermissions()), unattended: true }),
     readAsks: () => Promise.resolve([]),
     sendLive: () => undefined,
@@ -25,13 +31,22 @@ export function buildInnerDeps(turn: Turn, deps: TurnDeps, mark: InnerMark, even
 }
 
 // The write to the session's log comes before the effect, and holds back a worker whose lease is gone.
-function openInnerJournal(outer: Journal, turnId: string, mark: InnerMark, events: LogEvent[]): Journal {
+function openInnerJournal(
+  outer: Journal,
+  turnId: string,
+  mark: InnerMark,
+  events: LogEvent[],
+  keepTurn?: () => Change['turn'],
+): Journal {
   return {
     events,
     async append(change) {
       const shown = change.events.filter(({ payload: { type } }) => USES.has(type) || RESULTS.has(type));
       const marked = shown.map(({ id, status, payload }) => ({ id, turnId, status, payload: { ...payload, ...mark } }));
-      if (marked.length > 0) await outer.append({ events: marked });
+      if (marked.length > 0) {
+        const turn = keepTurn?.();
+        await outer.append({ events: marked, ...(turn === undefined ? {} : { turn }) });
+      }
       for (const event of change.events) events.push(buildLogEvent(event, events.length + 1));
     },
     refresh: () => Promise.resolve(),

@@ -52,7 +52,7 @@ export async function runTool(
       },
     },
   };
-  const context = { ...outer, scriptCalls: buildScriptCalls(outer, deps) };
+  const context = { ...outer, scriptCalls: buildScriptCalls(outer, turn, deps) };
   let outcome: ToolOutcome;
   try {
     outcome = await fit(await finishResult(tool.name, await tool.run(input, context), context), context);

@@ -35,7 +35,7 @@ export function buildThreadReceived(
   return { id: newId('evt'), turnId: place.turnId, status: 'complete', payload };
 }
 
-/** The ends of threads among these events that were open when what ran them came to its end. What they used is unknown. */
+/** The ends of threads among these events that were open when what ran them came to its end. What each used is unknown by then. */
 export function endThreads(events: readonly LogEvent[], message: string): NewEvent[] {
   const received = new Set(
     events.filter(({ type }) => type === 'agent.thread_message_received').map(({ payload }) => payload['thread_id']),

@@ -2,6 +2,7 @@ import { DbUnavailable } from '../backends/db/db.ts';
 import type { SandboxSession } from '../backends/sandbox/sandbox.ts';
 import type { StopReason } from '../contract/events.ts';
 import type { ToolConfig } from '../contract/tools.ts';
+import type { Usage } from '../contract/usage.ts';
 import { newId } from '../ids.ts';
 import { ModelError } from '../inference/model.ts';
 import { joinBlocks } from './blocks.ts';
@@ -13,8 +14,8 @@ import { buildThreadReceived, buildThreadSent } from './thread-events.ts';
 import type { ThreadPlace, ThreadStatus } from './thread-events.ts';
 import type { Tool } from './tools/tool.ts';
 import { Interrupted, LeaseLost } from './turn-types.ts';
-import type { Turn, TurnDeps } from './turn-types.ts';
-import { addCounts } from './usage.ts';
+import type { Change, Turn, TurnDeps } from './turn-types.ts';
+import { addCounts, listNewCounts } from './usage.ts';
 
 /** Model calls that a subagent may make. */
 export const MAX_ITERATIONS = 50;
@@ -55,7 +56,8 @@ async function runThread(task: DelegatedTask, place: ThreadPlace, turn: Turn, de
   await deps.journal.append({ events: [buildThreadSent(place, prompt)] });
   const started = performance.now();
   const child = openThread(place.threadId);
-  const childDeps = buildThreadDeps(task, prompt, place, turn, deps);
+  let counted: Usage = {};
+  const childDeps = buildThreadDeps(task, prompt, place, turn, deps, keepTurn);
   let end: Pick<DelegatedEnd, 'exitReason' | 'summary'>;
   try {
     end = readEnd(await runLoop(child, childDeps), child, childDeps);
@@ -73,15 +75,20 @@ async function runThread(task: DelegatedTask, place: ThreadPlace, turn: Turn, de
   const usage = await closeThread({ status, content: end.summary });
   return { ...end, threadId: place.threadId, status, usage, durationMs: performance.now() - started };
 
-  // What the subagent used counts into the turn in the same write.
+  // Counted into the turn with each write of the subagent's: a crash loses no reply that had come to its calls.
+  function keepTurn(): Change['turn'] {
+    turn.usage = addCounts(turn.usage, listNewCounts(child.usage, counted));
+    counted = child.usage;
+    const { id, steps, step, usage } = turn;
+    return { id, state: 'running', steps, step, usage };
+  }
+
   async function closeThread({ status: how, content }: { status: ThreadStatus; content: string }) {
     const own = deps.journal.events.filter(({ payload }) => payload['thread_id'] === place.threadId);
     const used = { ...child.usage, latency_ms: performance.now() - started };
-    turn.usage = addCounts(turn.usage, child.usage);
-    const { id, steps, step } = turn;
     await deps.journal.append({
       events: [...endInnerCalls(own, content), buildThreadReceived(place, { status: how, content, usage: used })],
-      turn: { id, state: 'running', steps, step, usage: turn.usage },
+      turn: keepTurn(),
     });
     return used;
   }
@@ -97,6 +104,7 @@ function buildThreadDeps(
   { threadId, callId }: ThreadPlace,
   turn: Turn,
   deps: TurnDeps,
+  keepTurn: () => Change['turn'],
 ): TurnDeps {
   const prompt = { kind: 'notice', text, eventId: null };
   const payload = { type: 'session.status_running' };
@@ -107,7 +115,7 @@ function buildThreadDeps(
   const { session, mcp, limits } = deps;
   const isChosen = (server: string) => toolsets === null || toolsets.includes(server);
   return {
-    ...buildInnerDeps(turn, deps, { parent_tool_use_id: callId, thread_id: threadId }, [opening]),
+    ...buildInnerDeps(turn, deps, { parent_tool_use_id: callId, thread_id: threadId }, { events: [opening], keepTurn }),
     session: {
       ...session,
       promptNotes: [...session.promptNotes, NOTE],

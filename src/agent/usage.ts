@@ -39,3 +39,12 @@ export function addCounts(turn: Usage, other: Usage): Usage {
   }
   return sum;
 }
+
+/** The counts of `usage` beyond those that it had before. */
+export function listNewCounts(usage: Usage, before: Usage): Usage {
+  const more: Usage = {};
+  for (const field of USAGE_COUNTS) {
+    if (usage[field] !== undefined) more[field] = usage[field] - (before[field] ?? 0);
+  }
+  return more;
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Metadata, Page, Timestamp, deletedBody } from './common.ts';
+import { Id, Metadata, Page, Timestamp, deletedBody, uniqueBy } from './common.ts';
 import { ToolConfig, ToolConfigs } from './tools.ts';
 
 export const RateLimits = z
@@ -44,16 +44,6 @@ export const McpServer = z
   .object({ type: z.literal('url'), name: z.string().min(1).max(200), url: ServerUrl })
   .meta({ id: 'McpServer' });
 export type McpServer = z.infer<typeof McpServer>;
-
-function uniqueBy<T>(key: (item: T) => string) {
-  return (items: T[], context: z.RefinementCtx<T[]>) => {
-    const seen = new Set<string>();
-    items.forEach((item, index) => {
-      if (seen.has(key(item))) context.addIssue({ code: 'custom', path: [index], message: 'must be unique' });
-      seen.add(key(item));
-    });
-  };
-}
 
 const Skills = z
   .array(Skill)

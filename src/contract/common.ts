@@ -71,3 +71,14 @@ export function buildList<T>(data: T[], page: Page, total: number): List<T> {
 export function deletedBody<K extends string>(object: K) {
   return z.object({ object: z.literal(object), id: z.string(), deleted: z.literal(true) });
 }
+
+/** A refinement of lists that hold no two items of one key. */
+export function uniqueBy<T>(key: (item: T) => string) {
+  return (items: T[], context: z.RefinementCtx<T[]>) => {
+    const seen = new Set<string>();
+    items.forEach((item, index) => {
+      if (seen.has(key(item))) context.addIssue({ code: 'custom', path: [index], message: 'must be unique' });
+      seen.add(key(item));
+    });
+  };
+}

@@ -1,16 +1,8 @@
 import { z } from 'zod';
 import { ModelsConfig, ProvidersConfig } from './config.ts';
+import { LoginMethod } from './login/shapes.ts';
+import { VideoEnginesConfig } from './video/engines.ts';
 import { WebSearchConfig } from './web-search.ts';
-
-const LOGIN_METHODS = [
-  'password',
-  'totp',
-  'otp_email',
-  'magic_link',
-  'otp_sms',
-  'oauth_google',
-  'oauth_github',
-] as const;
 
 /** `capstan.yaml`. Unknown fields are errors: a misspelt one would otherwise be ignored in silence. */
 export const ConfigFile = z.strictObject({
@@ -32,14 +24,14 @@ export const ConfigFile = z.strictObject({
     .default([]),
   video: z
     .strictObject({
-      engines: z.record(z.string(), z.looseObject({ type: z.string().min(1) })).default({}),
+      engines: VideoEnginesConfig.default({}),
       creditsPerSecond: z.record(z.string(), z.number().min(0)).default({}),
       initialCredits: z.number().min(0).default(1000),
       freeTierPaused: z.boolean().default(false),
       retentionDays: z.number().positive().default(30),
     })
     .optional(),
-  login: z.strictObject({ methods: z.array(z.enum(LOGIN_METHODS)) }).optional(),
+  login: z.strictObject({ methods: z.array(LoginMethod) }).optional(),
   limits: z
     .strictObject({ requestsPerMinute: z.int().min(1).optional(), tokensPerDay: z.int().min(1).optional() })
     .optional(),

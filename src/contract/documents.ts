@@ -2,7 +2,8 @@ import { agentExamples, mcpExamples, memoryExamples } from './examples/agents.ts
 import { fileExamples } from './examples/files.ts';
 import { automationExamples, eventExamples, sessionExamples } from './examples/sessions.ts';
 import { keyExamples, vaultExamples } from './examples/vaults.ts';
-import { buildOpenApi } from './openapi.ts';
+import { AGENT_ERRORS, buildOpenApi } from './openapi.ts';
+import type { ErrorCode } from './errors.ts';
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { fileRoutes } from './routes/files.ts';
@@ -14,7 +15,7 @@ import { mcpRoutes } from './routes/mcp.ts';
 import { vaultRoutes } from './routes/vaults.ts';
 
 /** Every operation of the agent service. */
-export const AGENT_SERVICE_ROUTES: readonly Route[] = [
+export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(agentRoutes),
   ...Object.values(sessionRoutes),
   ...Object.values(eventRoutes),
@@ -45,5 +46,6 @@ export function buildAgentsDocument(): Record<string, unknown> {
     version: '1.0.0',
     routes: AGENT_SERVICE_ROUTES,
     examples: AGENT_SERVICE_EXAMPLES,
+    errors: AGENT_ERRORS,
   });
 }

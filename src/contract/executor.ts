@@ -112,7 +112,8 @@ export type ExecutorOperations = {
   list: { input: { path: string }; result: FileStat[] };
   /** `protect` lists top-level names below which nothing is changed, however the path gets there (ERESERVED) */
   remove: { input: { path: string; recursive?: boolean; protect?: string[] }; result: null };
-  move: { input: { from: string; to: string; overwrite?: boolean; protect?: string[] }; result: null };
+  /** What lies at `to` then, as `page` tells it; null when it is gone again. */
+  move: { input: { from: string; to: string; overwrite?: boolean; protect?: string[] }; result: FileEntry | null };
   copy: {
     input: { from: string; to: string; overwrite?: boolean; protect?: string[]; maxFileBytes?: number };
     result: null;

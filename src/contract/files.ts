@@ -49,7 +49,7 @@ export const FileSearchQuery = z.object({
 
 const MimeHint = z.string().min(1).max(255);
 
-/** What a raw body is stored as. With another body these are fields of it. */
+/** What a raw body is stored as, and a form as far as its fields do not say it. JSON has all of it in the body. */
 export const FileWriteQuery = z.object({
   path: NamedPath.optional(),
   overwrite: queryBoolean(false),

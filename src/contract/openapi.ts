@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { ErrorBody, ERROR_STATUS, publicCode } from './errors.ts';
-import type { ErrorCode } from './errors.ts';
 import { listErrorExamples } from './examples/errors.ts';
 import { PARAMETERS } from './examples/example.ts';
 import type { Example } from './examples/example.ts';
@@ -12,15 +11,27 @@ type Components = Map<string, Json>;
 /** By the operation's id. */
 type Examples = Readonly<Record<string, Example>>;
 
-/** What any operation may answer, beside its own errors. */
-const COMMON_ERRORS: readonly ErrorCode[] = [
-  'validation_error',
-  'unauthorized',
-  'forbidden',
-  'rate_limited',
-  'server_error',
-  'unavailable',
-];
+/** The errors of one service, as its document shows them. */
+export type ErrorCatalogue<Code extends string = string> = {
+  /** the HTTP status of each code */
+  status: Readonly<Record<Code, number>>;
+  /** what any operation may answer, beside its own errors */
+  common: readonly Code[];
+  /** what stands in the body for a code */
+  publicCode(code: Code): string;
+  body: z.ZodType;
+  /** a body for each of the codes that have this status, by its public code */
+  listExamples(codes: Iterable<Code>, status: number): Record<string, { value: unknown }>;
+};
+
+/** The agent service's. */
+export const AGENT_ERRORS = {
+  status: ERROR_STATUS,
+  common: ['validation_error', 'unauthorized', 'forbidden', 'rate_limited', 'server_error', 'unavailable'],
+  publicCode,
+  body: ErrorBody,
+  listExamples: listErrorExamples,
+} satisfies ErrorCatalogue<keyof typeof ERROR_STATUS>;
 
 const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const HEADERS: Record<string, string> = {
@@ -109,17 +120,25 @@ function listSuccesses(route: Route, components: Components, example: Example | 
 }
 
 /** Every code that an operation may answer with. */
-export function listErrorCodes(route: Route): ErrorCode[] {
-  const codes = new Set([...COMMON_ERRORS, ...route.errors]);
-  if (route.body !== undefined || route.media !== undefined) codes.add('payload_too_large');
+export function listErrorCodes<Code extends string>(
+  route: Route<Code>,
+  catalogue: Pick<ErrorCatalogue<Code>, 'common'>,
+): Code[] {
+  const codes = new Set([...catalogue.common, ...route.errors]);
+  if (route.body !== undefined || route.media !== undefined) codes.add('payload_too_large' as Code);
   return [...codes];
 }
 
-function listErrors(route: Route, components: Components): [string, Json][] {
-  const codes = listErrorCodes(route);
-  const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
+function listErrors<Code extends string>(
+  route: Route<Code>,
+  components: Components,
+  catalogue: ErrorCatalogue<Code>,
+): [string, Json][] {
+  const codes = listErrorCodes(route, catalogue);
+  const statuses = [...new Set(codes.map((code) => catalogue.status[code]))].sort((a, b) => a - b);
   return statuses.map((status) => {
-    const named = codes.filter((code) => ERROR_STATUS[code] === status).map((code) => `\`${publicCode(code)}\``);
+    const ofStatus = codes.filter((code) => catalogue.status[code] === status);
+    const named = ofStatus.map((code) => `\`${catalogue.publicCode(code)}\``);
     const extra = status === 429 ? ['Retry-After', ...RATE_LIMIT_HEADERS] : status === 503 ? ['Retry-After'] : [];
     return [
       String(status),
@@ -128,8 +147,8 @@ function listErrors(route: Route, components: Components): [string, Json][] {
         headers: referHeaders(['X-Request-Id', ...extra]),
         content: {
           'application/json': {
-            schema: describe(ErrorBody, components, 'input'),
-            examples: listErrorExamples(codes, status),
+            schema: describe(catalogue.body, components, 'input'),
+            examples: catalogue.listExamples(codes, status),
           },
         },
       },
@@ -150,7 +169,12 @@ function describeRequest(route: Route, components: Components, example: Example 
   return { requestBody: { required: route.bodyOptional !== true, content: Object.fromEntries(content) as Json } };
 }
 
-function buildOperation(route: Route, components: Components, examples: Examples): Json {
+function buildOperation<Code extends string>(
+  route: Route<Code>,
+  components: Components,
+  examples: Examples,
+  catalogue: ErrorCatalogue<Code>,
+): Json {
   const example = examples[route.id];
   const parameters = [
     ...listParameters('path', route.params, components, PARAMETERS),
@@ -170,21 +194,25 @@ function buildOperation(route: Route, components: Components, examples: Examples
     ...(route.scope === undefined ? {} : { description: `Needs a key with the scope \`${route.scope}\`.` }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...describeRequest(route, components, example),
-    responses: Object.fromEntries([...listSuccesses(route, components, example), ...listErrors(route, components)]),
+    responses: Object.fromEntries([
+      ...listSuccesses(route, components, example),
+      ...listErrors(route, components, catalogue),
+    ]),
   };
 }
 
 /** The OpenAPI 3.1 document of a set of routes; the same routes give the same bytes. */
-export function buildOpenApi(api: {
+export function buildOpenApi<Code extends string>(api: {
   title: string;
   version: string;
-  routes: readonly Route[];
+  routes: readonly Route<Code>[];
   examples: Examples;
+  errors: ErrorCatalogue<Code>;
 }): Json {
   const components: Components = new Map();
   const paths: Record<string, Json> = {};
   for (const route of api.routes) {
-    const operation = buildOperation(route, components, api.examples);
+    const operation = buildOperation(route, components, api.examples, api.errors);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
   const names = [...components.keys()].sort();

@@ -1,11 +1,13 @@
 import type { z } from 'zod';
-import type { ErrorCode } from './errors.ts';
 import type { Scope } from './keys.ts';
 
 type Body = z.ZodType<Record<string, unknown> | undefined>;
 
-/** One HTTP operation as data. The server registers it, the OpenAPI document and the clients are generated from it. */
-export type Route = {
+/**
+ * One HTTP operation as data. The server registers it, the OpenAPI document and the clients are generated from it. `Code`:
+ * the error codes of the service that it belongs to.
+ */
+export type Route<Code extends string = string> = {
   /** operationId, camelCase */
   id: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -29,7 +31,7 @@ export type Route = {
   responses: Record<number, z.ZodType | 'stream' | 'binary'>;
   /** successes come as application/octet-stream too, when asked for */
   binary?: true;
-  errors: readonly ErrorCode[];
+  errors: readonly Code[];
 };
 
 type Inferred<T> = T extends z.ZodType ? z.output<T> : undefined;

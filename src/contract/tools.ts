@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { uniqueBy } from './common.ts';
 import { BUILTIN_TOOL_NAMES, TOOLSET_NAMES } from './toolsets.ts';
 
 export const PermissionPolicy = z
@@ -18,6 +19,7 @@ export const AgentToolset = z
     configs: z
       .array(ToolDefaults.extend({ name: z.enum(TOOLSET_NAMES) }))
       .max(100)
+      .superRefine(uniqueBy((config) => config.name))
       .optional(),
   })
   .meta({ id: 'AgentToolset' });
@@ -31,6 +33,7 @@ export const McpToolset = z
     configs: z
       .array(ToolDefaults.extend({ name: z.string().min(1).max(200) }))
       .max(1000)
+      .superRefine(uniqueBy((config) => config.name))
       .optional(),
     resources: z.boolean().optional(),
     prompts: z.boolean().optional(),
@@ -80,14 +83,4 @@ export const DEFAULT_TOOLS: ToolConfig[] = [
   { type: 'agent_toolset', defaultConfig: { enabled: true, permissionPolicy: { type: 'always_ask' } }, configs: [] },
 ];
 
-export const ToolConfigs = z
-  .array(ToolConfig)
-  .max(1000)
-  .superRefine((tools, context) => {
-    const seen = new Set<string>();
-    tools.forEach((tool, index) => {
-      const identity = toolIdentity(tool);
-      if (seen.has(identity)) context.addIssue({ code: 'custom', path: [index], message: 'must be unique' });
-      seen.add(identity);
-    });
-  });
+export const ToolConfigs = z.array(ToolConfig).max(1000).superRefine(uniqueBy(toolIdentity));

@@ -11,13 +11,15 @@ export const TOOLSETS = {
   terminal: ['terminal', 'process'],
   file: ['read_file', 'write_file', 'patch', 'search_files'],
   delegation: ['delegate_task'],
+  video: ['generate_video'],
+  website_login: ['website_login'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type ToolsetName = keyof typeof TOOLSETS;
 
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as [ToolsetName, ...ToolsetName[]];
 
-export const EXTRA_TOOLSETS: readonly ToolsetName[] = ['delegation'];
+export const EXTRA_TOOLSETS: readonly ToolsetName[] = ['delegation', 'video', 'website_login'];
 
 export const BUILTIN_TOOL_NAMES: readonly string[] = Object.values(TOOLSETS).flat();
 

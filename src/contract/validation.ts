@@ -19,6 +19,16 @@ const TYPES: Record<string, string> = { record: 'object', int: 'integer' };
 
 const UNITS: Record<string, string> = { string: ' characters', array: ' items', set: ' items', map: ' entries' };
 
+/** Whether nothing stands at the path. Enums and unions do not tell a missing field from a wrong one. */
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null) return false;
+    at = (at as Record<PropertyKey, unknown>)[key];
+  }
+  return at === undefined && path.length > 0;
+}
+
 function describeConstraint(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -49,12 +59,16 @@ function describeConstraint(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** `path: constraint` entries separated by `;`. Never contains what the caller sent. At most ten entries. */
-export function describeIssues(error: z.ZodError, root = 'body'): string {
+/**
+ * `path: constraint` entries separated by `;`, at most ten. Never contains what the caller sent; given it, a missing enum
+ * or union is told from a wrong one.
+ */
+export function describeIssues(error: z.ZodError, root = 'body', sent?: unknown): string {
   const entries = error.issues.map((issue) => {
     // The last step of the path to a bad key is that key itself.
     const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path;
-    return `${describePath(path, root)}: ${describeConstraint(issue)}`;
+    const missing = sent !== undefined && issue.code !== 'custom' && isMissing(sent, path);
+    return `${describePath(path, root)}: ${missing ? 'is required' : describeConstraint(issue)}`;
   });
   const shown = [...new Set(entries)].slice(0, 10);
   return shown.join('; ') + (entries.length > shown.length && entries.length > 10 ? '; …' : '');

@@ -1,5 +1,6 @@
 import type { Queryable } from '../backends/db/db.ts';
 import { sha256 } from '../crypto.ts';
+import { encodeJson } from './json.ts';
 
 /** One idempotent request: `scope` names the operation and what it acts upon, `key` is the caller's. */
 export type IdempotencyRef = { organizationId: string; scope: string; key: string };
@@ -22,15 +23,27 @@ export async function findKeptAnswer(db: Queryable, ref: IdempotencyRef): Promis
  * then this transaction must be given up. Waits for such a request to end.
  */
 export async function keepAnswer(tx: Queryable, ref: IdempotencyRef, answer: KeptAnswer): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return (await keepAnswers(tx, [{ ...ref, ...answer }])).length === 1;
+}
+
+/** The same for answers of several requests, no two of which have the same key; those that were kept. */
+export async function keepAnswers(
+  tx: Queryable,
+  answers: readonly (IdempotencyRef & KeptAnswer)[],
+): Promise<Pick<IdempotencyRef, 'organizationId' | 'key'>[]> {
+  const { rows } = await tx.query<Pick<IdempotencyRef, 'organizationId' | 'key'>>(
     `INSERT INTO idempotency_keys (organization_id, scope, key, body_sha256, status, response)
-     VALUES ($1, $2, $3, $4, $5, $6::jsonb)
+     SELECT "organizationId", scope, key, "bodySha256", status, response
+     FROM jsonb_to_recordset($1::jsonb) AS a ("organizationId" text, scope text, key text, "bodySha256" text,
+       status integer, response jsonb)
+     ORDER BY "organizationId", scope, key
      ON CONFLICT (organization_id, scope, key) DO UPDATE SET
        body_sha256 = excluded.body_sha256, status = excluded.status, response = excluded.response, created_at = now()
-     WHERE idempotency_keys.created_at <= now() - interval '24 hours'`,
-    [ref.organizationId, ref.scope, ref.key, answer.bodySha256, answer.status, JSON.stringify(answer.response)],
+     WHERE idempotency_keys.created_at <= now() - interval '24 hours'
+     RETURNING organization_id AS "organizationId", key`,
+    [encodeJson(answers)],
   );
-  return rowCount === 1;
+  return rows;
 }
 
 /** Forgets up to 1,000 answers older than 24 hours. */

@@ -56,6 +56,11 @@ export async function ensureOrganization(db: Queryable, name: string): Promise<s
   return rows[0]!.id;
 }
 
+export async function findOrganization(db: Queryable, name: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>('SELECT id FROM organizations WHERE name = $1', [name]);
+  return rows[0]?.id;
+}
+
 async function insertKey(
   db: Queryable,
   key: { text: string; name: string; organizationId: string; scopes: readonly Scope[]; requestsPerMinute: number },

@@ -119,6 +119,15 @@ export async function claimSessions(
   return Promise.all(rows.map((row) => readClaim(db, row)));
 }
 
+/** Of all organizations: sessions that any worker could claim now, and for how long the first of them could have been. */
+export async function measureBacklog(db: Queryable): Promise<{ sessions: number; oldestSeconds: number }> {
+  const { rows } = await db.query<{ sessions: number; oldest: number }>(
+    `SELECT count(*)::int AS sessions, coalesce(extract(epoch FROM now() - min(wake_at)), 0)::float8 AS oldest
+     FROM sessions WHERE wake_at <= now() AND (lease_expires IS NULL OR lease_expires < now())`,
+  );
+  return { sessions: rows[0]?.sessions ?? 0, oldestSeconds: rows[0]?.oldest ?? 0 };
+}
+
 async function readClaim(db: Queryable, row: ClaimRow): Promise<Claim> {
   return {
     sessionId: row.id,

@@ -1,10 +1,12 @@
 import type { Queryable } from '../backends/db/db.ts';
 import type { Subject } from './approvals.ts';
 
-/** Matches that are ranked, at most: a word that stands everywhere must not make a search slow. */
-const MAX_CANDIDATES = 500;
-/** Messages of a subject, from the newest or the oldest on, that are looked through for a word that stands everywhere. */
-const MAX_LOOKED_THROUGH = 5000;
+/** Messages of a subject, from the newest or the oldest on, that are looked through one by one. */
+const MAX_LOOKED_THROUGH = 3000;
+/** So many matches among them tell of a word that stands in a thirtieth of all: the index would gather thousands. */
+const ENOUGH = 100;
+/** Matches that are ranked, of each of the two ways to them, at most. */
+const MAX_CANDIDATES = 250;
 /** Characters of one message in an answer. */
 const MAX_TEXT = 2000;
 const HEADLINE =
@@ -99,23 +101,26 @@ export async function searchMessages(
 ): Promise<{ hits: FoundHit[]; sessions: number }> {
   const { text, prefixes } = readSearchText(search.text);
   const query = `(websearch_to_tsquery('english', $4) && to_tsquery('english', $5))`;
-  const wanted = 'w.agent_id = $2 AND w.subject_id = $3 AND w.role = ANY($6::text[]) AND w.session_id <> $7';
+  const wanted = 'w.role = ANY($6::text[]) AND w.session_id <> $7';
+  // The index of words narrows down to the subject by itself; another one beside it would gather all its messages.
+  const own = 'w.agent_id IS NOT DISTINCT FROM $2 AND w.subject_id IS NOT DISTINCT FROM $3';
   const end = FROM_END[search.sort];
-  // Any so many matches, of which there are seldom more; when there are, the nearest to the wanted end come first.
+  // The messages next to the wanted end, one by one, find common words at once; the index finds those that are rare.
   const [{ rows }, count] = await Promise.all([
     db.query<FactsRow & { sequence: number; role: 'user' | 'assistant'; snippet: string | null }>(
-      `WITH found AS MATERIALIZED (
-         SELECT w.session_id, w.sequence, w.role, w.words FROM message_words w
-         WHERE w.words @@ (('''' || subject_lexeme($2, $3) || '''')::tsquery && ${query}) AND numnode(${query}) > 0
-           AND ${wanted} LIMIT ${MAX_CANDIDATES}
-       ), near AS MATERIALIZED (
+      `WITH near AS MATERIALIZED (
          SELECT w.session_id, w.sequence, w.role, w.words FROM (
            SELECT * FROM message_words w WHERE w.agent_id = $2 AND w.subject_id = $3
            ORDER BY w.session_id ${end}, w.sequence ${end} LIMIT ${MAX_LOOKED_THROUGH}) w
-         WHERE (SELECT count(*) FROM found) = ${MAX_CANDIDATES} AND w.words @@ ${query} AND ${wanted} LIMIT ${MAX_CANDIDATES}
+         WHERE w.words @@ ${query} AND numnode(${query}) > 0 AND ${wanted} LIMIT ${MAX_CANDIDATES}
+       ), found AS MATERIALIZED (
+         SELECT w.session_id, w.sequence, w.role, w.words FROM message_words w
+         WHERE (SELECT count(*) FROM near) < ${ENOUGH}
+           AND w.words @@ (('''' || subject_lexeme($2, $3) || '''')::tsquery && ${query}) AND numnode(${query}) > 0
+           AND ${own} AND ${wanted} LIMIT ${MAX_CANDIDATES}
        ), candidates AS (
-         SELECT c.session_id, c.sequence, c.role, ts_rank_cd(c.words, ${query}) AS rank FROM (
-           SELECT * FROM near UNION ALL SELECT * FROM found WHERE (SELECT count(*) FROM near) < ${MAX_CANDIDATES}) c
+         SELECT c.session_id, c.sequence, c.role, ts_rank_cd(c.words, ${query}) AS rank
+         FROM (SELECT * FROM near UNION ALL SELECT * FROM found) c
        ), best AS (
          SELECT DISTINCT ON (c.session_id) c.* FROM candidates c ORDER BY c.session_id, c.rank DESC, c.sequence DESC
        ), chosen AS (

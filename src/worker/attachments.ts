@@ -3,6 +3,7 @@ import type { AttachmentPort } from '../agent/attachments.ts';
 import { attachmentPrefix, decodeDataUrl, readReference } from '../contract/attachments.ts';
 import type { MessageAttachment } from '../contract/attachments.ts';
 import type { Objects } from '../backends/objects/objects.ts';
+import { decodeText } from '../documents/charset.ts';
 import { convertDocument } from '../documents/convert.ts';
 import { drawPdf, prepareImage } from '../documents/draw.ts';
 import { DocumentError } from '../documents/error.ts';
@@ -60,7 +61,8 @@ async function readAttachment(
   try {
     if (bytes === undefined) throw new DocumentError('broken', 'It is no longer kept.');
     if (mediaType.startsWith('image/')) return await readImage(attachment, bytes, reader, signal);
-    if (!isDocumentType(mediaType)) return [showText(`[Attached file: ${filename}]`, decodeText(bytes), reader.room)];
+    if (!isDocumentType(mediaType))
+      return [showText(`[Attached file: ${filename}]`, decodeText(bytes, null, false), reader.room)];
     if (analysisMode === 'visual' && reader.vision) return await readPages(attachment, bytes, reader, signal);
     const { text } = await convertDocument(bytes, mediaType, signal);
     const note = analysisMode === 'visual' ? ', as text, for this model cannot read images' : '';
@@ -110,12 +112,4 @@ function showText(head: string, text: string, room: number): InputPart {
   if (text.length <= room) return { type: 'text', text: `${head}\n${text}` };
   const shown = text.slice(0, room).replace(/[\uD800-\uDBFF]$/, '');
   return { type: 'text', text: `${head}\n${shown}\n[${text.length - shown.length} more characters are left out.]` };
-}
-
-/** Spreadsheets write UTF-16 where they say text. */
-function decodeText(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  const encoding =
-    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
-  return new TextDecoder(encoding).decode(bytes);
 }

@@ -29,6 +29,7 @@ import { openJournal } from './journal.ts';
 import type { SessionJournal } from './journal.ts';
 import type { Appender } from './appender.ts';
 import { enqueueSteer } from './enqueue.ts';
+import { needsSandbox, startSandbox } from './prepare.ts';
 import { readPromptNotes } from './snapshot.ts';
 import { startTitle } from './title.ts';
 import { buildToolPorts } from './tool-ports.ts';
@@ -68,6 +69,8 @@ export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSi
     if (claim.goal?.status !== 'active') return restSession(deps.db, claim.sessionId, claim.epoch);
     return pursueGoal(claim, claim.goal, journal.events, { ...deps, log, publish }, signal);
   }
+  const isNew = turn.steps === 0 && turn.step === null;
+  if (isNew && needsSandbox(journal.events, findToolConfigs(claim))) startSandbox(claim, { ...deps, log });
   const end = await runTurn(
     turn,
     buildTurnDeps(claim, await readPromptNotes(claim, deps.db), journal, deps, signal, log),
@@ -120,6 +123,11 @@ async function openNextTurn(claim: Claim, journal: SessionJournal, deps: WorkerD
   return turn;
 }
 
+/** Those of the role, or of the version. */
+function findToolConfigs({ version, role }: Claim): Claim['version']['tools'] {
+  return (version.roles.find(({ name }) => name === role) ?? version).tools;
+}
+
 function buildTurnDeps(
   claim: Claim,
   promptNotes: string[],
@@ -129,9 +137,8 @@ function buildTurnDeps(
   log: Logger,
 ): TurnDeps {
   const { sessionId: id, organizationId, agentId, subjectId, version } = claim;
-  const role = version.roles.find((candidate) => candidate.name === claim.role);
   const { modelName, systemPrompt } = version;
-  const toolConfigs = (role ?? version).tools;
+  const toolConfigs = findToolConfigs(claim);
   return {
     session: { id, organizationId, agentId, subjectId, modelName, systemPrompt, promptNotes, toolConfigs },
     journal,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
 import { onControl, onWake, sendWake } from '../backends/bus/channels.ts';
 import { Interrupted, LeaseLost } from '../agent/turn-types.ts';
 import { errorText } from '../errors.ts';
@@ -7,6 +8,7 @@ import { claimSessions, renewLeases, returnLease } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
 import { ensureEventPartitions } from '../store/partitions.ts';
 import { enqueuePrompt } from './enqueue.ts';
+import { openWorkerMetrics } from './metrics.ts';
 import { runSession } from './session.ts';
 import type { WorkerDeps } from './session.ts';
 
@@ -17,6 +19,8 @@ export type WorkerOptions = {
   leaseMs: number;
   /** how long a shutdown lets turns go on */
   drainMs: number;
+  /** where its metrics go; absent: nowhere */
+  registry?: Registry;
 };
 
 type Running = { claim: Claim; abort: AbortController; done: Promise<void> };
@@ -37,6 +41,10 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
   /** there may be more work than there was room for: whoever ends looks for it */
   let starved = false;
   let draining = false;
+  const metrics =
+    options.registry === undefined
+      ? undefined
+      : openWorkerMetrics(options.registry, { db, log, countRunning: () => running.size });
 
   const run = async (entry: Running) => {
     const { claim: held, abort } = entry;
@@ -44,8 +52,10 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
     let again = false;
     try {
       again = await runSession(held, deps, abort.signal);
+      metrics?.onEnd('done');
     } catch (error) {
       const quiet = error instanceof LeaseLost || abort.signal.aborted;
+      metrics?.onEnd(quiet ? 'lost' : 'failed');
       if (!quiet) log.error({ sessionId, error: errorText(error) }, 'a session could not go on');
       if (!(error instanceof LeaseLost)) await giveBack(held, quiet ? 0 : POLL_MS);
     } finally {

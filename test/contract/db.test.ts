@@ -38,6 +38,12 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('the database on $n
   const readBox = async (id: string) => (await db.query('SELECT n FROM box WHERE id = $1', [id])).rows[0]?.n;
   const single = async (sql: string, params: readonly unknown[]) => (await db.query(sql, params)).rows[0];
 
+  it('gives the rows of all statements of a script, in order', async () => {
+    const { rows } = await db.exec('BEGIN; SELECT 1 AS n; CREATE TEMP TABLE scratch (n int); SELECT 2 AS n; COMMIT;');
+    expect(rows).toEqual([{ n: 1 }, { n: 2 }]);
+    expect((await db.exec('SELECT 3 AS n')).rows).toEqual([{ n: 3 }]);
+  });
+
   it('says whether it is embedded', () => {
     expect(db.embedded).toBe(embedded);
   });

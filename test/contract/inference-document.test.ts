@@ -1,7 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { buildAgentsDocument } from '../../src/contract/documents.ts';
-import { buildInferenceDocument, joinDocuments } from '../../src/contract/inference/document.ts';
+import { buildInferenceDocument } from '../../src/contract/inference/document.ts';
 
 type Document = Record<string, unknown> & { paths: object; components: { schemas: object } };
 
@@ -23,15 +22,4 @@ test('the document of the gateway is valid OpenAPI 3.1, and names every route', 
     '/v1/responses',
     '/v1/usage',
   ]);
-});
-
-test('documents of several services join into one that is valid, and loses nothing', async () => {
-  const agents = buildAgentsDocument() as Document;
-  const joined = joinDocuments('Capstan', [agents, inference]) as Document;
-  const { valid, errors } = await new Validator().validate(structuredClone(joined));
-  expect([valid, errors]).toEqual([true, undefined]);
-  const count = (key: (document: Document) => object) =>
-    Object.keys(key(agents)).length + Object.keys(key(inference)).length;
-  expect(Object.keys(joined.paths).length).toBe(count(({ paths }) => paths));
-  expect(Object.keys(joined.components.schemas).length).toBe(count(({ components }) => components.schemas));
 });

@@ -9,6 +9,7 @@ import { openFiles } from '../../src/backends/objects/files.ts';
 import type { ObjectInfo, Objects } from '../../src/backends/objects/objects.ts';
 import { openS3 } from '../../src/backends/objects/s3.ts';
 import { findService } from '../support/find-service.ts';
+import { startObjectServer } from '../support/object-server.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { S3_CREDENTIALS } from '../support/services/s3.ts';
 
@@ -160,6 +161,65 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('objects on $name',
     const bodies = Array.from({ length: 10 }, (_, n) => String(n).repeat(50_000 + n));
     await Promise.all(bodies.map((body) => objects.put(key, Buffer.from(body), PNG)));
     expect(bodies).toContain((await read(key))?.text);
+  });
+
+  describe('signed addresses', () => {
+    let server: Awaited<ReturnType<typeof startObjectServer>> | undefined;
+    const send = async (address: string, init: RequestInit = {}) => {
+      server ??= objects.readSigned === undefined ? undefined : await startObjectServer(objects);
+      return fetch(new URL(address, server?.url), init);
+    };
+    afterAll(() => server?.close());
+    const tamper = (address: string, from: string | RegExp, to: string) => {
+      const changed = address.replace(from, to);
+      expect(changed).not.toBe(address);
+      return changed;
+    };
+
+    it('give one object to anybody, whole and in parts', async () => {
+      const key = newKey();
+      await objects.put(key, Buffer.from('0123456789'), { contentType: 'video/mp4' });
+      const address = await objects.sign({ method: 'GET', key, expiresInSeconds: 60, fileName: 'video.mp4' });
+      const whole = await send(address);
+      expect(whole.status).toBe(200);
+      expect(whole.headers.get('content-type')).toBe('video/mp4');
+      expect(whole.headers.get('content-disposition')).toContain('video.mp4');
+      expect(await whole.text()).toBe('0123456789');
+      const part = await send(address, { headers: { range: 'bytes=2-4' } });
+      expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 2-4/10', '234']);
+      expect((await send(address, { headers: { range: 'bytes=10-' } })).status).toBe(416);
+    });
+
+    it('are refused for another object, method or time, and once they have expired', async () => {
+      const [key, other] = [newKey(), newKey()];
+      for (const each of [key, other]) await objects.put(each, Buffer.from('x'), PNG);
+      const address = await objects.sign({ method: 'GET', key, expiresInSeconds: 60 });
+      const expires = /[eE]xpires=/.exec(address)?.[0] ?? '';
+      for (const changed of [
+        tamper(address, key, other),
+        tamper(address, /[sS]ignature=.{4}/, (address.match(/[sS]ignature=/)?.[0] ?? '') + 'abcd'),
+        tamper(address, expires, `${expires}9`),
+      ]) {
+        expect((await send(changed)).status).toBe(403);
+      }
+      expect((await send(address, { method: 'PUT', body: 'y' })).status).toBe(403);
+      expect(await read(key)).toMatchObject({ text: 'x' });
+      const brief = await objects.sign({ method: 'GET', key, expiresInSeconds: 1 });
+      await expect.poll(async () => (await send(brief)).status).toBe(403);
+    });
+
+    it('take one object of the type and size that was said', async () => {
+      const key = newKey();
+      const address = await objects.sign({ method: 'PUT', key, expiresInSeconds: 60, sizeBytes: 5, ...PNG });
+      const put = (body: string, type: string) =>
+        send(address, { method: 'PUT', body, headers: { 'content-type': type } });
+      expect((await put('hello', 'text/html')).ok).toBe(false);
+      expect((await put('hello, world', 'image/png')).ok).toBe(false);
+      expect(await objects.head(key)).toBeUndefined();
+      expect((await send(address)).status).toBe(403);
+      expect((await put('hello', 'image/png')).ok).toBe(true);
+      expect(await read(key)).toMatchObject({ text: 'hello', info: { contentType: 'image/png' } });
+    });
   });
 
   it('answers a ping', async () => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { AGENT_SERVICE_ROUTES, buildAgentsDocument } from '../../src/contract/documents.ts';
-import { renderPage } from '../../src/api/docs/page.ts';
+import { renderPage } from '../../src/http/docs/page.ts';
 
 const document = buildAgentsDocument();
 

@@ -55,6 +55,8 @@ describe.each(Object.keys(images) as WireFormat[])('attachments over %s', (forma
       attach('table.csv', 'text/csv', text('a,b\n1,2')),
       attach('other.csv', 'application/csv', text('c,d')),
       attach('note.md', 'text/x-markdown', text('# Grüße')),
+      attach('old.txt', 'text/plain', Buffer.from('Größe: 5 µm', 'latin1')),
+      attach('wide.csv', 'text/csv', Buffer.from('\uFEFFe;Ä', 'utf16le')),
     ];
     await sendAll(chat, attachments, { secretNumber: 424_242 });
     await chat.run('And now?');
@@ -64,6 +66,8 @@ describe.each(Object.keys(images) as WireFormat[])('attachments over %s', (forma
     expect(seen).toContain(String.raw`[Attached file: table.csv]\na,b\n1,2`);
     expect(seen).toContain(String.raw`[Attached file: other.csv]\nc,d`);
     expect(seen).toContain(String.raw`[Attached file: note.md]\n# Grüße`);
+    expect(seen).toContain(String.raw`[Attached file: old.txt]\nGröße: 5 µm`);
+    expect(seen).toContain(String.raw`[Attached file: wide.csv]\ne;Ä`);
     expect(seen).not.toContain('424242');
     // They belong to their turn.
     expect(JSON.stringify(later)).not.toContain(PNG);

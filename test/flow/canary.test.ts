@@ -17,7 +17,6 @@ import { startModelServer } from '../support/model-server/server.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { callTools } from '../support/service-model.ts';
 import { findServers } from '../support/service.ts';
-import { copyEmbeddedTemplate } from '../support/template.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SECRET = {
@@ -99,7 +98,6 @@ it.for(CASES)(
       startModelServer(),
     ]);
     const database = shared && servers !== undefined ? await openPostgresDatabase(servers.postgres) : undefined;
-    if (database === undefined) await copyEmbeddedTemplate(join(dataDir, 'database'));
     const provider = {
       format: 'chat-completions',
       baseUrl: model.url,

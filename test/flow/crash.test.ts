@@ -7,7 +7,6 @@ import { findUnrest } from '../support/crash/rest.ts';
 import { readSeeds } from '../support/crash/seeds.ts';
 import { runTrial } from '../support/crash/trial.ts';
 import { buildWorkload } from '../support/crash/workload.ts';
-import { copyEmbeddedTemplate } from '../support/template.ts';
 
 // Each trial runs a server, a database and sandboxes of its own.
 vi.setConfig({ maxConcurrency: 2 });
@@ -17,7 +16,6 @@ const LOOKED_INTO_EVERY = 5;
 
 async function prepare(folder: string, seed: number) {
   const dataDir = join(folder, 'database');
-  await copyEmbeddedTemplate(dataDir);
   const check = async () => {
     if (seed % LOOKED_INTO_EVERY !== 0) return [];
     const db = await openPglite({ dataDir });

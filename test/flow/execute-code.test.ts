@@ -82,9 +82,14 @@ print(terminal("wc -l < numbers.txt; exit 3")["exit_code"])
     expect(outcome).toMatchObject({ status: 'success', tool_calls_made: 10 });
     expect(outcome.output).toBe('3|1\n3|1\nTrue\n1 44\n3\n');
     const events = await chat.list();
-    expect(events.filter(({ type }) => type === 'agent.tool_use').map(({ payload }) => payload['name'])).toEqual([
-      'execute_code',
-    ]);
+    const [script, ...inner] = events.filter(({ type }) => type === 'agent.tool_use');
+    const searches = Array.from({ length: 5 }, () => 'search_files');
+    const names = ['write_file', 'read_file', 'read_file', 'patch', ...searches, 'terminal'];
+    expect(script?.payload['name']).toBe('execute_code');
+    expect(inner.map((use) => use.payload['name'])).toEqual(names);
+    expect(new Set(inner.map(({ payload }) => payload['parent_tool_use_id']))).toEqual(new Set([script?.id]));
+    const results = events.filter(({ type }) => type === 'agent.tool_result').map(({ payload }) => payload);
+    expect(results.map((result) => result['tool_use_id'])).toEqual([...inner.map(({ id }) => id), script?.id]);
     const read = readChat(service.model.requests[1]!).filter((line) => line.startsWith('tool:'));
     expect(read).toHaveLength(1);
     expect(read[0]).not.toMatch(/bytes_written|forty-two|total_lines/);
@@ -121,7 +126,9 @@ except OSError:
       say('Done.'),
     );
     await chat.run('Go.');
-    const results = (await chat.list()).filter(({ type }) => type === 'agent.tool_result').map(textOf);
+    const results = (await chat.list())
+      .filter(({ type, payload }) => type === 'agent.tool_result' && payload['parent_tool_use_id'] === undefined)
+      .map(textOf);
     expect(results[2]).toContain('1|hello');
     expect(results[3]).toContain('sub');
     chat.close();
@@ -158,8 +165,10 @@ print(terminal("exec ${call}"))
     await chat.send(interrupt());
     expect((await chat.next('session.status_idle')).payload).toMatchObject({ interrupted: true });
     await expect.poll(() => isRunning(call) || isRunning(child), { timeout: 20_000 }).toBe(false);
-    const result = (await chat.list()).find(({ type }) => type === 'agent.tool_result');
-    expect(textOf(result)).toContain('Interrupted by the user');
+    const results = (await chat.list()).filter(({ type }) => type === 'agent.tool_result');
+    expect(new Set(results.map(({ payload }) => payload['name']))).toEqual(new Set(['execute_code', 'terminal']));
+    const script = results.find(({ payload }) => payload['name'] === 'execute_code');
+    expect(textOf(script)).toContain('Interrupted by the user');
     chat.close();
   });
 });

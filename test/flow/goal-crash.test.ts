@@ -12,7 +12,6 @@ import { startModelServer } from '../support/model-server/server.ts';
 import type { ModelServer } from '../support/model-server/server.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { judge, readChat, say } from '../support/service-model.ts';
-import { copyEmbeddedTemplate } from '../support/template.ts';
 
 const KEY = 'cap_key_of_the_goal_crash_test';
 const PATIENCE = { timeout: 120_000, interval: 100 };
@@ -61,7 +60,6 @@ async function prepare(): Promise<void> {
   const models = [{ id: 'small', contextWindow: 8000 }];
   const providers = { acme: { format: 'chat-completions', baseUrl: model.url, apiKey: 'k', models } };
   writeFileSync(join(folder, 'capstan.yaml'), JSON.stringify({ providers }));
-  await copyEmbeddedTemplate(join(folder, 'database'));
 }
 
 /** Starts the server, which kills itself at the point, if one is given. */

@@ -12,7 +12,6 @@ import { runMigrations } from '../../src/store/migrate.ts';
 import { openPostgresDatabase } from '../support/database.ts';
 import { findService } from '../support/find-service.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { copyEmptyTemplate } from '../support/template.ts';
 
 const postgresUrl = await findService('postgres');
 
@@ -27,7 +26,6 @@ async function openTwoConnections(url: string): Promise<Opened> {
 
 async function openEmbedded(): Promise<Opened> {
   const folder = makeScratch('migrate');
-  await copyEmptyTemplate(join(folder, 'db'));
   const db = await openPglite({ dataDir: join(folder, 'db') });
   const close = () => db.close().then(() => rm(folder, { recursive: true }));
   return { first: db, second: db, close };

@@ -1,4 +1,4 @@
-import { closeSync, constants, lstatSync, openSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, statfsSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { fileFault } from '../fault.ts';
 import { removeTree } from './remove.ts';
@@ -19,7 +19,10 @@ export type Account = {
   reserve(path: string): Promise<Room>;
   /** by the last count and what was written since */
   known(): number;
-  /** As `known`, and has it counted anew now and then; undefined before the first count. */
+  /**
+   * What the disk says where it is the volume's own, true at this moment, whoever wrote. Elsewhere as `known`, counted
+   * anew now and then, and undefined before the first count.
+   */
   recent(): number | undefined;
 };
 
@@ -52,6 +55,8 @@ export function openAccount(root: string, limit: number): Account {
     count,
     known: () => used,
     recent() {
+      const onDisk = askDisk(root, limit);
+      if (onDisk !== undefined) return onDisk;
       // A big tree takes its time: at most a hundredth of it goes into counting.
       if (Date.now() - countedMs > Math.max(STALE_MS, costMs * 100)) count().catch(() => undefined);
       return countedMs === -Infinity ? undefined : used;
@@ -79,6 +84,13 @@ export function openAccount(root: string, limit: number): Account {
       };
     },
   };
+}
+
+/** A disk that is no larger than the volume may become is the volume's own. */
+function askDisk(root: string, limit: number): number | undefined {
+  if (!Number.isFinite(limit)) return undefined;
+  const { bsize, blocks, bfree } = statfsSync(root);
+  return blocks > 0 && blocks * bsize <= limit ? (blocks - bfree) * bsize : undefined;
 }
 
 async function countTree(root: string): Promise<number> {

@@ -7,7 +7,7 @@ import { openTextCheck } from './text-check.ts';
 /** Larger files are handed out by no one, and hashing them would never end. */
 export const MAX_DIGEST_BYTES = 41_943_040;
 const MAX_KNOWN = 20_000;
-const PIECE = 256 * 1024;
+const PIECE = 1024 * 1024;
 /** A change within one tick of the file system's clock cannot be told from none. */
 const SETTLED_MS = 100;
 
@@ -65,7 +65,8 @@ export function openDigests(): Digests {
   };
 }
 
-async function readDigest(fd: number): Promise<Digest | undefined> {
+/** Of an open file, read anew; undefined when it is too big or not readable. */
+export async function readDigest(fd: number): Promise<Digest | undefined> {
   const digest = openDigest();
   let file;
   try {

@@ -21,15 +21,45 @@ const PIECE = 256 * 1024;
 /** What is read at once costs less than a stream of it. */
 const SMALL_BYTES = 64 * 1024;
 
-/**
- * The file's bytes from `offset`, at most `length`: a small part as it is, else a stream that closes the descriptor. Throws ENOENT, EISDIR, EINVAL (no
- * regular file), ETOOBIG.
- */
+/** What is to be read, open, and where it ends. */
+type Opened = { stat: FileStat | FileEntry; length: number; fd: number };
+
+/** The file's bytes from `offset`, at most `length`: a small part as it is, else a stream that closes the descriptor. */
 export async function openForReading(
   root: string,
   request: ReadRequest,
   digests: Digests,
 ): Promise<{ stat: FileStat | FileEntry; length: number; body: Uint8Array | Readable }> {
+  const { stat, length, fd } = await openPart(root, request, digests);
+  if (length <= SMALL_BYTES) {
+    const body = readPart(fd, request.offset, length);
+    return { stat, length: body.length, body };
+  }
+  const { offset } = request;
+  try {
+    const body = createReadStream('', { fd, start: offset, end: offset + length - 1, highWaterMark: PIECE });
+    return { stat, length, body };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** As `openForReading`, for a reader who opens by itself what is more than `maxBytes`. */
+export async function readForLink(
+  root: string,
+  request: ReadRequest,
+  digests: Digests,
+  maxBytes: number,
+): Promise<{ stat: FileStat | FileEntry; bytes: Uint8Array | undefined }> {
+  const { stat, length, fd } = await openPart(root, request, digests);
+  if (length <= maxBytes) return { stat, bytes: readPart(fd, request.offset, length) };
+  closeSync(fd);
+  return { stat, bytes: undefined };
+}
+
+/** Throws ENOENT, EISDIR, EINVAL (no regular file), ETOOBIG. */
+async function openPart(root: string, request: ReadRequest, digests: Digests): Promise<Opened> {
   const { path, offset } = request;
   const located = locate(root, path);
   try {
@@ -42,23 +72,8 @@ export async function openForReading(
     const stat = request.describe
       ? await describeOpen(located.fd, located.relative, digests)
       : toFileStat(held, located.relative);
-    const end = Math.min(stat.sizeBytes, offset + request.length) - 1;
-    const length = Math.max(0, end - offset + 1);
-    const fd = openSync(`/proc/self/fd/${located.fd}`, constants.O_RDONLY);
-    if (length <= SMALL_BYTES) {
-      const body = readPart(fd, offset, length);
-      return { stat, length: body.length, body };
-    }
-    try {
-      return {
-        stat,
-        length,
-        body: createReadStream('', { fd, start: offset, end, highWaterMark: PIECE }),
-      };
-    } catch (error) {
-      closeSync(fd);
-      throw error;
-    }
+    const length = Math.max(0, Math.min(stat.sizeBytes, offset + request.length) - offset);
+    return { stat, length, fd: openSync(`/proc/self/fd/${located.fd}`, constants.O_RDONLY) };
   } finally {
     located.close();
   }

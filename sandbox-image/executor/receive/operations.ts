@@ -1,7 +1,7 @@
 import type { ExecutorCall } from '../../../src/contract/executor.ts';
 import type { Account } from '../files/account.ts';
 import type { Digests } from '../files/digest.ts';
-import { describeFile } from '../files/entry.ts';
+import { describeFile, describeListed } from '../files/entry.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { listPage } from '../files/page.ts';
 import { removeFile } from '../files/remove.ts';
@@ -52,7 +52,7 @@ export async function runOperation(
         ...call.input,
         overwrite: call.input.overwrite === true,
       });
-      return null;
+      return describeListed(root, call.input.to, digests);
     case 'copy':
       await copyFile(root, call.input.from, call.input.to, {
         ...call.input,

@@ -57,9 +57,12 @@ function buildPrelude(keep: boolean, apart: boolean): string {
   return apart ? prelude.replace('exec 2>&1\n', '') : prelude;
 }
 
+/** The executor's own settings and what Kubernetes tells a pod of its API server: no command needs them. */
+const OF_THE_EXECUTOR = /^(CAPSTAN_|KUBERNETES_|POD_UID$)/;
+
 export function openShell(settings: Settings): Shell {
   mkdirSync(settings.stateDir, { recursive: true, mode: 0o700 });
-  const baseEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CAPSTAN_')));
+  const baseEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_EXECUTOR.test(name)));
 
   const stateOf = (name: string | undefined): string => {
     if (name === undefined) return settings.stateDir;

@@ -17,8 +17,8 @@ export type Db = Queryable & {
    * since the embedded database has one connection. Rolled back after a minute without a statement.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
-  /** Several statements without parameters: migrations. */
-  exec(sql: string): Promise<void>;
+  /** Several statements without parameters: migrations. The rows of all of them, in order. */
+  exec<R extends Row = Row>(sql: string): Promise<{ rows: R[] }>;
   ping(): Promise<void>;
   close(): Promise<void>;
 };

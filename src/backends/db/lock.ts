@@ -4,14 +4,17 @@ import { StartupError } from '../../errors.ts';
 
 type Owner = { pid: number; startTime: string | null };
 
-/** The start time of a process in clock ticks since boot: tells a process from a later one with the same number. */
-function findStartTime(pid: number): string | null {
+type Process = { state: string | null; startTime: string | null };
+
+/** What the system tells of a process. Its start time, in clock ticks since boot, tells it from a later one with the same number. */
+function readProcess(pid: number): Process {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field, the program's name in parentheses, may hold spaces; the start time is the 22nd.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    // The second field, the program's name in parentheses, may hold spaces; the state is the 3rd, the start time the 22nd.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state: fields[0] ?? null, startTime: fields[19] ?? null };
   } catch {
-    return null;
+    return { state: null, startTime: null };
   }
 }
 
@@ -21,7 +24,10 @@ function isAlive(owner: Owner): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
-  return owner.startTime === null || findStartTime(owner.pid) === owner.startTime;
+  const { state, startTime } = readProcess(owner.pid);
+  // A killed process that its parent has not asked about keeps its number, in a container without an init for good.
+  if (state === 'Z' || state === 'X') return false;
+  return owner.startTime === null || startTime === owner.startTime;
 }
 
 function readOwner(path: string): Owner | undefined {
@@ -49,7 +55,7 @@ function tryLink(from: string, to: string): boolean {
 export function takeLock(path: string, what: string): { release(): void } {
   const own = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   const stale = `${own}.stale`;
-  const owner: Owner = { pid: process.pid, startTime: findStartTime(process.pid) };
+  const owner: Owner = { pid: process.pid, startTime: readProcess(process.pid).startTime };
   // Written first and then linked, so that nobody ever reads half a lock.
   writeFileSync(own, JSON.stringify(owner), { mode: 0o600 });
   try {

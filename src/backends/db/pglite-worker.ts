@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { PGlite } from '@electric-sql/pglite';
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 
 import { openStatements } from './pglite-statements.ts';
 import type { StatementResult } from './pglite-statements.ts';
@@ -27,8 +29,8 @@ async function answer(
 ): Promise<WorkerReply> {
   try {
     if (params === undefined) {
-      await db.exec(sql);
-      return { id, answer: { rows: [], rowCount: 0, command: '' } };
+      const results = await db.exec(sql);
+      return { id, answer: { rows: results.flatMap(({ rows }) => rows), rowCount: 0, command: '' } };
     }
     return { id, answer: await run(sql, params) };
   } catch (error) {
@@ -37,7 +39,8 @@ async function answer(
 }
 
 async function main(port: NonNullable<typeof parentPort>): Promise<void> {
-  const db = await PGlite.create((workerData as { dataDir: string }).dataDir);
+  const { dataDir } = workerData as { dataDir: string };
+  const db = await PGlite.create({ dataDir, extensions: { pg_trgm, btree_gin } });
   // Plans are kept, and those made while a table was still empty would read it whole ever after.
   await db.exec('SET enable_seqscan = off');
   const run = openStatements(db);

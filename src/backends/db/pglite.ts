@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
@@ -41,19 +41,37 @@ function watchIdle(ms: number) {
 
 export type PgliteOptions = {
   dataDir: string;
+  /** a closed database that is copied where there is none yet; may be missing */
+  template?: string;
   /** after which a transaction whose work does nothing is rolled back; default 60 s */
   idleTransactionMs?: number;
 };
 
+/** Complete, or not there at all. Nothing else runs yet, and with promises 1,600 files take five times as long. */
+function copyDatabase(template: string, dataDir: string): void {
+  const draft = `${dataDir}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  cpSync(template, draft, { recursive: true });
+  renameSync(draft, dataDir);
+}
+
 /**
- * PostgreSQL in this process, its files in `dataDir` (made when missing, about 2 s). One process at a time: throws
- * `StartupError` when another one has the folder. It runs in a thread of its own, so that no statement holds up the
- * event loop. Commits survive the death of the process; PGlite does not sync to disk, so not a loss of power.
+ * PostgreSQL in this process, its files in `dataDir` (made when missing: about 2 s, or 0.2 s from a template). One process
+ * at a time: throws `StartupError` when another one has the folder. It runs in a thread of its own, so that no statement
+ * holds up the event loop. Commits survive the death of the process; PGlite does not sync to disk, so not a loss of power.
  */
 export async function openPglite(options: PgliteOptions): Promise<Db> {
-  const { dataDir } = options;
-  await mkdir(dirname(dataDir), { recursive: true });
+  const { dataDir, template } = options;
+  mkdirSync(dirname(dataDir), { recursive: true });
   const lock = takeLock(`${dataDir}.lock`, `The database ${dataDir}`);
+  if (template !== undefined && !existsSync(dataDir) && existsSync(template)) {
+    try {
+      copyDatabase(template, dataDir);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
   const worker = new Worker(new URL('./pglite-worker.ts', import.meta.url), {
     workerData: { dataDir },
     execArgv: [],
@@ -137,15 +155,16 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
           idle.stop();
         }
       }),
-    exec: (sql) =>
+    exec: ((sql) =>
       alone(async () => {
         try {
-          await post(sql);
+          const { rows } = await post(sql);
+          return { rows };
         } catch (error) {
           await post('ROLLBACK').catch(() => {});
           throw error;
         }
-      }),
+      })) as Db['exec'],
     ping: async () => {
       await db.query('SELECT 1');
     },

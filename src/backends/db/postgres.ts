@@ -139,12 +139,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
         if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.');
         return result;
       }, 'ROLLBACK'),
-    exec: (sql) =>
+    exec: ((sql) =>
       use(async (client) => {
         await send(client, { text: 'SET statement_timeout = 0' });
-        await send(client, { text: sql, query_timeout: MAX_EXEC_MS } as QueryConfig);
+        const results = await send(client, { text: sql, query_timeout: MAX_EXEC_MS } as QueryConfig);
         await send(client, { text: 'RESET statement_timeout' });
-      }, 'ROLLBACK; RESET statement_timeout'),
+        // The driver gives a list where there are several statements.
+        return { rows: [results].flat().flatMap(({ rows }) => rows) };
+      }, 'ROLLBACK; RESET statement_timeout')) as Db['exec'],
     ping: async () => {
       await db.query('SELECT 1');
     },

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { requireKey } from './key.ts';
 import type { ObjectInfo, Objects } from './objects.ts';
+import { readSignedPath, signPath } from './signed.ts';
 
 /** Put behind names of folders and of files that are no objects; no key has it, so nothing can collide. */
 const MARK = '@';
@@ -36,9 +37,10 @@ function sortName(entry: Dirent): string {
 
 /**
  * Objects as files below `dir`: `a/b/c.png` is `a@/b@/c.png`, its content type in `c.png@type`. A body is written aside,
- * synced and renamed. Belongs to one process.
+ * synced and renamed. Belongs to one process. Signed paths last as long as `signingKey`, by default as the process.
  */
-export async function openFiles({ dir }: { dir: string }): Promise<Objects> {
+export async function openFiles(options: { dir: string; signingKey?: Uint8Array }): Promise<Objects> {
+  const { dir, signingKey = randomBytes(32) } = options;
   const drafts = join(dir, DRAFTS);
   await rm(drafts, { recursive: true, force: true });
   await mkdir(drafts, { recursive: true });
@@ -137,6 +139,11 @@ export async function openFiles({ dir }: { dir: string }): Promise<Objects> {
       }
     },
     list: (prefix) => walk(dir, '', prefix),
+    sign: async (request) => {
+      requireKey(request.key);
+      return signPath(signingKey, request, Date.now());
+    },
+    readSigned: (method, path) => readSignedPath(signingKey, method, path, Date.now()),
     ping: async () => {
       await stat(drafts);
     },

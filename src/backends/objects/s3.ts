@@ -6,15 +6,17 @@ import {
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  PutObjectCommand,
   S3Client,
   S3ServiceException,
   paginateListObjectsV2,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 
 import { StartupError, errorText } from '../../errors.ts';
 import { requireKey } from './key.ts';
-import type { ObjectInfo, Objects } from './objects.ts';
+import type { ObjectInfo, Objects, SignRequest } from './objects.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
 const DEFAULT_TYPE = 'application/octet-stream';
@@ -119,7 +121,20 @@ export async function openS3({ url, credentials }: S3Options): Promise<Objects> 
     }
   }
 
+  async function sign(request: SignRequest): Promise<string> {
+    const { method, key: Key, expiresInSeconds: expiresIn, contentType, sizeBytes, fileName } = request;
+    requireKey(Key);
+    if (method === 'GET') {
+      const shown = fileName === undefined ? {} : { ResponseContentDisposition: `inline; filename="${fileName}"` };
+      return getSignedUrl(client, new GetObjectCommand({ Bucket, Key, ...shown }), { expiresIn });
+    }
+    const command = new PutObjectCommand({ Bucket, Key, ContentType: contentType, ContentLength: sizeBytes });
+    // Signed as headers, so that neither can be another one.
+    return getSignedUrl(client, command, { expiresIn, signableHeaders: new Set(['content-type', 'content-length']) });
+  }
+
   return {
+    sign,
     put: async (key, body, { contentType: ContentType }) => {
       requireKey(key);
       let sizeBytes = 0;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The repository's root: the executor's few files are all that a sandbox sees of it. */
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const EXECUTOR = 'sandbox-image/executor';
-const CONTRACT = 'src/contract/executor.ts';
+const CONTRACT = ['src/contract/executor.ts', 'src/contract/executor-link.ts'];
 const TMP_BYTES = 1024 * 1024 * 1024;
 
 /** Inside the sandbox. */
@@ -87,7 +87,7 @@ export function buildBubblewrapArguments(wrapping: Wrapping): string[] {
     bind('--ro-bind', wrapping.nodePath, `${INSIDE.home}/bin/node`),
     bind('--ro-bind', wrapping.rgPath, `${INSIDE.home}/bin/rg`),
     bind('--ro-bind', join(ROOT, EXECUTOR), `${INSIDE.home}/${EXECUTOR}`),
-    bind('--ro-bind', join(ROOT, CONTRACT), `${INSIDE.home}/${CONTRACT}`),
+    CONTRACT.flatMap((file) => bind('--ro-bind', join(ROOT, file), `${INSIDE.home}/${file}`)),
     bind('--ro-bind', join(ROOT, 'package.json'), `${INSIDE.home}/package.json`),
     bind('--bind', join(folder, 'run'), INSIDE.run),
     bind('--bind', volume, INSIDE.workspace),

@@ -19,6 +19,9 @@ import { ETC_FILES, buildBubblewrapArguments, buildUnwrappedCommand } from './bu
 import type { Wrapping } from './bubblewrap.ts';
 import { openExecutorClient } from './executor-client.ts';
 import type { ExecutorClient } from './executor-client.ts';
+import { openExecutorLink } from './executor-link.ts';
+import type { ExecutorLink } from './executor-link.ts';
+import { SILENCE_MS } from './executor-files.ts';
 import { SandboxError } from './sandbox.ts';
 
 const START_TIMEOUT_MS = 15_000;
@@ -27,6 +30,7 @@ const O_PATH = 0x200000;
 
 export type ExecutorChild = {
   client: ExecutorClient;
+  link: ExecutorLink;
   /** resolves when the process is gone, however it ended */
   ended: Promise<void>;
   isAlive(): boolean;
@@ -64,9 +68,14 @@ export async function startExecutorChild(options: ChildOptions): Promise<Executo
     const socket = holdSocket(join(folder, 'run', 'executor.sock'));
     held.push(socket.fd);
     const client = openExecutorClient({ target: { socketPath: socket.path } }, wrapped ? '/workspace' : options.volume);
-    void ended.then(() => client.close());
+    const link = openExecutorLink(socket.path, SILENCE_MS);
+    void ended.then(() => {
+      client.close();
+      link.close();
+    });
     return {
       client,
+      link,
       ended,
       isAlive: () => child.exitCode === null && child.signalCode === null,
       async stop() {

@@ -82,7 +82,7 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
         if (frame?.type === 'request') options.onRequest?.(frame.request, frame.text);
         else last = frame ?? last;
       }
-      if (last?.type === 'error') throw toError(last.error);
+      if (last?.type === 'error') throw toFaultError(last.error);
       if (last?.type === 'result') return last.value as ExecutorOperations[O]['result'];
       throw new SandboxError('the sandbox ended while it answered');
     } finally {
@@ -161,7 +161,7 @@ export async function readFault(response: IncomingMessage): Promise<Error> {
   const text = (await readBody(response)).toString('utf8');
   try {
     const { error } = JSON.parse(text) as { error: unknown };
-    if (isFault(error)) return toError(error);
+    if (isFault(error)) return toFaultError(error);
   } catch {
     // told below
   }
@@ -169,6 +169,6 @@ export async function readFault(response: IncomingMessage): Promise<Error> {
 }
 
 /** A mistake of the caller is a file error too: it is the model's to mend, and the sandbox is well. */
-function toError(fault: ExecutorFault): Error {
+export function toFaultError(fault: ExecutorFault): Error {
   return fault.kind === 'internal' ? new SandboxError(fault.message) : new SandboxFileError(fault.code, fault.message);
 }

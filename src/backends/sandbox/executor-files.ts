@@ -8,7 +8,7 @@ import { readBody } from './executor-http.ts';
 import type { VolumeFiles } from './sandbox.ts';
 
 /** A frozen executor harms one call: whoever waits this long in silence gives up. */
-const SILENCE_MS = 60_000;
+export const SILENCE_MS = 60_000;
 
 export type FilesOptions = {
   /** told what the volume holds, whenever the executor tells */
@@ -63,7 +63,7 @@ export function buildVolumeFiles(client: ExecutorClient, { onUsage, onBody }: Fi
     },
     async move(from, to, { protect, overwrite }) {
       const input = { from: absolute(from), to: absolute(to), overwrite, protect: [...protect] };
-      await client.call('move', input, limits);
+      return (await client.call('move', input, limits)) ?? undefined;
     },
     async copy(from, to, { protect, overwrite, maxFileBytes }) {
       const input = { from: absolute(from), to: absolute(to), overwrite, maxFileBytes, protect: [...protect] };

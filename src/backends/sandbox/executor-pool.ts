@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../log.ts';
 import type { ExecutorChild } from './executor-child.ts';
 import { SandboxError } from './sandbox.ts';
-import type { SandboxNotice } from './sandbox.ts';
+import type { SandboxNotice, VolumeFiles } from './sandbox.ts';
 
 /** A sandbox whose background processes still run is kept longer, but not for ever. */
 const BUSY_IDLE_MS = 4 * 60 * 60_000;
@@ -17,6 +17,8 @@ export type Entry = {
   child: Promise<ExecutorChild>;
   /** the child, once it has come up */
   started: ExecutorChild | undefined;
+  /** the volume's files by this executor, once somebody asked for them */
+  files: VolumeFiles | undefined;
   usedMs: number;
   /** calls under way */
   active: number;
@@ -54,7 +56,8 @@ export function openExecutorPool(options: PoolOptions) {
 
   const launch = (volume: string, session: Entry['session']): Entry => {
     const child = options.start(volume);
-    const entry: Entry = { volume, session, child, started: undefined, usedMs: Date.now(), active: 0 };
+    const started = undefined;
+    const entry: Entry = { volume, session, child, started, files: undefined, usedMs: Date.now(), active: 0 };
     if (session === undefined) standbys.set(volume, entry);
     else sessions.set(session.key, entry);
     child.then(
@@ -153,6 +156,7 @@ export type ExecutorPool = ReturnType<typeof openExecutorPool>;
 
 /** Waits `ms` for a child to come up; the start goes on for whoever comes next. */
 export async function waitStarted(entry: Entry, ms: number): Promise<ExecutorChild> {
+  if (entry.started !== undefined) return entry.started;
   const abort = new AbortController();
   try {
     const late = sleep(ms, undefined, { signal: abort.signal, ref: false }).catch(() => undefined);

@@ -18,6 +18,8 @@ export type Resources = {
   /** Resolves at the next change of any of them, at the latest after `ms`. */
   changed(ms: number): Promise<void>;
   ensureVolume(key: VolumeKey, spec?: { standbyUntil: string }): Promise<Volume>;
+  /** Has it listed, without a pod; one that is there stays as it is. */
+  announceSession(target: SandboxTarget, signal: AbortSignal): Promise<void>;
   /** Wanted and in use from now on; the answer is what the API server holds. */
   wakeSession(target: SandboxTarget): Promise<Session>;
   /** As `wakeSession`, but one that is gone stays gone. */
@@ -78,6 +80,13 @@ export function openResources({ kubernetes, namespace, publicKey, log }: Resourc
 
   const labels = (key: VolumeKey) => ({ [LABELS.agent]: buildAgentLabel(key), [LABELS.volume]: buildVolumeName(key) });
 
+  const buildSession = ({ organizationId, agentId, subjectId, sessionId }: SandboxTarget, spec: object) => {
+    const key = { organizationId, agentId, subjectId };
+    const metadata = { name: buildSessionName({ sessionId }), namespace, labels: labels(key) };
+    const volumeName = buildVolumeName(key);
+    return { apiVersion: API_VERSION, kind: 'Session', metadata, spec: { ...key, sessionId, volumeName, ...spec } };
+  };
+
   return {
     sessions,
     volumes,
@@ -93,16 +102,21 @@ export function openResources({ kubernetes, namespace, publicKey, log }: Resourc
       const body = { apiVersion: API_VERSION, kind: 'Volume', metadata, spec: { ...key, ...change.spec } };
       return ensure<Volume>('volumes', name, body, change);
     },
-    async wakeSession({ organizationId, agentId, subjectId, sessionId }) {
-      const key = { organizationId, agentId, subjectId };
-      const name = buildSessionName({ sessionId });
+    async announceSession(target, signal) {
+      const body = buildSession(target, { desiredState: 'Suspended' });
+      try {
+        await kubernetes.request({ method: 'POST', path: buildListPath(namespace, 'sessions'), body, signal });
+      } catch (error) {
+        if (!hasStatus(error, 409)) throw error;
+      }
+    },
+    async wakeSession(target) {
+      const name = buildSessionName(target);
       // Not before what is there: the times of two machines differ.
       const known = Date.parse(sessions.get(name)?.spec.lastActivityAt ?? '') || 0;
       const change = {
         spec: { desiredState: 'Running', lastActivityAt: new Date(Math.max(Date.now(), known)).toISOString() },
       };
-      const spec = { ...key, sessionId, volumeName: buildVolumeName(key), ...change.spec };
-      const metadata = { name, namespace, labels: labels(key) };
       if (sessions.get(name) !== undefined) {
         try {
           return await kubernetes.request<Session>({
@@ -114,8 +128,7 @@ export function openResources({ kubernetes, namespace, publicKey, log }: Resourc
           if (!hasStatus(error, 404)) throw error;
         }
       }
-      const body = { apiVersion: API_VERSION, kind: 'Session', metadata, spec };
-      return ensure<Session>('sessions', name, body, change);
+      return ensure<Session>('sessions', name, buildSession(target, change.spec), change);
     },
     async touchSession(name) {
       const body = { spec: { lastActivityAt: new Date().toISOString() } };

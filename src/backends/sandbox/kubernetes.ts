@@ -17,6 +17,8 @@ const START_MS = 120_000;
 /** How long a file call waits for a volume that warms up. */
 const VOLUME_WAIT_MS = 10_000;
 const STANDBY_MS = 5 * 60_000;
+/** A session is there whether or not it is listed, so whoever makes one waits no longer than this. */
+const ANNOUNCE_MS = 5000;
 /** Use is told this often at most, and after a call this late at most. */
 const TOUCH_MS = 60_000;
 /** A sandbox whose background processes still run is kept longer, but not for ever. */
@@ -33,6 +35,7 @@ export type KubernetesSandboxOptions = {
   startMs?: number;
   volumeWaitMs?: number;
   touchMs?: number;
+  announceMs?: number;
 };
 
 /**
@@ -41,18 +44,22 @@ export type KubernetesSandboxOptions = {
  */
 export async function openKubernetesSandboxes(options: KubernetesSandboxOptions): Promise<Sandboxes> {
   const { kubernetes, namespace, signer, log } = options;
-  const { startMs = START_MS, volumeWaitMs = VOLUME_WAIT_MS, touchMs = TOUCH_MS } = options;
+  const { startMs = START_MS, volumeWaitMs = VOLUME_WAIT_MS, touchMs = TOUCH_MS, announceMs = ANNOUNCE_MS } = options;
   const resources = openResources({ kubernetes, namespace, publicKey: signer.publicKey, log });
   const handlers = new Set<(notice: SandboxNotice) => void>();
   const links = openLinks(signer, (notice) => handlers.forEach((handler) => handler(notice)));
   /** the sessions that this process has acquired, by name */
   const held = new Map<string, { target: SandboxTarget; touchedMs: number }>();
+  /** what `prepare` has asked for and no call has come for yet */
+  const prepared = new Map<string, Promise<Session | undefined>>();
   let closed = false;
 
   resources.sessions.onChange((name, session, before) => {
     const podUid = before?.status?.podUid;
     if (podUid !== undefined && podUid !== session?.status?.podUid) links.forget(podUid);
-    if (session === undefined) held.delete(name);
+    if (session !== undefined) return;
+    held.delete(name);
+    prepared.delete(name);
   });
   await Promise.all([resources.sessions.synced, resources.volumes.synced]);
 
@@ -93,9 +100,31 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
     if (place !== undefined && link !== undefined && !link.suspect && isFresh) {
       return links.track(place.podUid, link, link.client);
     }
+    const asked = prepared.get(name);
+    prepared.delete(name);
+    return waitStarted(target, (isFresh ? await asked : undefined) ?? (await wake(name, target)), signal);
+  };
+
+  const wake = async (name: string, target: SandboxTarget): Promise<Session> => {
     await resources.ensureVolume(target);
-    const woken = await touch(name, target);
-    return waitStarted(target, woken, signal);
+    return touch(name, target);
+  };
+
+  const prepare: Sandboxes['prepare'] = async (target) => {
+    requireOpen();
+    const name = buildSessionName(target);
+    const asked = wake(name, target);
+    prepared.set(
+      name,
+      asked.catch(() => undefined),
+    );
+    await asked;
+  };
+
+  const announce: Sandboxes['announce'] = async (target) => {
+    requireOpen();
+    if (resources.sessions.get(buildSessionName(target)) !== undefined) return;
+    await resources.announceSession(target, AbortSignal.timeout(announceMs));
   };
 
   const waitStarted = async (target: SandboxTarget, woken: Session, signal: AbortSignal) => {
@@ -153,12 +182,15 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
   };
 
   return {
+    announce,
+    prepare,
     acquire,
     warm: (key) => keepWarm(key),
     async remove(target) {
       const name = buildSessionName(target);
       links.forget(resources.sessions.get(name)?.status?.podUid);
       held.delete(name);
+      prepared.delete(name);
       await resources.removeSession(name);
     },
     async openVolume(key, { create }) {

@@ -11,8 +11,9 @@ import type { ExecutorChild } from './executor-child.ts';
 import { buildVolumeFiles } from './executor-files.ts';
 import { openExecutorPool, waitStarted } from './executor-pool.ts';
 import type { Entry } from './executor-pool.ts';
+import { buildLocalFiles } from './local-files.ts';
 import { SandboxError } from './sandbox.ts';
-import type { SandboxNotice, SandboxTarget, Sandboxes, VolumeInfo, VolumeKey } from './sandbox.ts';
+import type { SandboxNotice, SandboxTarget, Sandboxes, VolumeFiles, VolumeInfo, VolumeKey } from './sandbox.ts';
 import { createVolume, decideSize, findRecord, noteUsage } from './volume-record.ts';
 import { volumeFolder } from './volumes.ts';
 
@@ -126,7 +127,20 @@ export async function openProcessSandboxes(options: ProcessSandboxOptions): Prom
     if (size(bytes) !== size(before)) noteUsage(volume, bytes, sizes);
   };
 
+  const buildFiles = (entry: Entry, { client, link }: ExecutorChild): VolumeFiles => {
+    const { volume } = entry;
+    const told = {
+      onUsage: (bytes: number) => note(volume, bytes),
+      onBody: (body: Readable) => holdWhileOpen(entry, body),
+    };
+    const slow = buildVolumeFiles(client, told);
+    return { ...slow, ...buildLocalFiles({ ...told, link, slow, folder: volume, workspace: client.workspace }) };
+  };
+
   return {
+    // An executor starts in a moment, and nobody looks for one that does not run.
+    announce: async () => undefined,
+    prepare: async () => undefined,
     acquire,
     async warm(key) {
       requireOpen();
@@ -137,15 +151,15 @@ export async function openProcessSandboxes(options: ProcessSandboxOptions): Prom
     },
     async openVolume(key, { create }) {
       const volume = volumeFolder(dir, key);
-      if (!create && !existsSync(volume)) return undefined;
-      requireOpen();
-      createVolume(volume, sizes);
+      // an executor at work has its volume
+      if (pool.findForFiles(volume) === undefined) {
+        if (!create && !existsSync(volume)) return undefined;
+        requireOpen();
+        createVolume(volume, sizes);
+      }
       const { entry, child } = await openExecutor(volume);
-      const files = buildVolumeFiles(child.client, {
-        onUsage: (bytes) => note(volume, bytes),
-        onBody: (body) => holdWhileOpen(entry, body),
-      });
-      return trackUse(entry, child, files);
+      entry.files ??= trackUse(entry, child, buildFiles(entry, child));
+      return entry.files;
     },
     describeVolume: (key) => describeVolume(key),
     async remove(target) {
@@ -154,8 +168,11 @@ export async function openProcessSandboxes(options: ProcessSandboxOptions): Prom
     },
     async deleteVolumes(agent) {
       const folder = dirname(volumeFolder(dir, { ...agent, subjectId: '' }));
-      await pool.stopAll((entry) => dirname(entry.volume) === folder);
-      await rm(folder, { recursive: true, force: true });
+      // Twice: between the end of the executors and that of the files another one may have started.
+      for (let round = 0; round < 2; round += 1) {
+        await pool.stopAll((entry) => dirname(entry.volume) === folder);
+        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      }
     },
     onNotice(handler) {
       handlers.add(handler);

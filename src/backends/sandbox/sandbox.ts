@@ -143,13 +143,19 @@ export type VolumeFiles = {
   describe(path: string): Promise<FileEntry | undefined>;
   /** Directories first, then by path. Throws ENOENT, ENOTDIR. */
   list(path: string, page: { recursive: boolean; limit: number; offset: number }): Promise<FilePage>;
-  /** As a stream of `length` bytes; destroy it to let go of it. Throws ENOENT, EISDIR, EINVAL, ETOOBIG. */
+  /**
+   * `length` bytes: few of them may come whole, others as a stream, to be destroyed to let go of it. Throws ENOENT,
+   * EISDIR, EINVAL, ETOOBIG.
+   */
   open(
     path: string,
     options: { maxFileBytes: number; offset?: number; length?: number },
-  ): Promise<{ length: number; body: Readable }>;
+  ): Promise<{ length: number; body: Readable | Uint8Array }>;
   /** As `open`, for the whole file, with what the content is. */
-  openDescribed(path: string, options: { maxFileBytes: number }): Promise<{ entry: FileEntry; body: Readable }>;
+  openDescribed(
+    path: string,
+    options: { maxFileBytes: number },
+  ): Promise<{ entry: FileEntry; body: Readable | Uint8Array }>;
   /**
    * In one step, in the end; without `overwrite` one of any number of writers succeeds, the others get EEXIST. Returns
    * what is written.
@@ -160,7 +166,8 @@ export type VolumeFiles = {
     options: Protect & { maxBytes: number; overwrite: boolean; createParents: boolean; sizeBytes?: number },
   ): Promise<FileEntry>;
   makeDirectory(path: string, options: Protect & { createParents: boolean }): Promise<void>;
-  move(from: string, to: string, options: Protect & { overwrite: boolean }): Promise<void>;
+  /** A link is moved itself. Returns what lies at `to`, a link that leads nowhere as itself; undefined when it is gone again. */
+  move(from: string, to: string, options: Protect & { overwrite: boolean }): Promise<FileEntry | undefined>;
   copy(from: string, to: string, options: Protect & { overwrite: boolean; maxFileBytes: number }): Promise<void>;
   remove(path: string, options: Protect & { recursive: boolean }): Promise<void>;
   /** The query is taken literally, case and all. */
@@ -180,6 +187,13 @@ export type VolumeInfo = {
  * on the same volume.
  */
 export type Sandboxes = {
+  /** A hint: there is such a session. Where sandboxes are listed for people it is listed from now on; nothing starts. */
+  announce(target: SandboxTarget): Promise<void>;
+  /**
+   * A hint: a tool of the session will be called soon. Where a sandbox takes long to start it is started; resolves when
+   * that has been asked for.
+   */
+  prepare(target: SandboxTarget): Promise<void>;
   acquire(target: SandboxTarget, signal: AbortSignal): Promise<SandboxSession>;
   /** A hint: get a volume and a standby ready, which the subject's next session adopts. Resolves when it was taken. */
   warm(volume: VolumeKey): Promise<void>;

@@ -32,6 +32,8 @@ export const ChatMessage = z
     content: z.union([z.string(), z.array(ChatPart), z.null()]).optional(),
     tool_calls: z.array(ToolCall).optional(),
     tool_call_id: z.string().optional(),
+    /** of a result: the tool has failed */
+    is_error: z.boolean().optional(),
     reasoning_content: z.string().optional(),
     reasoning_details: z.array(z.record(z.string(), z.unknown())).optional(),
   })
@@ -47,6 +49,13 @@ export const ChatRequest = z
     temperature: z.number().min(0).max(2).optional(),
     top_p: z.number().min(0).max(1).optional(),
     stop: z.union([z.string(), z.array(z.string())]).optional(),
+    seed: z.int().optional(),
+    frequency_penalty: z.number().min(-2).max(2).optional(),
+    presence_penalty: z.number().min(-2).max(2).optional(),
+    logit_bias: z.record(z.string(), z.number()).optional(),
+    n: z.int().min(1).optional(),
+    logprobs: z.boolean().optional(),
+    top_logprobs: z.int().min(0).optional(),
     tools: z.array(FunctionTool).optional(),
     tool_choice: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
     parallel_tool_calls: z.boolean().optional(),

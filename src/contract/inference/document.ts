@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ModelPrice } from '../config.ts';
 import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from './chat.ts';
 import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount } from './messages.ts';
 
@@ -21,6 +22,7 @@ export const Model = z
     created_at: z.string(),
     context_window: z.int(),
     max_output_tokens: z.int().nullable(),
+    price: ModelPrice.nullable(),
     modalities: z.object({ input: z.array(z.string()), output: z.array(z.string()) }),
   })
   .meta({ id: 'Model' });
@@ -258,28 +260,5 @@ export function buildInferenceDocument(): Json {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
       },
     },
-  };
-}
-
-/** Several services behind one address, as one document. */
-export function joinDocuments(title: string, documents: readonly Json[]): Json {
-  const all = documents as {
-    info: Json;
-    tags: unknown[];
-    paths: Json;
-    components: Record<string, Json>;
-    security: unknown[];
-  }[];
-  const components: Record<string, Json> = {};
-  for (const document of all) {
-    for (const [kind, entries] of Object.entries(document.components))
-      components[kind] = { ...components[kind], ...entries };
-  }
-  return {
-    ...documents[0],
-    info: { ...all[0]?.info, title },
-    tags: all.flatMap(({ tags }) => tags),
-    paths: Object.assign({}, ...all.map(({ paths }) => paths)) as Json,
-    components,
   };
 }

@@ -32,6 +32,24 @@ export function rules(...list: Rule[]): Record<string, Rule[]> {
   return { 'x-kubernetes-validations': list };
 }
 
+type Column = { name: string; type: 'string' | 'date'; jsonPath: string };
+
+/** Names of a kind, and what `kubectl get` shows of it: `columns` stand between its phase and its age. */
+export function nameKind<K extends string>(kind: K, shortName: string, columns: Record<string, string>) {
+  const singular = kind.toLowerCase() as Lowercase<K>;
+  const shown = { Agent: '.spec.agentId', Subject: '.spec.subjectId', Phase: '.status.phase', ...columns };
+  return {
+    kind,
+    plural: `${singular}s` as const,
+    singular,
+    shortNames: [shortName],
+    columns: [
+      ...Object.entries(shown).map(([name, jsonPath]): Column => ({ name, type: 'string', jsonPath })),
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' } satisfies Column,
+    ],
+  };
+}
+
 /** A rule for each field: once set, it stays. */
 export function immutable(...fields: string[]): Rule[] {
   return fields.map((field) => ({
@@ -113,5 +131,5 @@ export type ResourceMeta = {
   deletionTimestamp?: string;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
-  ownerReferences?: OwnerReference[];
+  ownerReferences?: Pick<OwnerReference, 'uid' | 'controller'>[];
 };

@@ -8,6 +8,7 @@ import {
   ResourceSubject,
   identifier,
   immutable,
+  nameKind,
   rules,
 } from './common.ts';
 
@@ -72,18 +73,8 @@ export type SessionStatus = z.infer<typeof SessionStatus>;
 export type SessionPhase = (typeof SESSION_PHASES)[number];
 export type Session = { metadata: ResourceMeta; spec: SessionSpec; status?: SessionStatus };
 
-export const SESSION_KIND = {
-  kind: 'Session',
-  plural: 'sessions',
-  singular: 'session',
-  shortNames: ['sess'],
-  columns: [
-    { name: 'Agent', type: 'string', jsonPath: '.spec.agentId' },
-    { name: 'Subject', type: 'string', jsonPath: '.spec.subjectId' },
-    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-    { name: 'Status', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-    { name: 'Pod', type: 'string', jsonPath: '.status.podName' },
-    { name: 'Node', type: 'string', jsonPath: '.status.nodeName' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  ],
-} as const;
+export const SESSION_KIND = nameKind('Session', 'sess', {
+  Status: '.status.conditions[?(@.type=="Ready")].reason',
+  Pod: '.status.podName',
+  Node: '.status.nodeName',
+});

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import type { ResourceMeta } from './common.ts';
-import { Conditions, DateTime, FAILURE_FIELDS, ResourceSubject, identifier, immutable, rules } from './common.ts';
+import {
+  Conditions,
+  DateTime,
+  FAILURE_FIELDS,
+  ResourceSubject,
+  identifier,
+  immutable,
+  nameKind,
+  rules,
+} from './common.ts';
 
 const size = z.string().regex(/^[1-9][0-9]{0,5}(Mi|Gi)$/);
 
@@ -76,18 +85,8 @@ export type VolumeStatus = z.infer<typeof VolumeStatus>;
 export type VolumePhase = (typeof VOLUME_PHASES)[number];
 export type Volume = { metadata: ResourceMeta; spec: VolumeSpec; status?: VolumeStatus };
 
-export const VOLUME_KIND = {
-  kind: 'Volume',
-  plural: 'volumes',
-  singular: 'volume',
-  shortNames: ['cvol'],
-  columns: [
-    { name: 'Agent', type: 'string', jsonPath: '.spec.agentId' },
-    { name: 'Subject', type: 'string', jsonPath: '.spec.subjectId' },
-    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-    { name: 'Size', type: 'string', jsonPath: '.status.size' },
-    { name: 'Used', type: 'string', jsonPath: '.status.used' },
-    { name: 'Pod', type: 'string', jsonPath: '.status.podName' },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  ],
-} as const;
+export const VOLUME_KIND = nameKind('Volume', 'cvol', {
+  Size: '.status.size',
+  Used: '.status.used',
+  Pod: '.status.podName',
+});

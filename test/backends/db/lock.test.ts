@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +38,25 @@ it.runIf(existsSync('/proc/self/stat'))(
     expect(readFileSync(path, 'utf8')).toContain(`"pid":${process.pid}`);
   },
 );
+
+it.runIf(existsSync('/proc/self/stat'))('is taken over from a killed process that nobody has reaped', async () => {
+  // The shell becomes a program that never asks about the child it has.
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    const readState = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    writeFileSync(path, JSON.stringify({ pid, startTime: readState()[19] }));
+    expect(() => takeLock(path, 'The database')).toThrow(`The database is in use by process ${pid}.`);
+
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => readState()[0], { timeout: 20_000 }).toBe('Z');
+    takeLock(path, 'The database');
+    expect(readFileSync(path, 'utf8')).toContain(`"pid":${process.pid}`);
+  } finally {
+    parent.kill('SIGKILL');
+  }
+});
 
 it('is taken over when its file is no lock at all', () => {
   writeFileSync(path, '');

@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { openPglite } from '../../../src/backends/db/pglite.ts';
 import { StartupError } from '../../../src/errors.ts';
+import { findPreparedDatabase } from '../../../src/prepared-database.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { copyEmbeddedTemplate } from '../../support/template.ts';
 
 let folder: string;
 let dataDir: string;
 beforeEach(async () => {
   folder = makeScratch('pglite');
   dataDir = join(folder, 'db');
-  await copyEmbeddedTemplate(dataDir);
+  await cp(findPreparedDatabase(), dataDir, { recursive: true });
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

@@ -9,7 +9,7 @@ export async function catchFileErrors(act: () => Promise<ToolOutcome>): Promise<
     return await act();
   } catch (error) {
     if (!(error instanceof SandboxFileError)) throw error;
-    const hint = error.code === 'ESCAPE' ? ' Only files of the workspace can be used here.' : '';
+    const hint = error.code === 'ESCAPE' ? '. Only files of the workspace can be used here.' : '';
     return failTool(error.message + hint);
   }
 }

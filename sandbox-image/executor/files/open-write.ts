@@ -1,0 +1,146 @@
+import { closeSync, constants, fchmodSync, fstatSync, futimesSync, lstatSync, openSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { WriteResult } from '../../../src/contract/executor.ts';
+import { fileFault } from '../fault.ts';
+import type { Account } from './account.ts';
+import { sizeOf } from './account.ts';
+import type { Digest, Digests } from './digest.ts';
+import { describeOpen } from './entry.ts';
+import { publishFile } from './publish.ts';
+import { locate } from './resolve.ts';
+import type { Located } from './resolve.ts';
+import { toFileStat } from './stat.ts';
+import { temporaryBeside } from './temporary.ts';
+
+export type WriteOptions = {
+  ifModifiedMs?: number;
+  mode?: number;
+  maxBytes: number;
+  overwrite: boolean;
+  createParents: boolean;
+  protect?: readonly string[] | undefined;
+  /** what the source will come to, where that is known: its room is kept from the start */
+  sizeBytes?: number | undefined;
+  /** the result is to hold what the content is */
+  describe?: boolean;
+};
+
+export type WriteParts = { root: string; account: Account; digests: Digests };
+
+/** A file that is written beside its target, until it is finished or cancelled. */
+export type OpenWrite = {
+  /** where it is filled; valid until the end */
+  at: string;
+  /** the same, relative to the root */
+  relative: string;
+  /** Keeps room for the next `bytes` of what is `size` by then. Throws ETOOBIG, EDQUOT. */
+  take(bytes: number, size: number): void;
+  /** Puts it in place in one step. On an error it has to be cancelled. */
+  finish(digest: Digest): Promise<WriteResult>;
+  cancel(): void;
+};
+
+/**
+ * Makes an empty temporary file beside the target, so that a reader sees the old file or the new one. Keeps the old
+ * file's mode. Throws ECHANGED, EEXIST, ETOOBIG, EDQUOT, EISDIR, ESCAPE, ENOENT, ERESERVED, as `finish` does.
+ */
+export async function openWrite(
+  { root, account, digests }: WriteParts,
+  path: string,
+  options: WriteOptions,
+): Promise<OpenWrite> {
+  const target = locate(root, path, { createParents: options.createParents, protect: options.protect });
+  try {
+    if (target.relative === '.') throw fileFault('EISDIR', path);
+    const old = target.fd === undefined ? undefined : fstatSync(target.fd);
+    if (old?.isDirectory() === true) throw fileFault('EISDIR', path);
+    if (old !== undefined && !old.isFile()) throw fileFault('EINVAL', path);
+    checkUnchanged(target, path, options);
+    const expected = Math.min(options.sizeBytes ?? 0, options.maxBytes);
+    if ((options.sizeBytes ?? 0) > options.maxBytes) throw fileFault('ETOOBIG', path);
+    const room = await account.reserve(path);
+    const at = temporaryBeside(target.at);
+    const mode = options.mode ?? (old === undefined ? 0o644 : old.mode & 0o7777);
+    let done = false;
+    const end = (): void => {
+      done = true;
+      target.close();
+    };
+    try {
+      room.take(expected);
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+      closeSync(openSync(at, flags, 0o600));
+    } catch (error) {
+      room.cancel();
+      throw error;
+    }
+    return {
+      at,
+      relative: join(dirname(target.relative), at.slice(at.lastIndexOf('/') + 1)),
+      take(bytes, size) {
+        if (size > options.maxBytes) throw fileFault('ETOOBIG', path);
+        room.take(Math.max(0, Math.min(bytes, size - expected)));
+      },
+      async finish(digest) {
+        // no await from here on: no other write of this executor can come between check and effect
+        checkUnchanged(target, path, options);
+        const fd = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW);
+        try {
+          const stat = publish(fd, at, target.at, { mode, oldMs: old?.mtimeMs, overwrite: options.overwrite });
+          room.settle(sizeOf(stat) - sizeOf(old));
+          // after the last change of the inode's own times, so that the next look finds the same key
+          digests.note(fd, digest);
+          const result = {
+            stat: toFileStat(stat, target.relative),
+            created: old === undefined,
+            dirsCreated: target.dirsCreated,
+            usedBytes: account.known(),
+            ...(options.describe === true ? { entry: await describeOpen(fd, target.relative, digests) } : {}),
+          };
+          end();
+          return result;
+        } finally {
+          closeSync(fd);
+        }
+      },
+      cancel() {
+        if (done) return;
+        room.cancel();
+        removeQuietly(at);
+        end();
+      },
+    };
+  } catch (error) {
+    target.close();
+    throw error;
+  }
+}
+
+/** Two writes within one tick of the file system's clock must not look like the same file. */
+function publish(
+  fd: number,
+  temporary: string,
+  at: string,
+  { mode, oldMs, overwrite }: { mode: number; oldMs: number | undefined; overwrite: boolean },
+) {
+  fchmodSync(fd, mode);
+  if (oldMs !== undefined && fstatSync(fd).mtimeMs === oldMs) futimesSync(fd, oldMs / 1000, oldMs / 1000 + 0.001);
+  const stat = fstatSync(fd);
+  publishFile(temporary, at, overwrite);
+  return stat;
+}
+
+function checkUnchanged(target: Located, path: string, options: WriteOptions): void {
+  const now = lstatSync(target.at, { throwIfNoEntry: false });
+  if (!options.overwrite && now !== undefined) throw fileFault('EEXIST', path);
+  if (options.ifModifiedMs === undefined) return;
+  if (now === undefined || now.mtimeMs !== options.ifModifiedMs) throw fileFault('ECHANGED', path);
+}
+
+function removeQuietly(at: string): void {
+  try {
+    unlinkSync(at);
+  } catch {
+    // it was never made, or put in place already
+  }
+}

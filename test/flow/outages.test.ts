@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApi } from '../support/chat.ts';
+import { prepareShared } from '../support/crash/backends.ts';
+import { spawnServer } from '../support/crash/server.ts';
+import type { ServerProcess } from '../support/crash/server.ts';
+import { startDoor } from '../support/services/door.ts';
+import { startNats } from '../support/services/nats.ts';
+import { startPostgres } from '../support/services/postgres.ts';
+import { startRedis } from '../support/services/redis.ts';
+import { startS3 } from '../support/services/s3.ts';
+import { migrateTemplate } from '../support/template.ts';
+
+const KEY = 'cap_key_of_a_time_without_backends';
+/** Longer than a lease lasts; CAPSTAN_TEST_OUTAGE_SECONDS has it be longer. */
+const OUTAGE_MS = Number(process.env['CAPSTAN_TEST_OUTAGE_SECONDS'] ?? 20) * 1000;
+const SESSIONS = 4;
+const PATIENCE_MS = 20_000;
+
+/** Services of this test's own, since one of them is taken away, and the roles api and worker on them. */
+async function startStack() {
+  const opened = await Promise.all([startPostgres(), startNats(), startRedis(), startS3()]);
+  const [postgres, nats, redis, s3] = opened;
+  const stop = () => Promise.all(opened.flatMap((service) => service?.stop() ?? []));
+  if (postgres === undefined || nats === undefined || redis === undefined || s3 === undefined) {
+    await stop();
+    if (process.env['CAPSTAN_REQUIRE_ALL'] === '1') throw new Error('A service is not installed.');
+    return undefined;
+  }
+  await migrateTemplate(postgres.url);
+  const door = await startDoor(postgres.url);
+  const prepared = await prepareShared({ postgres: door.url, nats: nats.url, redis: redis.url, s3: s3.url });
+  const env = { ...prepared.env, CAPSTAN_API_KEY: KEY, CAPSTAN_SANDBOX_UNWRAPPED: 'i-accept-the-risk' };
+  const servers = [spawnServer({ role: 'api', env }), spawnServer({ role: 'worker', env })] as const;
+  const [api, worker] = await Promise.all(servers.map(({ ready }) => ready));
+  if (api === undefined || worker === undefined || !('url' in api) || !('url' in worker)) {
+    throw new Error(servers.map((server) => server.output()).join('\n'));
+  }
+  const close = async () => {
+    for (const server of servers) server.signal('SIGKILL');
+    await Promise.all(servers.map(({ ended }: ServerProcess) => ended));
+    await prepared.close();
+    await door.stop();
+    await stop();
+  };
+  const output = () => servers.map((server) => server.output()).join('\n');
+  return { url: api.url, workerUrl: worker.url, postgres: door, redis, nats, output, close };
+}
+type Stack = NonNullable<Awaited<ReturnType<typeof startStack>>>;
+
+/** One client that prompts its session again and again, and notes what it was told. */
+async function keepPrompting(url: string, sessionId: string, over: AbortSignal) {
+  const accepted: string[] = [];
+  const answers = new Map<string, number>();
+  for (let number = 0; !over.aborted; number += 1) {
+    const text = `${sessionId} says number ${number}.`;
+    const body = JSON.stringify({ events: [{ type: 'user.message', content: [{ type: 'text', text }] }] });
+    let told: string;
+    try {
+      const response = await fetch(`${url}/v1/sessions/${sessionId}/events`, {
+        method: 'POST',
+        headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+        body,
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      await response.text();
+      told = String(response.status);
+      if (response.ok) accepted.push(text);
+      if (response.status === 503 && response.headers.get('retry-after') === null) told = '503 without Retry-After';
+    } catch (error) {
+      told = error instanceof Error && error.name === 'TimeoutError' ? 'no answer in time' : String(error);
+    }
+    answers.set(told, (answers.get(told) ?? 0) + 1);
+    // Below the agent's own limit.
+    await sleep(400);
+  }
+  return { accepted, answers };
+}
+
+/**
+ * Without the database nothing can be taken, and without Redis no allowance can be verified, so callers wait; without NATS
+ * only news travels slower.
+ */
+const outages = [
+  { service: 'postgres', how: 'gone', check: 'database', refuses: true },
+  { service: 'redis', how: 'hanging', check: 'limits', refuses: true },
+  { service: 'nats', how: 'hanging', check: 'bus', refuses: false },
+] as const;
+
+describe.each(outages)('with $service $how for a while, under load', { timeout: 300_000 }, (outage) => {
+  let stack: Stack | undefined;
+  beforeAll(async () => {
+    stack = await startStack();
+  }, 300_000);
+  afterAll(() => stack?.close());
+
+  const ask = async (url: string, check: string): Promise<string> => {
+    const response = await fetch(`${url}/readyz`);
+    const { checks } = (await response.json()) as { checks: Record<string, string> };
+    return `${response.status} ${checks[check]}`;
+  };
+
+  const runTrial = async ({ url, workerUrl, ...services }: Stack) => {
+    const api = buildApi(url, KEY, 'script/demo');
+    const agent = await api.createAgent();
+    const chats = await Promise.all(Array.from({ length: SESSIONS }, () => api.openChat(agent)));
+    for (const chat of chats) chat.close();
+    const over = new AbortController();
+    const load = chats.map(({ id }) => keepPrompting(url, id, over.signal));
+    await sleep(1000);
+    services[outage.service].pause();
+    await sleep(OUTAGE_MS / 2);
+    const during = await Promise.all([url, workerUrl].map((each) => ask(each, outage.check)));
+    await sleep(OUTAGE_MS / 2);
+    services[outage.service].resume();
+    await expect.poll(() => ask(url, outage.check), { timeout: 60_000 }).toBe('200 ok');
+    await sleep(2000);
+    over.abort();
+    const clients = await Promise.all(load);
+    for (const [place, { accepted }] of clients.entries()) {
+      const read = async () =>
+        ((await chats[place]?.list()) ?? [])
+          .filter(({ type }) => type === 'agent.message')
+          .map(({ payload }) => JSON.stringify(payload));
+      const countReplies = (texts: string[], text: string) => texts.filter((reply) => reply.includes(text)).length;
+      // Whatever was accepted was done, once.
+      await expect
+        .poll(async () => (await read()).length, { timeout: 90_000, interval: 500 })
+        .toBeGreaterThanOrEqual(accepted.length);
+      const texts = await read();
+      expect(accepted.filter((text) => countReplies(texts, text) !== 1)).toEqual([]);
+    }
+    const answers = new Map<string, number>();
+    for (const client of clients) {
+      for (const [told, count] of client.answers) answers.set(told, (answers.get(told) ?? 0) + count);
+    }
+    return { during, answers, accepted: clients.reduce((sum, { accepted }) => sum + accepted.length, 0) };
+  };
+
+  it('keeps what it has accepted, does it once, and answers 503 to what it cannot take', async () => {
+    if (stack === undefined) return;
+    const { during, answers, accepted } = await runTrial(stack);
+    expect(during).toEqual(['503 unavailable', '503 unavailable']);
+    expect(accepted).toBeGreaterThan(SESSIONS);
+    const usual = outage.refuses ? ['200', '202', '503'] : ['200', '202'];
+    const unusual = [...answers.keys()].filter((told) => !usual.includes(told));
+    if (unusual.length > 0) process.stderr.write(stack.output());
+    expect(unusual).toEqual([]);
+    expect((answers.get('503') ?? 0) > SESSIONS).toBe(outage.refuses);
+  });
+});
