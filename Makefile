@@ -5,10 +5,10 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run test test-cluster test-clients lint fmt generate bench
+.PHONY: help run test test-cluster test-control-plane test-node cluster cluster-down test-clients test-login-apps lint fmt generate bench
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 # Complete once npm wrote its own lock file, which it does last.
 $(INSTALLED): package-lock.json
@@ -23,15 +23,32 @@ test: lint ## install what is missing, then check and test everything
 	scripts/install-test-services.sh
 	vitest run
 
-test-cluster: $(INSTALLED) ## install what is missing, then test resources, operator and chart on a control plane of Kubernetes
+test-cluster: test-control-plane test-node ## install what is missing, then test on Kubernetes: on a control plane alone, then in pods on a node
+
+test-control-plane: $(INSTALLED) ## the part of it that needs no node: resources, operator and chart on a real API server
 	scripts/install-test-services.sh
 	scripts/cluster/install-control-plane.sh
 	scripts/cluster/build-helm.sh
 	vitest run --config vitest.cluster.config.ts
 
+test-node: $(INSTALLED) ## the part of it in pods: starts a cluster unless one runs
+	scripts/cluster/build-helm.sh
+	scripts/cluster/test-node.sh
+
+cluster: $(INSTALLED) ## start a whole cluster of Kubernetes on this machine, with the images of this repository; as root
+	scripts/cluster/up.sh
+
+cluster-down: ## end it and remove what it kept
+	scripts/cluster/down.sh
+
 test-clients: $(INSTALLED) ## install what is missing, then let Codex CLI and Claude Code work through the gateway
 	scripts/install-clients.sh
 	vitest run --config vitest.clients.config.ts
+
+test-login-apps: $(INSTALLED) ## install what is missing, then sign in to real applications through the login service
+	scripts/install-test-services.sh
+	scripts/install-login-apps.sh
+	vitest run --config vitest.login-apps.config.ts
 
 lint: $(INSTALLED) ## check format, lint, types and generated files
 	npm run --silent fmt:check

@@ -1,5 +1,7 @@
 // The files API beside nginx on the same machine, in the same run: 1 KiB and 40 MiB, up (WebDAV PUT) and down (static).
+// The floor of a server in Node is files-server.ts: bare node:http, without keys, sandboxes, checksums or a contract.
 // Usage: bench/files.ts; needs nginx with its dav module (apt-get install nginx-light).
+import { once } from 'node:events';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -51,6 +53,19 @@ async function startNginx(): Promise<{ url: string; close(): void }> {
   };
 }
 
+async function startFloor(): Promise<{ url: string; close(): void }> {
+  const folder = makeScratch('bench-floor');
+  const child = spawn(process.execPath, ['bench/files-server.ts', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return {
+    url: `http://127.0.0.1:${line.toString().trim()}`,
+    close() {
+      child.kill('SIGTERM');
+      child.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    },
+  };
+}
+
 function exchange(method: string, url: URL, headers: Record<string, string>, body?: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(body.length) };
@@ -92,7 +107,7 @@ async function run({ up, down, headers }: Target): Promise<Record<string, number
 }
 
 printMachine();
-const nginx = await startNginx();
+const [nginx, floor] = [await startNginx(), await startFloor()];
 const server = await startBenchServer();
 const { id } = await server.call<{ id: string }>('POST', '/v1/agents', {
   name: 'bench',
@@ -103,20 +118,32 @@ const { id } = await server.call<{ id: string }>('POST', '/v1/agents', {
 });
 const own = (name: string) =>
   new URL(`${server.url}/v1/agents/${id}/users/bench/files/content?overwrite=true&path=${name}`);
-const theirs = (name: string) => new URL(`${nginx.url}/files/${name}`);
-const rounds: { capstan: Record<string, number>; nginx: Record<string, number> }[] = [];
+const peer = (url: string): Target => {
+  const at = (name: string) => new URL(`${url}/files/${name}`);
+  return { up: at, down: at, headers: {} };
+};
+const targets: Record<string, Target> = {
+  nginx: peer(nginx.url),
+  'bare node:http': peer(floor.url),
+  Capstan: { up: own, down: own, headers: { 'x-api-key': server.key } },
+};
+const rounds: Record<string, Record<string, number>>[] = [];
 for (let round = 0; round < ROUNDS; round += 1) {
-  rounds.push({
-    nginx: await run({ up: theirs, down: theirs, headers: {} }),
-    capstan: await run({ up: own, down: own, headers: { 'x-api-key': server.key } }),
-  });
+  const rates: Record<string, Record<string, number>> = {};
+  for (const [name, target] of Object.entries(targets)) rates[name] = await run(target);
+  rounds.push(rates);
 }
-console.log(`Medians of ${ROUNDS} rounds.\n| | Capstan /s | nginx /s | ratio |\n|---|---|---|---|`);
-for (const name of Object.keys(rounds[0]?.capstan ?? {})) {
-  const [rate, other] = [median(rounds.map((r) => r.capstan[name]!)), median(rounds.map((r) => r.nginx[name]!))];
-  console.log(`| ${name} | ${rate.toFixed(1)} | ${other.toFixed(1)} | ${(rate / other).toFixed(2)} |`);
+console.log(`Medians of ${ROUNDS} rounds, exchanges a second; the ratio is Capstan's to nginx's of the same round.`);
+console.log(
+  `| | ${Object.keys(targets).join(' | ')} | ratio |\n|---|${'---|'.repeat(Object.keys(targets).length + 1)}`,
+);
+for (const exchanged of Object.keys(rounds[0]?.['nginx'] ?? {})) {
+  const rates = Object.keys(targets).map((name) => median(rounds.map((round) => round[name]![exchanged]!)).toFixed(1));
+  const ratio = median(rounds.map((round) => round['Capstan']![exchanged]! / round['nginx']![exchanged]!));
+  console.log(`| ${exchanged} | ${rates.join(' | ')} | ${ratio.toFixed(2)} |`);
 }
 console.log(`server: ${(await server.readMemory()).toFixed(0)} MiB resident`);
 agent.destroy();
 await server.close();
 nginx.close();
+floor.close();

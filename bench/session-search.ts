@@ -11,7 +11,7 @@ import { median, milliseconds, printMachine, quantile } from './support/figures.
 const EVENTS = Number(process.env['EVENTS'] ?? 1_000_000);
 const SUBJECTS = 1000;
 const PER_SESSION = 20;
-const BATCH = 50_000;
+const BATCH = 10_000;
 const QUERIES = 300;
 const WORDS = 20_000;
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { buildAgentsDocument } from '../src/contract/documents.ts';
+import { SERVICE_NAMES, buildServerDocument } from '../src/contract/services.ts';
 import { buildDefinitions } from '../src/contract/resources/definitions.ts';
 import { buildClientFiles } from './client/build.ts';
 
@@ -9,7 +9,7 @@ const ROOT = new URL('../', import.meta.url);
 
 /** What is generated from the contract, by path. */
 const FILES: Record<string, () => string> = {
-  'openapi.json': () => `${JSON.stringify(buildAgentsDocument(), null, 2)}\n`,
+  'openapi.json': () => `${JSON.stringify(buildServerDocument(SERVICE_NAMES), null, 2)}\n`,
   ...Object.fromEntries(
     Object.entries(buildDefinitions()).flatMap(([name, definition]) => {
       const build = () =>
@@ -22,7 +22,7 @@ const FILES: Record<string, () => string> = {
     }),
   ),
   ...Object.fromEntries(
-    Object.entries(buildClientFiles(buildAgentsDocument())).map(([name, text]) => [
+    Object.entries(buildClientFiles(buildServerDocument(['agents', 'video']))).map(([name, text]) => [
       `clients/typescript/generated/${name}`,
       () => text,
     ]),

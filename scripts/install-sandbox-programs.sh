@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the local sandbox needs and is not there yet: bubblewrap, which isolates what agents run, and Python,
-# which their scripts are written in.
+# Installs what `make run` needs and is not there yet: bubblewrap, which isolates what agents run, Python, which their
+# scripts are written in, and ffmpeg, which renders videos and looks into those that callers send.
 set -euo pipefail
 
 # A sandbox sees the system's own programs only: a Python in a home folder is not there for it.
@@ -11,12 +11,13 @@ has_python() {
 missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 has_python || missing+=(python3)
+command -v ffmpeg >/dev/null || missing+=(ffmpeg)
 [[ ${#missing[@]} -eq 0 ]] && exit 0
 
 as=()
 if [[ $EUID -ne 0 ]]; then as=(sudo); fi
 if command -v apt-get >/dev/null && { [[ $EUID -eq 0 ]] || command -v sudo >/dev/null; }; then
-  echo "Installing ${missing[*]}, for the sandboxes of agents"
+  echo "Installing ${missing[*]}, for the sandboxes of agents and for videos"
   "${as[@]}" apt-get update -qq || true
   for package in "${missing[@]}"; do
     "${as[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" >/dev/null || true
@@ -29,4 +30,8 @@ fi
 if ! has_python; then
   echo "python3 is missing and could not be installed. Install it with the package manager of this system. Until then the" >&2
   echo "tool execute_code, and every other use of Python by an agent, fails." >&2
+fi
+if ! command -v ffmpeg >/dev/null; then
+  echo "ffmpeg is missing and could not be installed. Install it with the package manager of this system. Until then every" >&2
+  echo "video of local/storyboard-1, and every video or recording that a caller sends, fails." >&2
 fi

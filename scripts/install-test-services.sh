@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
-# Installs what `make test` runs against and is not there yet: PostgreSQL, Redis, NATS, an S3 server, and the programs of
-# the local sandbox. What cannot be installed is said and left out; the tests that need it are then skipped.
+# Installs what `make test` runs against and is not there yet: PostgreSQL, Redis, NATS, an S3 server, ffmpeg, and the
+# programs of the local sandbox. What cannot be installed is said and left out; the tests that need it are then skipped.
 set -euo pipefail
-
-VERSITYGW_VERSION=v1.8.0
-BIN="${XDG_CACHE_HOME:-$HOME/.cache}/capstan/bin"
 
 has() {
   command -v "$1" >/dev/null || [[ -x "/usr/sbin/$1" ]]
@@ -19,6 +16,10 @@ has_python() {
   [[ -x /usr/bin/python3 || -x /usr/local/bin/python3 || -x /bin/python3 ]]
 }
 
+has_chromium() {
+  has chromium || has chromium-browser || has google-chrome || has google-chrome-stable
+}
+
 install_packages() {
   local missing=()
   has_postgres || missing+=(postgresql)
@@ -26,7 +27,9 @@ install_packages() {
   has nats-server || missing+=(nats-server)
   has bwrap || missing+=(bubblewrap)
   has rg || missing+=(ripgrep)
+  has ffmpeg || missing+=(ffmpeg)
   has_python || missing+=(python3)
+  has_chromium || missing+=(chromium)
   [[ ${#missing[@]} -eq 0 ]] && return
 
   if ! has apt-get; then
@@ -65,24 +68,5 @@ install_packages() {
   [[ -z $made ]] || "${as[@]}" rm -f "$policy"
 }
 
-install_versitygw() {
-  local stamp="$BIN/versitygw.version"
-  [[ -x $BIN/versitygw && $(cat "$stamp" 2>/dev/null) == "$VERSITYGW_VERSION" ]] && return
-  has versitygw && return
-  local go
-  go=$(command -v go || echo /usr/local/go/bin/go)
-  if [[ ! -x $go ]]; then
-    echo "Not installed, for want of Go: versitygw, the S3 server of the tests" >&2
-    return
-  fi
-  echo "Building versitygw $VERSITYGW_VERSION, some minutes the first time"
-  mkdir -p "$BIN"
-  if GOBIN="$BIN" "$go" install "github.com/versity/versitygw/cmd/versitygw@$VERSITYGW_VERSION"; then
-    echo "$VERSITYGW_VERSION" >"$stamp"
-  else
-    echo "Could not build versitygw, the S3 server of the tests" >&2
-  fi
-}
-
 install_packages
-install_versitygw
+"$(dirname "${BASH_SOURCE[0]}")/install-versitygw.sh"

@@ -1,118 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import { ConfigFile } from './contract/config-file.ts';
+import { DEFAULT_LOGIN_METHODS } from './contract/login/shapes.ts';
 import { describeIssues } from './contract/validation.ts';
+import type { VideoEnginesConfig } from './contract/video/engines.ts';
 import type { WebSearchConfig } from './contract/web-search.ts';
 import { StartupError, errorText } from './errors.ts';
+import { readSettings } from './settings.ts';
+import type { Environment, Settings } from './settings.ts';
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const seconds = z.coerce.number().positive().max(86_400);
-const count = z.coerce.number().int().min(1).max(10_000);
-const text = z.string().min(1);
-
-/** What a pod asks for and what it may use at most, with a comma between. */
-const amounts = (one: RegExp) =>
-  z.string().refine((value) => {
-    const parts = value.split(',');
-    return parts.length === 2 && parts.every((part) => one.test(part));
-  }, 'must be two amounts with a comma between: what a pod asks for, and what it may use');
-
-/** Every setting read from the environment; the table in docs/configuration.md follows it. */
-const Settings = z.object({
-  CAPSTAN_HOST: text.default('127.0.0.1'),
-  CAPSTAN_PORT: port.default(8080),
-  CAPSTAN_DATA_DIR: text.default('./data'),
-  CAPSTAN_API_KEY: z
-    .string()
-    .max(256)
-    .regex(/^[\x21-\x7e]+$/, 'must hold visible ASCII only')
-    .optional(),
-  CAPSTAN_CONFIG: text.optional(),
-  CAPSTAN_MASTER_KEY: z
-    .string()
-    .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64')
-    .optional(),
-  /** opens what it once sealed; everything is sealed anew by the current one at start */
-  CAPSTAN_MASTER_KEY_PREVIOUS: z
-    .string()
-    .refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64')
-    .optional(),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must start with postgres://')
-    .optional(),
-  NATS_URL: z
-    .string()
-    .regex(/^(nats|tls):\/\//, 'must start with nats://')
-    .optional(),
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//, 'must start with redis://')
-    .optional(),
-  CAPSTAN_OBJECTS: z
-    .string()
-    .regex(/^s3:\/\//, 'must start with s3://')
-    .optional(),
-  CAPSTAN_SANDBOX: z.enum(['process', 'kubernetes']).default('process'),
-  CAPSTAN_SANDBOX_NETWORK: z.enum(['none', 'host']).default('none'),
-  /** runs tools without isolation where bubblewrap cannot run */
-  CAPSTAN_SANDBOX_UNWRAPPED: z.literal('i-accept-the-risk').optional(),
-  /** where Sessions and Volumes are; the kubeconfig's or the pod's own unless set */
-  CAPSTAN_KUBERNETES_NAMESPACE: z
-    .string()
-    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be the name of a namespace')
-    .optional(),
-  CAPSTAN_SANDBOX_IMAGE: text.optional(),
-  CAPSTAN_SANDBOX_IDLE_TIMEOUT: seconds.default(900),
-  CAPSTAN_SANDBOX_RUNTIME_CLASS: text.optional(),
-  CAPSTAN_SANDBOX_STORAGE_CLASS: text.optional(),
-  CAPSTAN_SANDBOX_USER_NAMESPACES: z.enum(['on', 'off']).default('off'),
-  CAPSTAN_SANDBOX_CPU: amounts(/^\d+(\.\d+)?m?$/).default('100m,2'),
-  CAPSTAN_SANDBOX_MEMORY: amounts(/^\d+(Ki|Mi|Gi)$/).default('256Mi,2Gi'),
-  CAPSTAN_SANDBOX_SCRATCH: z
-    .string()
-    .regex(/^\d+(Ki|Mi|Gi)$/, 'must be a size such as 2Gi')
-    .default('2Gi'),
-  CAPSTAN_EGRESS_ALLOW: z.string().default(''),
-  CAPSTAN_CUSTOM_TOOL_TIMEOUT: seconds.default(300),
-  CAPSTAN_MCP_TIMEOUT: seconds.default(60),
-  CAPSTAN_MAX_STEPS: count.default(90),
-  CAPSTAN_WORKER_CONCURRENCY: count.default(64),
-  CAPSTAN_LEASE_SECONDS: seconds.default(10),
-  CAPSTAN_DATABASE_POOL: count.default(10),
-  CAPSTAN_CORS_ORIGINS: z.string().default(''),
-  CAPSTAN_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  OPENAI_API_KEY: text.optional(),
-  OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),
-  ANTHROPIC_API_KEY: text.optional(),
-  ANTHROPIC_BASE_URL: z.url().default('https://api.anthropic.com/v1'),
-});
-
-/** Read by the command line, the tests and the build, not by the server. */
-const OTHER_SETTINGS = new Set([
-  'CAPSTAN_URL',
-  'CAPSTAN_REQUIRE_ALL',
-  'CAPSTAN_FUZZ_SEED',
-  'CAPSTAN_TEST_KUBECONFIG',
-  'CAPSTAN_CACHE_DIR',
-]);
-
-export type Environment = Record<string, string | undefined>;
 export type Config = ReturnType<typeof readConfig>;
-
-function readSettings(env: Environment): z.infer<typeof Settings> {
-  for (const name of Object.keys(env)) {
-    if (name.startsWith('CAPSTAN_') && !(name in Settings.shape) && !OTHER_SETTINGS.has(name)) {
-      throw new StartupError(`Unknown setting ${name}. The settings are listed in docs/configuration.md.`);
-    }
-  }
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = Settings.safeParse(given);
-  if (!parsed.success) throw new StartupError(`Bad setting: ${describeIssues(parsed.error)}.`);
-  return parsed.data;
-}
 
 function readConfigFile(path: string | undefined): ConfigFile {
   const file = resolve(path ?? 'capstan.yaml');
@@ -132,7 +30,7 @@ function readConfigFile(path: string | undefined): ConfigFile {
 }
 
 /** A provider as the inference core takes it: its key found, wherever the file said it is. */
-function readProviders(file: ConfigFile, settings: z.infer<typeof Settings>, env: Environment) {
+function readProviders(file: ConfigFile, settings: Settings, env: Environment) {
   const providers: Record<string, ConfigFile['providers'][string] & { apiKey?: string }> = {};
   if (settings.OPENAI_API_KEY !== undefined) {
     providers['openai'] = {
@@ -161,11 +59,48 @@ function readProviders(file: ConfigFile, settings: z.infer<typeof Settings>, env
   return providers;
 }
 
+/** Undefined: the worker calls the providers itself. */
+function readGateway({ CAPSTAN_GATEWAY_URL: url, CAPSTAN_GATEWAY_KEY: apiKey }: Settings) {
+  if (url === undefined) return undefined;
+  if (apiKey === undefined) {
+    throw new StartupError(
+      'Bad setting: CAPSTAN_GATEWAY_URL needs CAPSTAN_GATEWAY_KEY, a key with the scope inference.',
+    );
+  }
+  return { baseUrl: withVersion(url), apiKey };
+}
+
+/** Undefined: no collector is told of. */
+function readOtel(settings: Settings) {
+  const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
+  const url = settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/metrics`);
+  if (url === undefined) return undefined;
+  return { url, intervalMs: settings.OTEL_METRIC_EXPORT_INTERVAL, serviceName: settings.OTEL_SERVICE_NAME };
+}
+
 function readWebSearch({ webSearch }: ConfigFile, env: Environment): WebSearchConfig | undefined {
   if (webSearch?.apiKeyEnv === undefined) return webSearch;
   const apiKey = env[webSearch.apiKeyEnv] ?? '';
   if (apiKey === '') throw new StartupError(`webSearch takes its key from ${webSearch.apiKeyEnv}, which is not set.`);
   return { ...webSearch, apiKey };
+}
+
+function readVideoSettings({ video }: ConfigFile) {
+  const { creditsPerSecond = {}, initialCredits = 1000, freeTierPaused = false, retentionDays = 30 } = video ?? {};
+  return { creditsPerSecond, initialCredits, freeTierPaused, retentionDays };
+}
+
+/** Engines of videos as their adapters take them: each with its key found. */
+function readVideoEngines({ video }: ConfigFile, env: Environment): VideoEnginesConfig {
+  const found = Object.entries(video?.engines ?? {}).map(([name, engine]) => {
+    if (engine.apiKeyEnv === undefined) return [name, engine] as const;
+    const apiKey = env[engine.apiKeyEnv] ?? '';
+    if (apiKey === '') {
+      throw new StartupError(`Video engine ${name} takes its key from ${engine.apiKeyEnv}, which is not set.`);
+    }
+    return [name, { ...engine, apiKey }] as const;
+  });
+  return Object.fromEntries(found);
 }
 
 /** Clients of the messages format name the host only; everywhere else here the version segment is part of the base. */
@@ -180,8 +115,13 @@ const list = (value: string) =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
+/** Where the API server is: what pods are told of it, where no kubeconfig is named. */
+function readKubernetes({ KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: Settings) {
+  return KUBECONFIG !== undefined || host === undefined ? {} : { pod: { host, port } };
+}
+
 /** How sandbox pods are made; `image` is undefined unless set. */
-function readPodOptions(settings: z.infer<typeof Settings>) {
+function readPodOptions(settings: Settings) {
   const [cpu = '', maxCpu = ''] = settings.CAPSTAN_SANDBOX_CPU.split(',');
   const [memory = '', maxMemory = ''] = settings.CAPSTAN_SANDBOX_MEMORY.split(',');
   const runtimeClassName = settings.CAPSTAN_SANDBOX_RUNTIME_CLASS;
@@ -213,12 +153,19 @@ export function readConfig(env: Environment) {
     sandbox: settings.CAPSTAN_SANDBOX,
     sandboxNetwork: settings.CAPSTAN_SANDBOX_NETWORK,
     sandboxUnwrapped: settings.CAPSTAN_SANDBOX_UNWRAPPED !== undefined,
+    kubernetes: readKubernetes(settings),
     kubernetesNamespace: settings.CAPSTAN_KUBERNETES_NAMESPACE,
     sandboxIdleMs: settings.CAPSTAN_SANDBOX_IDLE_TIMEOUT * 1000,
     sandboxPod: readPodOptions(settings),
     storageClass: settings.CAPSTAN_SANDBOX_STORAGE_CLASS,
     egressAllow: list(settings.CAPSTAN_EGRESS_ALLOW),
     corsOrigins: list(settings.CAPSTAN_CORS_ORIGINS),
+    login: {
+      chromium: settings.CAPSTAN_CHROMIUM,
+      searchPath: env['PATH'] ?? '',
+      methods: file.login?.methods ?? DEFAULT_LOGIN_METHODS,
+      concurrency: settings.CAPSTAN_LOGIN_CONCURRENCY,
+    },
     customToolTimeoutMs: settings.CAPSTAN_CUSTOM_TOOL_TIMEOUT * 1000,
     mcpTimeoutMs: settings.CAPSTAN_MCP_TIMEOUT * 1000,
     maxSteps: settings.CAPSTAN_MAX_STEPS,
@@ -227,7 +174,15 @@ export function readConfig(env: Environment) {
     logLevel: settings.CAPSTAN_LOG_LEVEL,
     providers: readProviders(file, settings, env),
     models: file.models,
+    gateway: readGateway(settings),
+    otel: readOtel(settings),
     webSearch: readWebSearch(file, env),
+    video: {
+      engines: readVideoEngines(file, env),
+      settings: readVideoSettings(file),
+      concurrency: settings.CAPSTAN_VIDEO_CONCURRENCY,
+      publicUrl: settings.CAPSTAN_PUBLIC_URL,
+    },
     file,
   };
 }

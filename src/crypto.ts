@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 
 export function sha256(text: string | Uint8Array): string {
   return createHash('sha256').update(text).digest('hex');
@@ -7,6 +7,11 @@ export function sha256(text: string | Uint8Array): string {
 /** URL-safe random text of `bytes` random bytes. */
 export function randomToken(bytes: number): string {
   return randomBytes(bytes).toString('base64url');
+}
+
+/** 32 bytes for one purpose from a master key in base64: neither another purpose's key nor the master follows from them. */
+export function deriveKey(masterKey: string, purpose: string): Buffer {
+  return createHmac('sha256', Buffer.from(masterKey, 'base64')).update(`capstan ${purpose}`).digest();
 }
 
 /** AES-256-GCM. The context (for instance a row's id) is authenticated, so a sealed value cannot be moved. */

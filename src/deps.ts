@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openMemoryBus } from './backends/bus/memory.ts';
 import type { Bus } from './backends/bus/bus.ts';
 import type { Db } from './backends/db/db.ts';
+import { openPglite } from './backends/db/pglite.ts';
 import type { Limits } from './backends/limits/limits.ts';
 import type { Objects } from './backends/objects/objects.ts';
 import type { Sandboxes } from './backends/sandbox/sandbox.ts';
@@ -12,12 +13,14 @@ import { findRipgrep } from './backends/sandbox/ripgrep.ts';
 import { openProcessSandboxes } from './backends/sandbox/process.ts';
 import { buildSigner } from './backends/sandbox/token.ts';
 import type { Config } from './config.ts';
+import { deriveKey } from './crypto.ts';
 import { openEgress } from './egress/egress.ts';
 import { StartupError, errorText } from './errors.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Logger } from './log.ts';
 import { buildMasterKeys, ensureMasterKeyFile } from './master-key.ts';
 import type { MasterKeys } from './master-key.ts';
+import { findPreparedDatabase } from './prepared-database.ts';
 import { clearLeases } from './store/leases.ts';
 import { runMigrations } from './store/migrate.ts';
 import { ensureEventPartitions } from './store/partitions.ts';
@@ -27,7 +30,6 @@ import { openMcp } from './mcp/mcp.ts';
 
 /** An SDK costs up to half a second to load, so only what the configuration names is loaded. */
 const adapters = {
-  pglite: () => import('./backends/db/pglite.ts'),
   postgres: () => import('./backends/db/postgres.ts'),
   nats: () => import('./backends/bus/nats.ts'),
   redis: () => import('./backends/limits/redis.ts'),
@@ -81,7 +83,7 @@ async function openDatabase(config: Config): Promise<Db> {
   const { databaseUrl: url, databasePool: poolSize, dataDir } = config;
   const db =
     url === undefined
-      ? await (await adapters.pglite()).openPglite({ dataDir: join(dataDir, 'database') })
+      ? await openPglite({ dataDir: join(dataDir, 'database'), template: findPreparedDatabase() })
       : await (await adapters.postgres()).openPostgres({ url, poolSize });
   await runMigrations(db);
   await ensureEventPartitions(db, new Date());
@@ -97,14 +99,17 @@ async function openLimits({ redisUrl: url }: Config): Promise<Limits> {
   return url === undefined ? openMemoryLimits() : (await adapters.redis()).openRedis({ url });
 }
 
-async function openObjects({ objectsUrl: url, dataDir }: Config): Promise<Objects> {
-  return url === undefined ? openFiles({ dir: join(dataDir, 'objects') }) : (await adapters.s3()).openS3({ url });
+async function openObjects(config: Config): Promise<Objects> {
+  const { objectsUrl: url, dataDir } = config;
+  if (url !== undefined) return (await adapters.s3()).openS3({ url });
+  const signingKey = deriveKey(readMasterKey(config), 'signed addresses of objects');
+  return openFiles({ dir: join(dataDir, 'objects'), signingKey });
 }
 
 async function openSandboxes(config: Config, log: Logger): Promise<Sandboxes> {
   if (config.sandbox === 'kubernetes') {
     const { openKubernetes, openKubernetesSandboxes } = await adapters.kubernetes();
-    const kubernetes = openKubernetes();
+    const kubernetes = await openKubernetes(config.kubernetes);
     const namespace = config.kubernetesNamespace ?? kubernetes.namespace ?? 'default';
     const signer = buildSigner(readMasterKey(config));
     const sandboxes = await openKubernetesSandboxes({ kubernetes, namespace, signer, log });

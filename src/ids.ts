@@ -1,6 +1,6 @@
 import { typeidUnboxed } from 'typeid-js';
 
-/** Prefixes of the identifiers that callers see, and of those that stay inside (`trd_`, `cal_`, `att_`). */
+/** Prefixes of the identifiers that callers see, and of those that stay inside (`trd_`, `cal_`, `att_`, `job_`). */
 export type IdPrefix =
   | 'agt'
   | 'ver'
@@ -17,10 +17,13 @@ export type IdPrefix =
   | 'tpl'
   | 'ast'
   | 'att'
+  | 'chl'
+  | 'job'
   | 'req'
   | 'trd'
   | 'cal'
-  | 'wrk';
+  | 'wrk'
+  | 'upl';
 
 /** `prefix_` and 26 Crockford base-32 characters of a UUIDv7: sorts by time of creation. */
 export function newId(prefix: IdPrefix): string {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { seal, sha256, unseal } from './crypto.ts';
 import { StartupError } from './errors.ts';
@@ -18,6 +18,8 @@ export type MasterKeys = {
   seal(plaintext: string, context: string): Sealed;
   /** Throws `UnsealError`. */
   unseal(sealed: Sealed, context: string): string;
+  /** Names a text for lookup: equal for equal texts and purposes, and of no use to whoever has no key. Hexadecimal. */
+  fingerprint(purpose: string, text: string): string;
   /** The same secret under the current master key; undefined when it is already. Throws `UnsealError`. */
   rewrap(sealed: Sealed, context: string): Sealed | undefined;
 };
@@ -49,6 +51,10 @@ export function buildMasterKeys(current: string, previous?: string): MasterKeys 
         dataKey: seal(own.key, dataKey.toString('base64'), `${context}/key`),
         masterKeyId: own.id,
       };
+    },
+    fingerprint(purpose, text) {
+      const key = hkdfSync('sha256', own.key, '', `capstan fingerprint/${purpose}`, KEY_BYTES);
+      return createHmac('sha256', Buffer.from(key)).update(text).digest('hex');
     },
     unseal: (sealed, context) => attempt(openDataKey(sealed, context), sealed.sealed, context),
     rewrap(sealed, context) {

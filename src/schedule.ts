@@ -124,7 +124,8 @@ export function describeSchedule(text: string): string {
 
 function describeCron(pattern: string): string {
   try {
-    return cronstrue.toString(pattern, { use24HourTimeFormat: true });
+    // It knows names of months and days in either case, but `L` in capitals only.
+    return cronstrue.toString(pattern.toUpperCase(), { use24HourTimeFormat: true });
   } catch {
     return pattern;
   }

@@ -77,6 +77,35 @@ describe('settings', () => {
     });
     expect(readConfig({}).providers).toEqual({});
   });
+
+  it('name a collector of metrics by the usual variables', () => {
+    expect(readConfig({}).otel).toBeUndefined();
+    expect(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/' }).otel).toEqual({
+      url: 'http://c:4318/v1/metrics',
+      intervalMs: 60_000,
+      serviceName: 'capstan-gateway',
+    });
+    const whole = {
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://c/m',
+      OTEL_METRIC_EXPORT_INTERVAL: '500',
+      OTEL_SERVICE_NAME: 'g',
+    };
+    expect(readConfig(whole).otel).toEqual({ url: 'http://c/m', intervalMs: 500, serviceName: 'g' });
+    expect(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nowhere' })).toThrow('OTEL_EXPORTER_OTLP_ENDPOINT');
+  });
+
+  it('name a gateway for the workers, with its key', () => {
+    const url = 'http://gateway:8080';
+    expect(readConfig({ CAPSTAN_GATEWAY_URL: url, CAPSTAN_GATEWAY_KEY: 'k' }).gateway).toEqual({
+      baseUrl: `${url}/v1`,
+      apiKey: 'k',
+    });
+    expect(readConfig({}).gateway).toBeUndefined();
+    expect(() => readConfig({ CAPSTAN_GATEWAY_URL: url })).toThrow('CAPSTAN_GATEWAY_KEY');
+    expect(() => readConfig({ CAPSTAN_GATEWAY_URL: 'ftp://x', CAPSTAN_GATEWAY_KEY: 'k' })).toThrow(
+      'CAPSTAN_GATEWAY_URL',
+    );
+  });
 });
 
 describe('capstan.yaml', () => {

@@ -19,6 +19,7 @@ describe('the text of a schedule', () => {
     ['2030-05-06T07:08:09.5Z', '2030-05-06T07:08:09.500Z', 'once at 2030-05-06 07:08 UTC'],
     ['2030-05-06T07:08:00+02:00', '2030-05-06T05:08:00.000Z', 'once at 2030-05-06 05:08 UTC'],
     ['0  9 * * 1-5', '0 9 * * 1-5', 'At 09:00, Monday through Friday'],
+    ['0 9 L * *', '0 9 l * *', 'At 09:00, on the last day of the month'],
     ['*/15 * * * *', '*/15 * * * *', 'Every 15 minutes'],
     ['0 0 1 JAN *', '0 0 1 jan *', 'At 00:00, on day 1 of the month, only in January'],
   ])('%j is kept as %j and shown as %j', (source, text, display) => {

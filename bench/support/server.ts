@@ -6,8 +6,11 @@ import { makeScratch } from '../../test/support/scratch.ts';
 export type BenchServer = {
   url: string;
   key: string;
+  /** may make keys of any organization */
+  adminKey: string;
   /** from spawn to the line that says it listens */
   readyMs: number;
+  pid: number;
   /** resident memory of the process, MiB */
   readMemory(): Promise<number>;
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
@@ -58,7 +61,9 @@ export async function startBenchServer(env: Record<string, string> = {}, dataDir
   return {
     url,
     key,
+    adminKey: KEY,
     readyMs,
+    pid: child.pid!,
     call,
     async readMemory() {
       const { readFile } = await import('node:fs/promises');

@@ -1,18 +1,4 @@
-/** The part of JSON Schema that the contract's shapes come to. */
-export type Schema = {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  format?: string;
-  description?: string;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  additionalProperties?: Schema | boolean;
-  oneOf?: Schema[];
-  anyOf?: Schema[];
-};
+import type { Schema } from '../../src/http/docs/document.ts';
 
 export function refName(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);

@@ -41,7 +41,7 @@ function showAgent(agent: Agent): string {
 function check<T>(schema: z.ZodType<T>, fields: Record<string, unknown>): T {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
-  throw new CliFault(`The definition is not valid: ${describeIssues(parsed.error)}`, 2);
+  throw new CliFault(`The definition is not valid: ${describeIssues(parsed.error, 'body', fields)}`, 2);
 }
 
 export function addAgentCommands(program: Command): void {

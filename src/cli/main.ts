@@ -1,10 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { addAgentCommands } from './agents.ts';
 import { addChatCommand } from './chat/command.ts';
+import { addCreditCommands } from './credits.ts';
 import { addEventCommands } from './events.ts';
 import { CliFault, describeFault } from './fault.ts';
 import { addKeyCommands } from './keys.ts';
 import { addSessionCommands } from './sessions.ts';
+import { addTemplateCommands } from './templates.ts';
 
 function buildProgram(): Command {
   const program = new Command('capstan')
@@ -17,6 +19,8 @@ function buildProgram(): Command {
   addSessionCommands(program);
   addEventCommands(program);
   addKeyCommands(program);
+  addCreditCommands(program);
+  addTemplateCommands(program);
   return throwInsteadOfExit(program);
 }
 

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { buildAllowList } from './allow.ts';
 import { boundBody } from './body.ts';
 import { buildCheck, openDispatcher, resolveBySystem } from './dispatcher.ts';
-import type { Resolve } from './dispatcher.ts';
+import type { CheckHost, Resolve } from './dispatcher.ts';
 import { EgressError, findEgressError } from './error.ts';
 import { MAX_REDIRECTS, buildNextHop, isRedirect } from './redirect.ts';
 import type { Hop } from './redirect.ts';
@@ -28,6 +28,8 @@ export type Egress = {
   dispatcher: Dispatcher;
   /** Throws an `EgressError` when the URL may not be asked; connecting checks again. */
   check(url: string | URL): Promise<void>;
+  /** For whoever connects by itself: to these addresses and no others. Throws an `EgressError`. */
+  resolve: CheckHost;
   close(): Promise<void>;
 };
 
@@ -81,6 +83,7 @@ export function openEgress(options: EgressOptions): Egress {
       const url = readUrl(input);
       await check(url.hostname, portOf(url));
     },
+    resolve: check,
     close: () => dispatcher.destroy(),
   };
 }

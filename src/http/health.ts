@@ -5,11 +5,9 @@ import type { HttpDeps, HttpPorts } from './deps.ts';
 
 const PING_MS = 2000;
 
-async function ping(
-  { log }: HttpPorts,
-  name: string,
-  port: { ping(): Promise<void> },
-): Promise<[string, 'ok' | 'unavailable']> {
+type Probe = { ping(): Promise<void> };
+
+async function ping({ log }: HttpPorts, name: string, port: Probe): Promise<[string, 'ok' | 'unavailable']> {
   const timeout = new AbortController();
   try {
     await Promise.race([
@@ -25,6 +23,11 @@ async function ping(
   } finally {
     timeout.abort();
   }
+}
+
+/** What `/readyz` asks besides where sessions are served or run. */
+export function listSessionBackends({ sandboxes, objects }: Record<'sandboxes' | 'objects', Probe>) {
+  return { sandbox: sandboxes, objects };
 }
 
 /** `GET /livez`, `GET /readyz` and `GET /metrics`; open, without a key. */

@@ -8,10 +8,15 @@ export type HttpMetrics = {
   streams: Gauge;
 };
 
-/** Registers the role's metrics. Without a registry it makes one and adds the process's own metrics to it. */
-export function openMetrics(shared?: Registry): HttpMetrics {
-  const registry = shared ?? new Registry();
-  if (shared === undefined) collectDefaultMetrics({ register: registry });
+/** A registry with the process's own metrics, for all roles of the process. */
+export function openRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** Registers the role's metrics. */
+export function openMetrics(registry: Registry = openRegistry()): HttpMetrics {
   return {
     registry,
     requests: new Histogram({

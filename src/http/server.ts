@@ -45,6 +45,8 @@ export function buildHttpServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     forceCloseConnections: 'idle',
+    // What still comes while the server closes is answered like any other, and told to come elsewhere next time.
+    return503OnClosing: false,
     frameworkErrors: (error, request, reply) => send(log, error, request, reply),
     clientErrorHandler: refuseConnection,
   });

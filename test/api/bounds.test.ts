@@ -56,11 +56,13 @@ const AGENT_CASES: Case[] = [
   ['skills[0].content', ' \n', 'must not be blank'],
   ['skills[0].content', long(100_000), 'must be at most 100000 characters'],
   ['tools[0].type', CANARY, 'must be a known type'],
+  ['tools[0].type', undefined, 'is required'],
   ['roles[0].name', '', 'must be at least 1 characters'],
   ['roles[0].name', long(200), 'must be at most 200 characters'],
   ['roles[0].description', long(20_000), 'must be at most 20000 characters'],
   ['roles[0].tools', undefined, 'is required'],
   ['mcpServers[0].type', CANARY, 'must be one of "url"'],
+  ['mcpServers[0].type', undefined, 'is required'],
   ['mcpServers[0].name', '', 'must be at least 1 characters'],
   ['mcpServers[0].url', CANARY, 'must be a valid url'],
   ['mcpServers[0].url', `ftp://${CANARY}.example`, 'must be a valid url'],
@@ -127,6 +129,16 @@ test.each([
   expect(
     await listFaults('POST', '/v1/agents', { ...AGENT, [field]: [item, item] }, `${field}[1]: must be unique`),
   ).toEqual([]);
+});
+
+test.each([
+  { type: 'agent_toolset', configs: [{ name: 'file' }, { name: 'file', enabled: false }] },
+  { type: 'mcp_toolset', mcpServerName: 'files', configs: [{ name: 'read' }, { name: 'read', enabled: false }] },
+])('two settings of one name are refused in an $type', async (tool) => {
+  const constraint = 'tools[0].configs[1]: must be unique';
+  expect(await listFaults('POST', '/v1/agents', { ...AGENT, mcpServers: [server], tools: [tool] }, constraint)).toEqual(
+    [],
+  );
 });
 
 test.each([

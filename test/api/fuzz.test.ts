@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Document } from '../../src/api/docs/document.ts';
+import type { Document } from '../../src/http/docs/document.ts';
 import { buildAgentsDocument } from '../../src/contract/documents.ts';
 import { openAnswerCheck } from './fuzz/answers.ts';
 import { makeRequests } from './fuzz/requests.ts';

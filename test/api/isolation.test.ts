@@ -57,6 +57,8 @@ const BODIES: Record<string, object> = {
     connector: { type: 'catalog', id: 'tools' },
     authentication: { type: 'none' },
   },
+  writeFile: { path: 'a', content: 'x' },
+  uploadFile: { path: 'a', content: 'x' },
   makeDirectory: { path: 'a' },
   moveFile: { from: 'a', to: 'b' },
   copyFile: { from: 'a', to: 'b' },
@@ -97,7 +99,7 @@ test.each(scoped.map((route) => [route.id, route] as const))(
   async (id, route) => {
     const resource = route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? name);
     const path = QUERIES[id] === undefined ? resource : `${resource}?${QUERIES[id]}`;
-    const request = route.body === undefined ? {} : { body: BODIES[id] };
+    const request = BODIES[id] === undefined ? {} : { body: BODIES[id] };
     const reply = await api.call(route.method, path, { ...request, key: api.otherKey });
     expect([reply.status, reply.body.error]).toEqual([404, 'not_found']);
     expect(Object.values(ids).some((own) => own.length > 20 && reply.text.includes(own))).toBe(false);

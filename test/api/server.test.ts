@@ -121,6 +121,21 @@ test('what is no HTTP is answered in the service’s shape', async () => {
   expect(chunk.toString()).toMatch(/^HTTP\/1\.1 400 [\s\S]*x-request-id: req_[\s\S]*"error":"validation_error"/);
 });
 
+test('what comes while the server closes is answered, and its connection is the last', async () => {
+  const server = await startApi(api.backends, { host: '127.0.0.1', port: 0 });
+  const socket = connect(server.port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const write = (part: string) => new Promise((resolve) => socket.write(part, resolve));
+  await write(`GET /v1/agents HTTP/1.1\r\nhost: x\r\nx-api-key: ${api.key}\r\n`);
+  // The first bytes have to be seen, so that the connection is not taken for an idle one.
+  await fetch(`http://127.0.0.1:${server.port}/livez`);
+  const closed = server.close();
+  await write('\r\n');
+  await Promise.all([once(socket, 'close'), closed]);
+  expect(text).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close\r\n/i);
+});
+
 test('a fault of our own is 500 with nothing of it; an unreachable backend 503 with Retry-After', async () => {
   const failing = (error: Error) => ({
     ...api.backends.db,

@@ -134,3 +134,36 @@ it('runs through a symlink, and says nothing on stderr', async () => {
   expect(help).toMatch(/^Usage: capstan /);
   expect(await server.capstan(['--help'])).toMatchObject({ code: 0, err: '' });
 });
+
+describe('credits and templates', () => {
+  it('are granted to an organization, and shown', async () => {
+    await json('keys', 'create', '--org', 'acme');
+    const { out } = await server.capstan(['credits', 'grant', '500', '--org', 'acme']);
+    expect(out).toBe('acme has 1500 credits, 0 more are set aside\n');
+    const taken = await server.capstan(['credits', 'grant', '--json', '--org', 'acme', '--', '-100']);
+    expect(JSON.parse(taken.out)).toEqual({ balance: 1400, reserved: 0 });
+    expect(await json('credits', 'show')).toEqual({ balance: 1000, reserved: 0 });
+    const bad = await server.capstan(['credits', 'grant', '1.5', '--org', 'acme']);
+    expect(bad).toMatchObject({ code: 2, err: 'capstan: The amount must be a whole number.\n' });
+    expect(await server.capstan(['credits', 'grant', '1', '--org', 'nobody'])).toMatchObject({
+      code: 1,
+      err: 'capstan: No such organization.\n',
+    });
+  });
+
+  it('are applied from a file, again in the place of those that are there', async () => {
+    const file = join(server.dataDir, '../templates.yaml');
+    const text = (title: string) =>
+      `- { id: dawn, title: ${title}, kind: video, modelName: local/storyboard-1, featured: true }\n`;
+    for (const title of ['Dawn', 'Dusk']) {
+      writeFileSync(file, text(title));
+      expect((await server.capstan(['templates', 'apply', '-f', file])).out).toMatch(
+        new RegExp(`^dawn .*${title}`, 'm'),
+      );
+    }
+    writeFileSync(file, '- { title: x, kind: song, modelName: m }\n');
+    const { code, err } = await server.capstan(['templates', 'apply', '-f', file]);
+    expect(code).toBe(2);
+    expect(err).toContain('[0].kind: must be one of "image", "video"');
+  });
+});

@@ -3,7 +3,6 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { copyEmbeddedTemplate } from '../support/template.ts';
 import { makeScratch } from '../support/scratch.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -61,7 +60,6 @@ export function run(args: string[], env: Record<string, string>, cwd: string, in
 export async function startServer(settings: Record<string, string> = {}): Promise<CliServer> {
   const folder = makeScratch('cli');
   const dataDir = join(folder, 'data');
-  await copyEmbeddedTemplate(join(dataDir, 'database'));
   const server = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'all'], {
     env: buildEnvironment({
       CAPSTAN_PORT: '0',

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitFor } from '../cli/server.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { copyEmbeddedTemplate } from '../support/template.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -24,7 +23,6 @@ async function findPort(): Promise<number> {
 export async function startRestartable() {
   const folder = makeScratch('client');
   const dataDir = join(folder, 'data');
-  await copyEmbeddedTemplate(join(dataDir, 'database'));
   const port = await findPort();
   const env = {
     PATH: process.env['PATH'] ?? '',

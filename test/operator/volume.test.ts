@@ -25,7 +25,7 @@ const buildClaim = (has: string, asked = has, over: Partial<Claim> = {}): Claim 
   metadata: {
     ...metadata,
     uid: 'c-1',
-    ownerReferences: [{ apiVersion: 'x', kind: 'Volume', name: 'vol-1', uid: 'u-1' }],
+    ownerReferences: [{ uid: 'u-1' }],
   },
   spec: { resources: { requests: { storage: asked } } },
   status: { phase: 'Bound', capacity: { storage: has } },

@@ -19,7 +19,7 @@ const HTTP: Places = ['src/http/'];
 const DOCUMENTS: Places = ['src/documents/'];
 const WEB: Places = ['src/web/'];
 const KUBERNETES: Places = ['src/kubernetes/'];
-const ROOTS: Places = ['src/deps.ts', 'src/roles.ts', 'src/main.ts'];
+const ROOTS: Places = ['src/deps.ts', 'src/prepared-database.ts', 'src/roles/', 'src/start.ts', 'src/main.ts'];
 const role = (...more: Places) => [...CONTRACT, ...BASE, ...PORTS, ...STORE, 'src/egress/', ...more];
 
 /** Which files of ours a file may import, by the first entry that it falls under. Files of its own entry always. */
@@ -29,7 +29,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
     may: ['src/', 'clients/', 'operator/', 'sandbox-image/', 'scripts/', 'test/'],
   },
   { from: CONTRACT, may: [] },
-  { from: ['src/config.ts', ...BASE], may: [...CONTRACT, ...BASE] },
+  { from: ['src/config.ts', 'src/settings.ts', ...BASE], may: [...CONTRACT, ...BASE] },
   { from: KUBERNETES, may: [...CONTRACT, ...BASE] },
   ...['db', 'bus', 'sandbox', 'objects', 'limits'].map((port) => ({
     from: [`src/backends/${port}/`],
@@ -57,7 +57,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: ['src/cli/'], may: [...CONTRACT, ...BASE, 'clients/typescript/'] },
   { from: ['clients/typescript/'], may: [] },
   { from: ['operator/'], may: [...CONTRACT, ...BASE, ...KUBERNETES] },
-  { from: ['sandbox-image/'], may: ['src/contract/executor.ts'] },
+  { from: ['sandbox-image/'], may: ['src/contract/executor.ts', 'src/contract/executor-link.ts'] },
 ];
 
 /** Packages that only these files may import; others are free where own code is. */
@@ -72,11 +72,12 @@ const PACKAGES: Readonly<Record<string, Places>> = {
   ioredis: ['src/backends/limits/'],
   nats: ['src/backends/bus/'],
   pg: ['src/backends/db/'],
+  'pg-boss': ['src/video/jobs/'],
 };
 
 const TOOLING: Places = ['test/', 'bench/', 'scripts/', '*.config.ts'];
 const READS_ENVIRONMENT: Places = ['src/config.ts', 'src/main.ts', 'src/cli/', 'sandbox-image/', ...TOOLING];
-const PRINTS: Places = ['src/cli/', 'src/main.ts', 'bench/', 'scripts/'];
+const PRINTS: Places = ['src/cli/', 'src/main.ts', 'src/start.ts', 'bench/', 'scripts/'];
 const BARRELS: Places = ['src/contract/index.ts', 'clients/typescript/index.ts'];
 const MAX_LINES = 300;
 

@@ -14,6 +14,7 @@ import { openTestVaults } from './vaults.ts';
 
 /** A sandbox port that runs no session: it notes what it is asked, and fails while `fail` is set. Files are real. */
 export type NotedSandboxes = Sandboxes & {
+  announced: SandboxTarget[];
   warmed: VolumeKey[];
   removed: SandboxTarget[];
   /** agents whose volumes were deleted */
@@ -29,10 +30,13 @@ export function openNotedSandboxes(): NotedSandboxes {
     list.push(item);
   };
   const noted: NotedSandboxes = {
+    announced: [],
     warmed: [],
     removed: [],
     deleted: [],
     fail: false,
+    announce: (target) => note(noted.announced, target),
+    prepare: async () => undefined,
     acquire: () => Promise.reject(new Error('no sandbox here')),
     warm: (volume) => note(noted.warmed, volume),
     remove: (target) => note(noted.removed, target),

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { Db } from '../../src/backends/db/db.ts';
 import { openPglite } from '../../src/backends/db/pglite.ts';
 import { openPostgres } from '../../src/backends/db/postgres.ts';
+import { findPreparedDatabase } from '../../src/prepared-database.ts';
 import { makeScratch } from './scratch.ts';
-import { TEMPLATE, copyEmbeddedTemplate, withDatabase } from './template.ts';
+import { TEMPLATE, withDatabase } from './template.ts';
 
 /** A migrated database of a test file's own. `close` deletes it. */
 export type TestDatabase = { db: Db; close(): Promise<void> };
@@ -14,8 +15,7 @@ export type TestDatabase = { db: Db; close(): Promise<void> };
 /** Embedded; needs nothing installed. About 0.5 s. */
 export async function openEmbeddedDatabase(): Promise<TestDatabase> {
   const folder = makeScratch('db');
-  await copyEmbeddedTemplate(join(folder, 'db'));
-  const db = await openPglite({ dataDir: join(folder, 'db') });
+  const db = await openPglite({ dataDir: join(folder, 'db'), template: findPreparedDatabase() });
   return {
     db,
     close: async () => {

@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ERROR_STATUS, publicCode } from '../../src/contract/errors.ts';
+import type { ErrorCode } from '../../src/contract/errors.ts';
 import { AGENT_SERVICE_ROUTES, buildAgentsDocument } from '../../src/contract/documents.ts';
-import { listErrorCodes } from '../../src/contract/openapi.ts';
+import { AGENT_ERRORS, listErrorCodes } from '../../src/contract/openapi.ts';
 import type { Route } from '../../src/contract/route.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
@@ -31,7 +32,7 @@ const PATTERNS = AGENT_SERVICE_ROUTES.map((route) => ({
 }));
 
 /** The operation that a request means; a path without parameters goes before one with. */
-export function findRoute(method: string, url: string): Route | undefined {
+export function findRoute(method: string, url: string): Route<ErrorCode> | undefined {
   const path = url.split('?')[0] ?? '';
   const found = PATTERNS.filter(({ route, pattern }) => route.method === method && pattern.test(path));
   return (found.find(({ route }) => route.path === path) ?? found[0])?.route;
@@ -49,6 +50,8 @@ export function checkDocumented(method: string, url: string, status: number, bod
     return;
   }
   const { error } = body as { error?: string };
-  const known = listErrorCodes(route).some((code) => publicCode(code) === error && ERROR_STATUS[code] === status);
+  const known = listErrorCodes(route, AGENT_ERRORS).some(
+    (code) => publicCode(code) === error && ERROR_STATUS[code] === status,
+  );
   if (!known) throw new Error(`${route.id} answered ${status} ${error}, which is not documented`);
 }

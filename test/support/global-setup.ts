@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 import type { TestProject } from 'vitest/node';
-
 import { startKubernetes } from './services/kubernetes.ts';
 import { startNats } from './services/nats.ts';
 import { startPostgres } from './services/postgres.ts';
@@ -28,7 +30,7 @@ const STARTERS: Record<string, () => Promise<Service | undefined>> = {
   nats: startNats,
   redis: startRedis,
   s3: startS3,
-  kubernetes: startKubernetes,
+  kubernetes: () => startKubernetes(),
 };
 
 const started = new Map<string, Promise<Service | undefined>>();
@@ -48,11 +50,15 @@ const server = createServer((request, response) => {
   void answer();
 });
 
+const PREPARE = fileURLToPath(new URL('../../scripts/prepare-database.ts', import.meta.url));
+
 /**
  * Real servers for a test run, each started when the first test file asks for it (`findService`), so that a run of unit
  * tests alone starts none. All are ended with the run.
  */
 export async function setup(project: TestProject): Promise<void> {
+  // Every embedded database of the run is a copy of it.
+  await promisify(execFile)(process.execPath, [PREPARE]);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   project.provide('servicesUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }

@@ -4,7 +4,6 @@ import { buildApi } from './chat.ts';
 import { spawnServer } from './crash/server.ts';
 import type { ServerProcess } from './crash/server.ts';
 import { makeScratch } from './scratch.ts';
-import { copyEmbeddedTemplate } from './template.ts';
 
 const KEY = 'cap_key_of_a_server_that_is_killed';
 
@@ -13,7 +12,6 @@ export async function openRestarts(name: string) {
   const folder = makeScratch(name);
   const servers: ServerProcess[] = [];
   mkdirSync(join(folder, 'tmp'));
-  await copyEmbeddedTemplate(join(folder, 'database'));
   return {
     folder,
     async start() {
@@ -21,13 +19,14 @@ export async function openRestarts(name: string) {
         TMPDIR: join(folder, 'tmp'),
         CAPSTAN_DATA_DIR: folder,
         CAPSTAN_API_KEY: KEY,
-        CAPSTAN_LEASE_SECONDS: '1',
+        // Soon over for whoever takes the session, and long enough for a busy machine.
+        CAPSTAN_LEASE_SECONDS: '3',
       };
       const server = spawnServer({ role: 'all', env });
       servers.push(server);
       const ready = await server.ready;
       if (!('url' in ready)) throw new Error(server.output());
-      return { server, api: buildApi(ready.url, KEY, 'script/demo') };
+      return { server, url: ready.url, api: buildApi(ready.url, KEY, 'script/demo') };
     },
     async close() {
       for (const server of servers) server.signal('SIGKILL');

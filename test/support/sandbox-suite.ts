@@ -23,6 +23,9 @@ export function describeSandboxes(name: string, open: () => Promise<Opened>): vo
 
     beforeAll(async () => {
       opened = await open();
+      // Hints, which change nothing but the time; no other session here has had any.
+      for (const hint of ['announce', 'announce', 'prepare', 'prepare'] as const)
+        await opened.sandboxes[hint](newTarget());
       sandbox = await opened.sandboxes.acquire(newTarget(), NEVER);
     });
     afterAll(() => opened.close());

@@ -1,4 +1,4 @@
-import { mkdtempSync, statfsSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,7 +14,14 @@ function findBase(): string {
   }
 }
 
-/** A new folder for a test's files; whoever makes it deletes it. */
+const made: string[] = [];
+process.once('exit', () => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder for a test's files. What is left of it goes with the process. */
 export function makeScratch(name: string): string {
-  return mkdtempSync(join(findBase(), `capstan-${name}-`));
+  const folder = mkdtempSync(join(findBase(), `capstan-${name}-`));
+  made.push(folder);
+  return folder;
 }

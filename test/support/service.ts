@@ -11,10 +11,11 @@ import { openRedis } from '../../src/backends/limits/redis.ts';
 import type { Objects } from '../../src/backends/objects/objects.ts';
 import { openFiles } from '../../src/backends/objects/files.ts';
 import { openProcessSandboxes } from '../../src/backends/sandbox/process.ts';
-import type { ProviderModel, WireFormat } from '../../src/contract/config.ts';
+import type { ProviderModel, ProvidersConfig, WireFormat } from '../../src/contract/config.ts';
 import { SCOPES } from '../../src/contract/keys.ts';
 import type { WebSearchConfig } from '../../src/contract/web-search.ts';
 import { openInference } from '../../src/inference/inference.ts';
+import type { Inference } from '../../src/inference/model.ts';
 import { openLog } from '../../src/log.ts';
 import { createKey } from '../../src/store/keys.ts';
 import { openAppender } from '../../src/worker/appender.ts';
@@ -39,6 +40,8 @@ export type ServiceOptions = {
   maxSteps?: number;
   webSearch?: WebSearchConfig;
   visionModel?: string;
+  /** how the workers call models; absent: straight */
+  openInference?: (providers: ProvidersConfig) => Promise<Inference>;
   /** beside the product's own */
   tools?: Tool[];
 };
@@ -119,7 +122,9 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
       models: MODELS,
     },
   } as const;
-  const inference = use(openInference({ providers, models: {}, log, retry: { baseMs: 1 } }));
+  const open =
+    options.openInference ?? ((all) => openInference({ providers: all, models: {}, log, retry: { baseMs: 1 } }));
+  const inference = use(await open(providers));
   const tools = new Map([...buildTools(), ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
   for (let number = 0; number < (options.workers ?? 1); number += 1) {
     const ports = await openPorts(`worker-${number}`);

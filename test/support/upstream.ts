@@ -1,9 +1,10 @@
 import type { WireFormat } from '../../src/contract/config.ts';
 import { collectReply } from '../../src/inference/collect.ts';
-import type { AssistantPart, ModelReply, ModelRequest } from '../../src/inference/model.ts';
-import { readEvents } from '../../src/inference/sse.ts';
+import type { AssistantPart, ModelDelta, ModelReply, ModelRequest } from '../../src/inference/model.ts';
+import { buildEventReader } from '../../src/inference/sse.ts';
 import { DIALECTS } from '../../src/inference/upstream/dialects.ts';
-import type { UpstreamTarget } from '../../src/inference/upstream/dialect.ts';
+import { readDeltas } from '../../src/inference/upstream/dialect.ts';
+import type { SseEvent, UpstreamTarget } from '../../src/inference/upstream/dialect.ts';
 import { encodeEvents } from './model-server/encode.ts';
 import type { Wire, WireEvent } from './model-server/pieces.ts';
 
@@ -35,14 +36,26 @@ export const WEATHER_TOOL = {
   parameters: { type: 'object', properties: { city: { type: 'string' } } },
 };
 
-async function* fromChunks(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* chunks;
+async function* readEvents(chunks: Iterable<Uint8Array>): AsyncGenerator<SseEvent> {
+  const reader = buildEventReader();
+  const events: SseEvent[] = [];
+  for (const chunk of chunks) {
+    reader.push(chunk, events);
+    yield* events.splice(0);
+  }
+  reader.end(events);
+  yield* events;
+}
+
+/** The deltas of a body, cut as given. */
+export function streamBytes(target: UpstreamTarget, chunks: Iterable<Uint8Array>): AsyncGenerator<ModelDelta> {
+  const reply = { events: readEvents(chunks), complete: () => {} };
+  return readDeltas(() => Promise.resolve(reply), DIALECTS[target.format].buildReader(target));
 }
 
 /** What comes out of bytes of a body, cut as given. */
 export function readBytes(target: UpstreamTarget, chunks: Uint8Array[]): Promise<ModelReply> {
-  const events = readEvents(fromChunks(chunks), new AbortController().signal);
-  return collectReply(DIALECTS[target.format].readStream(events, target));
+  return collectReply(streamBytes(target, chunks));
 }
 
 export function readBody(format: WireFormat, body: string): Promise<ModelReply> {

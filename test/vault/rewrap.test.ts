@@ -4,8 +4,10 @@ import type { MasterKeys } from '../../src/master-key.ts';
 import { findStored, insertCredential } from '../../src/store/credentials.ts';
 import { ensureOrganization } from '../../src/store/keys.ts';
 import { rewrapCredentials } from '../../src/store/rewrap.ts';
+import { ensureAccount, findWebhookSecret } from '../../src/store/video-credits.ts';
 import { insertVault } from '../../src/store/vaults.ts';
 import { sealSecrets, unsealSecrets } from '../../src/vault/secrets.ts';
+import { ensureWebhookSecret } from '../../src/video/webhooks/secret.ts';
 import { openEmbeddedDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 
@@ -40,4 +42,22 @@ it('a change of the master key takes every credential along and leaves what it c
   const stored = await findStored(db, 'crd_77');
   if (stored === undefined) throw new Error('gone');
   expect(unsealSecrets(buildMasterKeys(key(2)), 'crd_77', stored)).toEqual({ token: 'of crd_77' });
+});
+
+it('a change of the master key takes the secrets of webhooks along', async () => {
+  const { db } = database;
+  const old = buildMasterKeys(key(1));
+  const known: [string, string][] = [];
+  for (const name of ['one', 'two', 'none']) {
+    const id = await ensureOrganization(db, name);
+    await ensureAccount(db, id, 0);
+    if (name !== 'none') known.push([id, await ensureWebhookSecret({ db, masterKeys: old }, id)]);
+  }
+  const next = buildMasterKeys(key(2), key(1));
+  expect((await rewrapCredentials(db, next)).rewrapped).toBe(2);
+  expect((await rewrapCredentials(db, next)).rewrapped).toBe(0);
+  for (const [id, secret] of known) {
+    const sealed = await findWebhookSecret(db, id);
+    expect(buildMasterKeys(key(2)).unseal(sealed!, `webhooks/${id}`)).toBe(secret);
+  }
 });

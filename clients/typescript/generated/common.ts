@@ -23,7 +23,7 @@ export type AgentToolset = {
   configs?: Array<{
     enabled?: boolean;
     permissionPolicy?: PermissionPolicy;
-    name: "clarify" | "vision" | "skills" | "todo" | "memory" | "session_search" | "code_execution" | "web" | "terminal" | "file" | "delegation";
+    name: "clarify" | "vision" | "skills" | "todo" | "memory" | "session_search" | "code_execution" | "web" | "terminal" | "file" | "delegation" | "video" | "website_login";
   }>;
 };
 
@@ -37,6 +37,20 @@ export type AgentVersion = {
   mcpServers: McpServer[];
   metadata: Metadata;
   createdAt: Timestamp;
+};
+
+export type Asset = {
+  id: string;
+  asset_id: string;
+  asset_s3_key: string;
+  asset_url: string | null;
+  asset_type: "image" | "video";
+  prompt: string;
+  model_name: string | null;
+  published_at: number | null;
+  created_at: number | null;
+  metadata: Record<string, unknown> | null;
+  source: "community" | "history";
 };
 
 export type CustomTool = {
@@ -167,4 +181,22 @@ export type Usage = {
   cost_status?: "estimated" | "included" | "unknown";
   last_turn_latency_ms?: number;
   latency_ms?: number;
+};
+
+export type VideoError = {
+  error: "validation_error" | "unsupported_model" | "unsupported_parameter" | "invalid_reference" | "unauthorized" | "insufficient_credits" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "payload_too_large" | "range_not_satisfiable" | "rate_limited" | "server_error" | "free_tier_paused";
+  message: string;
+  request_id: string;
+  details?: {
+    path: string;
+    message: string;
+  }[];
+  required?: number;
+  balance?: number;
+};
+
+export type VideoPagination = {
+  offset: number;
+  limit: number;
+  has_more: boolean;
 };

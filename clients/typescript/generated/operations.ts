@@ -8,6 +8,11 @@ import type { FilesOperations } from './files.ts';
 import type { VaultsOperations } from './vaults.ts';
 import type { MCPserversOperations } from './mcp-servers.ts';
 import type { APIkeysOperations } from './api-keys.ts';
+import type { GenerationsOperations } from './generations.ts';
+import type { ReferencesOperations } from './references.ts';
+import type { TemplatesandassetsOperations } from './templates-and-assets.ts';
+import type { CreditsOperations } from './credits.ts';
+import type { WebhooksOperations } from './webhooks.ts';
 
 /** Every operation of the service as a function. */
 export type Operations = AgentsOperations &
@@ -18,4 +23,9 @@ export type Operations = AgentsOperations &
   FilesOperations &
   VaultsOperations &
   MCPserversOperations &
-  APIkeysOperations;
+  APIkeysOperations &
+  GenerationsOperations &
+  ReferencesOperations &
+  TemplatesandassetsOperations &
+  CreditsOperations &
+  WebhooksOperations;

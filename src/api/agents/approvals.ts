@@ -6,7 +6,7 @@ import { deleteApprovals, listApprovals } from '../../store/approvals.ts';
 import type { Subject } from '../../store/approvals.ts';
 import type { Caller } from '../../http/deps.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { getAgent } from './find.ts';
 
 /** Tools that a subject has approved for good. */

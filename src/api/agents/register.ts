@@ -3,7 +3,7 @@ import { buildList } from '../../contract/common.ts';
 import { agentRoutes } from '../../contract/routes/agents.ts';
 import { archiveAgent, listAgents, setRateLimits } from '../../store/agents.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { registerApprovalRoutes } from './approvals.ts';
 import { archivedAgent, getActiveAgent, getAgent } from './find.ts';
 import { createAgent, patchAgent, replaceAgent } from './publish.ts';

@@ -7,7 +7,7 @@ import { deleteTag, listTags, setTag } from '../../store/tags.ts';
 import { listVersions } from '../../store/versions.ts';
 import type { VersionSummary } from '../../store/versions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { archivedAgent, getActiveAgent, getAgent, getVersion } from './find.ts';
 import { buildVersion, buildVersionFull } from './render.ts';
 

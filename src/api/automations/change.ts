@@ -16,7 +16,7 @@ async function checkSkills(db: Queryable, agent: StoredAgent, skills: readonly s
   if (skills.length === 0) return;
   const { skills: known } = await getVersion(db, agent, agent.productionVersion);
   const index = skills.findIndex((skill) => !known.includes(skill));
-  if (index >= 0) throw errors.validation(`skills.${index}: must be a skill of the agent's production version`);
+  if (index >= 0) throw errors.validation(`skills[${index}]: must be a skill of the agent's production version`);
 }
 
 export async function createAutomation(

@@ -8,7 +8,7 @@ import { listAutomationSessions } from '../../store/sessions.ts';
 import { getActiveAgent, getAgent } from '../agents/find.ts';
 import type { Caller } from '../../http/deps.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { createAutomation, patchAutomation, triggerAutomation } from './change.ts';
 import { buildAutomation } from './render.ts';
 

@@ -2,7 +2,7 @@ import type { eventRoutes } from '../../contract/routes/sessions.ts';
 import { errors } from '../../errors.ts';
 import { findLogEnd, listEvents } from '../../store/events.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { Answer, Call } from '../register.ts';
+import type { Answer, Call } from '../../http/route.ts';
 import { renderBody } from './attachments/stored.ts';
 
 /** Handler of `GET /v1/sessions/{sessionId}/events`. */

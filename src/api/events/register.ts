@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { eventRoutes } from '../../contract/routes/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { registerAttachmentParser } from './attachments/parser.ts';
 import { sendEventList } from './list.ts';
 import { buildSendEvents } from './send.ts';

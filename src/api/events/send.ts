@@ -13,7 +13,7 @@ import { lockSession } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
 import { rateLimitHeaders, subjectKey, takeAllowance } from '../../http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { Answer, Call } from '../register.ts';
+import type { Answer, Call } from '../../http/route.ts';
 import { askId, isAnswer } from './answers.ts';
 import { checkAttachments } from './attachments/check.ts';
 import type { AttachmentParser } from './attachments/parser.ts';

@@ -7,10 +7,10 @@ import { SandboxError } from '../../backends/sandbox/sandbox.ts';
 import type { VolumeFiles } from '../../backends/sandbox/sandbox.ts';
 import { MAX_FILE_BYTES } from '../../contract/files.ts';
 import { ApiError, errors } from '../../errors.ts';
-import type { Answer } from '../register.ts';
+import type { Answer } from '../../http/route.ts';
 import { tooBig } from './faults.ts';
 import { baseName } from './paths.ts';
-import { decideRange } from './range.ts';
+import { decideRange } from '../../http/range.ts';
 import { buildFile } from './render.ts';
 
 /** What is held whole costs less than a stream of it, and a sandbox that ends meanwhile can be asked once more. */
@@ -53,11 +53,11 @@ export async function sendBytes(files: VolumeFiles, path: string, range: string 
   }
   const { length, body } = await files.open(path, { maxFileBytes: MAX_FILE_BYTES, ...part });
   if (!Number.isSafeInteger(length)) {
-    body.destroy();
+    letGo(body);
     throw errors.unavailable('The volume cannot be reached; try again shortly.');
   }
   const size = { ...headers, 'content-length': String(length) };
-  const bytes = length <= SMALL_BYTES ? await readWhole(body) : body;
+  const bytes = body instanceof Uint8Array || length > SMALL_BYTES ? body : await readWhole(body);
   if (part === undefined || stat === undefined) return { status: 200, body: bytes, headers: size };
   const contentRange = `bytes ${part.offset}-${part.offset + length - 1}/${stat.sizeBytes}`;
   return { status: 206, body: bytes, headers: { ...size, 'content-range': contentRange } };
@@ -67,7 +67,7 @@ export async function sendBytes(files: VolumeFiles, path: string, range: string 
 export async function sendContent(files: VolumeFiles, path: string): Promise<Answer> {
   const { entry, body } = await files.openDescribed(path, { maxFileBytes: MAX_FILE_BYTES });
   if (entry.sizeBytes > MAX_FILE_BYTES) {
-    body.destroy();
+    letGo(body);
     throw tooBig('file');
   }
   const encoding = entry.text === true ? 'utf-8' : 'base64';
@@ -77,10 +77,19 @@ export async function sendContent(files: VolumeFiles, path: string): Promise<Ans
   return { status: 200, body: stream, headers: { 'content-type': 'application/json; charset=utf-8' } };
 }
 
-async function* writeJson(head: string, body: Readable, encoding: 'utf-8' | 'base64'): AsyncGenerator<string> {
+function letGo(body: Readable | Uint8Array): void {
+  if (!(body instanceof Uint8Array)) body.destroy();
+}
+
+async function* writeJson(
+  head: string,
+  body: Readable | Uint8Array,
+  encoding: 'utf-8' | 'base64',
+): AsyncGenerator<string> {
   yield `${head.slice(0, -1)},"content":"`;
   const decoder = new StringDecoder(encoding === 'utf-8' ? 'utf8' : 'base64');
   const escape = (text: string): string => (encoding === 'utf-8' ? JSON.stringify(text).slice(1, -1) : text);
-  for await (const chunk of body as AsyncIterable<Buffer>) yield escape(decoder.write(chunk));
+  const chunks = body instanceof Uint8Array ? [Buffer.from(body.buffer, body.byteOffset, body.length)] : body;
+  for await (const chunk of chunks as AsyncIterable<Buffer> | Buffer[]) yield escape(decoder.write(chunk));
   yield `${escape(decoder.end())}"}`;
 }

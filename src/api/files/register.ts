@@ -6,7 +6,7 @@ import type { FoundFile } from '../../contract/executor.ts';
 import { fileRoutes } from '../../contract/routes/files.ts';
 import { errors } from '../../errors.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { sendBytes, sendContent, wantsBytes } from './download.ts';
 import { getFile } from './read.ts';
 import { baseName, normalizeChanged, normalizePath } from './paths.ts';
@@ -61,10 +61,9 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   });
 
   registerRoute(app, deps, fileRoutes.makeDirectory, async ({ params, body, caller }) => {
-    const key = await getVolumeKey(deps, caller, params);
     const path = normalizeChanged(body.path);
     const { createParents } = body;
-    const folder = await changeVolume(deps, key, { create: true }, async (files) => {
+    const folder = await changeVolume(deps, caller, params, { create: true }, async (files) => {
       await files.makeDirectory(path, { createParents, protect });
       return getFile(files, path);
     });
@@ -72,20 +71,19 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   });
 
   registerRoute(app, deps, fileRoutes.moveFile, async ({ params, body, caller }) => {
-    const key = await getVolumeKey(deps, caller, params);
     const [from, to] = [normalizeChanged(body.from, 'from'), normalizeChanged(body.to, 'to')];
-    const moved = await changeVolume(deps, key, { create: false, field: 'to' }, async (files) => {
-      await files.move(from, to, { overwrite: body.overwrite, protect });
-      return getFile(files, to);
+    const moved = await changeVolume(deps, caller, params, { create: false, field: 'to' }, async (files) => {
+      const entry = await files.move(from, to, { overwrite: body.overwrite, protect });
+      if (entry === undefined) throw errors.notFound('file or folder');
+      return buildFile({ ...entry, path: to });
     });
     return { status: 200, body: moved };
   });
 
   registerRoute(app, deps, fileRoutes.copyFile, async ({ params, body, caller }) => {
-    const key = await getVolumeKey(deps, caller, params);
     const [from, to] = [normalizePath(body.from), normalizeChanged(body.to, 'to')];
     if (from === '') throw errors.validation('from: must not be the workspace itself');
-    const copied = await changeVolume(deps, key, { create: false, field: 'to' }, async (files) => {
+    const copied = await changeVolume(deps, caller, params, { create: false, field: 'to' }, async (files) => {
       await files.copy(from, to, { overwrite: body.overwrite, maxFileBytes: MAX_FILE_BYTES, protect });
       return getFile(files, to);
     });
@@ -93,9 +91,8 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   });
 
   registerRoute(app, deps, fileRoutes.deleteFile, async ({ params, query, caller }) => {
-    const key = await getVolumeKey(deps, caller, params);
     const path = normalizeChanged(query.path);
-    await changeVolume(deps, key, { create: false }, (files) =>
+    await changeVolume(deps, caller, params, { create: false }, (files) =>
       files.remove(path, { recursive: query.recursive, protect }),
     );
     return { status: 200, body: { object: 'file.deleted', path, deleted: true } };

@@ -37,7 +37,7 @@ export async function readUpload(request: FastifyRequest, query: Target): Promis
 function readJson(body: unknown): Upload {
   if (body === undefined) throw errors.validation('body: is required');
   const parsed = FileWrite.safeParse(body);
-  if (!parsed.success) throw errors.validation(describeIssues(parsed.error));
+  if (!parsed.success) throw errors.validation(describeIssues(parsed.error, 'body', body));
   const { path, overwrite, createParents, content, encoding } = parsed.data;
   if (encoding === 'base64' && !checkBase64(content)) throw errors.validation('content: must be valid base64');
   if (encoding === 'utf-8' && !content.isWellFormed()) throw errors.validation('content: must be valid Unicode');
@@ -84,8 +84,9 @@ async function readForm(request: FastifyRequest): Promise<Upload> {
     const { name, fields } = await readParts(request, file);
     const { size } = await stat(file);
     if (size > MAX_FILE_BYTES) throw tooBig('file');
-    const parsed = FileUploadFields.safeParse({ path: name, ...fields });
-    if (!parsed.success) throw errors.validation(describeIssues(parsed.error));
+    const sent = { path: name, ...(request.query as object), ...fields };
+    const parsed = FileUploadFields.safeParse(sent);
+    if (!parsed.success) throw errors.validation(describeIssues(parsed.error, 'body', sent));
     const { path, overwrite, createParents } = parsed.data;
     if (path === undefined) throw errors.validation('path: is required');
     return { path, overwrite, createParents, sizeBytes: size, source: createReadStream(file), release };

@@ -17,6 +17,13 @@ export async function getVolumeKey(deps: ApiDeps, caller: Caller, params: Subjec
   return { organizationId, ...params };
 }
 
+/** For what has just made a volume: one whose agent was deleted meanwhile goes as well. Throws `not_found` then. */
+export async function dropOrphan(deps: ApiDeps, key: VolumeKey): Promise<void> {
+  if (await hasAgent(deps.db, key.organizationId, key.agentId)) return;
+  await deps.sandboxes.deleteVolumes(key);
+  throw errors.notFound('agent');
+}
+
 /**
  * Reads from the volume, once more when its executor ended meanwhile; `undefined` where there is no volume. A volume is
  * its organization's and goes with its agent, so the agent is looked up only where there is none. Failures become
@@ -46,15 +53,27 @@ export async function readVolume<T>(
   }
 }
 
-/** Changes the volume; nothing is tried twice. `field` names the path that is changed. Without `create` a missing volume is `not_found`. */
+/**
+ * Changes the volume; nothing is tried twice. `field` names the path that is changed. Without `create` a missing volume
+ * is `not_found`. As in `readVolume`, the agent is looked up only where there is no volume yet.
+ */
 export async function changeVolume<T>(
   deps: ApiDeps,
-  key: VolumeKey,
+  caller: Caller,
+  params: SubjectParams,
   options: { create: boolean; field?: string },
   act: (files: VolumeFiles) => Promise<T>,
 ): Promise<T> {
+  const { organizationId } = caller;
   try {
-    const files = await deps.sandboxes.openVolume(key, options);
+    let files = await deps.sandboxes.openVolume({ organizationId, ...params }, { create: false });
+    if (files === undefined) {
+      const key = await getVolumeKey(deps, caller, params);
+      if (options.create) {
+        files = await deps.sandboxes.openVolume(key, { create: true });
+        await dropOrphan(deps, key);
+      }
+    }
     if (files === undefined) throw errors.notFound('file or folder');
     return await act(files);
   } catch (error) {

@@ -7,13 +7,13 @@ import { errors } from '../../errors.ts';
 import type { Caller } from '../../http/deps.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sendError } from '../../http/errors.ts';
-import { registerRoute } from '../register.ts';
-import type { Call } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
+import type { Call } from '../../http/route.ts';
 import { tooBig } from './faults.ts';
 import { normalizeChanged } from './paths.ts';
 import { buildFile } from './render.ts';
 import { readUpload } from './upload.ts';
-import { changeVolume, getVolumeKey } from './volume.ts';
+import { changeVolume } from './volume.ts';
 
 /** The two routes that take bodies of three kinds, with parsers and refusals of their own. */
 export function registerWriteRoutes(app: FastifyInstance, deps: ApiDeps): void {
@@ -45,13 +45,12 @@ function describeBodyError(error: FastifyError): Error {
 type WriteCall = Pick<Call<typeof fileRoutes.writeFile>, 'params' | 'query' | 'request'> & { caller: Caller };
 
 async function writeFile(deps: ApiDeps, { params, query, request, caller }: WriteCall): Promise<WorkspaceFile> {
-  const key = await getVolumeKey(deps, caller, params);
   const upload = await readUpload(request, query);
   try {
     const path = normalizeChanged(upload.path);
     if (upload.path.endsWith('/')) throw errors.validation('path: must not be a folder');
     const { overwrite, createParents, sizeBytes } = upload;
-    return await changeVolume(deps, key, { create: true }, async (files) => {
+    return await changeVolume(deps, caller, params, { create: true }, async (files) => {
       const entry = await files.write(path, upload.source, {
         overwrite,
         createParents,

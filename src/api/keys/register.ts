@@ -6,7 +6,7 @@ import { errors } from '../../errors.ts';
 import { BOOTSTRAP_ORGANIZATION, createKey, listKeys, revokeKey } from '../../store/keys.ts';
 import type { Caller } from '../../http/deps.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 
 /** The one organization whose keys the caller manages, or null for all of them. */
 function findManaged(caller: Caller): string | null {

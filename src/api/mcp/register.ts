@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { mcpRoutes } from '../../contract/routes/mcp.ts';
 import { getAgent } from '../agents/find.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { installServer } from './install.ts';
 import { testServer } from './test.ts';
 

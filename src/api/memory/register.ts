@@ -8,7 +8,7 @@ import { changeMemory, clearMemory, readMemory } from '../../store/memories.ts';
 import type { MemoryDocument, MemoryKey } from '../../store/memories.ts';
 import { getActiveAgent, getAgent } from '../agents/find.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 
 function buildMemory(target: MemoryKey['target'], { content, updatedAt }: MemoryDocument): Memory {
   return {
@@ -25,7 +25,7 @@ function buildMemory(target: MemoryKey['target'], { content, updatedAt }: Memory
 
 function readContent(body: MemoryPut, target: MemoryKey['target']): string {
   const broken = (body.entries ?? []).findIndex((entry) => entry.includes(ENTRY_SEPARATOR) || entry.trim() === '');
-  if (broken >= 0) throw errors.validation(`entries.${broken}: must be one entry with text`);
+  if (broken >= 0) throw errors.validation(`entries[${broken}]: must be one entry with text`);
   const content = body.content ?? joinEntries((body.entries ?? []).map((entry) => entry.trim()));
   const limit = MEMORY_LIMITS[target];
   if (countCharacters(content) > limit) {

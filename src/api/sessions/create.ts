@@ -36,7 +36,15 @@ export async function createSession(deps: ApiDeps, organizationId: string, body:
     metadata: body.metadata ?? {},
     automationId: null,
   });
+  await announce(deps, organizationId, session);
   return { session, rateLimit };
+}
+
+/** Nobody knows the session before this has ended, so none can be deleted and then announced. */
+async function announce(deps: ApiDeps, organizationId: string, { id, agentId, subjectId }: Session): Promise<void> {
+  await deps.sandboxes.announce({ organizationId, agentId, subjectId, sessionId: id }).catch((error: unknown) => {
+    deps.log.warn({ sessionId: id, error: errorText(error) }, 'a session is listed later, with its first turn');
+  });
 }
 
 async function insertOrRefund(deps: ApiDeps, key: string, session: NewSession): Promise<Session> {

@@ -4,9 +4,10 @@ import { sessionRoutes } from '../../contract/routes/sessions.ts';
 import { errors } from '../../errors.ts';
 import { listSessions, updateSession } from '../../store/sessions.ts';
 import { getActiveAgent } from '../agents/find.ts';
+import { dropOrphan } from '../files/volume.ts';
 import { rateLimitHeaders } from '../../http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { createSession } from './create.ts';
 import { archiveSession, removeSession } from './end.ts';
 import { getSession } from './find.ts';
@@ -56,9 +57,11 @@ export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void
     const { organizationId } = caller;
     const { agentId, subjectId } = body;
     await getActiveAgent(db, organizationId, agentId);
-    await deps.sandboxes.warm({ organizationId, agentId, subjectId }).catch((error: unknown) => {
+    const key = { organizationId, agentId, subjectId };
+    await deps.sandboxes.warm(key).catch((error: unknown) => {
       throw errors.unavailable('The sandbox cannot be prepared.', error);
     });
+    await dropOrphan(deps, key);
     const warming = { object: 'sandbox.warm', status: 'warming', reason: null, agentId, subjectId };
     return { status: 202, body: warming };
   });

@@ -6,7 +6,7 @@ import type { StoredAgent } from '../../store/agents.ts';
 import { listAgentVaults, setAgentVaults } from '../../store/vaults.ts';
 import { archivedAgent, getActiveAgent, getAgent } from '../agents/find.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { archivedVault } from './find.ts';
 
 async function describe({ db, vaults }: ApiDeps, agent: StoredAgent): Promise<AgentVaults> {

@@ -21,7 +21,7 @@ import type { NewCredential, StoredCredential } from '../../store/credentials.ts
 import { insertCredential } from '../../store/credentials.ts';
 import { rotate, sealSecrets, splitAuth, unsealSecrets } from '../../vault/secrets.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { archivedVault, getVault } from './find.ts';
 
 type Place = { vaultId: string; credentialId: string };

@@ -4,7 +4,7 @@ import { vaultRoutes } from '../../contract/routes/vaults.ts';
 import { errors } from '../../errors.ts';
 import { archiveVault, deleteVault, insertVault, listVaults } from '../../store/vaults.ts';
 import type { ApiDeps } from '../deps.ts';
-import { registerRoute } from '../register.ts';
+import { registerRoute } from '../../http/route.ts';
 import { registerAgentVaultRoutes } from './agents.ts';
 import { registerCredentialRoutes } from './credentials.ts';
 import { getVault } from './find.ts';

@@ -66,7 +66,7 @@ describe('an automation', () => {
     ['a prompt of more than 5,000 characters', { prompt: 'a'.repeat(5001) }, 'prompt'],
     ['a name of more than 200', { name: 'a'.repeat(201) }, 'name'],
     ['65 skills', { skills: Array.from({ length: 65 }, () => 'report') }, 'skills'],
-    ['a skill that the agent does not have', { skills: ['report', 'nope'] }, 'skills.1'],
+    ['a skill that the agent does not have', { skills: ['report', 'nope'] }, 'skills[1]'],
     ['a repeat below 1', { repeat: 0 }, 'repeat'],
     ['a schedule of six fields', { schedule: '0 0 * * * *' }, 'schedule'],
     ['a schedule that cannot be read', { schedule: 'whenever' }, 'schedule'],

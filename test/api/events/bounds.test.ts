@@ -48,7 +48,7 @@ test.each<[unknown[], string]>([
   [[message({ content: [{ type: 'image', text: 'x' }] })], 'events[0].content[0].type: must'],
   [attached({ type: 'image' }), 'events[0].attachments[0].type: must'],
   [attached({ filename: undefined }), 'events[0].attachments[0].filename: is required'],
-  [attached({ mediaType: undefined }), 'events[0].attachments[0].mediaType: must'],
+  [attached({ mediaType: undefined }), 'events[0].attachments[0].mediaType: is required'],
   [attached({ mediaType: 'application/zip' }), 'events[0].attachments[0].mediaType: must'],
   [attached({ mediaType: 'text/csv' }), 'events[0].attachments[0].source.dataUrl: must have the type of mediaType'],
   [attached({ sizeBytes: 2 }), 'events[0].attachments[0].sizeBytes: must equal the decoded size'],

@@ -112,7 +112,9 @@ describe('updates of tool results', () => {
     const before = (await client.until(6)).at(-1);
     const sent = await world.send(sessionId, [final]);
     const event_id = sent.body.data[0]?.id;
-    const update = (await client.until(8)).find(({ event }) => event === 'session.tool_updated');
+    const live = await client.until(8);
+    expect(live.slice(-2).map(({ event }) => event)).toEqual(['session.tool_updated', 'session.status_running']);
+    const update = live.find(({ event }) => event === 'session.tool_updated');
     expect(update?.data).toMatchObject({
       status: null,
       sequence: sent.body.data[0]?.sequence,

@@ -66,6 +66,17 @@ test('links that lead outside are refused everywhere, and can be seen and delete
   expect(readdirSync(outside)).toEqual(['secret']);
 });
 
+test('a link that leads nowhere in the workspace is moved itself, and the answer says so', async () => {
+  const eve = api.subject();
+  await eve.run('ln -s /etc/passwd out; ln -s nowhere dead; ln -s loop loop');
+  for (const from of ['out', 'dead', 'loop']) {
+    const moved = await eve.call<FileBody>('POST', '/files/move', {}, { body: { from, to: `in/${from}` } });
+    expect([moved.status, moved.body.path, moved.body.mimeType]).toEqual([200, `in/${from}`, 'inode/symlink']);
+    expect(moved.body.checksumSha256).toBeNull();
+  }
+  expect(await eve.run('readlink in/out in/dead in/loop; ls -A')).toBe('/etc/passwd\nnowhere\nloop\nin\n');
+});
+
 test('a folder full of links is copied and deleted without following any', async () => {
   const eve = api.subject();
   await eve.run(`mkdir t; ln -s /etc t/etc; ln -s .. t/up; ln -s t/self t/self; echo kept > kept; ln -s ../kept t/in`);

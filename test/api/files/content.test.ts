@@ -213,6 +213,15 @@ describe('a form', () => {
     expect((await anna.call('POST', '/files/content', {}, { body: orphan })).status).toBe(404);
   });
 
+  test('takes from the query what its fields leave open', async () => {
+    const send = (query: Record<string, string>, fields: Record<string, string>) =>
+      anna.call<FileBody>('PUT', '/files/content', query, { body: form(fields, PNG) });
+    expect((await send({ path: 'query/a.png' }, {})).body.path).toBe('query/a.png');
+    expect((await send({ path: 'query/a.png' }, {})).status).toBe(409);
+    expect((await send({ path: 'query/a.png', overwrite: 'true' }, {})).status).toBe(200);
+    expect((await send({ path: 'query/a.png' }, { path: 'query/b.png' })).body.path).toBe('query/b.png');
+  });
+
   test('without a path takes the name of the file', async () => {
     const reply = await anna.call<FileBody>('PUT', '/files/content', {}, { body: form({}, PNG) });
     expect(reply.body.path).toBe('own.png');

@@ -1,9 +1,11 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_VOLUME_BYTES } from '../../../src/contract/files.ts';
 import type { Volume } from '../../../src/contract/files.ts';
+import { AGENT } from '../harness.ts';
 import { openFilesApi } from './harness.ts';
 import type { FilesApi, Subject } from './harness.ts';
 
@@ -12,6 +14,20 @@ const RAW = { 'content-type': 'application/octet-stream' };
 const getVolume = async (subject: Subject) => (await subject.call<Volume>('GET', '/volume')).body;
 const fill = (subject: Subject, path: string, bytes: number) =>
   subject.call('PUT', '/files/content', { path, overwrite: true }, { headers: RAW, body: Buffer.alloc(bytes, 1) });
+
+/** The head of an upload, which goes on when `end` is called. */
+function beginUpload({ url, key, agentId }: FilesApi, subject: Subject, path: string, bytes: number) {
+  const route = `${url}/v1/agents/${agentId}/users/${encodeURIComponent(subject.id)}/files/content?path=${path}`;
+  const headers = { ...RAW, 'x-api-key': key, 'content-length': String(bytes) };
+  const { promise: status, resolve, reject } = Promise.withResolvers<number | undefined>();
+  const sending = request(route, { method: 'PUT', headers, agent: false }, (response) => {
+    resolve(response.statusCode);
+    response.resume();
+  });
+  sending.on('error', reject);
+  sending.flushHeaders();
+  return { status, end: () => sending.end(Buffer.alloc(bytes, 1)) };
+}
 
 /** A bubblewrap that takes its time, or never comes up. */
 function placeBubblewrap(before: string): string {
@@ -27,6 +43,24 @@ describe('a volume', () => {
     api = await openFilesApi();
   });
   afterAll(() => api.close());
+
+  test('does not outlive an agent that is deleted while files come in', async () => {
+    const anna = api.subject();
+    await anna.put('x', '');
+    const organization = dirname(dirname(anna.folder));
+    for (let round = 0; round < 3; round += 1) {
+      const { id } = (await api.send<{ id: string }>('POST', '/v1/agents', { body: AGENT })).body;
+      const files = `/v1/agents/${id}/users/anna/files`;
+      const write = (path: string) => api.send('PUT', `${files}/content`, { body: { path, content: 'x' } });
+      const warm = () => api.send('POST', '/v1/sandboxes/warm', { body: { agentId: id, subjectId: 'bert' } });
+      const coming = [write('a'), warm(), write('b'), write('c')];
+      const deleted = await api.send('DELETE', `/v1/agents/${id}`);
+      coming.push(write('d'));
+      for (const { status } of await Promise.all(coming)) expect([200, 202, 404, 503]).toContain(status);
+      expect([deleted.status, (await api.send('GET', files)).status]).toEqual([200, 404]);
+      expect(readdirSync(organization)).not.toContain(id);
+    }
+  });
 
   test('begins with the first write, and no reading makes one', async () => {
     const anna = api.subject();
@@ -145,11 +179,17 @@ test('a volume grows by doubling, never shrinks, and refuses what cannot fit', a
 test('parallel writers cannot pass the limit together', async () => {
   const api = await openFilesApi({ initialVolumeBytes: MIB, maxVolumeBytes: 10 * MIB });
   const anna = api.subject();
-  const replies = await Promise.all(Array.from({ length: 20 }, (_, index) => fill(anna, `f${index}`, MIB)));
-  const stored = replies.filter((reply) => reply.status === 200).length;
-  // Room is held from the start of an upload, so how many of them fit at once depends on their timing.
-  expect(stored).toBeGreaterThan(0);
-  expect(stored).toBeLessThan(11);
+  const uploads = Array.from({ length: 20 }, (_, index) => beginUpload(api, anna, `f${index}`, MIB));
+  let answered = 0;
+  for (const { status } of uploads) void status.then(() => (answered += 1));
+  // Room is held from the start of an upload: none of them ends before each holds its room or was refused.
+  const held = () => (existsSync(anna.folder) ? readdirSync(anna.folder) : []).filter((name) => name.endsWith('.tmp'));
+  await expect.poll(() => answered + held().length, { timeout: 20_000 }).toBe(20);
+  expect(held()).toHaveLength(10);
+  for (const { end } of uploads) end();
+  const statuses = await Promise.all(uploads.map(({ status }) => status));
+  expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+  expect(statuses.filter((status) => status === 400)).toHaveLength(10);
   expect((await getVolume(anna)).usedBytes).toBeLessThanOrEqual(10 * MIB);
   await api.close();
 });

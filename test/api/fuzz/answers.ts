@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Document } from '../../../src/api/docs/document.ts';
+import type { Document } from '../../../src/http/docs/document.ts';
 
 /** Tells what is wrong with an answer, by the document, or undefined when nothing is. */
 export function openAnswerCheck(

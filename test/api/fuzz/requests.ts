@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Document, Operation, Parameter } from '../../../src/api/docs/document.ts';
+import type { Document, Operation, Parameter } from '../../../src/http/docs/document.ts';
 import { FILE_PATHS, breakValue, junk, makeValid, markIdentifier } from './values.ts';
 
 export type FuzzRequest = {

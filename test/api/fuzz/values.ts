@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Schema } from '../../../src/api/docs/document.ts';
+import type { Schema } from '../../../src/http/docs/document.ts';
 
 /** A value of which the fuzz run decides only when it sends: an identifier that exists by then. */
 export function markIdentifier(kind: string): fc.Arbitrary<string> {

@@ -93,6 +93,11 @@ describe.each([
     expect((await put(path, body)).status).toBe(400);
   });
 
+  it('name the entry that is refused', async () => {
+    const { body } = await put(path, { entries: ['a', ' '] });
+    expect((body as unknown as { message: string }).message).toBe('entries[1]: must be one entry with text');
+  });
+
   it('are emptied', async () => {
     await put(path, { content: 'x' });
     const deleted = await api.call('DELETE', path);

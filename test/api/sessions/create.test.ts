@@ -44,6 +44,18 @@ test('a new session is idle and records the production version', async () => {
   expect((await api.call('GET', `/v1/sessions/${body.id}`)).body).toEqual(body);
 });
 
+test('a new session is announced to the sandboxes, and made all the same where that fails', async () => {
+  const agentId = await makeAgent(api);
+  const { body } = await create({ agentId, subjectId: 'anna' });
+  const { announced } = api.backends.sandboxes;
+  expect(announced.at(-1)).toMatchObject({ agentId, subjectId: 'anna', sessionId: body.id });
+  api.backends.sandboxes.fail = true;
+  const second = await create({ agentId, subjectId: 'anna' });
+  api.backends.sandboxes.fail = false;
+  expect(second.status).toBe(201);
+  expect(announced.at(-1)).toMatchObject({ sessionId: body.id });
+});
+
 test('production, preview and tag choose the version once', async () => {
   const agentId = await makeAgent(api);
   for (const name of ['one', 'two']) await api.call('PATCH', `/v1/agents/${agentId}`, { body: { name } });

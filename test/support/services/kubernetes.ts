@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { makeScratch } from '../scratch.ts';
 import { findFreePort, findProgram, startServer } from './process.ts';
@@ -31,21 +33,23 @@ export function findKubectl(): string | undefined {
 
 /**
  * A control plane without nodes: etcd and kube-apiserver on free ports of 127.0.0.1, everything they keep in a scratch
- * folder. `url` is the path of a kubeconfig with every right. With `CAPSTAN_TEST_KUBECONFIG` it is that one. Undefined
- * when a program is missing.
+ * folder. `url` is the path of a kubeconfig with every right. With `CAPSTAN_TEST_KUBECONFIG` it is that one, unless it has
+ * nodes: those would do what the tests stand in for. Undefined when a program is missing.
+ * `more` goes to the API server.
  */
-export async function startKubernetes(): Promise<Service | undefined> {
+export async function startKubernetes(more: readonly string[] = []): Promise<Service | undefined> {
   const given = process.env.CAPSTAN_TEST_KUBECONFIG;
   if (given !== undefined && given !== '') {
     if (!existsSync(given)) throw new Error(`CAPSTAN_TEST_KUBECONFIG names no file: ${given}`);
-    return { url: given, pause: () => undefined, stop: async () => undefined };
+    if (!(await hasNodes(given)))
+      return { url: given, pause: () => undefined, resume: () => undefined, stop: async () => undefined };
   }
   const etcdPath = findControlPlaneProgram('etcd');
   const apiserverPath = findControlPlaneProgram('kube-apiserver');
   if (etcdPath === undefined || apiserverPath === undefined) return undefined;
   const etcd = await startEtcd(etcdPath);
   try {
-    const apiserver = await startApiserver(apiserverPath, etcd.url);
+    const apiserver = await startApiserver(apiserverPath, etcd.url, more);
     return {
       ...apiserver,
       async stop() {
@@ -57,6 +61,12 @@ export async function startKubernetes(): Promise<Service | undefined> {
     await etcd.stop();
     throw error;
   }
+}
+
+async function hasNodes(kubeconfig: string): Promise<boolean> {
+  const args = ['--kubeconfig', kubeconfig, 'get', 'nodes', '--output', 'name'];
+  const { stdout } = await promisify(execFile)(findKubectl() ?? 'kubectl', args);
+  return stdout.trim() !== '';
 }
 
 async function startEtcd(command: string): Promise<Service> {
@@ -80,7 +90,7 @@ async function startEtcd(command: string): Promise<Service> {
   });
 }
 
-async function startApiserver(command: string, etcdUrl: string): Promise<Service> {
+async function startApiserver(command: string, etcdUrl: string, more: readonly string[]): Promise<Service> {
   const scratch = makeScratch('kubernetes');
   const port = await findFreePort();
   const token = randomBytes(24).toString('hex');
@@ -113,6 +123,7 @@ async function startApiserver(command: string, etcdUrl: string): Promise<Service
       // Nobody makes the accounts that it asks for where no controller manager runs.
       '--disable-admission-plugins=ServiceAccount',
       '--v=0',
+      ...more,
     ],
     scratch,
     url: files.kubeconfig,

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A real server of a test run. `stop` ends it and deletes what it kept; `pause` makes it hang. */
-export type Service = { url: string; pause(): void; stop(): Promise<void> };
+/** A real server of a test run. `stop` ends it and deletes what it kept; `pause` makes it hang until `resume`. */
+export type Service = { url: string; pause(): void; resume(): void; stop(): Promise<void> };
 
 /** The first of these programs that exists; names without `/` are looked for on the usual paths. */
 export function findProgram(...names: string[]): string | undefined {
@@ -82,7 +82,7 @@ export async function startServer(options: {
   for (let attempt = 0; ; attempt += 1) {
     try {
       await options.ready();
-      return { url, stop, pause: () => kill('SIGSTOP') };
+      return { url, stop, pause: () => kill('SIGSTOP'), resume: () => kill('SIGCONT') };
     } catch (error) {
       if (attempt > attempts || failed || child.exitCode !== null) {
         const output = existsSync(logPath) ? readFileSync(logPath, 'utf8').slice(-2_000) : '';

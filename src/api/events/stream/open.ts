@@ -2,7 +2,7 @@ import type { eventRoutes } from '../../../contract/routes/sessions.ts';
 import { errors } from '../../../errors.ts';
 import { findLogEnd } from '../../../store/events.ts';
 import type { ApiDeps } from '../../deps.ts';
-import type { Answer, Call } from '../../register.ts';
+import type { Answer, Call } from '../../../http/route.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { buildOpening } from './frame.ts';
 import type { Hub } from './hub.ts';

@@ -10,6 +10,7 @@ body{margin:0;display:grid;grid-template-columns:19rem minmax(0,1fr);color:var(-
 font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 nav{position:sticky;top:0;height:100vh;overflow:auto;padding:1.25rem;background:var(--side);border-right:1px solid var(--line)}
 nav .brand{margin:0 0 1rem;font-weight:700;font-size:1.15rem;letter-spacing:.02em}
+nav .service{margin:1.4rem 0 0;font-weight:600}
 nav h2{margin:1.1rem 0 .3rem;font-size:.75rem;text-transform:uppercase;letter-spacing:.07em}
 nav h2 a{color:var(--dim)}
 nav ul{list-style:none;margin:0;padding:0}
@@ -20,6 +21,7 @@ nav .path{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font-size:.8
 main{padding:2rem clamp(1rem,4vw,4rem) 6rem;max-width:64rem}
 h1{margin:0 0 .5rem;font-size:1.9rem}h1 small{color:var(--dim);font-size:.95rem;font-weight:400}
 main h2{margin:3rem 0 0;padding-bottom:.4rem;border-bottom:2px solid var(--line);font-size:1.35rem}
+main h2 small{color:var(--dim);font-size:.9rem;font-weight:400}
 article{padding:1.4rem 0;border-bottom:1px solid var(--line)}
 h3{margin:0;font-size:1.02rem;font-weight:600;overflow-wrap:anywhere}
 h3 code{background:none;padding:0;font-size:1em}

@@ -3,8 +3,7 @@ import type { z } from 'zod';
 import type { Route, RouteInput } from '../contract/route.ts';
 import { describeIssues, describePath } from '../contract/validation.ts';
 import { errors } from '../errors.ts';
-import type { Caller } from '../http/deps.ts';
-import type { ApiDeps } from './deps.ts';
+import type { Caller, HttpDeps } from './deps.ts';
 import { cutPath, findUnstorable } from './text.ts';
 
 /** `hijacked`: the handler has answered by itself (streams). */
@@ -19,7 +18,7 @@ const BODY_LIMIT = 1024 * 1024;
 function parse<T>(schema: z.ZodType<T> | undefined, value: unknown, root: string): T | undefined {
   if (schema === undefined) return undefined;
   const result = schema.safeParse(value);
-  if (!result.success) throw errors.validation(describeIssues(result.error, root));
+  if (!result.success) throw errors.validation(describeIssues(result.error, root, value));
   const unstorable = findUnstorable(value);
   if (unstorable !== undefined) {
     const path = describePath(cutPath(unstorable.path, result.data), root);
@@ -39,7 +38,7 @@ function parseParams(route: Route, value: unknown): Record<string, string> | und
   const names = result.error.issues.map((issue) => String(issue.path[0]));
   const missing = names.find((name) => name.endsWith('Id') && name !== 'subjectId');
   if (missing !== undefined) throw errors.notFound(missing.slice(0, -2));
-  throw errors.validation(describeIssues(result.error, 'path'));
+  throw errors.validation(describeIssues(result.error, 'path', value));
 }
 
 function isObject(value: unknown): boolean {
@@ -68,7 +67,7 @@ function routerPath(path: string): string {
 /** Puts one operation of the contract on the server: key, scope, validation, rendering. Errors are thrown. */
 export function registerRoute<R extends Route>(
   app: FastifyInstance,
-  deps: ApiDeps,
+  deps: Pick<HttpDeps, 'authenticate'>,
   route: R,
   handler: Handler<R>,
 ): void {

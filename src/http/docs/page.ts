@@ -77,16 +77,53 @@ function renderEntry({ method, path, operation }: Entry): Html {
   </article>`;
 }
 
+type Group = { name: string; id: string; entries: Entry[] };
+
+/** Tags with their operations, by service; of a document of one service the heading says nothing new. */
+function listServices(document: Document): { name: string | undefined; groups: Group[] }[] {
+  const entries = listEntries(document);
+  const buildGroup = (name: string): Group => ({
+    name,
+    id: `tag-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`,
+    entries: entries.filter((entry) => entry.operation.tags.includes(name)),
+  });
+  const services = document['x-tagGroups'] ?? [{ name: undefined, tags: document.tags.map(({ name }) => name) }];
+  return services.map(({ name, tags }) => ({ name, groups: tags.map(buildGroup) }));
+}
+
+function renderNavigation({ name, groups }: { name: string | undefined; groups: Group[] }): Html {
+  return html`${name !== undefined && html`<p class="service">${name}</p>`}
+  ${groups.map(
+    (group) =>
+      html`<h2><a href="#${group.id}">${group.name}</a></h2>
+        <ul>
+          ${group.entries.map(
+            ({ method, path, operation }) =>
+              html`<li>
+                <a href="#${operation.operationId}" title="${operation.summary}"
+                  ><span class="method ${method.toLowerCase()}">${method}</span
+                  ><span class="path">${path.replace('/v1/', '')}</span></a
+                >
+              </li>`,
+          )}
+        </ul>`,
+  )}`;
+}
+
+/** The first operation that anyone can try as it is. */
+function findExample(document: Document): string {
+  const plain = listEntries(document).find(
+    ({ method, path, operation }) =>
+      method === 'GET' && path.length > 1 && !path.includes('{') && operation.security?.length !== 0,
+  );
+  return plain?.path ?? '/';
+}
+
 /** The whole document as one page without scripts. */
 export function renderPage(source: Record<string, unknown>, documentUrl: string): string {
   const document = source as unknown as Document;
   const { title, version } = document.info;
-  const entries = listEntries(document);
-  const groups = document.tags.map(({ name }) => ({
-    name,
-    id: `tag-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`,
-    entries: entries.filter((entry) => entry.operation.tags.includes(name)),
-  }));
+  const services = listServices(document);
   const schemas = Object.entries(document.components.schemas);
   return html`<!doctype html>
     <html lang="en">
@@ -101,21 +138,7 @@ export function renderPage(source: Record<string, unknown>, documentUrl: string)
       <body>
         <nav aria-label="Operations">
           <p class="brand">Capstan</p>
-          ${groups.map(
-            (group) =>
-              html`<h2><a href="#${group.id}">${group.name}</a></h2>
-                <ul>
-                  ${group.entries.map(
-                    ({ method, path, operation }) =>
-                      html`<li>
-                        <a href="#${operation.operationId}" title="${operation.summary}"
-                          ><span class="method ${method.toLowerCase()}">${method}</span
-                          ><span class="path">${path.replace('/v1/', '')}</span></a
-                        >
-                      </li>`,
-                  )}
-                </ul>`,
-          )}
+          ${services.map(renderNavigation)}
           <h2><a href="#schemas">Shapes</a></h2>
         </nav>
         <main>
@@ -127,14 +150,16 @@ export function renderPage(source: Record<string, unknown>, documentUrl: string)
               machine-readable form of this page is <a href="${documentUrl}">${documentUrl}</a>. Fields marked
               <span class="required">*</span> are required.
             </p>
-            <pre><code>curl -H "x-api-key: $CAPSTAN_API_KEY" $CAPSTAN_URL/v1/agents</code></pre>
+            <pre><code>curl -H "x-api-key: $CAPSTAN_API_KEY" $CAPSTAN_URL${findExample(document)}</code></pre>
           </header>
-          ${groups.map(
-            (group) =>
-              html`<section>
-                <h2 id="${group.id}">${group.name}</h2>
-                ${group.entries.map(renderEntry)}
-              </section>`,
+          ${services.flatMap(({ name, groups }) =>
+            groups.map(
+              (group) =>
+                html`<section>
+                  <h2 id="${group.id}">${group.name}${name !== undefined && html` <small>${name}</small>`}</h2>
+                  ${group.entries.map(renderEntry)}
+                </section>`,
+            ),
           )}
           <section>
             <h2 id="schemas">Shapes</h2>

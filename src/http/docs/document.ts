@@ -31,6 +31,8 @@ export type Operation = {
   tags: string[];
   summary: string;
   description?: string;
+  /** empty: open, without a key */
+  security?: unknown[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: Content };
   responses: Record<string, { description: string; content: Content }>;
@@ -39,6 +41,8 @@ export type Operation = {
 export type Document = {
   info: { title: string; version: string };
   tags: { name: string }[];
+  /** of a document of several services: whose tag is whose */
+  'x-tagGroups'?: { name: string; tags: string[] }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
 };

@@ -1,0 +1,88 @@
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+/** Whatever a measurement starts is on one core, and the load and the upstream on the other. */
+export const GATEWAY_CORE = 0;
+export const LOAD_CORE = 1;
+
+/** Binds a process, and what it starts later, to one core; false where that cannot be done. */
+export function pin(pid: number, core: number): boolean {
+  try {
+    execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function listTree(pid: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+    } catch {
+      // It has just ended.
+    }
+  }
+  const collect = (each: number): number[] => [each, ...(children.get(each) ?? []).flatMap(collect)];
+  return collect(pid);
+}
+
+/** Milliseconds of processor time that a process alone has used; in steps of 10. */
+export function readOwnCpu(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** The same with its children. */
+export function readCpu(pid: number): number {
+  return listTree(pid).reduce((sum, each) => sum + readOwnCpu(each), 0);
+}
+
+/** MiB that a process and its children hold. */
+export function readResident(pid: number): number {
+  return listTree(pid).reduce((sum, each) => {
+    const status = readFileSync(`/proc/${each}/status`, 'utf8');
+    return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  }, 0);
+}
+
+export async function findPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A server of somebody else, once it answers on its port; undefined when it ends or does not within a minute or two. */
+export async function startForeign(
+  command: string,
+  args: readonly string[],
+  { url, env = {} }: { url: string; env?: Record<string, string> },
+): Promise<ChildProcess | undefined> {
+  const child = spawn(command, args, {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: 'ignore',
+  });
+  const ended = new AbortController();
+  child.once('error', () => ended.abort());
+  child.once('exit', () => ended.abort());
+  for (let attempt = 0; attempt < 240 && !ended.signal.aborted; attempt += 1) {
+    const answers = await fetch(url).then(
+      () => true,
+      () => false,
+    );
+    if (answers) return child;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  child.kill('SIGKILL');
+  return undefined;
+}

@@ -1,0 +1,159 @@
+// Generated from the contract by "npm run generate". Changes are lost.
+import type { CallOptions } from '../options.ts';
+import type { Asset, Timestamp, VideoPagination } from './common.ts';
+
+export type Generation = {
+  id: string;
+  status: "generating" | "completed" | "failed";
+  template_id: string | null;
+  created_at: Timestamp | null;
+  video_url?: string | null;
+  share_url?: string | null;
+  thumbnail_url?: string | null;
+  completed_at?: Timestamp;
+  error?: string;
+  expired?: true;
+  phase: "queued" | "rendering" | "completed" | "failed";
+  queue_position?: number;
+  progress: number;
+  asset_id: string | null;
+  asset_s3_key: string | null;
+  model_name: string;
+  prompt: string;
+  aspect_ratio: string;
+  duration: string;
+  resolution: string;
+  width: number;
+  height: number;
+  has_audio: boolean;
+  format: "mp4" | "webm";
+  seed: number;
+  credits_charged: number;
+};
+
+export type GenerationCreate = {
+  prompt: string;
+  modelName: string;
+  aspectRatio?: string;
+  duration?: string;
+  resolution?: string;
+  count?: number;
+  hasAudio?: boolean;
+  startFrameKey?: string;
+  endFrameKey?: string;
+  ingredientImageKeys?: string[];
+  characterReferenceImageKeys?: string[];
+  sourceVideoKey?: string;
+  referenceVideoKeys?: string[];
+  audioKey?: string;
+  templateId?: string;
+  format?: string;
+  seed?: number;
+  webhookUrl?: string;
+};
+
+export type GenerationSubmitted = {
+  data: {
+    generations: Array<{
+      id: string;
+      asset_id: string | null;
+      request_id: string | null;
+      status: string | null;
+    }>;
+    endpoint_id: string | null;
+    variant: string | null;
+    metadata: {
+      model_name: string;
+      selected_model_name: string;
+      credits_charged: number;
+      num_generations: number;
+    };
+  };
+};
+
+export type VideoModel = {
+  id: string;
+  object: "model";
+  aspect_ratios: string[];
+  durations: string[];
+  resolutions: string[];
+  audio: "never" | "optional" | "always";
+  formats: Array<"mp4" | "webm">;
+  inputs: {
+    start_frame: boolean;
+    end_frame: boolean;
+    ingredient_images: number;
+    character_images: number;
+    source_video: boolean;
+    reference_videos: number;
+    audio: boolean;
+  };
+  credits_per_second: Record<string, number>;
+};
+
+export type GenerationsOperations = {
+  /**
+   * Queue one to four videos; credits are set aside in the same transaction. `POST /api/generations`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unsupported_model, unsupported_parameter, invalid_reference, unauthorized, insufficient_credits, forbidden, conflict, payload_too_large, rate_limited, server_error, free_tier_paused.
+   */
+  createGenerations(body: GenerationCreate, options?: CallOptions): Promise<GenerationSubmitted>;
+
+  /**
+   * Own generations, newest first. `GET /api/generations`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   */
+  listGenerations(query?: { limit?: number; offset?: number; status?: "generating" | "completed" | "failed" }, options?: CallOptions): Promise<{
+    data: Generation[];
+    pagination: VideoPagination;
+  }>;
+
+  /**
+   * How far a generation is, and its video once it is there. `GET /api/generations/{generationId}`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  getGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
+
+  /**
+   * Cancel a generation that has not ended; its credits come back. `DELETE /api/generations/{generationId}`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
+   */
+  cancelGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
+
+  /**
+   * Take the public page away, for good. `DELETE /api/generations/{generationId}/share`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  unshareGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
+
+  /**
+   * Share a finished video with the community, where everybody can find it. `POST /api/generations/{generationId}/publish`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
+   */
+  publishGeneration(generationId: string, options?: CallOptions): Promise<{
+    data: Asset;
+  }>;
+
+  /**
+   * Take a video out of the community. `DELETE /api/generations/{generationId}/publish`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  withdrawGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
+
+  /**
+   * What each model can do and what it costs. `GET /api/models`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   */
+  listVideoModels(query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<{
+    data: VideoModel[];
+    pagination: VideoPagination;
+    object: "list";
+  }>;
+};

@@ -1,0 +1,70 @@
+// Generated from the contract by "npm run generate". Changes are lost.
+import type { CallOptions } from '../options.ts';
+import type { VideoPagination } from './common.ts';
+
+export type Character = {
+  id: string;
+  name: string;
+  description: string | null;
+  created_at: number;
+  image_keys: string[];
+};
+
+export type CharacterCreate = {
+  name: string;
+  description?: string;
+  images: string[];
+};
+
+export type Upload = {
+  upload_url: string;
+  s3_key: string;
+  headers: Record<string, string>;
+  expires_at: string;
+  max_bytes: number;
+};
+
+export type UploadCreate = {
+  filename: string;
+  contentType: string;
+  sizeBytes: number;
+};
+
+export type ReferencesOperations = {
+  /**
+   * Where to put an image, a video or sound that generations are to refer to; within 15 minutes. `POST /api/uploads`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   */
+  createUpload(body: UploadCreate, options?: CallOptions): Promise<{
+    data: Upload;
+  }>;
+
+  /**
+   * Keep images of a character, from addresses or as files; private to the organization. `POST /api/characters`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   */
+  createCharacter(body: CharacterCreate, options?: CallOptions): Promise<{
+    data: Character;
+  }>;
+
+  /**
+   * Keep images of a character, from addresses or as files; private to the organization. `POST /api/characters`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   */
+  createCharacterForm(body: FormData, options?: CallOptions): Promise<{
+    data: Character;
+  }>;
+
+  /**
+   * Own characters, newest first. `GET /api/characters`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   */
+  listCharacters(query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<{
+    data: Character[];
+    pagination: VideoPagination;
+  }>;
+};

@@ -1,0 +1,60 @@
+// Generated from the contract by "npm run generate". Changes are lost.
+import type { CallOptions } from '../options.ts';
+import type { Asset, VideoPagination } from './common.ts';
+
+export type Template = {
+  id: string;
+  title: string;
+  description: string | null;
+  kind: "image" | "video";
+  model_name: string;
+};
+
+export type TemplateApply = {
+  id?: string;
+  title: string;
+  description?: string | null;
+  kind: "image" | "video";
+  modelName: string;
+  featured?: boolean;
+};
+
+export type TemplatesandassetsOperations = {
+  /**
+   * Featured templates; `q` is looked for in title and description. `GET /api/templates`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   */
+  listTemplates(query?: { limit?: number; offset?: number; q?: string }, options?: CallOptions): Promise<{
+    data: Template[];
+    pagination: VideoPagination;
+  }>;
+
+  /**
+   * Make a template, or replace the one with this id. `POST /api/templates`
+   *
+   * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   */
+  applyTemplate(body: TemplateApply, options?: CallOptions): Promise<{
+    data: Template;
+  }>;
+
+  /**
+   * One featured template. `GET /api/templates/{templateId}`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   */
+  getTemplate(templateId: string, options?: CallOptions): Promise<{
+    data: Template;
+  }>;
+
+  /**
+   * Videos of the community and the caller's own by words of their prompts, newest first. `GET /api/assets/search`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   */
+  searchAssets(query: { limit?: number; offset?: number; q: string; type?: "all" | "image" | "video"; source?: "all" | "community" | "history" }, options?: CallOptions): Promise<{
+    data: Asset[];
+    pagination: VideoPagination;
+  }>;
+};

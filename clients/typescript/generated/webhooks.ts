@@ -1,0 +1,17 @@
+// Generated from the contract by "npm run generate". Changes are lost.
+import type { CallOptions } from '../options.ts';
+
+export type WebhookSecret = {
+  secret: string;
+};
+
+export type WebhooksOperations = {
+  /**
+   * What calls of `webhookUrl` are signed with. `GET /api/webhooks/secret`
+   *
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   */
+  getWebhookSecret(options?: CallOptions): Promise<{
+    data: WebhookSecret;
+  }>;
+};

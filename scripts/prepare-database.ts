@@ -1,0 +1,24 @@
+// Makes the empty database that first starts copy, unless it is there. Run after the dependencies came, and before tests.
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { openPglite } from '../src/backends/db/pglite.ts';
+import { openLog } from '../src/log.ts';
+import { findPreparedDatabase } from '../src/prepared-database.ts';
+import { runMigrations } from '../src/store/migrate.ts';
+import { openVideoQueue } from '../src/video/jobs/queue.ts';
+
+const place = findPreparedDatabase();
+if (!existsSync(place)) {
+  const draft = `${place}.${randomBytes(4).toString('hex')}`;
+  await mkdir(dirname(place), { recursive: true });
+  const db = await openPglite({ dataDir: draft });
+  await runMigrations(db);
+  // Its library makes tables of its own.
+  await (await openVideoQueue({ db, log: openLog({ level: 'warn', pretty: false }) })).close();
+  await db.close();
+  await rm(`${draft}.lock`, { force: true });
+  // Should another process have made it meanwhile, either is as good.
+  await rename(draft, place).catch(() => rm(draft, { recursive: true, force: true }));
+}

@@ -1,0 +1,50 @@
+import { buildApiSurface } from '../api/server.ts';
+import { SERVICE_NAMES } from '../contract/services.ts';
+import { buildGatewaySurface } from '../gateway/register.ts';
+import { buildDocsSurface } from '../http/docs/register.ts';
+import { sendError } from '../http/errors.ts';
+import { listSessionBackends } from '../http/health.ts';
+import { openRegistry } from '../http/metrics.ts';
+import { buildObjectSurface } from '../http/objects.ts';
+import { buildHttpServer } from '../http/server.ts';
+import { sendLoginError } from '../login/errors.ts';
+import { buildLoginSurface } from '../login/register.ts';
+import { sendVideoError } from '../video/faults.ts';
+import { buildVideoSurface } from '../video/register.ts';
+import { buildApiPorts } from './api.ts';
+import { openGatewayPorts } from './gateway.ts';
+import { openLoginPorts } from './login.ts';
+import { readServerOptions, serve } from './role.ts';
+import type { RoleContext, Started } from './role.ts';
+import { openRenderer } from './video.ts';
+import { runWorker } from './worker.ts';
+
+const LOGIN_PATHS = /^\/api\/(?:login|signup|refresh|challenges|credentials)(?:[/?]|$)/;
+
+/** What no route takes is answered in the shape of the service whose paths are the nearest. */
+const sendNearestError: typeof sendError = (log, error, request, reply) => {
+  const isLogin = LOGIN_PATHS.test(request.url);
+  const send = isLogin ? sendLoginError : request.url.startsWith('/api/') ? sendVideoError : sendError;
+  send(log, error, request, reply);
+};
+
+export async function startAll(context: RoleContext): Promise<Started> {
+  const registry = openRegistry();
+  // Started first, so closed after the API: what was accepted last can still be watched to its end.
+  await runWorker(context, registry);
+  const ports = { ...buildApiPorts(context), registry };
+  const surfaces = [
+    buildApiSurface(ports),
+    buildGatewaySurface(await openGatewayPorts(context)),
+    buildLoginSurface(openLoginPorts(context, false)),
+    buildVideoSurface(await openRenderer(context, registry)),
+    buildObjectSurface(ports.objects),
+    buildDocsSurface(SERVICE_NAMES),
+  ];
+  const options = { ...readServerOptions(context), sendError: sendNearestError };
+  return serve(
+    context,
+    'server',
+    buildHttpServer({ ...ports, backends: listSessionBackends(ports) }, surfaces, options),
+  );
+}

@@ -1,0 +1,25 @@
+import type { GatewayPorts } from '../gateway/deps.ts';
+import { buildGateway } from '../gateway/server.ts';
+import { openInference } from '../inference/inference.ts';
+import { readServerOptions, serve } from './role.ts';
+import type { RoleContext, Started } from './role.ts';
+
+/** Clients of the gateway try again by themselves, so it does so less than the worker. */
+const RETRY = { attempts: 2, baseMs: 250, maxMs: 5000 };
+
+export async function openGatewayPorts({ config, backends, lifecycle, log }: RoleContext): Promise<GatewayPorts> {
+  const { providers, models, otel } = config;
+  const inference = lifecycle.use(
+    'gateway inference',
+    openInference({ providers, models, log, retry: RETRY, breaker: {}, affinity: true }),
+  );
+  const ports = { ...backends, log, inference, tokensPerDay: config.file.limits?.tokensPerDay };
+  if (otel === undefined) return ports;
+  // Only who has a collector pays for loading its SDK.
+  const { openOtelMetrics } = await import('../gateway/usage/otel.ts');
+  return { ...ports, metrics: lifecycle.use('otel metrics', openOtelMetrics(otel)) };
+}
+
+export async function startGateway(context: RoleContext): Promise<Started> {
+  return serve(context, 'gateway', buildGateway(await openGatewayPorts(context), readServerOptions(context)));
+}

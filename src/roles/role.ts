@@ -1,0 +1,31 @@
+import type { Config } from '../config.ts';
+import type { Backends } from '../deps.ts';
+import { startHttp } from '../http/start.ts';
+import type { HttpServer, ServerOptions } from '../http/server.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Logger } from '../log.ts';
+
+export type BareContext = { config: Config; lifecycle: Lifecycle; log: Logger };
+
+export type RoleContext = BareContext & {
+  backends: Backends;
+  /** what the role serves on, from the moment it does; with port 0 nobody knows it before */
+  address?: string;
+};
+
+/** What a role serves, for the line that is printed at start. */
+export type Started = { address?: string };
+
+/** Calls, turns and renders under way have so long when a role is told to end. */
+export const DRAIN_MS = 10_000;
+
+export function readServerOptions({ config }: RoleContext): ServerOptions {
+  return { corsOrigins: config.corsOrigins };
+}
+
+export async function serve(context: RoleContext, name: string, app: HttpServer): Promise<Started> {
+  const { host, port } = context.config;
+  const server = context.lifecycle.use(name, await startHttp(app, { host, port }));
+  context.address = server.address;
+  return { address: server.address };
+}

@@ -1,0 +1,40 @@
+import type { Registry } from 'prom-client';
+import type { VideoPorts } from '../video/deps.ts';
+import { buildVideoMaker } from '../video/maker.ts';
+import { openVideo, openVideoPorts } from '../video/open.ts';
+import type { VideoOptions } from '../video/open.ts';
+import { buildVideoServer } from '../video/server.ts';
+import { DRAIN_MS, readServerOptions, serve } from './role.ts';
+import type { RoleContext, Started } from './role.ts';
+
+function readOptions(context: RoleContext): VideoOptions {
+  const { host, port, video } = context.config;
+  const { settings, engines, concurrency, publicUrl } = video;
+  return {
+    engines,
+    concurrency,
+    // At each use: while the role starts, its own address may not be known yet.
+    get base() {
+      return publicUrl ?? context.address ?? `http://${host}:${port}`;
+    },
+    drainMs: DRAIN_MS,
+    settings: { ...settings, publicUrl },
+  };
+}
+
+export function openRenderer(context: RoleContext, registry?: Registry): Promise<VideoPorts> {
+  const { backends, lifecycle, log } = context;
+  const ports = { ...backends, log, ...(registry === undefined ? {} : { registry }) };
+  return openVideo(ports, readOptions(context), lifecycle);
+}
+
+/** Makes videos for agents. Whoever renders them may be another process. */
+export function openVideoMaker(context: RoleContext) {
+  const { backends, lifecycle, log } = context;
+  const options = readOptions(context);
+  return buildVideoMaker(() => openVideoPorts({ ...backends, log }, options, lifecycle), options);
+}
+
+export async function startVideo(context: RoleContext): Promise<Started> {
+  return serve(context, 'video', buildVideoServer(await openRenderer(context), readServerOptions(context)));
+}

@@ -1,0 +1,70 @@
+import type { Registry } from 'prom-client';
+import { buildGenerateVideoTool } from '../agent/tools/generate-video.ts';
+import { buildTools } from '../agent/tools/table.ts';
+import type { Tool } from '../agent/tools/tool.ts';
+import { buildWebsiteLoginTool } from '../agent/tools/website-login.ts';
+import { StartupError } from '../errors.ts';
+import { listSessionBackends } from '../http/health.ts';
+import { openRegistry } from '../http/metrics.ts';
+import { buildHttpServer } from '../http/server.ts';
+import { openInference } from '../inference/inference.ts';
+import { openRemoteInference } from '../inference/remote.ts';
+import { openWeb } from '../web/web.ts';
+import { openAppender } from '../worker/appender.ts';
+import { startAutomations } from '../worker/automations/start.ts';
+import { startWorker } from '../worker/start.ts';
+import { DRAIN_MS, serve } from './role.ts';
+import type { RoleContext, Started } from './role.ts';
+
+/** Opened at the first use: a worker whose agents never call it does not load it. */
+function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => (opened ??= open());
+}
+
+function buildServiceTools(context: RoleContext): Tool[] {
+  const maker = openOnce(async () => (await import('./video.ts')).openVideoMaker(context));
+  const accounts = openOnce(async () => (await import('./login.ts')).openWebsiteAccounts(context));
+  return [
+    buildGenerateVideoTool({ generate: async (...wanted) => (await maker()).generate(...wanted) }),
+    buildWebsiteLoginTool({ signIn: async (...wanted) => (await accounts()).signIn(...wanted) }),
+  ];
+}
+
+export async function runWorker(context: RoleContext, registry: Registry): Promise<void> {
+  const { config, backends, lifecycle, log } = context;
+  const { providers, models, gateway } = config;
+  const inference = lifecycle.use(
+    'inference',
+    gateway === undefined ? openInference({ providers, models, log }) : await openRemoteInference({ ...gateway, log }),
+  );
+  const { visionModel } = config.file;
+  if (visionModel !== undefined && inference.findModel(visionModel)?.vision !== true) {
+    throw new StartupError(`visionModel: ${visionModel} is no configured model that reads images.`);
+  }
+  const web = lifecycle.use('web', openWeb({ egress: backends.egress, search: config.webSearch }));
+  const worker = await startWorker(
+    {
+      ...backends,
+      web,
+      ...(visionModel === undefined ? {} : { visionModel }),
+      inference,
+      log,
+      tools: new Map([...buildTools(), ...buildServiceTools(context)].map((tool) => [tool.name, tool])),
+      appender: openAppender(backends.db),
+      limits: { maxSteps: config.maxSteps, customToolTimeoutMs: config.customToolTimeoutMs },
+    },
+    { concurrency: config.workerConcurrency, leaseMs: config.leaseMs, drainMs: DRAIN_MS, registry },
+  );
+  lifecycle.use('worker', worker);
+  lifecycle.use('automations', startAutomations({ ...backends, log }));
+}
+
+/** Has no surface of its own, so it serves health and metrics alone. */
+export async function startWorkerRole(context: RoleContext): Promise<Started> {
+  const registry = openRegistry();
+  await runWorker(context, registry);
+  const { backends, log } = context;
+  const ports = { ...backends, log };
+  return serve(context, 'health', buildHttpServer({ ...ports, registry, backends: listSessionBackends(ports) }, []));
+}

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig } from './config.ts';
+import type { Config } from './config.ts';
+import { StartupError } from './errors.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { openLog } from './log.ts';
+import type { BareContext, Started } from './roles/role.ts';
+import { loadRole, readRole } from './roles/table.ts';
+import type { RoleName } from './roles/table.ts';
+
+const WORTHY_KEY = 16;
+
+/** Runs `node src/main.ts <role> …` until a signal ends it. Throws `StartupError` for what its operator has to mend. */
+export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const [name, command, ...rest] = args;
+  const role = readRole(name);
+  const config = readConfig(env);
+  if (role !== 'operator') requireShared(role, config);
+  const log = openLog({ level: config.logLevel, pretty: process.stdout.isTTY });
+  const lifecycle = new Lifecycle(log);
+  const stop = (exitCode: number) => void lifecycle.close().finally(() => process.exit(exitCode));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
+  if ((config.apiKey?.length ?? WORTHY_KEY) < WORTHY_KEY) log.warn('CAPSTAN_API_KEY is short enough to be guessed');
+  try {
+    const context = { config, lifecycle, log };
+    if (role === 'operator' && command === 'remove-sandboxes') {
+      await (await import('./roles/operator.ts')).runRemoval(context, rest);
+      return stop(0);
+    }
+    const { address } = role === 'operator' ? await startOperator(context) : await startServing(role, context);
+    if (address !== undefined) process.stdout.write(`Capstan listens on ${address}\n`);
+    log.info({ role, address, readyMs: Math.round(performance.now()) }, 'ready');
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+/** Roles that run beside others need backends that others can reach. */
+function requireShared(role: RoleName, config: Config): void {
+  if (role === 'all') return;
+  const missing = [
+    config.databaseUrl === undefined && 'DATABASE_URL',
+    config.natsUrl === undefined && 'NATS_URL',
+    config.redisUrl === undefined && 'REDIS_URL',
+    config.objectsUrl === undefined && 'CAPSTAN_OBJECTS',
+    config.masterKey === undefined && 'CAPSTAN_MASTER_KEY',
+  ].filter((name) => name !== false);
+  if (missing.length > 0) {
+    throw new StartupError(
+      `The role ${role} needs what other processes share: set ${missing.join(', ')}. Only "all" has its own.`,
+    );
+  }
+}
+
+/** Has no backends, and loads nothing of those who do. */
+async function startOperator(context: BareContext): Promise<Started> {
+  const { runOperator } = await import('./roles/operator.ts');
+  return runOperator(context);
+}
+
+async function startServing(role: RoleName, context: BareContext): Promise<Started> {
+  const { config, lifecycle, log } = context;
+  const [{ openBackends }, { bootstrapKey }] = await Promise.all([import('./deps.ts'), import('./store/keys.ts')]);
+  // The embedded database starts in a thread of its own while this one loads the role.
+  const opening = openBackends(config, lifecycle, log);
+  const [backends, startRole] = await Promise.all([opening, loadRole(role)]);
+  const key = role === 'worker' ? undefined : await bootstrapKey(backends.db, { key: config.apiKey });
+  const started = await startRole({ ...context, backends });
+  if (role === 'all') keepKey(config, key);
+  if (key !== undefined) process.stdout.write(`\nAPI key of the organization "default", shown this once: ${key}\n`);
+  return started;
+}
+
+/** The command line of the same machine finds the key of `all` here. */
+function keepKey(config: Config, made: string | undefined): void {
+  const key = made ?? config.apiKey;
+  if (key !== undefined) writeFileSync(join(config.dataDir, 'api-key'), `${key}\n`, { mode: 0o600 });
+}
