@@ -33,6 +33,11 @@ export function hasStatus(error: unknown, ...statuses: number[]): boolean {
   return error instanceof KubernetesError && statuses.includes(error.status);
 }
 
+/** True for what may be over in a moment: no connection, no answer, a server that starts or has too much to do. */
+export function isPassing(error: unknown): boolean {
+  return !(error instanceof KubernetesError) || hasStatus(error, 429, 500, 502, 503, 504);
+}
+
 export type Call = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;

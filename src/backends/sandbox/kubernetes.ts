@@ -1,6 +1,7 @@
 import { INITIAL_VOLUME_BYTES } from '../../contract/files.ts';
 import type { Session } from '../../contract/resources/session.ts';
 import { errorText } from '../../errors.ts';
+import { isPassing } from '../../kubernetes/client.ts';
 import type { Kubernetes } from '../../kubernetes/client.ts';
 import type { Logger } from '../../log.ts';
 import { buildVolumeFiles } from './executor-files.ts';
@@ -24,6 +25,8 @@ const TOUCH_MS = 60_000;
 /** A sandbox whose background processes still run is kept longer, but not for ever. */
 const BUSY_MS = 4 * 60 * 60_000;
 const POLL_MS = 50;
+const RETRY_MS = 500;
+const AWAY = 'the API server of Kubernetes does not answer';
 const USAGE_MS = 5000;
 const UNITS: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 
@@ -40,7 +43,8 @@ export type KubernetesSandboxOptions = {
 
 /**
  * One pod a session, made by the operator for the resources that are written here. A call is held while its pod starts;
- * when the pod dies it fails, and whoever acquires next gets the next pod on the same volume.
+ * when the pod dies it fails, and whoever acquires next gets the next pod on the same volume. While the API server is away,
+ * pods that run are called as before, and what needs it is held.
  */
 export async function openKubernetesSandboxes(options: KubernetesSandboxOptions): Promise<Sandboxes> {
   const { kubernetes, namespace, signer, log } = options;
@@ -97,12 +101,30 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
     const place = findPlace(resources.sessions.get(name));
     const link = place === undefined ? undefined : links.get(place.podUid);
     const isFresh = Date.now() - (held.get(name)?.touchedMs ?? -Infinity) < touchMs;
-    if (place !== undefined && link !== undefined && !link.suspect && isFresh) {
-      return links.track(place.podUid, link, link.client);
-    }
+    const running =
+      place === undefined || link === undefined || link.suspect
+        ? undefined
+        : links.track(place.podUid, link, link.client);
+    if (running !== undefined && isFresh) return running;
     const asked = prepared.get(name);
     prepared.delete(name);
-    return waitStarted(target, (isFresh ? await asked : undefined) ?? (await wake(name, target)), signal);
+    const deadline = Date.now() + startMs;
+    for (;;) {
+      try {
+        const woken = (isFresh ? await asked : undefined) ?? (await wake(name, target));
+        return await waitStarted(target, woken, deadline, signal);
+      } catch (error) {
+        if (error instanceof SandboxError || !isPassing(error)) throw error;
+        if (running !== undefined) {
+          // Its use is told by the sweep, when somebody listens again.
+          held.set(name, { target, touchedMs: -Infinity });
+          return running;
+        }
+        if (Date.now() > deadline) throw new SandboxError(`the sandbox did not start: ${AWAY}`, { cause: error });
+      }
+      await resources.changed(RETRY_MS);
+      requireOpen(signal);
+    }
   };
 
   const wake = async (name: string, target: SandboxTarget): Promise<Session> => {
@@ -127,9 +149,8 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
     await resources.announceSession(target, AbortSignal.timeout(announceMs));
   };
 
-  const waitStarted = async (target: SandboxTarget, woken: Session, signal: AbortSignal) => {
+  const waitStarted = async (target: SandboxTarget, woken: Session, deadline: number, signal: AbortSignal) => {
     const { name, uid } = woken.metadata;
-    const deadline = Date.now() + startMs;
     let session = woken;
     for (;;) {
       requireOpen(signal);
@@ -172,11 +193,17 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
     const deadline = Date.now() + volumeWaitMs;
     for (;;) {
       requireOpen();
-      await keepWarm(key);
+      let trouble: unknown;
+      await keepWarm(key).catch((error: unknown) => {
+        if (!isPassing(error)) throw error;
+        trouble = error;
+      });
       const place = findServing(name);
       const link = place === undefined ? undefined : await links.reach(place);
       if (place !== undefined && link !== undefined) return { podUid: place.podUid, link };
-      if (Date.now() > deadline) throw new SandboxError('the sandbox is still warming up');
+      if (Date.now() > deadline) {
+        throw new SandboxError(trouble === undefined ? 'the sandbox is still warming up' : AWAY, { cause: trouble });
+      }
       await resources.changed(place === undefined ? 1000 : POLL_MS);
     }
   };

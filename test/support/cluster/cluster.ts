@@ -32,7 +32,11 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** The cluster of this run; undefined, with the reason printed, when there is none. */
 export async function findCluster(): Promise<Cluster | undefined> {
   const kubeconfig = await findService('kubernetes');
-  if (kubeconfig === undefined) return undefined;
+  return kubeconfig === undefined ? undefined : openCluster(kubeconfig);
+}
+
+/** The same on a control plane of the caller's own. */
+export async function openCluster(kubeconfig: string): Promise<Cluster> {
   const kubernetes = await openKubernetes({ kubeconfig });
   for (const file of readdirSync(CRDS)) await installDefinition(kubernetes, file);
   const namespace = `test-${randomBytes(5).toString('hex')}`;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -31,13 +31,16 @@ export function findKubectl(): string | undefined {
   return findControlPlaneProgram('kubectl');
 }
 
+/** `apiserver` can be killed and started again on what etcd holds; undefined where the control plane is a given one. */
+export type ControlPlane = Service & { apiserver?: { kill(): Promise<void>; start(): Promise<void> } };
+
 /**
  * A control plane without nodes: etcd and kube-apiserver on free ports of 127.0.0.1, everything they keep in a scratch
  * folder. `url` is the path of a kubeconfig with every right. With `CAPSTAN_TEST_KUBECONFIG` it is that one, unless it has
  * nodes: those would do what the tests stand in for. Undefined when a program is missing.
  * `more` goes to the API server.
  */
-export async function startKubernetes(more: readonly string[] = []): Promise<Service | undefined> {
+export async function startKubernetes(more: readonly string[] = []): Promise<ControlPlane | undefined> {
   const given = process.env.CAPSTAN_TEST_KUBECONFIG;
   if (given !== undefined && given !== '') {
     if (!existsSync(given)) throw new Error(`CAPSTAN_TEST_KUBECONFIG names no file: ${given}`);
@@ -90,7 +93,7 @@ async function startEtcd(command: string): Promise<Service> {
   });
 }
 
-async function startApiserver(command: string, etcdUrl: string, more: readonly string[]): Promise<Service> {
+async function startApiserver(command: string, etcdUrl: string, more: readonly string[]): Promise<ControlPlane> {
   const scratch = makeScratch('kubernetes');
   const port = await findFreePort();
   const token = randomBytes(24).toString('hex');
@@ -105,36 +108,53 @@ async function startApiserver(command: string, etcdUrl: string, more: readonly s
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   writeFileSync(files.accounts, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
   const server = `https://127.0.0.1:${port}`;
-  return startServer({
-    command,
-    args: [
-      `--etcd-servers=${etcdUrl}`,
-      `--secure-port=${port}`,
-      '--bind-address=127.0.0.1',
-      '--advertise-address=127.0.0.1',
-      '--endpoint-reconciler-type=none',
-      `--cert-dir=${files.certificates}`,
-      `--token-auth-file=${files.tokens}`,
-      '--authorization-mode=RBAC',
-      '--service-cluster-ip-range=10.96.0.0/16',
-      '--service-account-issuer=https://kubernetes.default.svc',
-      `--service-account-key-file=${files.accounts}`,
-      `--service-account-signing-key-file=${files.accounts}`,
-      // Nobody makes the accounts that it asks for where no controller manager runs.
-      '--disable-admission-plugins=ServiceAccount',
-      '--v=0',
-      ...more,
-    ],
-    scratch,
+  const start = (): Promise<Service> =>
+    startServer({
+      command,
+      args: [
+        `--etcd-servers=${etcdUrl}`,
+        `--secure-port=${port}`,
+        '--bind-address=127.0.0.1',
+        '--advertise-address=127.0.0.1',
+        '--endpoint-reconciler-type=none',
+        `--cert-dir=${files.certificates}`,
+        `--token-auth-file=${files.tokens}`,
+        '--authorization-mode=RBAC',
+        '--service-cluster-ip-range=10.96.0.0/16',
+        '--service-account-issuer=https://kubernetes.default.svc',
+        `--service-account-key-file=${files.accounts}`,
+        `--service-account-signing-key-file=${files.accounts}`,
+        // Nobody makes the accounts that it asks for where no controller manager runs.
+        '--disable-admission-plugins=ServiceAccount',
+        '--v=0',
+        ...more,
+      ],
+      scratch: makeScratch('apiserver'),
+      url: files.kubeconfig,
+      ready: async () => {
+        const certificate = readFileSync(join(files.certificates, 'apiserver.crt'));
+        await askReady(`${server}/readyz`, token, certificate);
+        writeFileSync(files.kubeconfig, buildKubeconfig(server, token, certificate), { mode: 0o600 });
+      },
+      signal: 'SIGKILL',
+      attempts: 2400,
+    });
+  let running = await start();
+  return {
     url: files.kubeconfig,
-    ready: async () => {
-      const certificate = readFileSync(join(files.certificates, 'apiserver.crt'));
-      await askReady(`${server}/readyz`, token, certificate);
-      writeFileSync(files.kubeconfig, buildKubeconfig(server, token, certificate), { mode: 0o600 });
+    pause: () => running.pause(),
+    resume: () => running.resume(),
+    async stop() {
+      await running.stop();
+      rmSync(scratch, { recursive: true, force: true });
     },
-    signal: 'SIGKILL',
-    attempts: 2400,
-  });
+    apiserver: {
+      kill: () => running.stop(),
+      async start() {
+        running = await start();
+      },
+    },
+  };
 }
 
 function askReady(url: string, token: string, ca: Buffer): Promise<void> {
