@@ -101,8 +101,8 @@ async function openLimits({ redisUrl: url }: Config): Promise<Limits> {
 
 async function openObjects(config: Config): Promise<Objects> {
   const { objectsUrl: url, dataDir } = config;
-  if (url !== undefined) return (await adapters.s3()).openS3({ url });
   const signingKey = deriveKey(readMasterKey(config), 'signed addresses of objects');
+  if (url !== undefined) return (await adapters.s3()).openS3({ url, signingKey });
   return openFiles({ dir: join(dataDir, 'objects'), signingKey });
 }
 

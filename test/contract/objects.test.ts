@@ -20,15 +20,22 @@ afterAll(() => rm(folder, { recursive: true }));
 const ADAPTERS = [
   {
     name: 's3',
+    signsForUs: false,
     installed: s3Url !== undefined,
     open: () => openS3({ url: s3Url ?? '', credentials: S3_CREDENTIALS }),
   },
-  { name: 'files', installed: true, open: () => openFiles({ dir: folder }) },
+  {
+    name: 's3 that callers do not reach',
+    signsForUs: true,
+    installed: s3Url !== undefined,
+    open: () => openS3({ url: `${s3Url}&private=true`, credentials: S3_CREDENTIALS }),
+  },
+  { name: 'files', signsForUs: true, installed: true, open: () => openFiles({ dir: folder }) },
 ];
 
 const PNG = { contentType: 'image/png' };
 
-describe.each(ADAPTERS.filter(({ installed }) => installed))('objects on $name', ({ open }) => {
+describe.each(ADAPTERS.filter(({ installed }) => installed))('objects on $name', ({ open, signsForUs }) => {
   let objects: Objects;
   beforeAll(async () => {
     objects = await open();
@@ -175,6 +182,11 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('objects on $name',
       expect(changed).not.toBe(address);
       return changed;
     };
+
+    it('are those of the server that callers reach', async () => {
+      const address = await objects.sign({ method: 'GET', key: newKey(), expiresInSeconds: 60 });
+      expect(URL.canParse(address)).toBe(!signsForUs);
+    });
 
     it('give one object to anybody, whole and in parts', async () => {
       const key = newKey();

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 
 import {
@@ -17,13 +18,19 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { StartupError, errorText } from '../../errors.ts';
 import { requireKey } from './key.ts';
 import type { ObjectInfo, Objects, SignRequest } from './objects.ts';
+import { readSignedPath, signPath } from './signed.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
 const DEFAULT_TYPE = 'application/octet-stream';
 
 export type S3Options = {
-  /** `s3://bucket?endpoint=http://host:port&region=us-east-1`; without an endpoint it is AWS */
+  /**
+   * `s3://bucket?endpoint=http://host:port&region=us-east-1`; without an endpoint it is AWS. With `private=true` callers do
+   * not reach it: signed addresses are paths of our own server.
+   */
   url: string;
+  /** of those paths; they last as long as it, by default as the process */
+  signingKey?: Uint8Array;
   /** default: the usual AWS variables and roles */
   credentials?: { accessKeyId: string; secretAccessKey: string };
 };
@@ -70,9 +77,10 @@ async function ensureBucket(client: S3Client, bucket: string): Promise<void> {
  * Objects in a bucket, which is made when missing. Bodies of unknown length are sent in parts of 8 MiB, so memory stays
  * bounded. Throws `StartupError` when the bucket cannot be used.
  */
-export async function openS3({ url, credentials }: S3Options): Promise<Objects> {
+export async function openS3({ url, credentials, signingKey = randomBytes(32) }: S3Options): Promise<Objects> {
   const { hostname: Bucket, searchParams } = new URL(url);
   const endpoint = searchParams.get('endpoint');
+  const isPrivate = searchParams.get('private') === 'true';
   const client = new S3Client({
     region: searchParams.get('region') ?? 'us-east-1',
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
@@ -124,6 +132,7 @@ export async function openS3({ url, credentials }: S3Options): Promise<Objects> 
   async function sign(request: SignRequest): Promise<string> {
     const { method, key: Key, expiresInSeconds: expiresIn, contentType, sizeBytes, fileName } = request;
     requireKey(Key);
+    if (isPrivate) return signPath(signingKey, request, Date.now());
     if (method === 'GET') {
       const shown = fileName === undefined ? {} : { ResponseContentDisposition: `inline; filename="${fileName}"` };
       return getSignedUrl(client, new GetObjectCommand({ Bucket, Key, ...shown }), { expiresIn });
@@ -135,6 +144,7 @@ export async function openS3({ url, credentials }: S3Options): Promise<Objects> 
 
   return {
     sign,
+    ...(isPrivate ? { readSigned: (method, path) => readSignedPath(signingKey, method, path, Date.now()) } : {}),
     put: async (key, body, { contentType: ContentType }) => {
       requireKey(key);
       let sizeBytes = 0;
