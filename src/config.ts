@@ -164,6 +164,7 @@ export function readConfig(env: Environment) {
       chromium: settings.CAPSTAN_CHROMIUM,
       searchPath: env['PATH'] ?? '',
       methods: file.login?.methods ?? DEFAULT_LOGIN_METHODS,
+      fallbackModel: file.login?.fallbackModel,
       concurrency: settings.CAPSTAN_LOGIN_CONCURRENCY,
     },
     customToolTimeoutMs: settings.CAPSTAN_CUSTOM_TOOL_TIMEOUT * 1000,

@@ -31,7 +31,13 @@ export const ConfigFile = z.strictObject({
       retentionDays: z.number().positive().default(30),
     })
     .optional(),
-  login: z.strictObject({ methods: z.array(LoginMethod) }).optional(),
+  login: z
+    .strictObject({
+      methods: z.array(LoginMethod).optional(),
+      /** looks at pages on which no login is found, or several: a name or `<provider>/<id>` */
+      fallbackModel: z.string().min(1).max(500).optional(),
+    })
+    .optional(),
   limits: z
     .strictObject({ requestsPerMinute: z.int().min(1).optional(), tokensPerDay: z.int().min(1).optional() })
     .optional(),

@@ -18,14 +18,12 @@ function readHost(text: string): string | undefined {
   return host === undefined || host === '' ? undefined : findRegistrable(host);
 }
 
-/** Signs in for who is inside of the process: the agent's tool. `open` is called at the first use. */
-export function buildWebsiteAccounts(open: () => LoginPorts) {
-  let ports: LoginPorts | undefined;
-
-  const find = async (db: LoginPorts['db'], organizationId: string, { site, credentialId }: Wanted) => {
+/** Signs in for who is inside of the process: the agent's tool. */
+export function buildWebsiteAccounts(ports: LoginPorts) {
+  const find = async (organizationId: string, { site, credentialId }: Wanted) => {
     const host = readHost(site);
     if (host === undefined) return { fault: 'site: must be the address or the domain of a website' };
-    const all = await listLoginCredentials(db, organizationId);
+    const all = await listLoginCredentials(ports.db, organizationId);
     const fitting = all.filter(({ domain }) => readHost(domain) === host);
     const chosen = credentialId === undefined ? fitting : fitting.filter((each) => each.credentialId === credentialId);
     const [one, ...more] = chosen;
@@ -35,11 +33,12 @@ export function buildWebsiteAccounts(open: () => LoginPorts) {
     return { fault: `Several credentials are stored for ${host}; say which by credential_id: ${list}` };
   };
 
-  const refresh = async (own: LoginPorts, organizationId: string, credentialId: string) => {
-    const challenges = openChallenges(own.db, newId('wrk'));
+  const refresh = async (organizationId: string, credentialId: string) => {
+    const challenges = openChallenges(ports.db, newId('wrk'));
     try {
       const body = { credentialId, force: false, timeoutSeconds: TIMEOUT_SECONDS };
-      const answer = await openCredentialService(own, challenges).refresh(organizationId, body);
+      const credentials = openCredentialService(ports, challenges);
+      const answer = await ports.loginMetrics.measure('tool', () => credentials.refresh(organizationId, body));
       const { storageState, origins, expiresAt = '' } = answer.body as SiteSession;
       return { session: { credentialId, storageState, origins, expiresAt } satisfies Session };
     } catch (error) {
@@ -58,15 +57,14 @@ export function buildWebsiteAccounts(open: () => LoginPorts) {
       wanted: Wanted,
       signal: AbortSignal,
     ): Promise<{ session: Session } | { fault: string }> {
-      ports ??= open();
-      const found = await find(ports.db, organizationId, wanted);
+      const found = await find(organizationId, wanted);
       if (found.fault !== undefined) return { fault: found.fault };
       // What an interrupt leaves behind ends by itself, and its session is kept for the next call.
       const interrupted = new Promise<never>((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       });
       signal.throwIfAborted();
-      return Promise.race([refresh(ports, organizationId, found.id), interrupted]);
+      return Promise.race([refresh(organizationId, found.id), interrupted]);
     },
   };
 }

@@ -3,12 +3,18 @@ import type { Egress } from '../egress/egress.ts';
 import type { HttpDeps, HttpPorts } from '../http/deps.ts';
 import type { MasterKeys } from '../master-key.ts';
 import type { Fleet } from './browser/fleet.ts';
+import type { ReadForm } from './fallback.ts';
+import type { LoginMetrics } from './metrics.ts';
 
 /** What the role is given from outside. */
 export type LoginPorts = HttpPorts & {
   egress: Egress;
   masterKeys: MasterKeys;
   fleet: Fleet;
+  /** of this process */
+  loginMetrics: LoginMetrics;
+  /** has a model look at forms that detection does not know; absent: switched off */
+  readForm?: ReadForm | undefined;
   /** switched on; the others answer 501 */
   methods: readonly LoginMethod[];
   /** ms that a challenge waits for its answer; absent: 5 minutes */

@@ -1,5 +1,6 @@
 import type { LoginMethod } from '../contract/login/shapes.ts';
 import type { Fleet, Seat } from './browser/fleet.ts';
+import type { ReadForm } from './fallback.ts';
 import { LoginFault } from './fault.ts';
 import type { AnswerSource, Answers } from './flow/ask.ts';
 import { collectSession } from './flow/collect.ts';
@@ -11,7 +12,13 @@ import { withSite } from './visit.ts';
 
 export type LoginInput = Values & { organizationId: string; site: Site; method: LoginMethod };
 
-export type LoginPorts = { fleet: Fleet; answers: AnswerSource; signal: AbortSignal };
+export type LoginPorts = {
+  fleet: Fleet;
+  answers: AnswerSource;
+  signal: AbortSignal;
+  /** for pages that the plan leaves alone; absent: they fail */
+  readForm?: ReadForm | undefined;
+};
 
 /** Answers for the page of a seat, which rests while somebody is asked. */
 export function askAt(source: AnswerSource, seat: Seat): Answers {
@@ -21,17 +28,22 @@ export function askAt(source: AnswerSource, seat: Seat): Answers {
   };
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+
 /** Signs in and collects the session. Throws a `LoginFault`, or the signal's reason. */
 export async function logIn(input: LoginInput, ports: LoginPorts): Promise<CollectedSession> {
   const byForm = await withSite(ports, input, {}, async (opened) => {
     if (opened.asksForHttp) return undefined;
     const { seat, traffic, eyes, visited } = opened;
+    const { readForm, signal } = ports;
+    const secrets = [input.username, input.password, ...Object.values(input.fields)].filter(isText);
     const { url } = await runFlow(input, {
-      ...ports,
+      signal,
       answers: askAt(ports.answers, seat),
       context: seat.context,
       traffic,
       eyes,
+      readForm: readForm && ((observation) => readForm(observation, secrets, signal)),
     });
     return collectSession(seat.context, input.site, visited, url);
   });

@@ -1,15 +1,19 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
+import type { ModelUsage } from '../inference/model.ts';
 import type { Fleet } from './browser/fleet.ts';
 import type { Answered } from './challenges.ts';
 import { decideLoginFault } from './errors.ts';
+import type { FallbackOutcome } from './fallback.ts';
 
-const OPERATIONS = ['login', 'signup', 'refresh', 'challenge'] as const;
+const OPERATIONS = ['login', 'signup', 'refresh', 'challenge', 'tool'] as const;
 export type LoginOperation = (typeof OPERATIONS)[number];
 
 export type LoginMetrics = {
   /** Counts how the call ends, and how long one takes for which a browser signs in. Throws what the call throws. */
   measure: (operation: LoginOperation, call: () => Promise<Answered>) => Promise<Answered>;
+  /** Counts a call of the model that looks at forms. */
+  countModelCall: (outcome: FallbackOutcome, usage?: ModelUsage) => void;
 };
 
 const SECONDS = [0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 180];
@@ -29,6 +33,18 @@ export function openLoginMetrics(registry: Registry, fleet: Fleet): LoginMetrics
     help: 'Time of the calls for which a browser signed in, waiting for people left out.',
     labelNames: ['operation'],
     buckets: SECONDS,
+    registers,
+  });
+  const modelCalls = new Counter({
+    name: 'capstan_login_model_calls_total',
+    help: 'Pages that a model was asked about, by what came of it: picked, nothing, unusable or failed.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const modelTokens = new Counter({
+    name: 'capstan_login_model_tokens_total',
+    help: 'Tokens of these calls.',
+    labelNames: ['direction'],
     registers,
   });
   registry.registerMetric(
@@ -56,6 +72,12 @@ export function openLoginMetrics(registry: Registry, fleet: Fleet): LoginMetrics
     }),
   );
   return {
+    countModelCall(outcome, usage) {
+      modelCalls.inc({ outcome });
+      if (usage === undefined) return;
+      modelTokens.inc({ direction: 'input' }, usage.input);
+      modelTokens.inc({ direction: 'output' }, usage.output);
+    },
     async measure(operation, call) {
       const start = performance.now();
       try {

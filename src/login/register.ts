@@ -13,7 +13,6 @@ import { openCredentialService } from './credentials.ts';
 import type { LoginDeps, LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
 import { LoginFault } from './fault.ts';
-import { openLoginMetrics } from './metrics.ts';
 import { openLoginService } from './service.ts';
 
 const SWEEP_MS = 10 * 60_000;
@@ -37,7 +36,7 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   const challenges = openChallenges(db, newId('wrk'), deps.challengeMs);
   const service = openLoginService(deps, challenges);
   const credentials = openCredentialService(deps, challenges);
-  const { measure } = openLoginMetrics(deps.metrics.registry, deps.fleet);
+  const { measure } = deps.loginMetrics;
   const sweep = setInterval(() => {
     deleteExpiredLogins(db).catch((error: unknown) => {
       deps.log.warn({ error: errorText(error) }, 'expired website sessions are still there');

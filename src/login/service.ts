@@ -98,7 +98,8 @@ export function startLogin(ports: LoginPorts, order: LoginOrder): Promise<Job<Ma
     const session = await limitAttempts(ports, { organizationId, origin: site.url.origin, username }, () => {
       const answers = buildAnswers(order, ask);
       const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
-      return logIn({ ...values, organizationId, site, method: loginMethod }, { fleet: ports.fleet, answers, signal });
+      const { fleet, readForm } = ports;
+      return logIn({ ...values, organizationId, site, method: loginMethod }, { fleet, answers, signal, readForm });
     });
     return { session, expiresAt: await keepSession(ports, organizationId, key, session) };
   });

@@ -53,7 +53,8 @@ export function signUp(input: SignupInput, ports: LoginPorts): Promise<SignedUp>
     await submit(sight, last);
     const flow = { site: input.site, method: 'password' as const, username, password, fields: {} };
     const url = await confirm(opened, { input, answers, signal: ports.signal, sight, cookies }, async () => {
-      const result = await runFlow(flow, { ...ports, answers, context: seat.context, traffic, eyes: opened.eyes });
+      const { signal } = ports;
+      const result = await runFlow(flow, { signal, answers, context: seat.context, traffic, eyes: opened.eyes });
       return result.url;
     });
     const session = await collectSession(seat.context, input.site, opened.visited, url.page);

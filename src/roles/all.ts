@@ -36,7 +36,7 @@ export async function startAll(context: RoleContext): Promise<Started> {
   const surfaces = [
     buildApiSurface(ports),
     buildGatewaySurface(await openGatewayPorts(context)),
-    buildLoginSurface(openLoginPorts(context, false)),
+    buildLoginSurface(await openLoginPorts(context, { registry, warm: false })),
     buildVideoSurface(await openRenderer(context, registry)),
     buildObjectSurface(ports.objects),
     buildDocsSurface(SERVICE_NAMES),

@@ -1,13 +1,34 @@
+import type { Registry } from 'prom-client';
+import { openRegistry } from '../http/metrics.ts';
 import { buildWebsiteAccounts } from '../login/accounts.ts';
 import { findChromium } from '../login/browser/chromium.ts';
 import { openFleet } from '../login/browser/fleet.ts';
 import type { LoginPorts } from '../login/deps.ts';
+import { buildFormReader } from '../login/fallback.ts';
+import type { ReadForm } from '../login/fallback.ts';
+import { openLoginMetrics } from '../login/metrics.ts';
+import type { LoginMetrics } from '../login/metrics.ts';
 import { buildLogin } from '../login/server.ts';
 import { readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
-/** `warm`: a browser stands ready before the first login. */
-export function openLoginPorts({ config, backends, lifecycle, log }: RoleContext, warm: boolean): LoginPorts {
+type Options = {
+  registry: Registry;
+  /** a browser stands ready before the first login */
+  warm: boolean;
+};
+
+const opened = new WeakMap<RoleContext, Promise<LoginPorts>>();
+
+/** What signs in, once a process: agents and callers share its browsers, and are counted together. */
+export function openLoginPorts(context: RoleContext, options: Options): Promise<LoginPorts> {
+  const ports = opened.get(context) ?? open(context, options);
+  opened.set(context, ports);
+  return ports;
+}
+
+async function open(context: RoleContext, { registry, warm }: Options): Promise<LoginPorts> {
+  const { config, backends, lifecycle, log } = context;
   const { chromium, searchPath, methods, concurrency } = config.login;
   const program = findChromium(chromium, searchPath);
   if (program === undefined) log.warn('no Chromium found: every website login will answer 503; set CAPSTAN_CHROMIUM');
@@ -17,14 +38,25 @@ export function openLoginPorts({ config, backends, lifecycle, log }: RoleContext
     'browsers',
     openFleet({ ...backends, log }, { program, noSandbox, maxJobs: concurrency, warm }),
   );
-  return { ...backends, log, fleet, methods };
+  const loginMetrics = openLoginMetrics(registry, fleet);
+  const readForm = await openReader(context, loginMetrics);
+  return { ...backends, log, registry, fleet, methods, loginMetrics, readForm };
 }
 
-/** Signs in for agents, in browsers of this process; none of them runs before the first login. */
-export function openWebsiteAccounts(context: RoleContext) {
-  return buildWebsiteAccounts(() => openLoginPorts(context, false));
+/** Where no model is named, none of what calls models is loaded. */
+async function openReader(context: RoleContext, { countModelCall }: LoginMetrics): Promise<ReadForm | undefined> {
+  const { fallbackModel: model } = context.config.login;
+  if (model === undefined) return undefined;
+  const { openModels } = await import('./models.ts');
+  return buildFormReader({ inference: await openModels(context), model, log: context.log, count: countModelCall });
 }
 
-export function startLogin(context: RoleContext): Promise<Started> {
-  return serve(context, 'login', buildLogin(openLoginPorts(context, true), readServerOptions(context)));
+/** Signs in for agents; no browser runs before the first login. */
+export async function openWebsiteAccounts(context: RoleContext, registry: Registry) {
+  return buildWebsiteAccounts(await openLoginPorts(context, { registry, warm: false }));
+}
+
+export async function startLogin(context: RoleContext): Promise<Started> {
+  const ports = await openLoginPorts(context, { registry: openRegistry(), warm: true });
+  return serve(context, 'login', buildLogin(ports, readServerOptions(context)));
 }

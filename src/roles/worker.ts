@@ -7,12 +7,11 @@ import { StartupError } from '../errors.ts';
 import { listSessionBackends } from '../http/health.ts';
 import { openRegistry } from '../http/metrics.ts';
 import { buildHttpServer } from '../http/server.ts';
-import { openInference } from '../inference/inference.ts';
-import { openRemoteInference } from '../inference/remote.ts';
 import { openWeb } from '../web/web.ts';
 import { openAppender } from '../worker/appender.ts';
 import { startAutomations } from '../worker/automations/start.ts';
 import { startWorker } from '../worker/start.ts';
+import { openModels } from './models.ts';
 import { DRAIN_MS, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
@@ -22,9 +21,9 @@ function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
   return () => (opened ??= open());
 }
 
-function buildServiceTools(context: RoleContext): Tool[] {
+function buildServiceTools(context: RoleContext, registry: Registry): Tool[] {
   const maker = openOnce(async () => (await import('./video.ts')).openVideoMaker(context));
-  const accounts = openOnce(async () => (await import('./login.ts')).openWebsiteAccounts(context));
+  const accounts = openOnce(async () => (await import('./login.ts')).openWebsiteAccounts(context, registry));
   return [
     buildGenerateVideoTool({ generate: async (...wanted) => (await maker()).generate(...wanted) }),
     buildWebsiteLoginTool({ signIn: async (...wanted) => (await accounts()).signIn(...wanted) }),
@@ -33,11 +32,7 @@ function buildServiceTools(context: RoleContext): Tool[] {
 
 export async function runWorker(context: RoleContext, registry: Registry): Promise<void> {
   const { config, backends, lifecycle, log } = context;
-  const { providers, models, gateway } = config;
-  const inference = lifecycle.use(
-    'inference',
-    gateway === undefined ? openInference({ providers, models, log }) : await openRemoteInference({ ...gateway, log }),
-  );
+  const inference = await openModels(context);
   const { visionModel } = config.file;
   if (visionModel !== undefined && inference.findModel(visionModel)?.vision !== true) {
     throw new StartupError(`visionModel: ${visionModel} is no configured model that reads images.`);
@@ -50,7 +45,7 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
       ...(visionModel === undefined ? {} : { visionModel }),
       inference,
       log,
-      tools: new Map([...buildTools(), ...buildServiceTools(context)].map((tool) => [tool.name, tool])),
+      tools: new Map([...buildTools(), ...buildServiceTools(context, registry)].map((tool) => [tool.name, tool])),
       appender: openAppender(backends.db),
       limits: { maxSteps: config.maxSteps, customToolTimeoutMs: config.customToolTimeoutMs },
     },

@@ -80,7 +80,8 @@ describe('alerts and dashboard', () => {
     // Without a browser: what needs one ends as `capacity`.
     const browsers = { program: undefined, noSandbox: true, maxJobs: 1, warm: false };
     const fleet = openFleet({ egress, log }, browsers);
-    const { measure } = openLoginMetrics(registry, fleet);
+    const { measure, countModelCall } = openLoginMetrics(registry, fleet);
+    countModelCall('picked', { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 });
     const request = { organizationId: 'org', signal: AbortSignal.timeout(60_000) };
     await measure('login', async () => {
       await fleet.open(request);

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { openMemoryBus } from '../../src/backends/bus/memory.ts';
 import { openMemoryLimits } from '../../src/backends/limits/memory.ts';
 import type { Scope } from '../../src/contract/keys.ts';
@@ -11,6 +12,9 @@ import { findChromium } from '../../src/login/browser/chromium.ts';
 import { openFleet } from '../../src/login/browser/fleet.ts';
 import type { FleetOptions } from '../../src/login/browser/fleet.ts';
 import type { LoginPorts } from '../../src/login/deps.ts';
+import { buildFormReader } from '../../src/login/fallback.ts';
+import type { FallbackPorts } from '../../src/login/fallback.ts';
+import { openLoginMetrics } from '../../src/login/metrics.ts';
 import { buildLogin } from '../../src/login/server.ts';
 import { buildMasterKeys } from '../../src/master-key.ts';
 import { createKey } from '../../src/store/keys.ts';
@@ -22,6 +26,8 @@ export type TestLoginOptions = {
   egress?: Partial<EgressOptions>;
   fleet?: Partial<FleetOptions>;
   ports?: Partial<LoginPorts>;
+  /** the model that is asked about forms; default none */
+  fallback?: Pick<FallbackPorts, 'inference' | 'model'>;
 };
 
 export type TestLogin = Awaited<ReturnType<typeof startTestLogin>>;
@@ -50,7 +56,12 @@ export async function startTestLogin(options: TestLoginOptions = {}) {
   );
   const masterKeys = buildMasterKeys(MASTER_KEY);
   const methods = options.methods ?? LOGIN_METHODS;
-  const ports: LoginPorts = { db, bus, limits, log, egress, fleet, masterKeys, methods, ...options.ports };
+  const registry = new Registry();
+  const loginMetrics = openLoginMetrics(registry, fleet);
+  const { fallback } = options;
+  const readForm = fallback && buildFormReader({ ...fallback, log, count: loginMetrics.countModelCall });
+  const own = { db, bus, limits, log, registry, egress, fleet, masterKeys, methods, loginMetrics, readForm };
+  const ports: LoginPorts = { ...own, ...options.ports };
   const server = await startHttp(buildLogin(ports), { host: '127.0.0.1', port: 0 });
   const makeKey = async (organization = 'default', scopes: Scope[] = ['login']) =>
     (await createKey(db, { name: 'test', organization, scopes, requestsPerMinute: 1_000_000 })).key;

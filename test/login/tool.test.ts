@@ -23,7 +23,7 @@ describe('website_login', () => {
     sites = await startLoginSites([SIGNUP_SITE]);
     login = await startTestLogin();
     session = await openToolSession();
-    tool = buildWebsiteLoginTool(buildWebsiteAccounts(() => login.ports));
+    tool = buildWebsiteLoginTool(buildWebsiteAccounts(login.ports));
     const { rows } = await login.db.query<{ id: string }>(`SELECT id FROM organizations WHERE name = 'default'`);
     organizationId = rows[0]!.id;
   });
@@ -57,6 +57,9 @@ describe('website_login', () => {
     const credentialId = await store('robot@example.com');
     const { isError, text, value } = await call({ site: sites.url('signup') });
     expect([isError, value['credential_id']]).toEqual([false, credentialId]);
+    expect(await login.ports.registry!.metrics()).toContain(
+      'capstan_login_calls_total{operation="tool",outcome="ok",cache="hit"} 1',
+    );
     expect(value['storage_state']).toBe(`${session.sandbox.workspace}/logins/${credentialId}.json`);
     const file = await session.read(`logins/${credentialId}.json`);
     const [token = 'none'] = sites.accounts('signup').sessions.keys();

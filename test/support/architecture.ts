@@ -48,7 +48,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: ['src/worker/'], may: role('src/agent/', 'src/inference/', ...DOCUMENTS, ...VAULT, ...MCP, ...WEB) },
   { from: ['src/gateway/'], may: role(...HTTP, 'src/inference/') },
   { from: ['src/video/'], may: role(...HTTP) },
-  { from: ['src/login/'], may: role(...HTTP) },
+  { from: ['src/login/'], may: role(...HTTP, 'src/inference/') },
   // The very first key is made without a server.
   {
     from: ['src/cli/stored-keys.ts'],

@@ -124,6 +124,14 @@ function planSection(verdict: Verdict): LoginPlan {
   if (password === 'ambiguous') return refuse(verdict, 'ambiguous');
   const username = kind === 'login' || kind === 'username-first' ? findUsername(verdict, password) : undefined;
   const code = kind === 'one-time-code' ? signs.texts.filter(({ role }) => role.role === 'code') : [];
+  return buildFill(verdict, { kind, username, password, code });
+}
+
+/** The fields of a section that are to be filled, and what kind of form they make it. */
+export type Filled = { kind: PageKind; username: Field | undefined; password: Field | undefined; code: Field[] };
+
+function buildFill(verdict: Verdict, { kind, username, password, code }: Filled): LoginPlan {
+  const { section, signs } = verdict;
   const remember = section.fields.find(({ role }) => role.role === 'remember');
   const planned = [username, password, ...code].filter((field) => field !== undefined);
   return {
@@ -141,6 +149,16 @@ function planSection(verdict: Verdict): LoginPlan {
       section.captcha || signs.texts.some(({ element, role }) => role.role === 'captcha' && element.tag === 'input'),
     evidence: listEvidence(verdict),
   };
+}
+
+function addSurroundings(plan: LoginPlan, { section }: Verdict, observation: Observation): LoginPlan {
+  const ids = [plan.username, plan.password, ...plan.code, plan.submit].filter((id) => id !== undefined);
+  return { ...plan, obstacles: findObstacles(section.frame, ids), openers: findOpeners(observation) };
+}
+
+/** The plan that fills these fields of a section, with what lies over them. */
+export function buildPlan(observation: Observation, verdict: Verdict, filled: Filled): LoginPlan {
+  return addSurroundings(buildFill(verdict, filled), verdict, observation);
 }
 
 function chooseKind(all: readonly Verdict[]): Verdict | undefined {
@@ -210,7 +228,5 @@ export function planLogin(observation: Observation): LoginPlan {
   const isClose = second !== undefined && second.kind === best.kind && best.score - second.score < MARGIN;
   if (isClose && !isSameForm(best.section, second.section)) return refuse(best, 'ambiguous');
   const plan = planSection(best);
-  if (plan.reason !== 'fill') return plan;
-  const ids = [plan.username, plan.password, ...plan.code, plan.submit].filter((id) => id !== undefined);
-  return { ...plan, obstacles: findObstacles(best.section.frame, ids), openers: findOpeners(observation) };
+  return plan.reason === 'fill' ? addSurroundings(plan, best, observation) : plan;
 }

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { openClosedRoots } from '../detection/closed-roots.ts';
+import type { Observation } from '../detection/description.ts';
 import { observePage } from '../detection/observe.ts';
 import { planLogin } from '../detection/classify.ts';
 import { readOutcome } from '../detection/outcome.ts';
 import type { Site } from '../site.ts';
 import type { Look } from './proof.ts';
 
-/** A look, and the words on the page for whoever has to explain a question. */
-export type Sight = Look & { page: Page; text: string };
+/** A look, the words on the page for whoever has to explain a question, and what the plan was made from. */
+export type Sight = Look & { page: Page; text: string; observation: Observation };
 
 /** Of the page that Chromium shows in place of one that did not come. */
 const ERROR_HOST = 'chromewebdata';
@@ -50,7 +51,8 @@ export function openEyes(context: BrowserContext, site: Site) {
             if ((await openClosedRoots(page)) > 0) continue;
           }
           const failed = observation.frames[0]?.host === ERROR_HOST;
-          return { url: page.url(), document, failed, plan, signs: readOutcome(observation), page, text };
+          const signs = readOutcome(observation);
+          return { url: page.url(), document, failed, plan, signs, page, text, observation };
         } catch (error) {
           if (page.isClosed() && context.pages().length === 0) throw error;
           // It went to its next document while it was looked at.

@@ -3,6 +3,7 @@ import type { BrowserContext } from 'playwright-core';
 import type { LoginMethod } from '../../contract/login/shapes.ts';
 import { LoginFault } from '../fault.ts';
 import { readMessageCause } from '../detection/outcome.ts';
+import type { LoginPlan } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
 import { StaleElement, press } from './act.ts';
 import { describeAsk } from './ask.ts';
@@ -18,6 +19,8 @@ import { CALM_MS, assess, findLinkButton } from './outcome.ts';
 import type { Sent } from './outcome.ts';
 import type { ProofSign } from './proof.ts';
 import type { Traffic } from './traffic.ts';
+import { openUnread } from './unread.ts';
+import type { AskReader } from './unread.ts';
 
 export type FlowInput = Values & { site: Site; method: LoginMethod };
 
@@ -27,6 +30,8 @@ export type FlowPorts = {
   eyes: ReturnType<typeof openEyes>;
   answers: Answers;
   signal: AbortSignal;
+  /** for pages on which the plan finds no login or several; absent: they fail */
+  readForm?: AskReader | undefined;
 };
 
 export type FlowResult = { url: string; signs: ProofSign[] };
@@ -69,6 +74,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
   let wrongCode = false;
   let confirmed = 0;
 
+  const readUnread = openUnread(ports.readForm, () => eyes.look(signal));
   const act = async (step: Step, sight: Sight): Promise<void> => {
     switch (step.do) {
       case 'wait':
@@ -83,7 +89,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
         done.opened += 1;
         return press(sight.page, step.id);
       case 'fill':
-        return sendCredentials(sight);
+        return sendCredentials(sight, step.plan);
       case 'code':
         return sendCode(sight);
     }
@@ -92,10 +98,11 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
     const cookies = await markCookies(ports.context, input.site);
     return { sent, before, cookies, at: performance.now(), again: false };
   };
-  const sendCredentials = async (sight: Sight): Promise<void> => {
-    const withPassword = sight.plan.password !== undefined;
+  const sendCredentials = async (before: Sight, plan: LoginPlan): Promise<void> => {
+    const sight = { ...before, plan };
+    const withPassword = plan.password !== undefined;
     traffic.mark([input.username, input.password].filter((text) => text !== undefined));
-    const next = await begin(withPassword ? 'password' : 'username', sight);
+    const next = await begin(withPassword ? 'password' : 'username', before);
     const last = await fillCredentials(sight, input.site, input);
     signal.throwIfAborted();
     done.usernameSent = true;
@@ -204,7 +211,9 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
     }
     const progress = { ...done, stillMs: performance.now() - since, pending: traffic.pending() };
     try {
-      await act(decideStep(sight, means, progress), sight);
+      const own = decideStep(sight, means, progress);
+      const next = await readUnread(sight, own, means, progress);
+      await act(next.step, next.sight);
       stale = 0;
     } catch (error) {
       if (!isStale(error) || (stale += 1) > STALE_TRIES) throw error;

@@ -1,0 +1,80 @@
+import { buildPlan } from './classify.ts';
+import type { Observation } from './description.ts';
+import { decideKind } from './kinds.ts';
+import type { Verdict } from './kinds.ts';
+import type { LoginPlan, PageKind } from './plan.ts';
+import { buildSections, isFillable } from './sections.ts';
+import type { Button, Field } from './sections.ts';
+
+/** What somebody else has found on a page that the plan leaves alone, in ids of elements. */
+export type Pick = { username: string | undefined; password: string | undefined; submit: string | undefined };
+
+/** Parts of a page that may be a login which nothing names as such. Those of all other kinds are never filled. */
+const OPEN_KINDS: ReadonlySet<PageKind> = new Set(['login', 'username-first', 'password-step', 'other']);
+const NO_NAMES: ReadonlySet<string> = new Set(['search', 'card', 'code', 'captcha', 'address', 'newsletter']);
+const NO_CAPTIONS: ReadonlySet<string> = new Set([
+  'register',
+  'forgot',
+  'other-way',
+  'guest',
+  'search',
+  'subscribe',
+  'checkout',
+  'minor',
+]);
+
+/** Fields and buttons of one part of a page that a login may be picked from. */
+export type Candidates = { verdict: Verdict; names: Field[]; passwords: Field[]; buttons: Button[] };
+
+function isPasswordInput({ element }: Field): boolean {
+  return element.tag === 'input' && (element.type === 'password' || element.wasPassword);
+}
+
+function canHoldName(field: Field): boolean {
+  const { element, role } = field;
+  return element.tag === 'input' && !isPasswordInput(field) && !NO_NAMES.has(role.role);
+}
+
+/**
+ * What may be picked from, by part of the page: nothing that people do not see, nothing behind a bot check or sent
+ * without encryption, nothing of a form that is there for another purpose.
+ */
+export function listCandidates({ frames }: Observation): Candidates[] {
+  const verdicts = frames.flatMap((frame) => buildSections(frame).map(decideKind));
+  // What stands beside a checkout without a password is for guests.
+  const isCheckout = verdicts.some(({ kind }) => kind === 'checkout');
+  return verdicts
+    .filter(({ kind, section }) => OPEN_KINDS.has(kind) && !section.captcha && section.form?.downgraded !== true)
+    .filter(({ signs }) => !isCheckout || signs.passwords.length > 0)
+    .map((verdict) => {
+      const fields = verdict.section.fields.filter((field) => isFillable(field) && !field.element.disabled);
+      return {
+        verdict,
+        names: fields.filter(canHoldName),
+        passwords: fields.filter(isPasswordInput),
+        buttons: verdict.section.buttons.filter(({ caption }) => !NO_CAPTIONS.has(caption)),
+      };
+    });
+}
+
+/** The plan that follows a pick, or nothing where it is not one part's own: the same rules, whoever has picked. */
+export function planPick(observation: Observation, pick: Pick): LoginPlan | undefined {
+  const wanted = pick.password ?? pick.username;
+  if (wanted === undefined) return undefined;
+  for (const { verdict, names, passwords, buttons } of listCandidates(observation)) {
+    const find = <T extends Field | Button>(list: readonly T[], id: string | undefined) =>
+      list.find(({ element }) => id !== undefined && element.id === id);
+    const username = find(names, pick.username);
+    const password = find(passwords, pick.password);
+    const submit = find(buttons, pick.submit);
+    const isWhole =
+      username?.element.id === pick.username &&
+      password?.element.id === pick.password &&
+      submit?.element.id === pick.submit;
+    if (!isWhole) continue;
+    const kind = password === undefined ? 'username-first' : username === undefined ? 'password-step' : 'login';
+    const plan = buildPlan(observation, verdict, { kind, username, password, code: [] });
+    return submit === undefined ? plan : { ...plan, submit: submit.element.id };
+  }
+  return undefined;
+}
