@@ -39,7 +39,7 @@ export async function startOperator(
   const identity = `${hostname()}-${randomBytes(4).toString('hex')}`;
   const leadership = startLeadership(
     { kubernetes, namespace, name: 'capstan-operator', identity, log, ...lease },
-    ({ signal }) =>
+    (term) =>
       runTerm(
         {
           kubernetes,
@@ -50,7 +50,7 @@ export async function startOperator(
           ...(workers === undefined ? {} : { workers }),
           ...(measureMs === undefined ? {} : { measureMs }),
         },
-        signal,
+        term,
       ),
   );
   metrics.watchLeading(leadership.isLeading);

@@ -1,24 +1,29 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
-import { hasStatus, openKubernetes } from '../../src/kubernetes/client.ts';
+import { openKubernetes } from '../../src/kubernetes/client.ts';
 import type { Kubernetes } from '../../src/kubernetes/client.ts';
 import { startInformer } from '../../src/kubernetes/informer.ts';
 import type { Informer } from '../../src/kubernetes/informer.ts';
-import { buildListPath, buildPath } from '../../src/kubernetes/paths.ts';
+import { buildListPath } from '../../src/kubernetes/paths.ts';
 import { stripPod } from '../../src/kubernetes/types.ts';
-import type { Claim, Pod } from '../../src/kubernetes/types.ts';
+import type { Pod } from '../../src/kubernetes/types.ts';
 import { openLog } from '../../src/log.ts';
+import {
+  bindPod,
+  readDefinitions,
+  readKubeconfig,
+  startStorage,
+  tolerate,
+} from '../../test/support/cluster/stand-ins.ts';
 import { startKubernetes } from '../../test/support/services/kubernetes.ts';
 
 const KWOK = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan/kwok/v0.8.0/kwok');
-const CRDS = new URL('../../crds/', import.meta.url);
 const STAGES = fileURLToPath(new URL('kwok-stages.yaml', import.meta.url));
 const log = openLog({ level: 'warn', pretty: false });
 
@@ -47,8 +52,7 @@ export async function startFakeCluster(nodes: number): Promise<FakeCluster | und
   const kubernetes = await openKubernetes({ kubeconfig: service.url });
   const namespace = 'bench';
   const post = (path: string, body: object) => kubernetes.request({ method: 'POST', path, body });
-  for (const file of readdirSync(CRDS)) {
-    const definition = parse(readFileSync(new URL(file, CRDS), 'utf8')) as object;
+  for (const definition of readDefinitions()) {
     await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
   }
   await post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
@@ -60,11 +64,7 @@ export async function startFakeCluster(nodes: number): Promise<FakeCluster | und
     await kubernetes.request({ method: 'PATCH', path, body: { status: { conditions } } });
   }
   const kwok = startKwok(service.url);
-  const tolerate = (work: Promise<unknown>) =>
-    void work.catch((error: unknown) => {
-      if (!hasStatus(error, 404, 409)) log.warn({ error: String(error) }, 'the cluster');
-    });
-
+  const onError = (error: unknown) => log.warn({ error: String(error) }, 'the cluster');
   let turn = 0;
   const bound = new Set<string>();
   const pods = startInformer<Pod>({ kubernetes, path: buildListPath(namespace, 'pods'), strip: stripPod, log });
@@ -72,28 +72,9 @@ export async function startFakeCluster(nodes: number): Promise<FakeCluster | und
     if (pod === undefined || pod.spec.nodeName !== undefined || bound.has(pod.metadata.uid)) return;
     bound.add(pod.metadata.uid);
     turn += 1;
-    const target = { apiVersion: 'v1', kind: 'Node', name: `node-${turn % nodes}` };
-    const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target };
-    tolerate(post(`${buildPath(namespace, 'pods', name)}/binding`, body));
+    tolerate(bindPod(kubernetes, namespace, name, `node-${turn % nodes}`), onError);
   });
-  const claims = startInformer<Claim>({
-    kubernetes,
-    path: buildListPath(namespace, 'persistentvolumeclaims'),
-    strip: (claim) => claim,
-    log,
-  });
-  claims.onChange((name, claim) => {
-    const storage = claim?.spec.resources?.requests?.storage;
-    if (claim === undefined || storage === undefined || claim.status?.phase === 'Bound') return;
-    const body = { status: { phase: 'Bound', capacity: { storage } } };
-    tolerate(
-      kubernetes.request({
-        method: 'PATCH',
-        path: buildPath(namespace, 'persistentvolumeclaims', name, 'status'),
-        body,
-      }),
-    );
-  });
+  const claims = startStorage({ kubernetes, namespace, log, onError });
   const { server, token, ca } = readKubeconfig(service.url);
   return {
     kubernetes,
@@ -128,15 +109,6 @@ function startKwok(kubeconfig: string): ChildProcess {
   });
   process.once('exit', () => child.kill('SIGKILL'));
   return child;
-}
-
-function readKubeconfig(path: string): { server: string; token: string; ca: string } {
-  const { clusters, users } = JSON.parse(readFileSync(path, 'utf8')) as {
-    clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
-    users: [{ user: { token: string } }];
-  };
-  const { server, 'certificate-authority-data': ca } = clusters[0].cluster;
-  return { server, token: users[0].user.token, ca: Buffer.from(ca, 'base64').toString() };
 }
 
 const WRITES = /^apiserver_request_total\{(.*)\} (\d+)/gm;

@@ -5,6 +5,7 @@ import type { Informer } from '../../src/kubernetes/informer.ts';
 import type { Claim, Pod } from '../../src/kubernetes/types.ts';
 import type { PodOptions } from '../pod/build.ts';
 import type { Expectations } from './expectations.ts';
+import type { Untold } from './status.ts';
 import type { Writer } from './writer.ts';
 
 export type ControllerOptions = {
@@ -30,6 +31,7 @@ export type Controller = {
   };
   expectations: Expectations;
   writer: Writer;
+  untold: Untold;
   /** bytes in use by the UID of the volume, as its executors told last */
   usage: Map<string, number>;
   /** a session's pod takes calls, so long after somebody wanted it */

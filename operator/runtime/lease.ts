@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../src/errors.ts';
 import { hasStatus } from '../../src/kubernetes/client.ts';
 import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import { runWithin } from '../../src/kubernetes/deadline.ts';
 import { buildListPath, buildPath } from '../../src/kubernetes/paths.ts';
 import type { Lease } from '../../src/kubernetes/types.ts';
 import type { Logger } from '../../src/log.ts';
@@ -21,8 +22,16 @@ export type LeaseOptions = {
   retryMs?: number;
 };
 
-/** A term of leadership. `signal` aborts at the moment the term ends, whatever the network does. */
-export type Term = { signal: AbortSignal };
+/** A term of leadership. */
+export type Term = {
+  /** aborts when the term ends, whatever the network does */
+  signal: AbortSignal;
+  /**
+   * Throws from the very moment the term is over. To be asked before each write: where the event loop was held up, the
+   * signal comes late, while the clock does not.
+   */
+  requireHeld(): void;
+};
 
 /**
  * Leads while the lease is held: `lead` is begun with each term and has to return soon after its signal aborts. The holder
@@ -37,10 +46,14 @@ export function startLeadership(
   const stop = new AbortController();
   let leading = false;
   let seen: { version: string; sinceMs: number } | undefined;
+  /** ends the term at once when the lease is seen in other hands */
+  let onLost: (() => void) | undefined;
+  /** as it was written last, so that a renewal is one request */
+  let own: Lease | undefined;
 
   /** Takes or renews it. False when another holds it. */
-  const take = async (): Promise<boolean> => {
-    const found = await readLease(options);
+  const take = async (call: LeaseCall): Promise<boolean> => {
+    const found = own ?? (await readLease(call));
     const now = new Date().toISOString().replace('Z', '000Z');
     const spec = {
       holderIdentity: options.identity,
@@ -48,29 +61,32 @@ export function startLeadership(
       renewTime: now,
     };
     if (found === undefined) {
-      await writeLease(options, undefined, { ...spec, acquireTime: now, leaseTransitions: 0 });
+      own = await writeLease(call, undefined, { ...spec, acquireTime: now, leaseTransitions: 0 });
       return true;
     }
     const { metadata, spec: held } = found;
     if (held.holderIdentity === options.identity) {
-      await writeLease(options, metadata.resourceVersion, { ...held, ...spec });
+      own = await writeLease(call, metadata.resourceVersion, { ...held, ...spec });
       return true;
     }
     if (seen?.version !== metadata.resourceVersion) {
       seen = { version: metadata.resourceVersion, sinceMs: performance.now() };
     }
     const free = (held.holderIdentity ?? '') === '';
+    if (!free) onLost?.();
     const theirMs = Math.max(durationMs, (held.leaseDurationSeconds ?? 0) * 1000);
     if (!free && performance.now() - seen.sinceMs < theirMs) return false;
     const leaseTransitions = (held.leaseTransitions ?? 0) + 1;
-    await writeLease(options, metadata.resourceVersion, { ...spec, acquireTime: now, leaseTransitions });
+    own = await writeLease(call, metadata.resourceVersion, { ...spec, acquireTime: now, leaseTransitions });
     return true;
   };
 
   const tryTake = async (): Promise<boolean> => {
     try {
-      return await take();
+      // Two tries fit into a term, each on a connection of its own: one that hangs takes no term with it.
+      return await runWithin(deadlineMs / 2, undefined, (signal) => take({ ...options, signal }));
     } catch (error) {
+      own = undefined;
       if (!hasStatus(error, 409)) log.warn({ error: errorText(error) }, 'the lease cannot be had');
       return false;
     }
@@ -79,26 +95,34 @@ export function startLeadership(
   /** One term, from the first renewal at `begunMs` to its loss or the end. */
   const serve = async (begunMs: number): Promise<void> => {
     const term = new AbortController();
+    const signal = AbortSignal.any([term.signal, stop.signal]);
     const end = (): void => term.abort(new Error('the lease has run out'));
-    let timer = setTimeout(end, Math.max(0, begunMs + deadlineMs - performance.now()));
+    let heldUntilMs = begunMs + deadlineMs;
+    let timer = setTimeout(end, Math.max(0, heldUntilMs - performance.now()));
+    const requireHeld = (): void => {
+      if (performance.now() >= heldUntilMs) end();
+      signal.throwIfAborted();
+    };
     const renewing = (async () => {
-      while (!term.signal.aborted && !stop.signal.aborted) {
-        await rest(retryMs, AbortSignal.any([term.signal, stop.signal]));
+      while (!signal.aborted) {
+        await rest(retryMs, signal);
         const askedMs = performance.now();
-        if (term.signal.aborted || stop.signal.aborted || !(await tryTake())) continue;
+        if (signal.aborted || !(await tryTake())) continue;
         clearTimeout(timer);
-        timer = setTimeout(end, Math.max(0, askedMs + deadlineMs - performance.now()));
+        heldUntilMs = askedMs + deadlineMs;
+        timer = setTimeout(end, Math.max(0, heldUntilMs - performance.now()));
       }
     })();
+    onLost = end;
     leading = true;
     log.info({ identity: options.identity }, 'leading');
     try {
-      const signal = AbortSignal.any([term.signal, stop.signal]);
-      await lead({ signal });
+      await lead({ signal, requireHeld });
     } catch (error) {
       log.error({ error: errorText(error) }, 'the leader stopped');
     } finally {
       leading = false;
+      onLost = undefined;
       clearTimeout(timer);
       end();
       await renewing;
@@ -111,7 +135,8 @@ export function startLeadership(
       if (await tryTake()) await serve(askedMs);
       else await rest(retryMs * (0.8 + Math.random() * 0.4), stop.signal);
     }
-    await release(options).catch(() => undefined);
+    const release = (signal: AbortSignal) => releaseLease({ ...options, signal });
+    await runWithin(deadlineMs / 2, undefined, release).catch(() => undefined);
   })();
 
   return {
@@ -123,13 +148,15 @@ export function startLeadership(
   };
 }
 
+type LeaseCall = LeaseOptions & { signal: AbortSignal };
+
 async function rest(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-async function readLease({ kubernetes, namespace, name }: LeaseOptions): Promise<Lease | undefined> {
+async function readLease({ kubernetes, namespace, name, signal }: LeaseCall): Promise<Lease | undefined> {
   try {
-    return await kubernetes.request<Lease>({ method: 'GET', path: buildPath(namespace, 'leases', name) });
+    return await kubernetes.request<Lease>({ method: 'GET', path: buildPath(namespace, 'leases', name), signal });
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;
     throw error;
@@ -138,20 +165,20 @@ async function readLease({ kubernetes, namespace, name }: LeaseOptions): Promise
 
 /** Fails with 409 when somebody wrote it since it was read. */
 async function writeLease(
-  { kubernetes, namespace, name }: LeaseOptions,
+  { kubernetes, namespace, name, signal }: LeaseCall,
   resourceVersion: string | undefined,
   spec: Lease['spec'],
-): Promise<void> {
+): Promise<Lease> {
   const metadata = { name, namespace, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
-  if (resourceVersion === undefined) {
-    await kubernetes.request({ method: 'POST', path: buildListPath(namespace, 'leases'), body });
-  } else await kubernetes.request({ method: 'PUT', path: buildPath(namespace, 'leases', name), body });
+  return resourceVersion === undefined
+    ? kubernetes.request({ method: 'POST', path: buildListPath(namespace, 'leases'), body, signal })
+    : kubernetes.request({ method: 'PUT', path: buildPath(namespace, 'leases', name), body, signal });
 }
 
 /** So that the next one need not wait. */
-async function release(options: LeaseOptions): Promise<void> {
-  const found = await readLease(options);
-  if (found?.spec.holderIdentity !== options.identity) return;
-  await writeLease(options, found.metadata.resourceVersion, { ...found.spec, holderIdentity: '' });
+async function releaseLease(call: LeaseCall): Promise<void> {
+  const found = await readLease(call);
+  if (found?.spec.holderIdentity !== call.identity) return;
+  await writeLease(call, found.metadata.resourceVersion, { ...found.spec, holderIdentity: '' });
 }

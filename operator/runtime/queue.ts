@@ -3,15 +3,21 @@ import { hasStatus } from '../../src/kubernetes/client.ts';
 import type { Logger } from '../../src/log.ts';
 
 const BACKOFF_MS = { first: 20, most: 60_000 };
+/** Passes that write nothing follow each other without a pause: after this long, timers and sockets have their turn. */
+const SLICE_MS = 10;
 
-/** Look again after this time, whether or not anything changed; undefined: only when something does. */
+/** Look again after this time, whether or not anything changed; undefined: only when something does. The last pass counts. */
 export type Outcome = { requeueMs: number } | undefined;
+
+/** The first of these times; undefined: none is set. */
+export function soonest(...times: (number | undefined)[]): Outcome {
+  const set = times.filter((ms) => ms !== undefined);
+  return set.length === 0 ? undefined : { requeueMs: Math.min(...set) };
+}
 
 export type Queue = {
   /** However often a key is added, it is worked on once, and by one worker at a time. */
   add(key: string): void;
-  /** The sooner of this time and one that is set already. */
-  addAfter(key: string, ms: number): void;
   /** keys that wait for a worker */
   depth(): number;
   /** Resolves when what is under way has ended; nothing is begun any more. */
@@ -31,8 +37,21 @@ export function startQueue(options: QueueOptions): Queue {
   const waiting = new Set<string>();
   const running = new Map<string, Promise<void>>();
   const failures = new Map<string, number>();
-  const timers = new Map<string, { timer: NodeJS.Timeout; dueMs: number }>();
+  const timers = new Map<string, NodeJS.Timeout>();
+  let sliceEndMs: number | undefined;
   let closed = false;
+
+  /** False when the passes of this turn of the event loop have had their time; they go on in the next one. */
+  const isInSlice = (): boolean => {
+    if (sliceEndMs === undefined) {
+      sliceEndMs = performance.now() + SLICE_MS;
+      setImmediate(() => {
+        sliceEndMs = undefined;
+        pump();
+      });
+    }
+    return performance.now() < sliceEndMs;
+  };
 
   const add = (key: string): void => {
     if (closed) return;
@@ -42,24 +61,21 @@ export function startQueue(options: QueueOptions): Queue {
 
   const addAfter = (key: string, ms: number): void => {
     if (closed) return;
-    const dueMs = Date.now() + ms;
-    const set = timers.get(key);
-    if (set !== undefined && set.dueMs <= dueMs) return;
-    clearTimeout(set?.timer);
     // Timers of Node hold 24.8 days at most; whoever wakes early looks again.
-    const timer = setTimeout(
-      () => {
-        timers.delete(key);
-        add(key);
-      },
-      Math.min(ms, 2 ** 30),
-    );
+    const timer = setTimeout(() => add(key), Math.min(ms, 2 ** 30));
     timer.unref();
-    timers.set(key, { timer, dueMs });
+    timers.set(key, timer);
+  };
+
+  const forgetTimer = (key: string): void => {
+    clearTimeout(timers.get(key));
+    timers.delete(key);
   };
 
   const pass = async (key: string): Promise<void> => {
     const begunMs = performance.now();
+    // What an earlier pass wanted to look at later is looked at now.
+    forgetTimer(key);
     try {
       const outcome = await options.reconcile(key);
       failures.delete(key);
@@ -79,7 +95,7 @@ export function startQueue(options: QueueOptions): Queue {
 
   const pump = (): void => {
     for (const key of waiting) {
-      if (closed || running.size >= options.workers) return;
+      if (closed || running.size >= options.workers || !isInSlice()) return;
       if (running.has(key)) continue;
       waiting.delete(key);
       const done = pass(key).finally(() => {
@@ -92,13 +108,11 @@ export function startQueue(options: QueueOptions): Queue {
 
   return {
     add,
-    addAfter,
     depth: () => waiting.size,
     async close() {
       closed = true;
       waiting.clear();
-      for (const { timer } of timers.values()) clearTimeout(timer);
-      timers.clear();
+      for (const key of timers.keys()) forgetTimer(key);
       await Promise.all(running.values());
     },
   };

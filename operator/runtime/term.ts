@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LABELS } from '../../src/contract/resources/common.ts';
 import type { Kubernetes } from '../../src/kubernetes/client.ts';
 import type { Plural } from '../../src/kubernetes/paths.ts';
@@ -9,10 +10,11 @@ import { openCaches } from './caches.ts';
 import type { Related } from './caches.ts';
 import type { Controller, ControllerOptions } from './controller.ts';
 import { buildExpectations } from './expectations.ts';
+import type { Term } from './lease.ts';
 import type { Metrics } from './metrics.ts';
 import { startQueue } from './queue.ts';
 import type { Queue } from './queue.ts';
-import { buildWriter, expectationKey } from './writer.ts';
+import { buildWriter, expectationKey, splitKey } from './writer.ts';
 
 export type TermOptions = {
   kubernetes: Kubernetes;
@@ -32,26 +34,50 @@ const CACHES: Record<string, keyof Controller['caches']> = {
   persistentvolumeclaims: 'claims',
 };
 
+/** A status that somebody else has changed is put right within this time. */
+const RESYNC_MS = 10 * 60_000;
+
 /**
- * One term of leadership, until its signal aborts. The caches are listed anew, after the lease was taken: what an earlier
+ * Whether anything is there to decide. A change of a status alone is our own write; of a pod or a claim, what is not
+ * kept of it may have changed.
+ */
+function isNews(plural: Plural, object: Related | undefined, before: Related | undefined): boolean {
+  if (object === undefined || before === undefined || object.metadata.uid !== before.metadata.uid) return true;
+  if (plural === 'sessions' || plural === 'volumes') {
+    const { generation, deletionTimestamp } = object.metadata;
+    return generation !== before.metadata.generation || deletionTimestamp !== before.metadata.deletionTimestamp;
+  }
+  const { resourceVersion } = object.metadata;
+  return !isDeepStrictEqual(object, { ...before, metadata: { ...before.metadata, resourceVersion } });
+}
+
+/**
+ * One term of leadership, until it ends. The caches are listed anew, after the lease was taken: what an earlier
  * leader wrote last is in them, so nothing is decided on less than it knew.
  */
-export async function runTerm(options: TermOptions, signal: AbortSignal): Promise<void> {
+export async function runTerm(options: TermOptions, term: Term): Promise<void> {
   const { kubernetes, namespace, metrics, log, workers = 16 } = options;
-  const expectations = buildExpectations((key) => {
-    const slash = key.indexOf('/');
-    return caches[CACHES[key.slice(0, slash)] ?? 'pods'].get(key.slice(slash + 1));
-  });
   const queues: Partial<Record<'sessions' | 'volumes', Queue>> = {};
   const enqueue = (plural: 'sessions' | 'volumes', name: string | undefined) => {
     if (name !== undefined) queues[plural]?.add(name);
   };
+  const expectations = buildExpectations(
+    (key) => {
+      const [plural, name] = splitKey(key);
+      return caches[CACHES[plural] ?? 'pods'].get(name);
+    },
+    (waiter) => {
+      const [plural, name] = splitKey(waiter);
+      enqueue(plural === 'volumes' ? 'volumes' : 'sessions', name);
+    },
+  );
 
   const onChange = (plural: Plural, name: string, object: Related | undefined, before: Related | undefined): void => {
-    if (object === undefined) expectations.observeGone(expectationKey(plural, name));
+    expectations.observe(expectationKey(plural, name), object === undefined);
+    if (!isNews(plural, object, before)) return;
     if (plural === 'sessions' || plural === 'volumes') enqueue(plural, name);
     if (plural === 'persistentvolumeclaims') enqueue('volumes', name);
-    if (plural === 'volumes' && object?.metadata.generation !== before?.metadata.generation) {
+    if (plural === 'volumes') {
       for (const { metadata } of caches.sessions.find('volume', name)) enqueue('sessions', metadata.name);
     }
     if (plural !== 'pods') return;
@@ -63,10 +89,10 @@ export async function runTerm(options: TermOptions, signal: AbortSignal): Promis
     if (object === undefined) enqueue('sessions', name);
   };
 
-  const ended = waitAborted(signal);
+  const ended = waitAborted(term.signal);
   const caches = openCaches({ kubernetes, namespace, log }, onChange);
   await Promise.race([caches.synced, ended]);
-  const writer = buildWriter({ kubernetes, namespace, signal, expectations, log, onWrite: metrics.onWrite });
+  const writer = buildWriter({ kubernetes, namespace, term, expectations, log, onWrite: metrics.onWrite });
   const usage = new Map<string, number>();
   const controller: Controller = {
     kubernetes,
@@ -75,6 +101,7 @@ export async function runTerm(options: TermOptions, signal: AbortSignal): Promis
     caches,
     expectations,
     writer,
+    untold: new Map(),
     usage,
     onStart: (ms) => metrics.onStart(ms),
   };
@@ -92,9 +119,13 @@ export async function runTerm(options: TermOptions, signal: AbortSignal): Promis
   queues.volumes = start('volumes', reconcileVolume);
   metrics.watchQueues(() => ({ sessions: queues.sessions?.depth() ?? 0, volumes: queues.volumes?.depth() ?? 0 }));
   metrics.watchResources(() => ({ sessions: caches.sessions.list(), volumes: caches.volumes.list() }));
-  for (const { metadata } of caches.sessions.list()) enqueue('sessions', metadata.name);
-  for (const { metadata } of caches.volumes.list()) enqueue('volumes', metadata.name);
-  for (const { metadata } of caches.pods.list()) enqueue('sessions', metadata.labels?.[LABELS.session]);
+  const enqueueAll = (): void => {
+    for (const { metadata } of caches.sessions.list()) enqueue('sessions', metadata.name);
+    for (const { metadata } of caches.volumes.list()) enqueue('volumes', metadata.name);
+    for (const { metadata } of caches.pods.list()) enqueue('sessions', metadata.labels?.[LABELS.session]);
+  };
+  enqueueAll();
+  const resync = setInterval(enqueueAll, RESYNC_MS);
   const measuring = startMeasuring({
     caches,
     usage,
@@ -104,6 +135,7 @@ export async function runTerm(options: TermOptions, signal: AbortSignal): Promis
 
   await ended;
   metrics.watchResources(() => ({ sessions: [], volumes: [] }));
+  clearInterval(resync);
   measuring.close();
   await Promise.all([queues.sessions.close(), queues.volumes.close()]);
   await writer.settled();

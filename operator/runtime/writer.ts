@@ -7,11 +7,12 @@ import { buildListPath, buildPath } from '../../src/kubernetes/paths.ts';
 import type { Plural } from '../../src/kubernetes/paths.ts';
 import type { Logger } from '../../src/log.ts';
 import type { Expectations } from './expectations.ts';
+import type { Term } from './lease.ts';
 
 type Named = { metadata: ResourceMeta };
 export type Kind = 'Session' | 'Volume';
 
-/** Every write of the operator. None begins or goes on after the term of its leader has ended. */
+/** Every write of the operator. None begins or goes on after the term of its leader has ended, by the clock. */
 export type Writer = {
   /** False when one of this name is there already. */
   create(plural: Plural, body: object & { metadata: { name: string } }): Promise<boolean>;
@@ -28,8 +29,7 @@ export type Writer = {
 export type WriterOptions = {
   kubernetes: Kubernetes;
   namespace: string;
-  /** aborts when the term ends */
-  signal: AbortSignal;
+  term: Term;
   expectations: Expectations;
   log: Logger;
   onWrite?: (verb: string, plural: Plural) => void;
@@ -50,8 +50,14 @@ function nextStamp(): string {
 
 export const expectationKey = (plural: Plural, name: string): string => `${plural}/${name}`;
 
+/** The plural and the name that a key was made of. */
+export function splitKey(key: string): [plural: string, name: string] {
+  const slash = key.indexOf('/');
+  return [key.slice(0, slash), key.slice(slash + 1)];
+}
+
 export function buildWriter(options: WriterOptions): Writer {
-  const { kubernetes, namespace, signal, expectations } = options;
+  const { kubernetes, namespace, term, expectations } = options;
   const events = new Set<Promise<void>>();
   const waiting: object[] = [];
 
@@ -60,9 +66,12 @@ export function buildWriter(options: WriterOptions): Writer {
     plural: Plural,
     call: Parameters<Kubernetes['request']>[0],
   ): Promise<void> => {
-    signal.throwIfAborted();
+    term.requireHeld();
     options.onWrite?.(verb, plural);
-    const answer = await kubernetes.request<Partial<Named> & { kind?: string }>({ ...call, signal });
+    const answer = await kubernetes.request<Partial<Named> & { kind?: string }>({
+      ...call,
+      signal: term.signal,
+    });
     // A delete that is done at once answers with a Status, which has no version.
     const { name, resourceVersion } = answer.metadata ?? {};
     // Events are in no cache.

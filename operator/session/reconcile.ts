@@ -4,6 +4,8 @@ import { hasStatus } from '../../src/kubernetes/client.ts';
 import { buildPath } from '../../src/kubernetes/paths.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
+import { FORGET_MS } from '../runtime/expectations.ts';
+import { soonest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
 import { expectationKey } from '../runtime/writer.ts';
@@ -22,12 +24,10 @@ export async function reconcileSession(controller: Controller, name: string): Pr
   const { caches, expectations } = controller;
   const session = caches.sessions.get(name);
   if (session === undefined) return removeLeftovers(controller, name);
-  const keys = [
-    expectationKey('sessions', name),
-    ...listPods(controller, session).map((pod) => expectationKey('pods', pod)),
-  ];
+  const key = expectationKey('sessions', name);
+  const keys = [key, ...listPods(controller, session).map((pod) => expectationKey('pods', pod))];
   // The cache is older than what was last written: its event brings this session here again.
-  if (!keys.every((key) => expectations.isMet(key))) return { requeueMs: 1000 };
+  if (!expectations.areMet(keys, key)) return { requeueMs: FORGET_MS };
   const input = gather(controller, session);
   if (input.volume === undefined && isFresh(session, input.now)) return { requeueMs: FRESH_MS };
   return act(controller, session, decideSession(input), input.now);
@@ -81,12 +81,14 @@ function findStandby(
 async function act(controller: Controller, session: Session, plan: SessionPlan, now: Date): Promise<Outcome> {
   const { writer } = controller;
   const { action } = plan;
-  const report = (always: boolean) => {
+  let untoldMs: number | undefined;
+  const report = async (always: boolean): Promise<void> => {
     const status = plan.phase === 'Running' ? 'True' : 'False';
     const finding = { type: 'Ready', status, reason: plan.reason, message: plan.message } as const;
     const target = { kind: 'Session', plural: 'sessions', object: session } as const;
     const findings = [finding, ...buildRestart(plan)];
-    return reportStatus(writer, target, buildStatusFields(plan), findings, { now, always });
+    const options = { now, always, isPassing: !always && isPassing(plan, session) };
+    untoldMs = await reportStatus(controller, target, buildStatusFields(plan), findings, options);
   };
   switch (action.type) {
     case 'none':
@@ -109,7 +111,12 @@ async function act(controller: Controller, session: Session, plan: SessionPlan, 
       break;
   }
   if (plan.phase === 'Running' && session.status?.phase !== 'Running') noteStart(controller, session, now);
-  return plan.requeueMs === undefined ? undefined : { requeueMs: plan.requeueMs };
+  return soonest(plan.requeueMs, untoldMs);
+}
+
+/** A pod is on its way. Where the status still tells of one that takes calls, that is wrong now. */
+function isPassing({ phase, reason }: SessionPlan, { status }: Session): boolean {
+  return phase === 'Starting' && reason !== 'PodNotReady' && status?.phase !== 'Running';
 }
 
 function buildRestart({ restart }: SessionPlan): Finding[] {
@@ -124,7 +131,8 @@ function noteStart({ onStart }: Controller, { spec }: Session, now: Date): void 
 
 /** The session is gone: so is every pod that says it is its, whether or not the cluster collects garbage. */
 async function removeLeftovers(controller: Controller, name: string): Promise<Outcome> {
-  const { caches, writer, kubernetes, namespace } = controller;
+  const { caches, writer, untold, kubernetes, namespace } = controller;
+  untold.delete(expectationKey('sessions', name));
   const pods = caches.pods.find('session', name).filter((pod) => !isEnding(pod));
   if (pods.length === 0) return undefined;
   if (await exists(() => kubernetes.request({ method: 'GET', path: buildPath(namespace, 'sessions', name) }))) {

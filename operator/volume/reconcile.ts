@@ -5,6 +5,8 @@ import { errorText } from '../../src/errors.ts';
 import { buildOwner, buildPod } from '../pod/build.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
+import { FORGET_MS } from '../runtime/expectations.ts';
+import { soonest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
 import { expectationKey } from '../runtime/writer.ts';
@@ -16,17 +18,22 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
   const { caches, expectations, usage } = controller;
   const volume = caches.volumes.get(name);
   // Its claim and pods have it as their owner: the cluster collects them.
-  if (volume === undefined) return undefined;
+  if (volume === undefined) {
+    controller.untold.delete(expectationKey('volumes', name));
+    return undefined;
+  }
   const pods = caches.pods
     .find('volume', name)
     .filter(({ metadata }) => metadata.labels?.[LABELS.volumeUid] === volume.metadata.uid);
+  const key = expectationKey('volumes', name);
   const keys = [
-    expectationKey('volumes', name),
+    key,
     expectationKey('persistentvolumeclaims', name),
     expectationKey('pods', `${name}-standby-0`),
     ...pods.map(({ metadata }) => expectationKey('pods', metadata.name)),
   ];
-  if (!keys.every((key) => expectations.isMet(key))) return { requeueMs: 1000 };
+  // The cache is older than what was last written: its event brings this volume here again.
+  if (!expectations.areMet(keys, key)) return { requeueMs: FORGET_MS };
   const now = new Date();
   const usedBytes = usage.get(volume.metadata.uid);
   const plan = decideVolume({ volume, claim: caches.claims.get(name), pods, usedBytes, now });
@@ -34,12 +41,13 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
 }
 
 async function act(controller: Controller, volume: Volume, plan: VolumePlan, now: Date): Promise<Outcome> {
-  const { writer } = controller;
   const refusal = await perform(controller, volume, plan);
   const target = { kind: 'Volume', plural: 'volumes', object: volume } as const;
   const findings = refusal === undefined ? plan.findings : [...plan.findings, refusal];
-  await reportStatus(writer, target, plan.status, findings, { now });
-  return plan.requeueMs === undefined ? undefined : { requeueMs: plan.requeueMs };
+  // Until then its claim is likely bound; some classes give storage only to the first pod that asks.
+  const isPassing = plan.findings.some(({ type, reason }) => type === 'Ready' && reason === 'ClaimPending');
+  const untoldMs = await reportStatus(controller, target, plan.status, findings, { now, isPassing });
+  return soonest(plan.requeueMs, untoldMs);
 }
 
 /** What the cluster refuses for good is a finding; everything else that fails is thrown and tried again. */

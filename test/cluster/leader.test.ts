@@ -1,6 +1,12 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildExpectations } from '../../operator/runtime/expectations.ts';
 import { startLeadership } from '../../operator/runtime/lease.ts';
+import type { Term } from '../../operator/runtime/lease.ts';
+import { waitAborted } from '../../operator/runtime/term.ts';
+import { buildWriter } from '../../operator/runtime/writer.ts';
+import type { Call, Kubernetes } from '../../src/kubernetes/client.ts';
+import { buildPath } from '../../src/kubernetes/paths.ts';
 import { openLog } from '../../src/log.ts';
 import { findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
@@ -17,17 +23,23 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
   afterAll(() => cluster?.kubernetes.close());
 
   /** A candidate, and the terms that it served by the clock of this machine; an end is Infinity while it leads. */
-  const stand = (name: string, times: { durationMs: number; deadlineMs: number }) => {
-    const mortal = buildMortal(cluster.kubernetes, { atWrite: Infinity, before: false });
+  const stand = (
+    name: string,
+    times: { durationMs: number; deadlineMs: number },
+    real = cluster.kubernetes,
+    serve: (term: Term) => Promise<void> = async () => undefined,
+  ) => {
+    const mortal = buildMortal(real, { atWrite: Infinity, before: false });
     const terms: { from: number; to: number }[] = [];
     const identity = `${name}-${terms.length}-${Math.random()}`;
     const { kubernetes } = mortal;
     const options = { kubernetes, namespace: cluster.namespace, name, identity, log, retryMs: 100, ...times };
-    const leadership = startLeadership(options, async ({ signal }) => {
-      const term = { from: performance.now(), to: Infinity };
-      terms.push(term);
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-      term.to = performance.now();
+    const leadership = startLeadership(options, async (term) => {
+      const times = { from: performance.now(), to: Infinity };
+      terms.push(times);
+      await serve(term);
+      await waitAborted(term.signal);
+      times.to = performance.now();
     });
     return { ...leadership, terms, mortal };
   };
@@ -55,6 +67,65 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
     expect(first.isLeading()).toBe(false);
     expect(first.terms.at(-1)?.to).toBeLessThan(second.terms[0]?.from ?? 0);
     await Promise.all([first.close(), second.close()]);
+  });
+
+  test('a leader whose event loop was held up past its deadline writes nothing, though no timer has run yet', async () => {
+    const { kubernetes, namespace } = cluster;
+    const told = Promise.withResolvers<unknown>();
+    const times = { durationMs: 60_000, deadlineMs: 1000 };
+    const leadership = stand('held-up', times, kubernetes, async (term) => {
+      const expectations = buildExpectations(
+        () => undefined,
+        () => undefined,
+      );
+      const writer = buildWriter({ kubernetes, namespace, term, expectations, log });
+      const untilMs = performance.now() + times.deadlineMs;
+      while (performance.now() < untilMs);
+      const wasAborted = term.signal.aborted;
+      const metadata = { name: 'held-up', namespace };
+      const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+      const body = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: claim };
+      const outcome = await writer.create('persistentvolumeclaims', body).catch(String);
+      told.resolve({ wasAborted, outcome });
+    });
+    expect(await told.promise).toEqual({ wasAborted: false, outcome: 'Error: the lease has run out' });
+    const path = buildPath(namespace, 'persistentvolumeclaims', 'held-up');
+    await expect(kubernetes.request({ method: 'GET', path })).rejects.toMatchObject({ status: 404 });
+    await leadership.close();
+  });
+
+  test('a renewal that gets no answer is tried again in time', async () => {
+    let hung = 0;
+    let renewed = 0;
+    const hanging: Kubernetes = {
+      ...cluster.kubernetes,
+      async request<T>(call: Call): Promise<T> {
+        const isRenewal = call.method === 'PUT';
+        if (isRenewal && hung === 0) {
+          hung += 1;
+          await waitAborted(call.signal as AbortSignal);
+        }
+        const answer = await cluster.kubernetes.request<T>(call);
+        if (isRenewal) renewed += 1;
+        return answer;
+      },
+    };
+    const leadership = stand('unanswered', { durationMs: 60_000, deadlineMs: 10_000 }, hanging);
+    await waitFor('a renewal after the one that hung', () => renewed > 2);
+    expect(hung).toBe(1);
+    expect(leadership.terms).toMatchObject([{ to: Infinity }]);
+    await leadership.close();
+  });
+
+  test('a leader that sees the lease in other hands ends its term at once', async () => {
+    const { kubernetes, namespace } = cluster;
+    const leadership = stand('taken', { durationMs: 240_000, deadlineMs: 200_000 });
+    await waitFor('a leader', () => leadership.isLeading());
+    const path = buildPath(namespace, 'leases', 'taken');
+    await kubernetes.request({ method: 'PATCH', path, body: { spec: { holderIdentity: 'somebody' } } });
+    await waitFor('it has seen it', () => !leadership.isLeading(), 100_000);
+    expect(leadership.terms).toHaveLength(1);
+    await leadership.close();
   });
 
   test('the role operator runs as a process, and hands over on SIGTERM', async () => {

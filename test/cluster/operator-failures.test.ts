@@ -1,42 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Operator } from '../../operator/start.ts';
 import type { Session } from '../../src/contract/resources/session.ts';
-import { buildSession, buildVolume, findCluster, waitFor } from '../support/cluster/cluster.ts';
+import { findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
-import { UNSCHEDULABLE, buildContainer, buildRunning, buildWaiting, startNode } from '../support/cluster/kubelet.ts';
-import type { Node } from '../support/cluster/kubelet.ts';
+import { UNSCHEDULABLE, buildContainer, buildRunning, buildWaiting } from '../support/cluster/kubelet.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
-import { buildAccess, openOperator } from '../support/cluster/operator.ts';
+import { openStage } from '../support/cluster/operator.ts';
+import type { Stage } from '../support/cluster/operator.ts';
 
 const found = await findCluster();
 
 describe.skipIf(found === undefined)('the operator, where pods do not run as they should', () => {
   let cluster: Cluster;
-  let node: Node;
-  let operator: Operator;
-  let api: ReturnType<typeof buildAccess>;
+  let stage: Stage;
+  let node: Stage['node'];
+  let api: Stage['api'];
 
   beforeAll(async () => {
     cluster = found as Cluster;
-    node = startNode(cluster.kubernetes, cluster.namespace);
-    operator = await openOperator(cluster);
-    api = buildAccess(cluster);
+    stage = await openStage(cluster);
+    ({ node, api } = stage);
   });
-  afterAll(async () => {
-    await operator?.close();
-    await node?.close();
-    await cluster?.kubernetes.close();
-  });
+  afterAll(() => stage?.close());
   beforeEach(() => node.behave('run'));
-
-  const newVolume = async (spec: Parameters<typeof buildVolume>[1] = {}) =>
-    (await cluster.create(buildVolume(cluster.namespace, spec))).metadata.name;
-  const newSession = async (spec: Parameters<typeof buildSession>[1] = {}) => {
-    const volumeName = spec.volumeName ?? (await newVolume());
-    return (await cluster.create(buildSession(cluster.namespace, { volumeName, ...spec }))).metadata.name;
-  };
-  const newRunning = async (spec: Parameters<typeof buildSession>[1] = {}) =>
-    api.untilPhase(await newSession(spec), 'Running');
 
   test.each([
     ['Unschedulable', 'Pending', UNSCHEDULABLE, '0/3 nodes are available'],
@@ -44,7 +29,7 @@ describe.skipIf(found === undefined)('the operator, where pods do not run as the
     ['ContainerCannotStart', 'Failed', buildWaiting('CreateContainerConfigError', 'no such user'), 'no such user'],
   ])('%s: the pod is kept, the session says why and goes on when it is mended', async (reason, phase, status, text) => {
     node.behave({ status });
-    const name = await newSession();
+    const name = await stage.newSession();
     const { session, ready } = await api.untilReason(name, reason);
     expect(session.status?.phase).toBe(phase);
     expect(ready).toMatchObject({ status: 'False', message: expect.stringContaining(text) });
@@ -69,7 +54,7 @@ describe.skipIf(found === undefined)('the operator, where pods do not run as the
       /exit code 3/,
     ],
   ])('%s is replaced on the same volume, and an event tells why', async (_, status, text) => {
-    const { metadata, status: before } = await newRunning();
+    const { metadata, status: before } = await stage.newRunning();
     await node.report(metadata.name, status);
     const after = await waitFor('another pod', async () => {
       const session = await api.find<Session>('sessions', metadata.name);
@@ -92,7 +77,7 @@ describe.skipIf(found === undefined)('the operator, where pods do not run as the
 
   test('a pod that ends before it takes calls is started more and more slowly', async () => {
     node.behave({ status: { phase: 'Failed', reason: 'Broken', message: 'broken' } });
-    const name = await newSession();
+    const name = await stage.newSession();
     const { session, ready } = await api.untilReason(name, 'BackOff');
     expect(session.status).toMatchObject({ phase: 'Failed', failures: 2 });
     expect(ready.message).toContain('2 pods in a row');
@@ -102,7 +87,7 @@ describe.skipIf(found === undefined)('the operator, where pods do not run as the
   });
 
   test('on a lost node: the pod may still run, so there is no other before it is gone', async () => {
-    const { metadata, status } = await newRunning();
+    const { metadata, status } = await stage.newRunning();
     node.fail();
     await node.report(metadata.name, {
       conditions: [
@@ -121,17 +106,23 @@ describe.skipIf(found === undefined)('the operator, where pods do not run as the
     expect((await api.untilPhase(metadata.name, 'Running')).status?.podUid).not.toBe(status?.podUid);
   });
 
-  test('an event for each step, in their order, and none that says nothing', async () => {
-    const idle = await newSession({ desiredState: 'Suspended' });
+  test('events tell what a person may look into, in its order, and nothing that conditions tell of every session', async () => {
+    const idle = await stage.newSession({ desiredState: 'Suspended' });
     await api.untilReason(idle, 'NotStarted');
-    const { metadata } = await newRunning();
-    await node.report(metadata.name, { phase: 'Failed', reason: 'Evicted', message: 'low on memory' });
+    const { metadata, spec, status } = await stage.newRunning();
     const read = async (name: string) => {
       const events = await runKubectl(cluster, ['describe', 'sessions.capstan.dev', name]);
-      return [...events.matchAll(/^ {2}(?:Normal|Warning) +(\w+)/gm)].map(([, reason]) => reason);
+      return [...events.matchAll(/^ {2}(Normal|Warning) +(\w+)/gm)].map(([, type, reason]) => `${type} ${reason}`);
     };
-    const steps = ['PodStarting', 'PodReady', 'Evicted', 'PodStarting', 'PodReady'];
+    await node.report(metadata.name, { phase: 'Failed', reason: 'Evicted', message: 'low on memory' });
+    await waitFor('another pod', async () => {
+      const session = await api.find<Session>('sessions', metadata.name);
+      return session?.status?.phase === 'Running' && session.status.podUid !== status?.podUid;
+    });
+    await api.patch('volumes', spec.volumeName, { spec: { publicKey: 'B'.repeat(43) } });
+    const steps = ['Warning Evicted', 'Normal KeyChanged'];
     await waitFor('all events', async () => (await read(metadata.name)).length >= steps.length);
+    await api.untilPhase(metadata.name, 'Running');
     expect(await read(metadata.name)).toEqual(steps);
     expect(await read(idle)).toEqual([]);
   });

@@ -1,48 +1,32 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Operator } from '../../operator/start.ts';
 import type { Session } from '../../src/contract/resources/session.ts';
 import type { Volume } from '../../src/contract/resources/volume.ts';
 import type { Claim, Pod } from '../../src/kubernetes/types.ts';
 import { buildSession, buildVolume, findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
-import { startNode } from '../support/cluster/kubelet.ts';
-import type { Node } from '../support/cluster/kubelet.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
-import { buildAccess, openOperator } from '../support/cluster/operator.ts';
+import { openStage } from '../support/cluster/operator.ts';
+import type { Stage } from '../support/cluster/operator.ts';
 
 const found = await findCluster();
 const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
 
 describe.skipIf(found === undefined)('the operator on an API server', () => {
   let cluster: Cluster;
-  let node: Node;
-  let operator: Operator;
-  let api: ReturnType<typeof buildAccess>;
+  let stage: Stage;
+  let node: Stage['node'];
+  let api: Stage['api'];
 
   beforeAll(async () => {
     cluster = found as Cluster;
-    node = startNode(cluster.kubernetes, cluster.namespace);
-    operator = await openOperator(cluster);
-    api = buildAccess(cluster);
+    stage = await openStage(cluster);
+    ({ node, api } = stage);
   });
-  afterAll(async () => {
-    await operator?.close();
-    await node?.close();
-    await cluster?.kubernetes.close();
-  });
+  afterAll(() => stage?.close());
   beforeEach(() => node.behave('run'));
 
-  const newVolume = async (spec: Parameters<typeof buildVolume>[1] = {}) =>
-    (await cluster.create(buildVolume(cluster.namespace, spec))).metadata.name;
-  const newSession = async (spec: Parameters<typeof buildSession>[1] = {}) => {
-    const volumeName = spec.volumeName ?? (await newVolume());
-    return (await cluster.create(buildSession(cluster.namespace, { volumeName, ...spec }))).metadata.name;
-  };
-  const newRunning = async (spec: Parameters<typeof buildSession>[1] = {}) =>
-    api.untilPhase(await newSession(spec), 'Running');
-
   test('a volume gets a claim of 512 MiB and tells its size', async () => {
-    const name = await newVolume();
+    const name = await stage.newVolume();
     const volume = await api.untilVolume(name, 'ready', ({ status }) => status?.phase === 'Ready');
     expect(volume.status).toMatchObject({ claimName: name, size: '512Mi', observedGeneration: 1 });
     const claim = await api.find<Claim>('persistentvolumeclaims', name);
@@ -52,7 +36,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('a session without a turn has no pod; its first turn starts one', async () => {
-    const name = await newSession({ desiredState: 'Suspended' });
+    const name = await stage.newSession({ desiredState: 'Suspended' });
     expect((await api.untilPhase(name, 'Suspended')).status?.podName).toBeUndefined();
     await api.patch('sessions', name, { spec: { desiredState: 'Running' } });
     const { status } = await api.untilPhase(name, 'Running');
@@ -61,7 +45,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('kubectl shows the state, and describe the way to it', async () => {
-    const { metadata } = await newRunning({ subjectId: 'bob' });
+    const { metadata } = await stage.newRunning({ subjectId: 'bob' });
     const line = (await runKubectl(cluster, ['get', 'sess', metadata.name, '--no-headers'])).trim().split(/\s+/);
     expect(line.slice(1, -1)).toEqual(['agt_1', 'bob', 'Running', 'PodReady', metadata.name, 'node-1']);
     await waitFor('events are told', async () =>
@@ -70,7 +54,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('the pod mounts the volume, has no rights, no secrets and no way to more', async () => {
-    const { metadata, spec } = await newRunning();
+    const { metadata, spec } = await stage.newRunning();
     const pod = await api.find<{ spec: Record<string, unknown> }>('pods', metadata.name);
     expect(pod?.spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -95,7 +79,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('a standby pod is made while it is wanted, and goes when it is not', async () => {
-    const name = await newVolume({ standbyUntil: ago(-3_600_000) });
+    const name = await stage.newVolume({ standbyUntil: ago(-3_600_000) });
     const { status } = await api.untilVolume(name, 'has a standby', ({ status }) => status?.podIP !== undefined);
     await api.patch('volumes', name, { spec: { standbyUntil: ago(0) } });
     await api.untilGone('pods', status?.podName ?? '');
@@ -104,7 +88,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('a standby pod goes when its time is over', async () => {
-    const name = await newVolume({ standbyUntil: ago(-3_600_000) });
+    const name = await stage.newVolume({ standbyUntil: ago(-3_600_000) });
     await waitFor('a standby', () => node.pods.get(`${name}-standby-0`));
     await api.patch('volumes', name, { spec: { standbyUntil: ago(-1000) } });
     await api.untilGone('pods', `${name}-standby-0`);
@@ -112,13 +96,13 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('a session adopts the standby pod of its volume, and no other is made meanwhile', async () => {
-    const volumeName = await newVolume({ standbyUntil: ago(-3_600_000) });
+    const volumeName = await stage.newVolume({ standbyUntil: ago(-3_600_000) });
     const { status: before } = await api.untilVolume(
       volumeName,
       'has a standby',
       ({ status }) => status?.podIP !== undefined,
     );
-    const session = await newRunning({ volumeName });
+    const session = await stage.newRunning({ volumeName });
     expect(session.status).toMatchObject({ podName: before?.podName, podUid: before?.podUid });
     const pod = await api.find<Pod>('pods', before?.podName ?? '');
     expect(pod?.metadata.ownerReferences).toMatchObject([{ kind: 'Session', uid: session.metadata.uid }]);
@@ -132,16 +116,16 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('of two sessions at once one adopts the standby pod, the other gets its own', async () => {
-    const volumeName = await newVolume({ standbyUntil: ago(-3_600_000) });
+    const volumeName = await stage.newVolume({ standbyUntil: ago(-3_600_000) });
     await api.untilVolume(volumeName, 'has a standby', ({ status }) => status?.podIP !== undefined);
-    const sessions = await Promise.all([newRunning({ volumeName }), newRunning({ volumeName })]);
+    const sessions = await Promise.all([stage.newRunning({ volumeName }), stage.newRunning({ volumeName })]);
     const names = sessions.map(({ status }) => status?.podName);
     expect(new Set(names).size).toBe(2);
     expect(names).toContain(`${volumeName}-standby-0`);
   });
 
   test('an idle session is suspended, and comes back with its next call', async () => {
-    const { metadata, spec } = await newRunning();
+    const { metadata, spec } = await stage.newRunning();
     await api.patch('sessions', metadata.name, { spec: { lastActivityAt: ago(15 * 60_000 - 1000) } });
     const { session, ready } = await api.untilReason(metadata.name, 'Idle');
     expect(ready).toMatchObject({ status: 'False', message: expect.stringContaining('the next call') });
@@ -154,8 +138,8 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('a session in use is not suspended', async () => {
-    const used = await newRunning({ lastActivityAt: ago(0) });
-    const idle = await newRunning();
+    const used = await stage.newRunning({ lastActivityAt: ago(0) });
+    const idle = await stage.newRunning();
     await api.patch('sessions', idle.metadata.name, { spec: { lastActivityAt: ago(15 * 60_000 - 1000) } });
     await api.untilPhase(idle.metadata.name, 'Suspended');
     const after = await api.find<Session>('sessions', used.metadata.name);
@@ -163,14 +147,14 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('a deleted session takes its pod along and leaves its volume', async () => {
-    const { metadata, spec } = await newRunning();
+    const { metadata, spec } = await stage.newRunning();
     await api.remove('sessions', metadata.name);
     await api.untilGone('pods', metadata.name);
     expect(await api.find('volumes', spec.volumeName)).toBeDefined();
   });
 
   test('a session made anew under the same name never gets the pod of the earlier one', async () => {
-    const { metadata, spec, status } = await newRunning();
+    const { metadata, spec, status } = await stage.newRunning();
     node.fail();
     await api.remove('sessions', metadata.name);
     await cluster.create(buildSession(cluster.namespace, spec));
@@ -184,7 +168,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
 
   test('a session whose volume is missing says so, and starts when the volume comes', async () => {
     const volume = buildVolume(cluster.namespace);
-    const name = await newSession({ volumeName: volume.metadata.name });
+    const name = await stage.newSession({ volumeName: volume.metadata.name });
     const { session, ready } = await api.untilReason(name, 'VolumeNotFound');
     expect(session.status?.phase).toBe('Pending');
     expect(ready.message).toContain(volume.metadata.name);
@@ -193,7 +177,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('pods that trust a key of the past are replaced', async () => {
-    const { metadata, spec, status } = await newRunning();
+    const { metadata, spec, status } = await stage.newRunning();
     await api.patch('volumes', spec.volumeName, { spec: { publicKey: 'B'.repeat(43) } });
     await waitFor('another pod', async () => {
       const session = await api.find<Session>('sessions', metadata.name);
@@ -208,13 +192,13 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
   });
 
   test('health, readiness and metrics are served', async () => {
-    const get = async (path: string) => (await fetch(`${operator.address}${path}`)).text();
+    const get = async (path: string) => (await fetch(`${stage.operator.address}${path}`)).text();
     expect(await get('/livez')).toBe('{"status":"ok"}');
     expect(await get('/readyz')).toBe('{"kubernetes":"ok"}');
     const metrics = await get('/metrics');
     expect(metrics).toContain('capstan_operator_leading 1');
     expect(metrics).toMatch(/capstan_operator_writes_total\{verb="create",resource="pods"\} \d+/);
     expect(metrics).toMatch(/capstan_operator_reconcile_seconds_count\{kind="sessions",result="done"\} \d+/);
-    expect((await fetch(`${operator.address}/other`)).status).toBe(404);
+    expect((await fetch(`${stage.operator.address}/other`)).status).toBe(404);
   });
 });

@@ -21,24 +21,60 @@ test('what was written is expected until the cache holds it, or holds that it is
   let now = 0;
   const expectations = buildExpectations(
     (key) => cache.get(key),
+    () => undefined,
     () => now,
   );
-  expect(expectations.isMet('pods/x')).toBe(true);
+  const isMet = (): boolean => expectations.areMet(['pods/x'], 'sessions/x');
+  expect(isMet()).toBe(true);
   cache.set('pods/x', { metadata: meta('9') });
   expectations.expect('pods/x', '10');
-  expect(expectations.isMet('pods/x')).toBe(false);
+  expect(isMet()).toBe(false);
   cache.set('pods/x', { metadata: meta('10') });
-  expect(expectations.isMet('pods/x')).toBe(true);
+  expect(isMet()).toBe(true);
   // The event came before the answer to the write did.
   expectations.expect('pods/x', '10');
-  expect(expectations.isMet('pods/x')).toBe(true);
+  expect(isMet()).toBe(true);
   expectations.expect('pods/x', '11');
-  expectations.observeGone('pods/x');
-  expect(expectations.isMet('pods/x')).toBe(true);
+  expectations.observe('pods/x', true);
+  expect(isMet()).toBe(true);
   expectations.expect('pods/x', '12');
-  expect(expectations.isMet('pods/x')).toBe(false);
+  expect(isMet()).toBe(false);
   now = 60_001;
-  expect(expectations.isMet('pods/x')).toBe(true);
+  expect(isMet()).toBe(true);
+});
+
+test('who waits for the cache is told once, when it holds what was written, and not for an older version', () => {
+  const cache = new Map<string, { metadata: ResourceMeta }>();
+  const told: string[] = [];
+  let now = 0;
+  const expectations = buildExpectations(
+    (key) => cache.get(key),
+    (waiter) => told.push(waiter),
+    () => now,
+  );
+  const learn = (key: string, version: string): void => {
+    cache.set(key, { metadata: meta(version) });
+    expectations.observe(key, false);
+  };
+  expectations.expect('pods/x', '10');
+  expectations.expect('pods/y', '11');
+  for (let count = 0; count < 2; count += 1) {
+    expect(expectations.areMet(['sessions/x', 'pods/x', 'pods/y'], 'sessions/x')).toBe(false);
+  }
+  expect(expectations.areMet(['pods/x'], 'volumes/v')).toBe(false);
+  learn('pods/x', '9');
+  learn('pods/y', '11');
+  expect(told).toEqual([]);
+  learn('pods/x', '10');
+  expect(told).toEqual(['sessions/x', 'volumes/v']);
+  learn('pods/x', '12');
+  expect(told).toHaveLength(2);
+  // What never comes is forgotten when something else is written.
+  expectations.expect('pods/z', '20');
+  expect(expectations.areMet(['pods/z'], 'sessions/z')).toBe(false);
+  now = 60_001;
+  expectations.expect('pods/x', '30');
+  expect(told).toEqual(['sessions/x', 'volumes/v', 'sessions/z']);
 });
 
 test('the time of a condition changes with its status only', () => {
@@ -107,4 +143,49 @@ test('a key is worked on by one at a time, however often it is added, and again 
   // Once for the first addition, once for all that came meanwhile, and once more for its failure.
   expect(passes).toEqual(['a', 'a', 'a']);
   expect(most).toBe(1);
+});
+
+test('passes that write nothing let timers and sockets have their turn', async () => {
+  const order: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const count = 100;
+  const queue = startQueue({
+    workers: 16,
+    log,
+    async reconcile() {
+      const untilMs = performance.now() + 1;
+      while (performance.now() < untilMs);
+      order.push('pass');
+      if (order.filter((what) => what === 'pass').length === count) done.resolve();
+      return undefined;
+    },
+  });
+  setImmediate(() => order.push('turn'));
+  for (let key = 0; key < count; key += 1) queue.add(String(key));
+  await done.promise;
+  await queue.close();
+  expect(order.indexOf('turn')).toBeGreaterThanOrEqual(0);
+  expect(order.indexOf('turn')).toBeLessThan(count / 2);
+});
+
+test('the last pass says when to look again, whatever an earlier one said', async () => {
+  const passes: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const queue = startQueue({
+    workers: 1,
+    log,
+    async reconcile(key) {
+      passes.push(key);
+      const isFirst = passes.filter((name) => name === key).length === 1;
+      if (key === 'b' && !isFirst) done.resolve();
+      return isFirst ? { requeueMs: key === 'a' ? 20 : 60 } : undefined;
+    },
+  });
+  queue.add('a');
+  await new Promise((resolve) => setImmediate(resolve));
+  queue.add('a');
+  queue.add('b');
+  await done.promise;
+  await queue.close();
+  expect(passes).toEqual(['a', 'a', 'b', 'b']);
 });

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parse } from 'yaml';
 import { API_VERSION } from '../../../src/contract/resources/common.ts';
 import type { SessionSpec } from '../../../src/contract/resources/session.ts';
 import type { VolumeSpec } from '../../../src/contract/resources/volume.ts';
@@ -9,8 +7,7 @@ import { hasStatus, openKubernetes } from '../../../src/kubernetes/client.ts';
 import type { Kubernetes } from '../../../src/kubernetes/client.ts';
 import { buildListPath } from '../../../src/kubernetes/paths.ts';
 import { findService } from '../find-service.ts';
-
-const CRDS = new URL('../../../crds/', import.meta.url);
+import { readDefinitions } from './stand-ins.ts';
 
 export type Resource<S = unknown> = {
   apiVersion: string;
@@ -38,7 +35,7 @@ export async function findCluster(): Promise<Cluster | undefined> {
 /** The same on a control plane of the caller's own. */
 export async function openCluster(kubeconfig: string): Promise<Cluster> {
   const kubernetes = await openKubernetes({ kubeconfig });
-  for (const file of readdirSync(CRDS)) await installDefinition(kubernetes, file);
+  for (const definition of readDefinitions()) await installDefinition(kubernetes, definition);
   const namespace = `test-${randomBytes(5).toString('hex')}`;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } };
@@ -57,8 +54,7 @@ export async function openCluster(kubeconfig: string): Promise<Cluster> {
 type Definition = { metadata: { name: string }; status?: { conditions?: { type: string; status: string }[] } };
 
 /** Files of tests that run side by side install the same definitions; those of an earlier run are brought up to date. */
-async function installDefinition(kubernetes: Kubernetes, file: string): Promise<void> {
-  const definition = parse(readFileSync(new URL(file, CRDS), 'utf8')) as Definition;
+async function installDefinition(kubernetes: Kubernetes, definition: Definition): Promise<void> {
   const path = `${DEFINITIONS}/${definition.metadata.name}`;
   try {
     await kubernetes.request({ method: 'POST', path: DEFINITIONS, body: definition });
@@ -66,7 +62,7 @@ async function installDefinition(kubernetes: Kubernetes, file: string): Promise<
     if (!hasStatus(error, 409)) throw error;
     await kubernetes.request({ method: 'PATCH', path, body: definition });
   }
-  await waitFor(`${file} is established`, async () => {
+  await waitFor(`${definition.metadata.name} is established`, async () => {
     const { status } = await kubernetes.request<Definition>({ method: 'GET', path });
     return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true;
   });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, request } from 'node:https';
@@ -7,11 +7,7 @@ import { join } from 'node:path';
 import { openKubernetes } from '../../../src/kubernetes/client.ts';
 import type { Kubernetes } from '../../../src/kubernetes/client.ts';
 import { makeScratch } from '../scratch.ts';
-
-type Kubeconfig = {
-  clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
-  users: { user: { token: string } }[];
-};
+import { readKubeconfig } from './stand-ins.ts';
 
 /** What was done to requests, by kind. */
 export type FaultCounts = Record<
@@ -47,11 +43,7 @@ const buildStatus = (code: number, reason: string) =>
  * connections that break before a write is done or after it, watches that are cut or too old.
  */
 export async function startFaultProxy(kubeconfig: string, random: () => number): Promise<FaultProxy> {
-  const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
-  const target = config.clusters[0]?.cluster;
-  const token = config.users[0]?.user.token ?? '';
-  if (target === undefined) throw new Error('the kubeconfig names no cluster');
-  const ca = Buffer.from(target['certificate-authority-data'], 'base64');
+  const { server: target, token, ca } = readKubeconfig(kubeconfig);
   const agent = new Agent({ keepAlive: true, ca });
   const counts: FaultCounts = {
     refused: 0,
@@ -67,8 +59,8 @@ export async function startFaultProxy(kubeconfig: string, random: () => number):
   let isCut = false;
 
   const forward = (from: IncomingMessage, to: ServerResponse, then: (answer: IncomingMessage) => void): void => {
-    const headers = { ...from.headers, authorization: `Bearer ${token}`, host: new URL(target.server).host };
-    const onward = request(`${target.server}${from.url ?? '/'}`, { method: from.method, headers, agent }, then);
+    const headers = { ...from.headers, authorization: `Bearer ${token}`, host: new URL(target).host };
+    const onward = request(`${target}${from.url ?? '/'}`, { method: from.method, headers, agent }, then);
     onward.on('error', () => to.destroy());
     to.on('close', () => onward.destroy());
     from.pipe(onward);

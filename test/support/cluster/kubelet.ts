@@ -1,12 +1,12 @@
 import type { Kubernetes } from '../../../src/kubernetes/client.ts';
-import { hasStatus } from '../../../src/kubernetes/client.ts';
 import { startInformer } from '../../../src/kubernetes/informer.ts';
 import type { Informer } from '../../../src/kubernetes/informer.ts';
 import { buildListPath, buildPath } from '../../../src/kubernetes/paths.ts';
-import type { Claim, Pod } from '../../../src/kubernetes/types.ts';
+import type { Pod } from '../../../src/kubernetes/types.ts';
 import type { Volume } from '../../../src/contract/resources/volume.ts';
 import { LABELS } from '../../../src/contract/resources/common.ts';
 import { openLog } from '../../../src/log.ts';
+import { bindPod, startStorage, tolerate as tolerateLate } from './stand-ins.ts';
 
 type Whole = Pod & { spec: { containers: { name: string; image: string; args: string[] }[] } };
 
@@ -35,8 +35,6 @@ let subnet = 1;
  */
 export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: Runtime): Node {
   const log = openLog({ level: 'silent', pretty: false });
-  const status = (plural: 'pods' | 'persistentvolumeclaims', name: string) =>
-    buildPath(namespace, plural, name, 'status');
   const violations: string[] = [];
   const started = new Set<string>();
   let how: Parameters<Node['behave']>[0] = 'run';
@@ -46,25 +44,17 @@ export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: R
   const net = subnet;
 
   const report = async (name: string, change: object): Promise<void> => {
-    await kubernetes.request({ method: 'PATCH', path: status('pods', name), body: { status: change } });
+    const path = buildPath(namespace, 'pods', name, 'status');
+    await kubernetes.request({ method: 'PATCH', path, body: { status: change } });
   };
-  const tolerate = (work: Promise<unknown>): void => {
-    work.catch((error: unknown) => {
-      if (!hasStatus(error, 404, 409)) violations.push(`the node: ${String(error)}`);
-    });
-  };
+  const onError = (error: unknown) => void violations.push(`the node: ${String(error)}`);
+  const tolerate = (work: Promise<unknown>): void => tolerateLate(work, onError);
 
   const begin = async (pod: Whole): Promise<void> => {
     const { name } = pod.metadata;
     if (how === 'wait') return;
     if (how !== 'run') return report(name, how.status);
-    const target = { apiVersion: 'v1', kind: 'Node', name: 'node-1' };
-    const path = `${buildPath(namespace, 'pods', name)}/binding`;
-    await kubernetes.request({
-      method: 'POST',
-      path,
-      body: { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target },
-    });
+    await bindPod(kubernetes, namespace, name, 'node-1');
     counter += 1;
     const args = pod.spec.containers[0]?.args ?? [];
     const podIP = runtime === undefined ? `10.9.${net}.${counter}` : await runtime.start(pod, args);
@@ -94,18 +84,7 @@ export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: R
     }
   });
 
-  const claims = startInformer<Claim>({
-    kubernetes,
-    path: buildListPath(namespace, 'persistentvolumeclaims'),
-    strip: (claim) => claim,
-    log,
-  });
-  claims.onChange((name, claim) => {
-    const asked = claim?.spec.resources?.requests?.storage;
-    if (claim === undefined || isFailed || asked === undefined || claim.status?.capacity?.storage === asked) return;
-    const body = { status: { phase: 'Bound', capacity: { storage: asked } } };
-    tolerate(kubernetes.request({ method: 'PATCH', path: status('persistentvolumeclaims', name), body }));
-  });
+  const claims = startStorage({ kubernetes, namespace, log, onError, isAway: () => isFailed });
 
   // What belonged to a volume that is gone goes too, as the cluster's collector of garbage sees to it.
   const volumes = startInformer<Volume>({

@@ -7,8 +7,9 @@ import { hasStatus } from '../../../src/kubernetes/client.ts';
 import { buildPath } from '../../../src/kubernetes/paths.ts';
 import type { Plural } from '../../../src/kubernetes/paths.ts';
 import { openLog } from '../../../src/log.ts';
-import { waitFor } from './cluster.ts';
+import { buildSession, buildVolume, waitFor } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
+import { startNode } from './kubelet.ts';
 
 export const POD_OPTIONS: OperatorOptions['pod'] = {
   image: 'capstan/sandbox:test',
@@ -75,5 +76,35 @@ export function buildAccess({ kubernetes, namespace }: Pick<Cluster, 'kubernetes
       }),
     untilGone: (plural: Plural, name: string) =>
       waitFor(`${plural} ${name} is gone`, async () => (await find(plural, name)) === undefined),
+  };
+}
+
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** An operator beside a node that is played, and what to make for them. Closing it closes the cluster's client too. */
+export async function openStage(cluster: Cluster, options: Partial<OperatorOptions> = {}, kubernetes?: Kubernetes) {
+  const { namespace } = cluster;
+  const node = startNode(cluster.kubernetes, namespace);
+  const operator = await openOperator(cluster, options, kubernetes);
+  const api = buildAccess(cluster);
+  const newVolume = async (spec: Parameters<typeof buildVolume>[1] = {}): Promise<string> =>
+    (await cluster.create(buildVolume(namespace, spec))).metadata.name;
+  const newSession = async (spec: Parameters<typeof buildSession>[1] = {}): Promise<string> => {
+    const volumeName = spec.volumeName ?? (await newVolume());
+    return (await cluster.create(buildSession(namespace, { volumeName, ...spec }))).metadata.name;
+  };
+  return {
+    node,
+    operator,
+    api,
+    newVolume,
+    newSession,
+    newRunning: async (spec: Parameters<typeof buildSession>[1] = {}): Promise<Session> =>
+      api.untilPhase(await newSession(spec), 'Running'),
+    async close() {
+      await operator.close();
+      await node.close();
+      await cluster.kubernetes.close();
+    },
   };
 }

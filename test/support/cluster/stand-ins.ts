@@ -1,0 +1,67 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { parse } from 'yaml';
+import { hasStatus } from '../../../src/kubernetes/client.ts';
+import type { Kubernetes } from '../../../src/kubernetes/client.ts';
+import { startInformer } from '../../../src/kubernetes/informer.ts';
+import type { Informer } from '../../../src/kubernetes/informer.ts';
+import { buildListPath, buildPath } from '../../../src/kubernetes/paths.ts';
+import { stripClaim } from '../../../src/kubernetes/types.ts';
+import type { Claim } from '../../../src/kubernetes/types.ts';
+import type { Logger } from '../../../src/log.ts';
+
+/** What tests and measurements do in the place of a cluster's own parts, where there is an API server alone. */
+
+const CRDS = new URL('../../../crds/', import.meta.url);
+
+/** The CustomResourceDefinitions of this repository. */
+export function readDefinitions(): { metadata: { name: string } }[] {
+  return readdirSync(CRDS).map((file) => parse(readFileSync(new URL(file, CRDS), 'utf8')) as never);
+}
+
+/** As a scheduler does. Throws 404, 409. */
+export async function bindPod(kubernetes: Kubernetes, namespace: string, pod: string, node: string): Promise<void> {
+  const target = { apiVersion: 'v1', kind: 'Node', name: node };
+  const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name: pod }, target };
+  await kubernetes.request({ method: 'POST', path: `${buildPath(namespace, 'pods', pod)}/binding`, body });
+}
+
+/** What may come too late: whoever it was for is gone, or was changed meanwhile. */
+export function tolerate(work: Promise<unknown>, onError: (error: unknown) => void): void {
+  work.catch((error: unknown) => {
+    if (!hasStatus(error, 404, 409)) onError(error);
+  });
+}
+
+/** As a storage class does: claims have what they ask for, at once, also when they ask for more later. */
+export function startStorage(options: {
+  kubernetes: Kubernetes;
+  namespace: string;
+  log: Logger;
+  onError: (error: unknown) => void;
+  /** nothing is done while it holds */
+  isAway?: () => boolean;
+}): Informer<Claim> {
+  const { kubernetes, namespace, log, onError } = options;
+  const path = buildListPath(namespace, 'persistentvolumeclaims');
+  const claims = startInformer<Claim>({ kubernetes, path, strip: stripClaim, log });
+  claims.onChange((name, claim) => {
+    const storage = claim?.spec.resources?.requests?.storage;
+    if (storage === undefined || claim?.status?.capacity?.storage === storage || options.isAway?.() === true) return;
+    const body = { status: { phase: 'Bound', capacity: { storage } } };
+    const status = buildPath(namespace, 'persistentvolumeclaims', name, 'status');
+    tolerate(kubernetes.request({ method: 'PATCH', path: status, body }), onError);
+  });
+  return claims;
+}
+
+/** What a kubeconfig with one cluster, one user and a token names. */
+export function readKubeconfig(path: string): { server: string; token: string; ca: string } {
+  const { clusters, users } = JSON.parse(readFileSync(path, 'utf8')) as {
+    clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
+    users: { user: { token: string } }[];
+  };
+  const cluster = clusters[0]?.cluster;
+  if (cluster === undefined) throw new Error('the kubeconfig names no cluster');
+  const { server, 'certificate-authority-data': ca } = cluster;
+  return { server, token: users[0]?.user.token ?? '', ca: Buffer.from(ca, 'base64').toString() };
+}
