@@ -46,7 +46,7 @@ describe.each(adapters)('scripts in sandboxes by $name', ({ open }) => {
     );
   const main = (code: string) => ({ 'main.js': `${ASK}(async () => {${code}})();` });
   const shell = async (command: string) =>
-    (await sandbox.run({ callId: randomUUID(), command, timeoutMs: 20_000 }, NEVER)).output;
+    (await sandbox.run({ callId: randomUUID(), command, timeoutMs: 60_000 }, NEVER)).output;
 
   test('its streams come apart, with the exit code', async () => {
     const result = await script({ command: 'echo out; echo err >&2; exit 3' });

@@ -18,7 +18,7 @@ describe.each(adapters)('shells in sandboxes by $name', ({ open }) => {
   it('a shell of another name begins as the session and then goes its own way', async () => {
     const own = await opened.sandboxes.acquire(newTarget(), NEVER);
     const go = (command: string, shell?: string) =>
-      own.run({ callId: randomUUID(), command, timeoutMs: 20_000, ...(shell === undefined ? {} : { shell }) }, NEVER);
+      own.run({ callId: randomUUID(), command, timeoutMs: 60_000, ...(shell === undefined ? {} : { shell }) }, NEVER);
     await go('mkdir -p ours/theirs && cd ours && export WHOSE=ours');
     const look = 'echo "$PWD $WHOSE"';
     expect((await go(look, 'trd_1')).output).toBe(`${own.workspace}/ours ours\n`);

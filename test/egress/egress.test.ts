@@ -239,7 +239,7 @@ describe('bounds', () => {
     server.play(() => {});
     expect((await faultOf(egress().fetch(server.url, { timeoutMs: 50 }))).fault).toBe('timeout');
     server.play((_request, response) => void response.write('begin'));
-    const begun = await egress().fetch(server.url, { timeoutMs: 200 });
+    const begun = await egress().fetch(server.url, { timeoutMs: 1000 });
     expect((await faultOf(begun.text())).fault).toBe('timeout');
   });
 

@@ -163,7 +163,7 @@ describe('the transport', () => {
     ['the next byte', { events: [{ choices: [] }], hang: 'after-body' }],
   ])('waits no longer than it may for %s', async (_, answer) => {
     server.script(() => answer);
-    await expect(call({ ...target, timeoutMs: 100 })).rejects.toMatchObject({ fault: 'timeout' });
+    await expect(call({ ...target, timeoutMs: 500 })).rejects.toMatchObject({ fault: 'timeout' });
     await server.requests.at(-1)?.abandoned;
   });
 });

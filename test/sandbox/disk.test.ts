@@ -50,6 +50,6 @@ test('health tells what the disk of a volume holds at this moment, though comman
 test('on a disk larger than the volume may become only what is counted is told', async () => {
   const { client, close } = await startOnDisk(32 * MIB);
   expect((await client.health()).usedBytes).toBeUndefined();
-  await expect.poll(async () => (await client.health()).usedBytes, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await client.health()).usedBytes).toBe(0);
   await close();
 });

@@ -15,7 +15,7 @@ describe('what a command in a process sandbox cannot reach', () => {
   let sandbox: SandboxSession;
   const other = newTarget({ subjectId: 'somebody else' });
   const run = async (command: string): Promise<string> =>
-    (await sandbox.run({ callId: randomUUID(), command, timeoutMs: 20_000 }, NEVER)).output;
+    (await sandbox.run({ callId: randomUUID(), command, timeoutMs: 60_000 }, NEVER)).output;
 
   beforeAll(async () => {
     process.env['CAPSTAN_TEST_SECRET'] = CANARY;
@@ -77,7 +77,7 @@ describe('what a command in a process sandbox cannot reach', () => {
     // the same command does reach it where the network is the host's: the check can fail
     const open = await openLocalSandboxes({ network: 'host' });
     const outside = await open.sandboxes.acquire(newTarget(), NEVER);
-    expect((await outside.run({ callId: '1', command: connect, timeoutMs: 9000 }, NEVER)).output).toContain('secret');
+    expect((await outside.run({ callId: '1', command: connect, timeoutMs: 60_000 }, NEVER)).output).toContain('secret');
     await open.close();
     server.close();
   });
@@ -96,9 +96,9 @@ describe('what a command in a process sandbox cannot reach', () => {
     const crowded = await local.sandboxes.acquire(newTarget(), NEVER);
     const start = { callId: 'crowd', pty: false, notifyOnComplete: false, watchPatterns: [] };
     const crowd = await crowded.startProcess({ ...start, command: 'for i in $(seq 900); do sleep 300 & done; wait' });
-    expect(await crowded.waitProcess(crowd.id, 25_000, NEVER)).toMatchObject({ status: 'exited' });
+    expect(await crowded.waitProcess(crowd.id, 60_000, NEVER)).toMatchObject({ status: 'exited' });
     const count = 'ls /proc | grep -cE "^[0-9]+$"';
-    const { output } = await crowded.run({ callId: 'count', command: count, timeoutMs: 9000 }, NEVER);
+    const { output } = await crowded.run({ callId: 'count', command: count, timeoutMs: 60_000 }, NEVER);
     expect(Number(output)).toBeLessThan(540);
   });
 
@@ -143,11 +143,12 @@ describe('what a command in a process sandbox cannot reach', () => {
     const target = newTarget();
     const racing = await local.sandboxes.acquire(target, NEVER);
     const start = { callId: 'race', pty: false, notifyOnComplete: false, watchPatterns: [] };
-    await racing.run({ callId: 'prepare', command: 'mkdir real; ln -s real flip', timeoutMs: 5000 }, NEVER);
+    await racing.run({ callId: 'prepare', command: 'mkdir real; ln -s real flip', timeoutMs: 60_000 }, NEVER);
     const command = 'while :; do ln -sfn /tmp flip; ln -sfn real flip; done';
     const loop = await racing.startProcess({ ...start, command });
     const codes = new Set<string>();
-    for (let i = 0; i < 150; i++) {
+    // Until the link has led outside at least once; the test's own limit bounds it.
+    for (let i = 0; i < 150 || !codes.has('ESCAPE'); i++) {
       const landed = racing.writeFile('flip/landed.txt', Buffer.from('x'));
       codes.add(
         await landed.then(
@@ -157,9 +158,8 @@ describe('what a command in a process sandbox cannot reach', () => {
       );
     }
     await racing.killProcess(loop.id);
-    expect(codes).toContain('ESCAPE');
     for (const code of codes) expect(['inside', 'ESCAPE', 'ENOENT', 'ENOTDIR', 'EINVAL']).toContain(code);
-    expect((await racing.run({ callId: 'look', command: 'ls /tmp', timeoutMs: 5000 }, NEVER)).output).not.toContain(
+    expect((await racing.run({ callId: 'look', command: 'ls /tmp', timeoutMs: 60_000 }, NEVER)).output).not.toContain(
       'landed',
     );
   });
@@ -180,7 +180,7 @@ describe('starting a process sandbox', () => {
   test('goes without bubblewrap when the risk is accepted', async () => {
     const local = await openLocalSandboxes({ bwrapPlaces: ['/nowhere'], allowUnwrapped: true });
     const sandbox = await local.sandboxes.acquire(newTarget(), NEVER);
-    const result = await sandbox.run({ callId: '1', command: 'pwd; echo x > f', timeoutMs: 9000 }, NEVER);
+    const result = await sandbox.run({ callId: '1', command: 'pwd; echo x > f', timeoutMs: 60_000 }, NEVER);
     expect(result.output).toBe(`${sandbox.workspace}\n`);
     expect(Buffer.from((await sandbox.readFile('/workspace/f')).bytes).toString()).toBe('x\n');
     await expect(sandbox.readFile('/etc/passwd')).rejects.toMatchObject({ code: 'ESCAPE' });
@@ -199,7 +199,7 @@ describe('starting a process sandbox', () => {
             () => 'running',
             (error: Error) => error.name,
           ),
-        { interval: 300, timeout: 10_000 },
+        { interval: 300 },
       )
       .toBe('SandboxError');
     expect(await (await local.sandboxes.acquire(target, NEVER)).stat('f')).toMatchObject({ sizeBytes: 4 });

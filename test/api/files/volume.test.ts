@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_VOLUME_BYTES } from '../../../src/contract/files.ts';
 import type { Volume } from '../../../src/contract/files.ts';
+import { makeScratch } from '../../support/scratch.ts';
 import { AGENT } from '../harness.ts';
 import { openFilesApi } from './harness.ts';
 import type { FilesApi, Subject } from './harness.ts';
@@ -184,7 +185,7 @@ test('parallel writers cannot pass the limit together', async () => {
   for (const { status } of uploads) void status.then(() => (answered += 1));
   // Room is held from the start of an upload: none of them ends before each holds its room or was refused.
   const held = () => (existsSync(anna.folder) ? readdirSync(anna.folder) : []).filter((name) => name.endsWith('.tmp'));
-  await expect.poll(() => answered + held().length, { timeout: 20_000 }).toBe(20);
+  await expect.poll(() => answered + held().length).toBe(20);
   expect(held()).toHaveLength(10);
   for (const { end } of uploads) end();
   const statuses = await Promise.all(uploads.map(({ status }) => status));
@@ -195,21 +196,29 @@ test('parallel writers cannot pass the limit together', async () => {
 });
 
 test('a call waits for a volume that warms up, and gives up in time', async () => {
-  const places = [placeBubblewrap('sleep 3')];
+  const gate = makeScratch('gate');
+  const open = join(gate, 'open');
+  const places = [placeBubblewrap(`until [ -e ${open} ]; do sleep 0.02; done`)];
   const patient = await openFilesApi({ bwrapPlaces: places });
   const anna = patient.subject();
   await patient.send('POST', '/v1/sandboxes/warm', { body: { agentId: patient.agentId, subjectId: anna.id } });
   expect((await getVolume(anna)).status).toBe('warming');
-  expect((await anna.put('a', 'x')).status).toBe(200);
+  const put = anna.put('a', 'x');
+  expect((await getVolume(anna)).status).toBe('warming');
+  writeFileSync(open, '');
+  expect((await put).status).toBe(200);
   expect((await getVolume(anna)).status).toBe('ready');
   await patient.close();
+  rmSync(open);
   const hasty = await openFilesApi({ bwrapPlaces: places, volumeWaitMs: 100 });
   const bob = hasty.subject();
   const late = await bob.put('a', 'x');
   expect([late.status, late.body.error, late.headers.get('retry-after')]).toEqual([503, 'server_error', '1']);
   expect((await getVolume(bob)).status).toBe('warming');
-  await expect.poll(async () => (await bob.put('a', 'x')).status, { timeout: 20_000, interval: 300 }).toBe(200);
+  writeFileSync(open, '');
+  await expect.poll(async () => (await bob.put('a', 'x')).status, { interval: 300 }).toBe(200);
   await hasty.close();
+  rmSync(gate, { recursive: true });
   rmSync(places[0] ?? '', { recursive: true });
 });
 
@@ -217,7 +226,7 @@ test('a volume that cannot be reached says so, and loses nothing', async () => {
   const api = await openFilesApi({ standbyIdleMs: 100 });
   const anna = api.subject();
   await anna.put('a', 'kept');
-  await expect.poll(() => executorsOf(anna), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => executorsOf(anna)).toEqual([]);
   const broken = placeBubblewrap('exit 1');
   const again = await openFilesApi({ bwrapPlaces: [broken] });
   const bob = again.subject();
@@ -235,10 +244,10 @@ test('standbys are bounded in number and end when idle', async () => {
   const subjects = Array.from({ length: 5 }, () => api.subject());
   for (const subject of subjects) expect((await subject.put('own', subject.id)).status).toBe(200);
   const count = () => subjects.flatMap(executorsOf).length;
-  await expect.poll(count, { timeout: 10_000 }).toBeLessThanOrEqual(2);
+  await expect.poll(count).toBeLessThanOrEqual(2);
   const parallel = await Promise.all(subjects.map((subject) => subject.text('own')));
   expect(parallel).toEqual(subjects.map((subject) => subject.id));
-  await expect.poll(count, { timeout: 15_000, interval: 500 }).toBe(0);
+  await expect.poll(count, { interval: 500 }).toBe(0);
   expect(await subjects[0]?.text('own')).toBe(subjects[0]?.id);
   await api.close();
 });

@@ -33,13 +33,11 @@ describe.skipIf(!installed)('the bus while NATS is away', () => {
 
     const second = await startNats({ port });
     await expect
-      .poll(
-        () =>
-          bus.ping().then(
-            () => 'up',
-            () => 'down',
-          ),
-        { timeout: 10_000 },
+      .poll(() =>
+        bus.ping().then(
+          () => 'up',
+          () => 'down',
+        ),
       )
       .toBe('up');
     bus.send('news', 'found');

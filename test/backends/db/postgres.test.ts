@@ -82,9 +82,12 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
 
   it('says unavailable when no connection becomes free in time', async () => {
     const database = await open();
-    const db = await openPostgres({ url: database.url, poolSize: 1, connectTimeoutMs: 100 });
-    const holding = db.query('SELECT pg_sleep(0.5)');
+    // Enough to connect on a busy machine: the same time bounds that.
+    const db = await openPostgres({ url: database.url, poolSize: 1, connectTimeoutMs: 2000 });
+    const { promise: refused, resolve: release } = Promise.withResolvers<void>();
+    const holding = db.transaction(() => refused);
     await expect(db.query('SELECT 1')).rejects.toBeInstanceOf(DbUnavailable);
+    release();
     await holding;
     await db.close();
     await database.close();
@@ -92,9 +95,9 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
 
   it('ends a statement that takes longer than its time', async () => {
     const database = await open();
-    const db = await openPostgres({ url: database.url, statementTimeoutMs: 50 });
+    const db = await openPostgres({ url: database.url, statementTimeoutMs: 500 });
     await expect(db.query('SELECT pg_sleep(20)')).rejects.toMatchObject({ code: '57014' });
-    await db.exec('SELECT pg_sleep(0.1)');
+    await db.exec('SELECT pg_sleep(1)');
     await expect(db.query('SELECT pg_sleep(20)')).rejects.toMatchObject({ code: '57014' });
     await db.close();
     await database.close();
