@@ -6,8 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { openMemoryBus } from '../src/backends/bus/memory.ts';
-import { openPglite } from '../src/backends/db/pglite.ts';
-import { openPostgres } from '../src/backends/db/postgres.ts';
 import { openMemoryLimits } from '../src/backends/limits/memory.ts';
 import { ProvidersConfig } from '../src/contract/config.ts';
 import { buildGateway } from '../src/gateway/server.ts';
@@ -70,10 +68,16 @@ function serveBare(upstream: string): void {
   listen(server, 'none');
 }
 
+/** Only what is used is loaded, as the roles do it. */
+async function openDatabase(url: string | undefined) {
+  if (url !== undefined) return (await import('../src/backends/db/postgres.ts')).openPostgres({ url });
+  const dataDir = join(mkdtempSync(join(tmpdir(), 'capstan-bench-')), 'db');
+  return (await import('../src/backends/db/pglite.ts')).openPglite({ dataDir });
+}
+
 /** On PostgreSQL where its address is given, as the role runs; else on the embedded database. */
 async function serveGateway(upstream: string, databaseUrl: string | undefined): Promise<void> {
-  const dataDir = join(mkdtempSync(join(tmpdir(), 'capstan-bench-')), 'db');
-  const db = databaseUrl === undefined ? await openPglite({ dataDir }) : await openPostgres({ url: databaseUrl });
+  const db = await openDatabase(databaseUrl);
   await runMigrations(db);
   const log = pino({ level: 'silent' });
   const base = { format: 'chat-completions', baseUrl: `${upstream}/v1` };

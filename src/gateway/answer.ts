@@ -100,7 +100,7 @@ async function writeReply(
       if (last?.type === 'finish') meter.finish(last.reply);
       return stream.end(text);
     }
-    if (!stream.begun) meter.begin();
+    if (!stream.hasBegun()) meter.begin();
     const room = stream.write(text);
     if (room !== undefined) await room;
   }
@@ -131,7 +131,7 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     }
     const fault = decideFault(error, 0);
     task.meter.fail(fault.code);
-    if (!stream.begun) throw error;
+    if (!stream.hasBegun()) throw error;
     reply.hijack();
     logFault(deps.log, error, fault, request);
     stream.end((native?.writer ?? frames).fail(fault));

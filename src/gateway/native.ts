@@ -49,7 +49,7 @@ export async function writeNative(
     const text = data === undefined ? '' : frame(native.event, data);
     if (ended) return stream.end(text);
     if (text === '') continue;
-    if (!stream.begun) meter.begin();
+    if (!stream.hasBegun()) meter.begin();
     const room = stream.write(text);
     if (room !== undefined) await room;
   }

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 /** An event stream to one client. Frames are never torn: a write holds whole frames only. */
 export type ClientStream = {
   /** whether the status line is out, so that a failure can no longer be one */
-  readonly begun: boolean;
+  hasBegun(): boolean;
   /** Queues frames; resolves when the client has room for more. Undefined: it has. */
   write(frames: string): Promise<void> | undefined;
   end(frames: string): void;
@@ -74,15 +74,15 @@ export function openClientStream(
   }, keepaliveMs);
 
   return {
-    get begun() {
-      return begun;
-    },
+    hasBegun: () => begun,
     write(frames) {
       timer.refresh();
       queued += frames;
       if (!begun) {
         begin();
         flush();
+        // Node holds a write until the microtasks are done, and those are all the events that came with the first.
+        response.socket?.uncork();
       } else if (!scheduled) {
         scheduled = true;
         setImmediate(flush);

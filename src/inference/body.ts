@@ -1,28 +1,29 @@
-import { pipeline } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { Readable, pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { readChunks } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+
+const DECODERS: Record<string, () => NodeJS.ReadWriteStream & AsyncIterable<unknown>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  br: createBrotliDecompress,
+  deflate: createInflate,
+};
 
 /** The body in plain bytes. We ask for no compression, but some proxies compress whatever passes. */
-export function decodeBody(body: Readable, headers: Record<string, string | string[] | undefined>): Readable {
-  const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
-  const decoder =
-    encoding === 'gzip' || encoding === 'x-gzip'
-      ? createGunzip()
-      : encoding === 'br'
-        ? createBrotliDecompress()
-        : encoding === 'deflate'
-          ? createInflate()
-          : undefined;
-  if (decoder === undefined) return body;
+export function decodeBody(answer: Exchange): AsyncIterable<Uint8Array> {
+  const decoder = DECODERS[String(answer.headers['content-encoding'] ?? '').toLowerCase()]?.();
+  if (decoder === undefined) return readChunks(answer);
   // An error on either side ends both; whoever reads the decoder sees it.
-  return pipeline(body, decoder, () => {});
+  pipeline(Readable.from(readChunks(answer)), decoder, () => {});
+  return decoder as AsyncIterable<Uint8Array>;
 }
 
 /** The beginning of a body as text, at most `limit` bytes; the rest is not read. */
-export async function readText(body: Readable, limit: number): Promise<string> {
-  const chunks: Buffer[] = [];
+export async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     chunks.push(chunk);
     size += chunk.length;
     if (size >= limit) break;

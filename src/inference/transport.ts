@@ -1,10 +1,10 @@
-import type { Readable } from 'node:stream';
 import { Agent, errors as undiciErrors } from 'undici';
-import type { Dispatcher } from 'undici';
 import { buildFault, parseRetryAfter } from './fault.ts';
 import { ModelError } from './model.ts';
 import { buildEventReader } from './sse.ts';
 import { decodeBody, readText } from './body.ts';
+import { openExchange } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
 import type { Reply, SseEvent, UpstreamRequest, UpstreamTarget } from './upstream/dialect.ts';
 
 /** Bytes of an error's body that are read at most. */
@@ -49,30 +49,19 @@ function describeFailure(error: unknown, started: boolean): ModelError {
   return new ModelError('upstream', message, { cause: error });
 }
 
-async function buildHttpFault(response: Dispatcher.ResponseData, target: UpstreamTarget): Promise<ModelError> {
-  const text = await readText(decodeBody(response.body, response.headers), ERROR_BODY_LIMIT).catch(() => '');
+async function buildHttpFault(answer: Exchange, target: UpstreamTarget): Promise<ModelError> {
+  const text = await readText(decodeBody(answer), ERROR_BODY_LIMIT).catch(() => '');
+  answer.close();
   let body: unknown = text.trimStart().startsWith('<') ? '' : text;
   try {
     body = JSON.parse(text);
   } catch {
     // plain text, or cut at the limit
   }
-  const header = response.headers['retry-after'];
+  const header = answer.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now());
-  const status = response.statusCode;
+  const { status } = answer;
   return buildFault(body, target, { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
-}
-
-/** Throws away what still comes of a body, so that its connection can be used again; gives one up that does not end. */
-function drain(body: Readable): void {
-  if (body.destroyed) return;
-  let size = 0;
-  const timer = setTimeout(() => body.destroy(), DRAIN_MS);
-  body.once('close', () => clearTimeout(timer));
-  body.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > ERROR_BODY_LIMIT) body.destroy();
-  });
 }
 
 /** Calls upstreams over kept-alive connections, one pool an origin. */
@@ -84,18 +73,12 @@ export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: n
     allowH2: false,
   });
 
-  async function* readBody(
-    body: Readable,
-    source: Dispatcher.ResponseData['body'],
-    signal: AbortSignal,
-    state: { complete: boolean },
-  ) {
+  async function* readBody(answer: Exchange, signal: AbortSignal, state: { complete: boolean }) {
     const reader = buildEventReader();
     const events: SseEvent[] = [];
     let size = 0;
     try {
-      // Left early, the body must stay open until it is known whether the reply was complete.
-      for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      for await (const chunk of decodeBody(answer)) {
         size += chunk.length;
         if (size > maxReplyBytes) throw new ModelError('upstream', 'The provider sent a reply that is too large.');
         reader.push(chunk, events);
@@ -111,8 +94,8 @@ export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: n
       signal.throwIfAborted();
       throw describeFailure(error, true);
     } finally {
-      if (state.complete && !signal.aborted && body === source) drain(source);
-      else source.destroy();
+      if (state.complete) answer.drain({ bytes: ERROR_BODY_LIMIT, ms: DRAIN_MS });
+      else answer.close();
     }
   }
 
@@ -121,9 +104,9 @@ export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: n
       signal.throwIfAborted();
       // What cannot be written is the caller's fault, not the upstream's.
       const text = JSON.stringify(request.body);
-      let response: Dispatcher.ResponseData;
+      let answer: Exchange;
       try {
-        response = await agent.request({
+        answer = await openExchange(agent, {
           ...buildUrl(target.baseUrl, request.path),
           method: 'POST',
           headers: {
@@ -141,16 +124,14 @@ export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: n
         signal.throwIfAborted();
         throw describeFailure(error, false);
       }
-      if (response.statusCode < 200 || response.statusCode > 299) {
-        const fault = await buildHttpFault(response, target);
+      if (answer.status < 200 || answer.status > 299) {
+        const fault = await buildHttpFault(answer, target);
         signal.throwIfAborted();
         throw fault;
       }
-      // A body that is given up fails once more, when nobody reads it any longer: unheard, that would end the process.
-      response.body.on('error', () => {});
       const state = { complete: false };
       return {
-        events: readBody(decodeBody(response.body, response.headers), response.body, signal, state),
+        events: readBody(answer, signal, state),
         complete: () => {
           state.complete = true;
         },

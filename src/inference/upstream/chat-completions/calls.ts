@@ -20,7 +20,7 @@ export type CallAssembler = {
   push(delta: unknown, out: ModelDelta[]): void;
   /** Throws when a call never got a name. */
   end(): void;
-  readonly count: number;
+  count(): number;
 };
 
 export function buildCallAssembler(nextPart: () => number): CallAssembler {
@@ -54,9 +54,7 @@ export function buildCallAssembler(nextPart: () => number): CallAssembler {
   }
 
   return {
-    get count() {
-      return calls.length;
-    },
+    count: () => calls.length,
     push(delta, out) {
       const wire = asWire(delta);
       if (wire === undefined) return;

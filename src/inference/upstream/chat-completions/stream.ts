@@ -111,7 +111,7 @@ export function buildChatReader(target: UpstreamTarget): DeltaReader {
     pushTagged(tags.flush(), out);
     enter('none', out);
     calls.end();
-    out.push({ type: 'finish', reason: decideFinish(finish, calls.count > 0, refused), usage });
+    out.push({ type: 'finish', reason: decideFinish(finish, calls.count() > 0, refused), usage });
   }
 
   return {

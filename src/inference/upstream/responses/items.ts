@@ -147,11 +147,7 @@ export function buildItemLog(issuer: string) {
         completeArguments(wire, content.arguments, out);
       }
     },
-    get hasCalls() {
-      return callIds.size > 0;
-    },
-    get hasRefusal() {
-      return refused;
-    },
+    hasCalls: () => callIds.size > 0,
+    hasRefusal: () => refused,
   };
 }

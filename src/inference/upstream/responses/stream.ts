@@ -42,7 +42,7 @@ export function buildResponsesReader(target: UpstreamTarget): DeltaReader {
     asList(response.output).forEach((item, index) => {
       items.complete({ output_index: index }, asWire(item) ?? {}, out);
     });
-    const reason = decideFinish(readFinish(response), items.hasCalls, items.hasRefusal);
+    const reason = decideFinish(readFinish(response), items.hasCalls(), items.hasRefusal());
     out.push({ type: 'finish', reason, usage: readUsage(response.usage) });
     return true;
   }
