@@ -1,4 +1,5 @@
 import { KEY_ANNOTATION, LABELS } from '../../src/contract/resources/common.ts';
+import { GROW_AT } from '../../src/contract/resources/volume.ts';
 import type { Volume, VolumePhase, VolumeStatus } from '../../src/contract/resources/volume.ts';
 import type { Claim, Pod } from '../../src/kubernetes/types.ts';
 import type { Finding } from '../runtime/conditions.ts';
@@ -30,7 +31,6 @@ export type VolumePlan = {
   requeueMs: number | undefined;
 };
 
-const GROW_AT = 0.8;
 /** A class that cannot expand may be exchanged for one that can. */
 const REFUSED_MS = 60 * 60_000;
 

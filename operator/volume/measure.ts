@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { EXECUTOR_PORT, LABELS } from '../../src/contract/resources/common.ts';
+import { EXECUTOR_PORT, LABELS, USAGE_ANNOTATION } from '../../src/contract/resources/common.ts';
 import { runWithin } from '../../src/kubernetes/deadline.ts';
 import type { Pod } from '../../src/kubernetes/types.ts';
 import type { Controller } from '../runtime/controller.ts';
@@ -17,7 +17,7 @@ const WATCHED_PART = 0.6;
 const WATCHED_RATE = 6;
 
 export type MeasureOptions = {
-  caches: Pick<Controller['caches'], 'pods' | 'claims'>;
+  caches: Pick<Controller['caches'], 'pods' | 'claims' | 'volumes'>;
   usage: Controller['usage'];
   /** told of the volume by its name, when what it holds has changed notably */
   onUsage: (volumeName: string) => void;
@@ -25,7 +25,7 @@ export type MeasureOptions = {
   intervalMs: number;
 };
 
-/** Asks the executors what their volumes hold: one pod a volume. */
+/** Asks the executors what their volumes hold: one pod a volume; at once where a service has seen one fill. */
 export function startMeasuring({ caches, usage, onUsage, intervalMs }: MeasureOptions): { close(): void } {
   const stop = new AbortController();
   /** by the UID of the volume */
@@ -44,6 +44,14 @@ export function startMeasuring({ caches, usage, onUsage, intervalMs }: MeasureOp
     usage.set(uid, used);
     onUsage(name);
   };
+
+  caches.volumes.onChange((name, volume, before) => {
+    const seen = volume?.metadata.annotations?.[USAGE_ANNOTATION];
+    if (seen === undefined || seen === before?.metadata.annotations?.[USAGE_ANNOTATION]) return;
+    const pod = caches.pods.find('volume', name).find((one) => describePod(one).state === 'ready');
+    const uid = pod?.metadata.labels?.[LABELS.volumeUid];
+    if (pod !== undefined && uid !== undefined) void measure(uid, pod);
+  });
 
   const readCapacity = (name: string): number => {
     const size = caches.claims.get(name)?.status?.capacity?.storage;

@@ -89,8 +89,8 @@ export function openLinks(signer: Signer, onNotice: (notice: SandboxNotice) => v
       links.get(podUid)?.client.close();
       links.delete(podUid);
     },
-    /** The methods of a client, each noting that the sandbox is in use. */
-    track<T extends object>(podUid: string, link: Link, client: T): T {
+    /** The methods of a client, each noting that the sandbox is in use, and telling `onEnd` when it is done. */
+    track<T extends object>(podUid: string, link: Link, client: T, onEnd: () => void): T {
       return new Proxy(client, {
         get(client, name, receiver) {
           const member: unknown = Reflect.get(client, name, receiver);
@@ -106,6 +106,7 @@ export function openLinks(signer: Signer, onNotice: (notice: SandboxNotice) => v
             } finally {
               link.active -= 1;
               link.usedMs = Date.now();
+              onEnd();
             }
           };
         },

@@ -1,4 +1,4 @@
-import { API_VERSION, LABELS } from '../../contract/resources/common.ts';
+import { API_VERSION, LABELS, USAGE_ANNOTATION } from '../../contract/resources/common.ts';
 import type { Session } from '../../contract/resources/session.ts';
 import type { Volume } from '../../contract/resources/volume.ts';
 import { hasStatus } from '../../kubernetes/client.ts';
@@ -24,6 +24,8 @@ export type Resources = {
   wakeSession(target: SandboxTarget): Promise<Session>;
   /** As `wakeSession`, but one that is gone stays gone. */
   touchSession(name: string): Promise<void>;
+  /** Has the operator look at the volume of this name. */
+  reportUsage(name: string, usedBytes: number): Promise<void>;
   removeSession(name: string): Promise<void>;
   /** Its sessions, then its volumes. */
   removeAgent(agent: Omit<VolumeKey, 'subjectId'>): Promise<void>;
@@ -138,6 +140,10 @@ export function openResources({ kubernetes, namespace, publicKey, log }: Resourc
         // 422: another process was here, and its clock is ahead.
         if (!hasStatus(error, 404, 422)) throw error;
       }
+    },
+    async reportUsage(name, usedBytes) {
+      const body = { metadata: { annotations: { [USAGE_ANNOTATION]: String(usedBytes) } } };
+      await kubernetes.request({ method: 'PATCH', path: buildPath(namespace, 'volumes', name), body });
     },
     removeSession: (name) => remove('sessions', name),
     async removeAgent(agent) {

@@ -9,6 +9,7 @@ import { openLinks } from './kubernetes-links.ts';
 import type { Link, Place } from './kubernetes-links.ts';
 import { buildSessionName, buildVolumeName } from './kubernetes-names.ts';
 import { openResources } from './kubernetes-resources.ts';
+import { openUsageReports, readSize } from './kubernetes-usage.ts';
 import { SandboxError } from './sandbox.ts';
 import type { SandboxNotice, SandboxTarget, Sandboxes, VolumeInfo, VolumeKey } from './sandbox.ts';
 import type { Signer } from './token.ts';
@@ -28,7 +29,6 @@ const POLL_MS = 50;
 const RETRY_MS = 500;
 const AWAY = 'the API server of Kubernetes does not answer';
 const USAGE_MS = 5000;
-const UNITS: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 
 export type KubernetesSandboxOptions = {
   kubernetes: Kubernetes;
@@ -52,6 +52,9 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
   const resources = openResources({ kubernetes, namespace, publicKey: signer.publicKey, log });
   const handlers = new Set<(notice: SandboxNotice) => void>();
   const links = openLinks(signer, (notice) => handlers.forEach((handler) => handler(notice)));
+  const usage = openUsageReports(resources, log);
+  const track = <T extends object>(podUid: string, link: Link, client: T, key: VolumeKey): T =>
+    links.track(podUid, link, client, () => usage.look(buildVolumeName(key), link));
   /** the sessions that this process has acquired, by name */
   const held = new Map<string, { target: SandboxTarget; touchedMs: number }>();
   /** what `prepare` has asked for and no call has come for yet */
@@ -104,7 +107,7 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
     const running =
       place === undefined || link === undefined || link.suspect
         ? undefined
-        : links.track(place.podUid, link, link.client);
+        : track(place.podUid, link, link.client, target);
     if (running !== undefined && isFresh) return running;
     const asked = prepared.get(name);
     prepared.delete(name);
@@ -158,7 +161,7 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
       const link = place === undefined ? undefined : await links.reach(place);
       if (place !== undefined && link !== undefined) {
         links.follow(place.podUid, link, target.sessionId);
-        return links.track(place.podUid, link, link.client);
+        return track(place.podUid, link, link.client, target);
       }
       if (Date.now() > deadline) {
         const ready = session.status?.conditions?.find(({ type }) => type === 'Ready');
@@ -231,7 +234,7 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
           body.once('close', () => (link.active -= 1));
         },
       });
-      return links.track(podUid, link, files);
+      return track(podUid, link, files, key);
     },
     async describeVolume(key): Promise<VolumeInfo | undefined> {
       const volume = resources.volumes.get(buildVolumeName(key));
@@ -273,9 +276,4 @@ function findPlace(session: Session | undefined): Place | undefined {
 function readPlace(status: { podUid?: string; podIP?: string } | undefined): Place | undefined {
   const { podUid, podIP } = status ?? {};
   return podUid === undefined || podIP === undefined ? undefined : { podUid, podIP };
-}
-
-function readSize(text: string | undefined): number | undefined {
-  const [, number, unit = ''] = /^(\d+)(Ki|Mi|Gi)$/.exec(text ?? '') ?? [];
-  return number === undefined ? undefined : Number(number) * (UNITS[unit] ?? 1);
 }

@@ -22,6 +22,9 @@ export const LABELS = {
 /** Fingerprint of the key that the executor of a pod was started with. */
 export const KEY_ANNOTATION = `${GROUP}/public-key`;
 
+/** On a Volume: bytes that a service saw in it, past where it grows. The operator looks for itself as soon as this changes. */
+export const USAGE_ANNOTATION = `${GROUP}/seen-used-bytes`;
+
 /** The port of the executor in a pod. */
 export const EXECUTOR_PORT = 8090;
 

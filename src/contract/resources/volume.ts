@@ -11,6 +11,9 @@ import {
   rules,
 } from './common.ts';
 
+/** Filled past this part of its size, a volume grows. */
+export const GROW_AT = 0.8;
+
 const size = z.string().regex(/^[1-9][0-9]{0,5}(Mi|Gi)$/);
 
 const VolumeSpec = z
