@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run test test-cluster test-control-plane test-node cluster cluster-down test-clients test-login-apps lint fmt generate bench
+.PHONY: help run test test-cluster test-control-plane test-node cluster cluster-down test-clients test-login-apps services lint fmt generate bench
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -19,14 +19,15 @@ run: $(INSTALLED) ## install what is missing, then serve everything on http://12
 	@scripts/install-sandbox-programs.sh
 	@exec node src/main.ts all
 
-test: lint ## install what is missing, then check and test everything
-	scripts/install-test-services.sh
+test: lint services ## install what is missing, then check and test everything
 	vitest run
+
+services: ## install what the tests run against
+	scripts/install-test-services.sh
 
 test-cluster: test-control-plane test-node ## install what is missing, then test on Kubernetes: on a control plane alone, then in pods on a node
 
-test-control-plane: $(INSTALLED) ## the part of it that needs no node: resources, operator and chart on a real API server
-	scripts/install-test-services.sh
+test-control-plane: $(INSTALLED) services ## the part of it that needs no node: resources, operator and chart on a real API server
 	scripts/cluster/install-control-plane.sh
 	scripts/cluster/build-helm.sh
 	vitest run --config vitest.cluster.config.ts
@@ -45,8 +46,7 @@ test-clients: $(INSTALLED) ## install what is missing, then let Codex CLI and Cl
 	scripts/install-clients.sh
 	vitest run --config vitest.clients.config.ts
 
-test-login-apps: $(INSTALLED) ## install what is missing, then sign in to real applications through the login service
-	scripts/install-test-services.sh
+test-login-apps: $(INSTALLED) services ## install what is missing, then sign in to real applications through the login service
 	scripts/install-login-apps.sh
 	vitest run --config vitest.login-apps.config.ts
 
