@@ -1,7 +1,10 @@
 import { createGuardrails, generate } from 'otplib';
 import type { LoginCred, LoginMethod } from '../contract/login/shapes.ts';
+import type { MailboxFailure } from '../contract/login/errors.ts';
 import { LoginFault } from './fault.ts';
 import type { AnswerSource, Ask, Given } from './flow/ask.ts';
+import type { JobContext } from './job.ts';
+import type { Mailbox } from './mailbox/mailbox.ts';
 
 /** A code that ends within this is not worth typing. */
 const TOO_LATE_MS = 2000;
@@ -40,20 +43,47 @@ export async function makeTotpCode(totp: Totp, now: number): Promise<string> {
   return generate({ secret, digits, period, algorithm, epoch: Math.floor(at / 1000), guardrails: GUARDRAILS });
 }
 
-/** Codes and links for one login: from what the caller has sent, else by asking the caller. */
+export type AnswerPorts = Pick<JobContext, 'ask' | 'leftMs' | 'signal'> & {
+  /** the caller's mailbox; absent: the caller is asked */
+  mailbox?: Mailbox | undefined;
+};
+
+/** What a mailbox may answer. */
+const BY_LETTER: ReadonlySet<string> = new Set(['otp_email', 'magic_link', 'email_verification']);
+/** ms that a letter may take, and that are kept for what comes after it, where the login has so many. */
+const LETTER_MS = 60_000;
+const KEPT_MS = 10_000;
+
+/** Codes and links for one login: from what the caller has sent, else from the mailbox, else by asking the caller. */
 export function buildAnswers(
   { loginMethod, cred }: { loginMethod: LoginMethod; cred: LoginCred },
-  ask: (ask: Ask, wrong: boolean) => Promise<Given>,
+  { ask, leftMs, signal, mailbox }: AnswerPorts,
 ): AnswerSource {
   const { totpSecret, totpCode } = cred;
   const totp = totpSecret === undefined ? undefined : readTotp(totpSecret);
   let used = false;
+  const getFromMailbox = async (
+    asked: Ask,
+    wrong: boolean,
+  ): Promise<Given | { trouble: MailboxFailure } | undefined> => {
+    if (mailbox === undefined || !BY_LETTER.has(asked.kind)) return undefined;
+    if (wrong) return { trouble: 'wrong' };
+    const left = leftMs();
+    return mailbox.find(asked.wants, Math.min(LETTER_MS, Math.max(left - KEPT_MS, left / 2)), signal);
+  };
   return {
     available: true,
+    ready: async () => mailbox?.ready(),
     async get(asked, wrong, rest) {
       const own = totp === undefined ? totpCode : await makeTotpCode(totp, Date.now());
       const fits = asked.kind === 'totp' || loginMethod === 'totp';
-      if (own === undefined || !fits) return rest(() => ask(asked, wrong));
+      if (own === undefined || !fits) {
+        return rest(async () => {
+          const found = await getFromMailbox(asked, wrong);
+          if (found === undefined) return ask(asked, wrong);
+          return 'trouble' in found ? ask({ ...asked, mailbox: found.trouble }, wrong) : found;
+        });
+      }
       if (used) throw new LoginFault('invalid_code', 'The site refused the code.');
       used = true;
       return { code: own };

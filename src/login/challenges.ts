@@ -54,7 +54,9 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
     const expiresAt = new Date(Date.now() + holdMs);
     const details = {
       challengeId: id,
-      ...news.ask,
+      kind: news.ask.kind,
+      hint: news.ask.hint,
+      ...(news.ask.mailbox === undefined ? {} : { mailbox: news.ask.mailbox }),
       expiresAt: expiresAt.toISOString(),
     } satisfies LoginChallengeDetails;
     let wrong = 0;

@@ -1,4 +1,4 @@
-import type { RefreshRequest, SignupRequest } from '../contract/login/shapes.ts';
+import type { LoginMailbox, RefreshRequest, SignupRequest } from '../contract/login/shapes.ts';
 import { newId } from '../ids.ts';
 import { UnsealError } from '../master-key.ts';
 import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from '../store/login-credentials.ts';
@@ -9,24 +9,31 @@ import { findSession, keepSession } from './cache.ts';
 import type { Answered, Challenges } from './challenges.ts';
 import type { LoginPorts } from './deps.ts';
 import { LoginFault } from './fault.ts';
+import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
 import { listAffiliates, listFields, readOrder, showSession, startBoundJob, startLogin } from './service.ts';
 import type { LoginOrder, Made } from './service.ts';
 import { signUp } from './signup.ts';
 import { buildSite } from './site.ts';
 
 /** What is sealed of a stored credential. */
-type Secrets = { loginUrl: string; username: string; password: string; allowedDomains: string[] };
+type Secrets = {
+  loginUrl: string;
+  username: string;
+  password: string;
+  allowedDomains: string[];
+  mailbox?: LoginMailbox | undefined;
+};
 
 /** Accounts that were made here: signing up, and signing in again later. */
 export function openCredentialService(ports: LoginPorts, challenges: Challenges) {
   const { db, masterKeys } = ports;
 
   const buildOrder = (organizationId: string, secrets: Secrets, timeoutSeconds: number): LoginOrder => {
-    const { loginUrl, username, password, allowedDomains } = secrets;
+    const { loginUrl, username, password, allowedDomains, mailbox } = secrets;
     return readOrder({ ...ports, methods: ['password'] }, organizationId, {
       domain: loginUrl,
       loginMethod: 'password',
-      cred: { username, password },
+      cred: { username, password, mailbox },
       ...(allowedDomains.length === 0 ? {} : { additionalFields: { allowedDomains } }),
       useCache: true,
       timeoutSeconds,
@@ -69,7 +76,8 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
       const allowedDomains = listAffiliates(body.additionalFields);
       const site = buildSite(body.domain, allowedDomains);
       await ports.egress.check(site.url);
-      const { email, username, password } = body.cred;
+      const { email, username, password, mailbox: box } = body.cred;
+      await checkMailbox(ports.egress, box);
       const account = {
         email,
         username,
@@ -77,13 +85,17 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
         inviteToken: body.invite_token,
         fields: listFields(body.additionalFields),
       };
-      const job = await startBoundJob(ports, { ...body, organizationId, key: null }, async ({ signal, ask }) => {
-        const answers = buildAnswers({ loginMethod: 'otp_email', cred: {} }, ask);
+      const job = await startBoundJob(ports, { ...body, organizationId, key: null }, async (context) => {
         const attempted = { organizationId, origin: site.url.origin, username: username ?? email };
         const done = await limitAttempts(ports, attempted, () =>
-          signUp({ ...account, organizationId, site }, { fleet: ports.fleet, answers, signal }),
+          withMailbox(ports, box, { site, address: email }, (mailbox) => {
+            const answers = buildAnswers({ loginMethod: 'otp_email', cred: {} }, { ...context, mailbox });
+            const { signal } = context;
+            return signUp({ ...account, organizationId, site }, { fleet: ports.fleet, answers, signal });
+          }),
         );
-        const secrets = { loginUrl: done.loginUrl, username: done.username, password: done.password, allowedDomains };
+        const { loginUrl, username: name } = done;
+        const secrets = { loginUrl, username: name, password: done.password, allowedDomains, mailbox: box };
         const { key } = buildOrder(organizationId, secrets, body.timeoutSeconds);
         const made = { session: done.session, expiresAt: await keepSession(ports, organizationId, key, done.session) };
         return { ...made, id: await store(organizationId, body, secrets, made, key) };

@@ -1,12 +1,16 @@
 import { LoginFault } from './fault.ts';
+import type { MailboxFailure } from '../contract/login/errors.ts';
 import type { Ask, Given } from './flow/ask.ts';
+
+/** A question to the caller, and why nothing else has answered it. */
+export type Question = Ask & { mailbox?: MailboxFailure };
 
 /** What a job has to say next. */
 export type JobNews<T> =
   | { is: 'done'; value: T }
   | { is: 'failed'; error: unknown }
   /** it stands still until somebody answers */
-  | { is: 'asking'; ask: Ask; wrong: boolean };
+  | { is: 'asking'; ask: Question; wrong: boolean };
 
 /** Work that may have to ask its caller something and go on, maybe in another request. */
 export type Job<T> = {
@@ -22,7 +26,9 @@ export type JobContext = {
   /** aborted at the deadline, and when the job is stopped */
   signal: AbortSignal;
   /** Asks whoever waits for the job. The deadline stands still meanwhile. */
-  ask: (ask: Ask, wrong: boolean) => Promise<Given>;
+  ask: (ask: Question, wrong: boolean) => Promise<Given>;
+  /** until the deadline */
+  leftMs: () => number;
 };
 
 /** Runs `work` at most `deadlineMs`, the time for answers left out. Past it the error is `login_timeout`. */
@@ -51,7 +57,7 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
     if (listener === undefined) news.push(item);
     else listener(item);
   };
-  const ask = async (asked: Ask, wrong: boolean): Promise<Given> => {
+  const ask = async (asked: Question, wrong: boolean): Promise<Given> => {
     abort.signal.throwIfAborted();
     pause();
     const given = new Promise<Given>((resolve, reject) => {
@@ -69,7 +75,8 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
   // Whoever waits is told at once, however long the browser takes to be gone.
   abort.signal.addEventListener('abort', () => tell({ is: 'failed', error: abort.signal.reason }));
   run();
-  void work({ signal: abort.signal, ask })
+  const getLeftMs = () => leftMs - (performance.now() - startedAt);
+  void work({ signal: abort.signal, ask, leftMs: getLeftMs })
     .then(
       (value) => ({ is: 'done' as const, value }),
       (error: unknown) => ({ is: 'failed' as const, error }),

@@ -24,6 +24,7 @@ export type LoginPorts = {
 export function askAt(source: AnswerSource, seat: Seat): Answers {
   return {
     available: source.available,
+    ready: () => source.ready(),
     get: (ask, wrong) => source.get(ask, wrong, (work) => seat.rest(work)),
   };
 }

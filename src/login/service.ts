@@ -14,6 +14,7 @@ import type { CollectedSession } from './flow/collect.ts';
 import { startJob } from './job.ts';
 import type { Job } from './job.ts';
 import { logIn } from './login.ts';
+import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
 import { buildSite } from './site.ts';
 import type { Site } from './site.ts';
 
@@ -70,7 +71,7 @@ export async function startBoundJob<T>(
       retryAfterSeconds: 5,
     });
   }
-  return startJob<T>(timeoutSeconds * 1000, async ({ signal, ask }) => {
+  return startJob<T>(timeoutSeconds * 1000, async ({ ask, ...context }) => {
     const hold: typeof ask = async (...asked) => {
       if (!(await holdLoginJob(db, organizationId, id, MAX_WAITING))) {
         throw new LoginFault('rate_limited', `At most ${MAX_WAITING} logins of an organization wait for answers.`, {
@@ -82,7 +83,7 @@ export async function startBoundJob<T>(
       return given;
     };
     try {
-      return await work({ signal, ask: hold });
+      return await work({ ...context, ask: hold });
     } finally {
       await releaseLoginJob(db, organizationId, id);
     }
@@ -94,13 +95,16 @@ export function startLogin(ports: LoginPorts, order: LoginOrder): Promise<Job<Ma
   const { organizationId, site, cred, loginMethod, key } = order;
   const { username } = cred;
   const claimKey = order.useCache ? key : null;
-  return startBoundJob(ports, { ...order, key: claimKey }, async ({ signal, ask }) => {
-    const session = await limitAttempts(ports, { organizationId, origin: site.url.origin, username }, () => {
-      const answers = buildAnswers(order, ask);
-      const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
-      const { fleet, readForm } = ports;
-      return logIn({ ...values, organizationId, site, method: loginMethod }, { fleet, answers, signal, readForm });
-    });
+  return startBoundJob(ports, { ...order, key: claimKey }, async (job) => {
+    const { signal } = job;
+    const session = await limitAttempts(ports, { organizationId, origin: site.url.origin, username }, () =>
+      withMailbox(ports, cred.mailbox, { site, address: username }, (mailbox) => {
+        const answers = buildAnswers(order, { ...job, mailbox });
+        const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
+        const { fleet, readForm } = ports;
+        return logIn({ ...values, organizationId, site, method: loginMethod }, { fleet, answers, signal, readForm });
+      }),
+    );
     return { session, expiresAt: await keepSession(ports, organizationId, key, session) };
   });
 }
@@ -129,6 +133,7 @@ export function openLoginService(ports: LoginPorts, challenges: Challenges) {
         : undefined;
       if (found !== undefined) return answer(found, waited ? 'coalesced' : found.state);
       await ports.egress.check(order.site.url);
+      await checkMailbox(ports.egress, order.cred.mailbox);
       const job = await startLogin(ports, order);
       if (job !== undefined) return challenges.follow(organizationId, job, (made) => answer(made, 'miss'));
       // Another replica is at work on it: what comes of that will be in the cache.

@@ -46,6 +46,7 @@ export function signUp(input: SignupInput, ports: LoginPorts): Promise<SignedUp>
     const sight = await findForm(opened, ports.signal);
     const { seat, traffic } = opened;
     const answers = askAt(ports.answers, seat);
+    await answers.ready();
     const cookies = await markCookies(seat.context, input.site);
     traffic.mark([input.password, input.email].filter((text) => text !== undefined));
     const { password, last } = await fillRegistration(sight, input.site, input);
@@ -127,7 +128,7 @@ async function confirm(
   const askForProof = async (sight: Sight): Promise<void> => {
     if (asked) throw buildUnproven();
     asked = true;
-    const given = await answers.get({ kind: 'email_verification', hint: null }, wrong);
+    const given = await answers.get({ kind: 'email_verification', hint: null, wants: 'link' }, wrong);
     traffic.mark([]);
     before = sight;
     at = performance.now();
@@ -185,7 +186,7 @@ async function confirm(
     const asksLink = !asksCode && signs.sent !== undefined && sent !== 'link';
     if ((asksCode || asksLink) && traffic.quietMs() > CONFIRM_MS) {
       const { hint } = describeAsk(sight.text, signs.sent, 'password');
-      const given = await answers.get({ kind: 'email_verification', hint }, wrong);
+      const given = await answers.get({ kind: 'email_verification', hint, wants: asksCode ? 'code' : 'link' }, wrong);
       traffic.mark('code' in given ? [given.code] : []);
       before = sight;
       at = performance.now();

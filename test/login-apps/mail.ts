@@ -6,8 +6,8 @@ export type Letter = { to: string; subject: string; text: string };
 
 export type Mailbox = { port: number; letters: Letter[]; close(): Promise<void> };
 
-/** Takes every letter that an application sends, by SMTP on 127.0.0.1. */
-export async function openMailbox(): Promise<Mailbox> {
+/** Takes every letter that an application sends, by SMTP on 127.0.0.1; `deliver` gets each as it came. */
+export async function openMailbox(deliver?: (to: string, letter: Uint8Array) => void): Promise<Mailbox> {
   const letters: Letter[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -17,8 +17,10 @@ export async function openMailbox(): Promise<Mailbox> {
         try {
           const chunks: Buffer[] = [];
           for await (const chunk of stream) chunks.push(chunk as Buffer);
-          const { subject = '', text, html } = await PostalMime.parse(Buffer.concat(chunks));
+          const letter = Buffer.concat(chunks);
+          const { subject = '', text, html } = await PostalMime.parse(letter);
           for (const { address } of session.envelope.rcptTo) {
+            deliver?.(address, letter);
             letters.push({ to: address, subject, text: text ?? html ?? '' });
           }
           done();

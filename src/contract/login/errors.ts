@@ -40,6 +40,8 @@ export function publicLoginCode(code: LoginErrorCode): LoginPublicCode {
 export const LoginChallengeKind = z.enum(['otp_email', 'otp_sms', 'totp', 'magic_link', 'email_verification']);
 export type LoginChallengeKind = z.infer<typeof LoginChallengeKind>;
 
+export type MailboxFailure = NonNullable<LoginChallengeDetails['mailbox']>;
+
 /** What a `verification_required` says beside its message. */
 export const LoginChallengeDetails = z
   .object({
@@ -48,6 +50,8 @@ export const LoginChallengeDetails = z
     /** what the page says of where the code went, without the code */
     hint: z.string().nullable(),
     expiresAt: z.iso.datetime(),
+    /** why the mailbox has not answered: no way to it, it lets nobody in, no such letter in time, or its code was wrong */
+    mailbox: z.enum(['unreachable', 'refused', 'nothing', 'wrong']).optional(),
   })
   .meta({ id: 'LoginChallenge' });
 export type LoginChallengeDetails = z.infer<typeof LoginChallengeDetails>;

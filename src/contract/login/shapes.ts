@@ -33,6 +33,36 @@ export const SiteUrl = z
 
 const TotpSecret = z.string().min(8).max(2048);
 
+/** A mailbox that is read over IMAP while a login or signup waits for a code or link. */
+export const ImapMailbox = z
+  .object({
+    type: z.literal('imap'),
+    host: z
+      .string()
+      .max(253)
+      .regex(/^[\p{L}\d._:[\]-]+$/u, 'must be the name or address of a server'),
+    port: z.int().min(1).max(65_535).default(993),
+    /** TLS from the first byte; without it, as soon as the server offers it */
+    secure: z.boolean().default(true),
+    username: Username,
+    password: Secret,
+    folder: z
+      .string()
+      .min(1)
+      .max(200)
+      .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+      .default('INBOX'),
+  })
+  .meta({ id: 'ImapMailbox' });
+export type ImapMailbox = z.infer<typeof ImapMailbox>;
+
+/** Where codes and links come from: a mailbox, or `webhook`, whoever answers the challenge. */
+export const LoginMailbox = z.discriminatedUnion('type', [
+  ImapMailbox,
+  z.object({ type: z.literal('webhook') }).meta({ id: 'WebhookMailbox' }),
+]);
+export type LoginMailbox = z.infer<typeof LoginMailbox>;
+
 /** Fields that the method asks for; others are ignored. */
 export const LoginCred = z
   .object({
@@ -45,6 +75,7 @@ export const LoginCred = z
       .regex(/^\d{4,10}$/, 'must be 4 to 10 digits')
       .optional(),
     phone: z.string().min(3).max(40).optional(),
+    mailbox: LoginMailbox.optional(),
   })
   .meta({ id: 'LoginCred' });
 export type LoginCred = z.infer<typeof LoginCred>;
@@ -118,6 +149,7 @@ export const SignupRequest = z
         email: z.email().max(320).optional(),
         password: Secret.optional(),
         username: Username.optional(),
+        mailbox: LoginMailbox.optional(),
       })
       .meta({ id: 'SignupCred' }),
     invite_token: z.string().min(1).max(1024).optional(),

@@ -6,6 +6,8 @@ export type Ask = {
   kind: LoginChallengeKind;
   /** where the code went, as far as the page shows it: `j•••@example.com`, `•••42` */
   hint: string | null;
+  /** what the page takes: a link only where nothing on it takes a code */
+  wants: 'code' | 'link';
 };
 
 export type Given = { code: string } | { link: string };
@@ -16,6 +18,8 @@ export type Answers = {
   readonly available: boolean;
   /** `wrong`: the site has refused the last one. Throws a `LoginFault` when there is none to be had. */
   get(ask: Ask, wrong: boolean): Promise<Given>;
+  /** Resolves once what is sent from now on can be answered for: a mailbox counts newer letters alone. */
+  ready(): Promise<void>;
 };
 
 /** Answers for a page that is not open yet. `rest` runs what waits for a person, while the page's place is lent. */
@@ -34,11 +38,12 @@ export function describeAsk(text: string, sent: 'code' | 'link' | undefined, met
   const mail = MASKED_MAIL.exec(text)?.[0];
   const phone = mail === undefined ? MASKED_PHONE.exec(text)?.[0] : undefined;
   const hint = (mail ?? phone ?? null)?.trim() ?? null;
-  if (sent === 'link' || method === 'magic_link') return { kind: 'magic_link', hint };
-  if (method === 'otp_email' || method === 'otp_sms' || method === 'totp') return { kind: method, hint };
-  if (mail !== undefined) return { kind: 'otp_email', hint };
-  if (phone !== undefined) return { kind: 'otp_sms', hint };
-  if (APP.test(text)) return { kind: 'totp', hint };
-  if (MAIL.test(text)) return { kind: 'otp_email', hint };
-  return { kind: PHONE.test(text) ? 'otp_sms' : 'totp', hint };
+  if (sent === 'link' || method === 'magic_link') return { kind: 'magic_link', hint, wants: 'link' };
+  const wants = 'code';
+  if (method === 'otp_email' || method === 'otp_sms' || method === 'totp') return { kind: method, hint, wants };
+  if (mail !== undefined) return { kind: 'otp_email', hint, wants };
+  if (phone !== undefined) return { kind: 'otp_sms', hint, wants };
+  if (APP.test(text)) return { kind: 'totp', hint, wants };
+  if (MAIL.test(text)) return { kind: 'otp_email', hint, wants };
+  return { kind: PHONE.test(text) ? 'otp_sms' : 'totp', hint, wants };
 }

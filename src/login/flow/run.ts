@@ -101,6 +101,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
   const sendCredentials = async (before: Sight, plan: LoginPlan): Promise<void> => {
     const sight = { ...before, plan };
     const withPassword = plan.password !== undefined;
+    await ports.answers.ready();
     traffic.mark([input.username, input.password].filter((text) => text !== undefined));
     const next = await begin(withPassword ? 'password' : 'username', before);
     const last = await fillCredentials(sight, input.site, input);
@@ -111,7 +112,10 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
   };
   const sendCode = async (sight: Sight): Promise<void> => {
     const ask = describeAsk(sight.text, sight.signs.sent, input.method);
-    const given = await ports.answers.get(ask.kind === 'magic_link' ? { ...ask, kind: 'otp_email' } : ask, wrongCode);
+    const given = await ports.answers.get(
+      ask.kind === 'magic_link' ? { ...ask, kind: 'otp_email', wants: 'code' } : ask,
+      wrongCode,
+    );
     signal.throwIfAborted();
     if ('link' in given) return follow(sight, given.link);
     // The page may have changed while somebody looked for the code.

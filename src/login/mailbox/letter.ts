@@ -1,0 +1,129 @@
+import { Parser } from 'htmlparser2';
+import PostalMime from 'postal-mime';
+import { says } from '../detection/captions.ts';
+import { normalizeText } from '../detection/match.ts';
+import { findRegistrable } from '../site.ts';
+import type { Site } from '../site.ts';
+
+/** What a letter says, as far as codes and links go. */
+export type Letter = {
+  /** lower-case addresses that it was sent to */
+  to: readonly string[];
+  /** lower-case domain of the sender; empty where there is none */
+  from: string;
+  subject: string;
+  text: string;
+  links: readonly string[];
+};
+
+const MAX_TEXT = 100_000;
+const ADDRESS = /[\w.+'-]+@[\w-]+(?:\.[\w-]+)*/g;
+const RECIPIENT_HEADERS = new Set(['delivered-to', 'x-original-to', 'envelope-to']);
+
+/** Reads a letter as it came. What is no letter has no text and no links. */
+export async function readLetter(source: Uint8Array): Promise<Letter> {
+  const { from, to = [], cc = [], headers, subject = '', text = '', html = '' } = await PostalMime.parse(source);
+  const named = [...to, ...cc].flatMap((each) => [each, ...(each.group ?? [])]).map(({ address }) => address ?? '');
+  const delivered = headers
+    .filter(({ key }) => RECIPIENT_HEADERS.has(key))
+    .flatMap(({ value }) => value.match(ADDRESS) ?? []);
+  const page = readHtml(html.slice(0, MAX_TEXT));
+  const plain = text.slice(0, MAX_TEXT);
+  const shown = plain.trim() === '' ? page.text : plain;
+  return {
+    to: [...named, ...delivered].map((address) => address.toLowerCase()),
+    from: (from?.address ?? '').toLowerCase().split('@').at(-1) ?? '',
+    subject,
+    text: shown,
+    links: [...new Set([...page.links, ...listAddresses(shown)])],
+  };
+}
+
+const SKIPPED = new Set(['style', 'script', 'title', 'head']);
+const BLOCKS = new Set(['p', 'div', 'td', 'tr', 'br', 'li', 'table', 'h1', 'h2', 'h3', 'h4']);
+
+function readHtml(html: string): { text: string; links: string[] } {
+  const links: string[] = [];
+  let text = '';
+  let skipped = 0;
+  const parser = new Parser({
+    onopentag(name, { href }) {
+      if (SKIPPED.has(name)) skipped += 1;
+      if (BLOCKS.has(name)) text += '\n';
+      if (name === 'a' && href !== undefined) links.push(href.trim());
+    },
+    ontext(part) {
+      if (skipped === 0) text += part;
+    },
+    onclosetag(name) {
+      if (SKIPPED.has(name)) skipped -= 1;
+      if (BLOCKS.has(name)) text += '\n';
+    },
+  });
+  parser.end(html);
+  return { text, links };
+}
+
+function listAddresses(text: string): string[] {
+  return (text.match(/https?:\/\/[^\s<>"']+/g) ?? []).map((found) => found.replace(/[).,;:!?\]]+$/, ''));
+}
+
+/** Whether a letter is to this address; one that names nobody may be to anybody. */
+export function isTo({ to }: Letter, address: string | undefined): boolean {
+  return address === undefined || to.length === 0 || to.includes(address.toLowerCase());
+}
+
+/**
+ * Whether a letter is from the site or speaks of it by its domain. Another site's letter is not: its code would be given
+ * away to whoever has had it sent.
+ */
+export function isOfSite({ from, subject, text, links }: Letter, site: Site): boolean {
+  if (from !== '' && site.domains.includes(findRegistrable(from))) return true;
+  if (links.some((link) => site.allows(link))) return true;
+  const hosts = `${subject}\n${text}`.toLowerCase().match(/[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/gu) ?? [];
+  return hosts.some((host) => site.domains.includes(findRegistrable(host)));
+}
+
+const CODE =
+  /(?<![\p{L}\d.,:/#=&@_-])(\d{4,8}|\d{3}[ -]\d{3}|(?=[A-Z-]*\d)[A-Z\d]{3,5}-[A-Z\d]{3,5}|(?=[A-Z]*\d)[A-Z\d]{6,8})(?![\p{L}\d/@_-]|[.,:]\d)/gu;
+/** In a letter the bare word says enough. */
+const PLAIN = /\b(?:code|codice|c[oó]digo|kod|PIN)\b[^.\n]{0,30}$|(?:код|コード|验证码|驗證碼|코드)[^.\n]{0,30}$/iu;
+const YEAR = /^(?:19|20)\d\d$/;
+/** Characters before a code in which a word for it counts. */
+const NEAR = 80;
+
+/** The text most likely to be the code that a letter is about. */
+export function findCode({ subject, text }: Letter): string | undefined {
+  const whole = `${subject}\n${text.replaceAll(/https?:\/\/\S+/g, ' ')}`;
+  const found = [...whole.matchAll(CODE)].map((match) => {
+    const [, code = ''] = match;
+    const before = whole.slice(Math.max(0, match.index - NEAR), match.index);
+    const line = whole.slice(whole.lastIndexOf('\n', match.index) + 1).split('\n', 1)[0] ?? '';
+    const isNamed = PLAIN.test(before) || says.code(normalizeText(before)) || says.code(normalizeText(line));
+    const isAlone = line.trim() === code;
+    const isSix = /^\d{6}$/.test(code.replaceAll(/[ -]/g, ''));
+    return { code, rating: (isNamed ? 3 : 0) + (isAlone ? 2 : 0) + (isSix ? 1 : 0) - (YEAR.test(code) ? 3 : 0) };
+  });
+  const [best] = found.toSorted((left, right) => right.rating - left.rating);
+  if (best === undefined || best.rating < 1) return undefined;
+  return /^[\d -]+$/.test(best.code) ? best.code.replaceAll(/[ -]/g, '') : best.code;
+}
+
+const WANTED = /verif|confirm|activ|magic|log-?in|sign-?in|auth|token|code|key|invit|welcome|one-?time|passwordless/i;
+const UNWANTED =
+  /unsub|preferences|settings|privacy|terms|legal|help|support|faq|report|block|reset|forgot|\.(?:png|gif|jpe?g|svg|css)$/i;
+const TOKEN = /[\w.~%-]{16,}/;
+
+/** The link most likely to prove the address, of those that lead to the site; none that leads elsewhere. */
+export function findLink({ links }: Letter, site: Site): string | undefined {
+  const rated = links
+    .filter((link) => site.allows(link))
+    .map((link) => {
+      const { pathname, search, hash } = new URL(link);
+      const parts = `${pathname}${search}${hash}`;
+      const isToken = parts.split(/[/?&=#]/).some((part) => TOKEN.test(part));
+      return { link, rating: (WANTED.test(parts) ? 2 : 0) + (isToken ? 2 : 0) - (UNWANTED.test(parts) ? 3 : 0) };
+    });
+  const [best] = rated.toSorted((left, right) => right.rating - left.rating);
+  return best !== undefined && best.rating > 0 ? best.link : undefined;
+}
