@@ -69,9 +69,9 @@ export async function startOperator(cluster: FakeCluster): Promise<OperatorProce
   };
 }
 
-/** What the chart has Node run the operator with. */
+/** What the chart has Node run the operator with, and more from CAPSTAN_BENCH_NODE_OPTIONS, such as `--cpu-prof`. */
 function readNodeOptions(): string {
   const path = fileURLToPath(new URL('../../charts/capstan/values.yaml', import.meta.url));
   const { operator } = parse(readFileSync(path, 'utf8')) as { operator: { nodeOptions: string } };
-  return operator.nodeOptions;
+  return `${operator.nodeOptions} ${process.env['CAPSTAN_BENCH_NODE_OPTIONS'] ?? ''}`;
 }

@@ -38,25 +38,23 @@ export function startQueue(options: QueueOptions): Queue {
   const running = new Map<string, Promise<void>>();
   const failures = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
-  let sliceEndMs: number | undefined;
+  let turn: NodeJS.Immediate | undefined;
+  let sliceEndMs = 0;
   let closed = false;
 
-  /** False when the passes of this turn of the event loop have had their time; they go on in the next one. */
-  const isInSlice = (): boolean => {
-    if (sliceEndMs === undefined) {
+  /** Passes begin in the next turn of the event loop: what one event brings, or several at once, is one pass. */
+  const schedule = (): void => {
+    turn ??= setImmediate(() => {
+      turn = undefined;
       sliceEndMs = performance.now() + SLICE_MS;
-      setImmediate(() => {
-        sliceEndMs = undefined;
-        pump();
-      });
-    }
-    return performance.now() < sliceEndMs;
+      pump();
+    });
   };
 
   const add = (key: string): void => {
     if (closed) return;
     waiting.add(key);
-    pump();
+    schedule();
   };
 
   const addAfter = (key: string, ms: number): void => {
@@ -95,8 +93,9 @@ export function startQueue(options: QueueOptions): Queue {
 
   const pump = (): void => {
     for (const key of waiting) {
-      if (closed || running.size >= options.workers || !isInSlice()) return;
+      if (closed || running.size >= options.workers) return;
       if (running.has(key)) continue;
+      if (performance.now() >= sliceEndMs) return schedule();
       waiting.delete(key);
       const done = pass(key).finally(() => {
         running.delete(key);

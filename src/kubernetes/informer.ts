@@ -5,7 +5,8 @@ import type { Logger } from '../log.ts';
 import { hasStatus } from './client.ts';
 import type { Kubernetes } from './client.ts';
 
-const PAGE = '500';
+/** As text a pod is 7 KB; what is parsed at once holds up everything else, and is garbage right after. */
+const PAGE = '100';
 const RELIST_MS = 10 * 60_000;
 /** A watch that ends sooner is no good one, whatever its status. */
 const SHORT_MS = 1000;

@@ -1,20 +1,20 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { findCluster } from '../support/cluster/cluster.ts';
+import {
+  CHART,
+  IMAGES,
+  applyFile,
+  findChartCluster,
+  pickRights,
+  renderChart,
+  runHelm,
+} from '../support/cluster/chart.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
-import { findKubectl } from '../support/services/kubernetes.ts';
 
-const run = promisify(execFile);
-const CHART = fileURLToPath(new URL('../../charts/capstan', import.meta.url));
-const HELM = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan/helm/v3.22.0/helm');
-const IMAGES = 'image.repository=example.test/capstan,sandbox.image=example.test/sandbox:1';
 const SERVICES = ['api', 'gateway', 'video', 'login'];
 const EVERYTHING = [
   'video.enabled=true,login.enabled=true,dashboard.enabled=true,login.runtimeClass=gvisor',
@@ -35,10 +35,7 @@ type Rendered = {
 /** role, verb, resource, options of kubectl */
 type What = [string, string, string, ...string[]];
 
-const found = existsSync(HELM) ? await findCluster() : undefined;
-if (!existsSync(HELM) && process.env['CAPSTAN_REQUIRE_ALL'] === '1') {
-  throw new Error('helm is missing: scripts/cluster/build-helm.sh gets it');
-}
+const found = await findChartCluster();
 
 describe.skipIf(found === undefined)('the chart', () => {
   let cluster: Cluster;
@@ -50,33 +47,12 @@ describe.skipIf(found === undefined)('the chart', () => {
   });
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-  const render = async (...sets: string[]): Promise<string> => {
-    const args = [
-      'template',
-      'demo',
-      CHART,
-      '--namespace',
-      cluster.namespace,
-      ...sets.flatMap((set) => ['--set', set]),
-    ];
-    const { stdout } = await run(HELM, args, { maxBuffer: 2 ** 24 });
-    return stdout;
-  };
+  const render = (...sets: string[]): Promise<string> => renderChart(cluster.namespace, ...sets);
 
-  const apply = async (text: string, ...options: string[]): Promise<string> => {
+  const apply = (text: string, ...options: string[]): Promise<string> => {
     const file = join(scratch, 'rendered.yaml');
     writeFileSync(file, text);
-    const args = [
-      '--kubeconfig',
-      cluster.kubeconfig,
-      '--namespace',
-      cluster.namespace,
-      '--cache-dir',
-      '/tmp/capstan-kubectl',
-    ];
-    const how = ['apply', '--server-side', '--force-conflicts', '-f', file, ...options];
-    const { stderr } = await run(findKubectl() ?? 'kubectl', [...args, ...how]);
-    return stderr;
+    return applyFile(cluster, file, ...options);
   };
 
   // A pod that falls short of the namespace's restricted standard, and an unknown field, are warnings or errors.
@@ -89,8 +65,8 @@ describe.skipIf(found === undefined)('the chart', () => {
   });
 
   test('passes the linter, and gives Prometheus its rules and what to ask', async () => {
-    const { stdout } = await run(HELM, ['lint', '--strict', CHART, '--set', `${IMAGES},${EVERYTHING}`]);
-    expect(stdout).toContain('0 chart(s) failed');
+    const told = await runHelm(['lint', '--strict', CHART, '--set', `${IMAGES},${EVERYTHING}`]);
+    expect(told).toContain('0 chart(s) failed');
     const documents = parseAllDocuments(
       await render(IMAGES, EVERYTHING, 'serviceMonitor.enabled=true,alerts.enabled=true,alerts.labels.team=ops'),
     ).map((document) => document.toJS() as Rendered);
@@ -119,7 +95,7 @@ describe.skipIf(found === undefined)('the chart', () => {
 
   test('keeps keys and passwords through an upgrade and past an uninstall', async () => {
     const where = ['--kubeconfig', cluster.kubeconfig, '--namespace', cluster.namespace];
-    const helm = (...args: string[]) => run(HELM, [...args, ...where], { maxBuffer: 2 ** 24 });
+    const helm = (...args: string[]) => runHelm([...args, ...where]);
     const readSecrets = async (): Promise<string[]> =>
       Promise.all(
         ['keys', 'backends'].map((name) =>
@@ -143,8 +119,7 @@ describe.skipIf(found === undefined)('the chart', () => {
   });
 
   test('gives each role the rights that it needs, and no more', async () => {
-    const documents = (await render(IMAGES)).split(/^---$/m);
-    const rights = documents.filter((text) => /^kind: (ServiceAccount|Role|RoleBinding)$/m.test(text));
+    const rights = pickRights(await render(IMAGES));
     expect(rights).toHaveLength(5 + 5 + 5);
     await apply(rights.join('---\n'));
     const may = async (role: string, verb: string, resource: string, ...rest: string[]): Promise<boolean> => {

@@ -7,7 +7,11 @@ import type { Cluster } from './cluster.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** What kubectl prints, from the repository's root and in the cluster's namespace. Throws with what it complains of. */
-export async function runKubectl(cluster: Cluster, args: string[]): Promise<string> {
+export async function runKubectl(
+  cluster: Cluster,
+  args: string[],
+  output: 'stdout' | 'stderr' = 'stdout',
+): Promise<string> {
   const kubectl = findKubectl();
   if (kubectl === undefined) throw new Error('kubectl is missing: scripts/cluster/install-control-plane.sh gets it');
   const where = [
@@ -18,6 +22,5 @@ export async function runKubectl(cluster: Cluster, args: string[]): Promise<stri
     '--cache-dir',
     '/tmp/capstan-kubectl',
   ];
-  const { stdout } = await promisify(execFile)(kubectl, [...where, ...args], { cwd: ROOT });
-  return stdout;
+  return (await promisify(execFile)(kubectl, [...where, ...args], { cwd: ROOT }))[output];
 }

@@ -93,6 +93,14 @@ async function startEtcd(command: string): Promise<Service> {
   });
 }
 
+/** What service accounts do is noted with what they send; the tests themselves are the administrator. */
+const AUDIT = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Request', userGroups: ['system:serviceaccounts'] }, { level: 'None' }],
+};
+
 async function startApiserver(command: string, etcdUrl: string, more: readonly string[]): Promise<ControlPlane> {
   const scratch = makeScratch('kubernetes');
   const port = await findFreePort();
@@ -102,11 +110,15 @@ async function startApiserver(command: string, etcdUrl: string, more: readonly s
     accounts: join(scratch, 'accounts.pem'),
     certificates: join(scratch, 'certificates'),
     kubeconfig: join(scratch, 'kubeconfig'),
+    auditPolicy: join(scratch, 'audit.json'),
+    auditLog: join(scratch, 'audit.log'),
   };
   mkdirSync(files.certificates);
   writeFileSync(files.tokens, `${token},admin,admin,system:masters\n`, { mode: 0o600 });
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   writeFileSync(files.accounts, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  writeFileSync(files.auditPolicy, JSON.stringify(AUDIT), { mode: 0o600 });
+  writeFileSync(files.auditLog, '', { mode: 0o600 });
   const server = `https://127.0.0.1:${port}`;
   const start = (): Promise<Service> =>
     startServer({
@@ -126,6 +138,8 @@ async function startApiserver(command: string, etcdUrl: string, more: readonly s
         `--service-account-signing-key-file=${files.accounts}`,
         // Nobody makes the accounts that it asks for where no controller manager runs.
         '--disable-admission-plugins=ServiceAccount',
+        `--audit-policy-file=${files.auditPolicy}`,
+        `--audit-log-path=${files.auditLog}`,
         '--v=0',
         ...more,
       ],

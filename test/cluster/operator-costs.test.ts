@@ -1,0 +1,175 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { openKubernetes } from '../../src/kubernetes/client.ts';
+import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import type { Volume } from '../../src/contract/resources/volume.ts';
+import { buildPath } from '../../src/kubernetes/paths.ts';
+import { findAuditLog, readAudit } from '../support/cluster/audit.ts';
+import type { Noted } from '../support/cluster/audit.ts';
+import { IMAGES, applyFile, findChartCluster, pickRights, renderChart } from '../support/cluster/chart.ts';
+import { newName, waitFor } from '../support/cluster/cluster.ts';
+import type { Cluster } from '../support/cluster/cluster.ts';
+import { openStage } from '../support/cluster/operator.ts';
+import type { Stage } from '../support/cluster/operator.ts';
+import { readKubeconfig } from '../support/cluster/stand-ins.ts';
+import { makeScratch } from '../support/scratch.ts';
+
+const cluster = await findChartCluster();
+const isAudited = cluster !== undefined && findAuditLog(cluster) !== undefined;
+const ACCOUNT = 'demo-capstan-operator';
+const CLASSES = '/apis/storage.k8s.io/v1/storageclasses';
+const WRITES = new Set(['create', 'update', 'patch', 'delete']);
+const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
+
+type Role = { kind: string; rules?: { resources: string[]; verbs: string[] }[] };
+
+/** The operator as the service account that the chart gives it, so that the API server itself notes what it does. */
+describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
+  if (cluster === undefined) return;
+  const { namespace, kubernetes } = cluster;
+  const scratch = makeScratch('costs');
+  let rights: string[];
+  let own: Kubernetes;
+  let stage: Stage;
+  let api: Stage['api'];
+
+  beforeAll(async () => {
+    rights = pickRights(await renderChart(namespace, IMAGES)).filter((text) => text.includes(ACCOUNT));
+    const file = join(scratch, 'rights.yaml');
+    writeFileSync(file, rights.join('---\n'));
+    await applyFile(cluster, file);
+    own = await openAccount(cluster, scratch);
+    const expandable = { provisioner: 'example.test/none', allowVolumeExpansion: true };
+    const storage = {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: namespace },
+      ...expandable,
+    };
+    await kubernetes.request({ method: 'POST', path: CLASSES, body: storage });
+    stage = await openStage(cluster, { storageClassName: namespace }, own);
+    api = stage.api;
+  });
+  afterAll(async () => {
+    await kubernetes.request({ method: 'DELETE', path: `${CLASSES}/${namespace}` });
+    await stage?.close();
+    await own?.close();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+
+  /** What it wrote since, beside its lease. */
+  const readWrites = (from = 0): Noted[] =>
+    readAudit(cluster, ACCOUNT)
+      .filter(({ verb, resource, status }) => WRITES.has(verb) && resource !== 'leases' && status < 300)
+      .slice(from);
+  const describeWrite = ({ verb, resource, body }: Noted): string =>
+    [verb, resource, body?.status?.phase ?? body?.reason].filter((part) => part !== undefined).join(' ');
+  /** Since the first `from`, without slow starts, once these are all there: the log is written after the answer. */
+  const readSteps = async (from: number, count: number): Promise<string[]> => {
+    const read = () =>
+      readWrites(from)
+        .map(describeWrite)
+        .filter((text) => !isSlowStart(text));
+    await waitFor('the writes stand in the log', () => read().length >= count);
+    return read();
+  };
+  /** Told only of starts that take longer than a second, as on a machine that has much to do. */
+  const isSlowStart = (text: string): boolean => text === 'patch sessions/status Starting';
+  const readPasses = async (): Promise<number> => {
+    const text = await (await fetch(`${stage.operator.address}/metrics`)).text();
+    const counts = text.matchAll(/^capstan_operator_reconcile_seconds_count\{kind="sessions".*\} (\d+)$/gm);
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  const newReadyVolume = async (): Promise<string> => {
+    const name = await stage.newVolume();
+    await api.untilVolume(name, 'ready', ({ status }) => status?.phase === 'Ready');
+    return name;
+  };
+
+  test('a session that starts on its volume costs two writes and at most five passes', async () => {
+    const volumeName = await newReadyVolume();
+    const [writes, passes] = [readWrites().length, await readPasses()];
+    await stage.newRunning({ volumeName });
+    expect(await readSteps(writes, 2)).toEqual(['create pods', 'patch sessions/status Running']);
+    expect((await readPasses()) - passes).toBeLessThanOrEqual(5);
+  });
+
+  test('the whole life of a session costs these writes, and no other', async () => {
+    const volumeName = await newReadyVolume();
+    const before = readWrites().length;
+    const name = await stage.newSession({ volumeName, desiredState: 'Suspended' });
+    const change = (spec: object) => api.patch('sessions', name, { spec });
+    await api.untilReason(name, 'NotStarted');
+    await change({ desiredState: 'Running' });
+    await api.untilPhase(name, 'Running');
+    await change({ lastActivityAt: ago(15 * 60_000 - 500) });
+    await api.untilReason(name, 'Idle');
+    await api.untilPhase(name, 'Suspended');
+    await change({ lastActivityAt: ago(0) });
+    await api.untilPhase(name, 'Running');
+    await change({ desiredState: 'Suspended' });
+    await api.untilPhase(name, 'Suspended');
+    await change({ desiredState: 'Running' });
+    await api.untilPhase(name, 'Running');
+    await api.remove('sessions', name);
+    await api.untilGone('pods', name);
+    const start = ['create pods', 'patch sessions/status Running'];
+    const rest = ['patch sessions/status Suspending', 'delete pods', 'patch sessions/status Suspended'];
+    // The one in the middle is the new generation of a session that goes on running.
+    const use = ['patch sessions/status Running'];
+    const life = [['patch sessions/status Suspended'], start, use, rest, start, rest, start, ['delete pods']].flat();
+    expect(await readSteps(before, life.length)).toEqual(life);
+  });
+
+  test('every right that the chart gives is used, and nothing else is asked for', async () => {
+    const waiting = await stage.newSession({ volumeName: `vol-${newName()}`, lastActivityAt: ago(60_000) });
+    await api.untilReason(waiting, 'VolumeNotFound');
+    const standbyUntil = ago(-3_600_000);
+    const volumeName = await stage.newVolume({ standbyUntil });
+    const { status } = await api.untilVolume(
+      volumeName,
+      'has a standby',
+      (volume) => volume.status?.podIP !== undefined,
+    );
+    const session = await stage.newRunning({ volumeName });
+    expect(session.status?.podUid).toBe(status?.podUid);
+    // As if its executor had told of it.
+    const path = buildPath(namespace, 'volumes', volumeName, 'status');
+    await kubernetes.request({ method: 'PATCH', path, body: { status: { usedBytes: 500 * 2 ** 20 } } });
+    await api.patch('volumes', volumeName, { spec: { standbyUntil: ago(1000) } });
+    const isGrown = ({ status }: Volume): boolean => status?.size === '1Gi';
+    await api.untilVolume(volumeName, 'has grown', isGrown);
+    await api.remove('sessions', session.metadata.name);
+    await api.untilGone('pods', status?.podName ?? '');
+
+    const granted = new Set<string>();
+    for (const document of rights.flatMap((text) => parseAllDocuments(text).map((one) => one.toJS() as Role))) {
+      for (const { resources, verbs } of document.rules ?? []) {
+        for (const resource of resources) for (const verb of verbs) granted.add(`${verb} ${resource}`);
+      }
+    }
+    // Asked for by an admission plugin in the operator's name, where clusters have it.
+    for (const resource of ['sessions', 'volumes']) {
+      expect(granted.delete(`update ${resource}/finalizers`)).toBe(true);
+    }
+    const used = () => new Set(readAudit(cluster, ACCOUNT).map(({ verb, resource }) => `${verb} ${resource}`));
+    // Watches stand in the log from their beginning, events a moment after what they tell of.
+    await waitFor('an event is told', () => used().has('create events'));
+    expect([...used()].sort()).toEqual([...granted].sort());
+    expect(readAudit(cluster, ACCOUNT).filter(({ status }) => status === 403)).toEqual([]);
+  });
+});
+
+/** A client with what a pod finds of this service account. */
+async function openAccount(cluster: Cluster, folder: string): Promise<Kubernetes> {
+  const { server, ca } = readKubeconfig(cluster.kubeconfig);
+  const path = `/api/v1/namespaces/${cluster.namespace}/serviceaccounts/${ACCOUNT}/token`;
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
+  const { status } = await cluster.kubernetes.request<{ status: { token: string } }>({ method: 'POST', path, body });
+  const files = { token: status.token, 'ca.crt': ca, namespace: cluster.namespace };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const { hostname, port } = new URL(server);
+  return openKubernetes({ pod: { host: hostname, port: Number(port), folder } });
+}
