@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { openMemoryBus } from '../../src/backends/bus/memory.ts';
 import { openMemoryLimits } from '../../src/backends/limits/memory.ts';
 import { ModelsConfig, ProvidersConfig } from '../../src/contract/config.ts';
@@ -39,6 +40,7 @@ export type TestGatewayOptions = {
   log?: GatewayPorts['log'];
   timing?: GatewayTiming;
   tokensPerDay?: number;
+  maxBytesInFlight?: number;
   metrics?: GatewayPorts['metrics'];
 };
 
@@ -73,6 +75,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     log,
     inference,
     tokensPerDay: options.tokensPerDay,
+    ...(options.maxBytesInFlight === undefined ? {} : { maxBytesInFlight: options.maxBytesInFlight }),
     ...(options.timing === undefined ? {} : { timing: options.timing }),
     ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
   };
@@ -119,4 +122,19 @@ export function readFrames(text: string): Frame[] {
       const data = lines.flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : [])).join('\n');
       return { ...(event === undefined ? {} : { event }), data };
     });
+}
+
+/** A gateway for all tests of a file; to each of them its upstream answers "ok", and has been asked nothing. */
+export function shareGateway(options: TestGatewayOptions = {}): TestGateway {
+  // Whole once the first test begins.
+  const gateway = {} as TestGateway;
+  beforeAll(async () => {
+    Object.assign(gateway, await startGateway(options));
+  });
+  afterAll(() => gateway.close());
+  beforeEach(() => {
+    gateway.upstream.requests.length = 0;
+    gateway.upstream.script(() => ({}));
+  });
+  return gateway;
 }

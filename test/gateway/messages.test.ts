@@ -1,17 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, startGateway } from './harness.ts';
-import type { TestGateway } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { FORMATS, UPSTREAMS, shareGateway } from './harness.ts';
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.close());
-beforeEach(() => {
-  gateway.upstream.requests.length = 0;
-  gateway.upstream.script(() => ({}));
-});
+const gateway = shareGateway();
 
 const hello = (model: string, more: object = {}) => ({
   model,

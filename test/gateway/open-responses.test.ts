@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, readFrames, startGateway } from './harness.ts';
-import type { TestGateway } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { FORMATS, UPSTREAMS, readFrames, shareGateway } from './harness.ts';
 import { ResponseResource, StreamEvent } from './open-responses.ts';
 import type { ModelReply } from '../../src/inference/model.ts';
 
@@ -8,16 +7,7 @@ import type { ModelReply } from '../../src/inference/model.ts';
 // the gateway keeps nothing: chains by previous_response_id, compaction, files. Its stream has no [DONE]: the service
 // that the format comes from sends none, and clients read every line as JSON.
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.close());
-beforeEach(() => {
-  gateway.upstream.requests.length = 0;
-  gateway.upstream.script(() => ({}));
-});
+const gateway = shareGateway();
 
 const user = (content: unknown) => ({ type: 'message', role: 'user', content });
 const weather = {

@@ -1,17 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, readFrames, startGateway } from './harness.ts';
-import type { TestGateway } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { FORMATS, UPSTREAMS, readFrames, shareGateway } from './harness.ts';
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.close());
-beforeEach(() => {
-  gateway.upstream.requests.length = 0;
-  gateway.upstream.script(() => ({}));
-});
+const gateway = shareGateway();
 
 type Item = Record<string, unknown> & { type: string };
 type Response = Record<string, unknown> & { output: Item[] };

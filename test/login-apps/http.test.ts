@@ -2,29 +2,27 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { byPassword, startTestLogin } from '../login/harness.ts';
+import { byPassword } from '../login/harness.ts';
 import type { TestLogin } from '../login/harness.ts';
 import { PASSWORD, USER, countAttempts, isInstalled, startApp } from './app.ts';
 import type { RunningApp } from './app.ts';
 import { TRANSMISSION } from './apps/downloads.ts';
 import { RADICALE } from './apps/radicale.ts';
 import type { Knock } from './front.ts';
-import { openCallersBrowser } from './replay.ts';
+import { openLogin } from './replay.ts';
 
 const WRONG = 'Wrong-horse8';
 const isAttempt = ({ authorization }: Knock) => authorization !== '';
 const isRefused = (knock: Knock) => isAttempt(knock) && knock.status === 401;
 
+let opened: Awaited<ReturnType<typeof openLogin>>;
 let login: TestLogin;
 let browser: Browser;
 beforeAll(async () => {
-  login = await startTestLogin();
-  browser = await openCallersBrowser();
+  opened = await openLogin();
+  ({ login, browser } = opened);
 });
-afterAll(async () => {
-  await browser.close();
-  await login.close();
-});
+afterAll(() => opened.close());
 
 describe.skipIf(!isInstalled(TRANSMISSION))('transmission', () => {
   let running: RunningApp;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
-import { startTestLogin } from '../login/harness.ts';
 import type { Answer, TestLogin } from '../login/harness.ts';
 import { PASSWORD, countAttempts, isInstalled, startApp } from './app.ts';
 import type { RunningApp } from './app.ts';
@@ -9,20 +8,20 @@ import { FLASK, FLASK_LINKS, PEOPLE, SECRET } from './apps/flask.ts';
 import type { Knock } from './front.ts';
 import { findInMail, openMailbox } from './mail.ts';
 import type { Mailbox } from './mail.ts';
-import { openCallersBrowser, visit } from './replay.ts';
+import { openLogin, visit } from './replay.ts';
 
+let opened: Awaited<ReturnType<typeof openLogin>>;
 let login: TestLogin;
 let browser: Browser;
 let mailbox: Mailbox;
 let running: RunningApp;
 beforeAll(async () => {
-  login = await startTestLogin();
-  browser = await openCallersBrowser();
+  opened = await openLogin();
+  ({ login, browser } = opened);
   mailbox = await openMailbox();
 });
 afterAll(async () => {
-  await browser.close();
-  await login.close();
+  await opened.close();
   await mailbox.close();
 });
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { byPassword, startTestLogin } from '../login/harness.ts';
+import { byPassword } from '../login/harness.ts';
 import type { TestLogin } from '../login/harness.ts';
 import { PASSWORD, USER, countAttempts, isInstalled, startApp } from './app.ts';
 import type { App, RunningApp } from './app.ts';
@@ -9,7 +9,7 @@ import { DOKUWIKI } from './apps/dokuwiki.ts';
 import { DELUGE } from './apps/downloads.ts';
 import { FLASK, PEOPLE } from './apps/flask.ts';
 import type { Knock } from './front.ts';
-import { openCallersBrowser, visit } from './replay.ts';
+import { openLogin, visit } from './replay.ts';
 
 type Case = {
   app: App;
@@ -79,16 +79,14 @@ const CASES: Case[] = [
   },
 ];
 
+let opened: Awaited<ReturnType<typeof openLogin>>;
 let login: TestLogin;
 let browser: Browser;
 beforeAll(async () => {
-  login = await startTestLogin();
-  browser = await openCallersBrowser();
+  opened = await openLogin();
+  ({ login, browser } = opened);
 });
-afterAll(async () => {
-  await browser.close();
-  await login.close();
-});
+afterAll(() => opened.close());
 
 describe.each(CASES.filter(({ app }) => isInstalled(app)).map((each) => ({ label: each.app.name, ...each })))(
   '$label',
