@@ -60,7 +60,7 @@ it('is stopped by an interrupt, subagents and their commands too', async () => {
   const tasks = [{ goal: 'run: sleep 98765.6' }, { goal: 'call hold {"key":"stopped"}' }];
   await chat.prompt(`call delegate_task ${JSON.stringify({ tasks })}`);
   await gates.held('stopped');
-  await expect.poll(() => isRunning('sleep 98765.6'), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => isRunning('sleep 98765.6')).toBe(true);
   await chat.send(interrupt());
   const idle = await chat.next('session.status_idle');
   expect(idle.payload).toMatchObject({ stop_reason: { type: 'end_turn' }, interrupted: true });
@@ -77,6 +77,6 @@ it('is stopped by an interrupt, subagents and their commands too', async () => {
   expect(results).toHaveLength(uses.length);
   expect(new Set(results)).toEqual(new Set(uses));
   expect(typesOf(events).slice(-2)).toEqual(['agent.tool_result', 'session.status_idle']);
-  await expect.poll(() => isRunning('sleep 98765.6'), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isRunning('sleep 98765.6')).toBe(false);
   chat.close();
 });

@@ -161,10 +161,10 @@ print(terminal("exec ${call}"))
       say('Sorry.'),
     );
     await chat.prompt('Go.');
-    await expect.poll(() => isRunning(call), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isRunning(call)).toBe(true);
     await chat.send(interrupt());
     expect((await chat.next('session.status_idle')).payload).toMatchObject({ interrupted: true });
-    await expect.poll(() => isRunning(call) || isRunning(child), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isRunning(call) || isRunning(child)).toBe(false);
     const results = (await chat.list()).filter(({ type }) => type === 'agent.tool_result');
     expect(new Set(results.map(({ payload }) => payload['name']))).toEqual(new Set(['execute_code', 'terminal']));
     const script = results.find(({ payload }) => payload['name'] === 'execute_code');

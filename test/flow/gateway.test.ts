@@ -52,9 +52,7 @@ it('a worker behind a gateway runs a turn with a tool, its deltas, its usage and
 
 it('the calls of a worker are on the account of its key', async () => {
   const read = async () => (await (await gateway.get('/v1/usage?groupBy=model')).json()) as { data: object[] };
-  await expect
-    .poll(read, { timeout: 20_000 })
-    .toMatchObject({ data: [{ model: 'acme/small', cachedInputTokens: 60 }] });
+  await expect.poll(read).toMatchObject({ data: [{ model: 'acme/small', cachedInputTokens: 60 }] });
 });
 
 it('a turn fails by the fault of the upstream, told in its own words', async () => {

@@ -14,7 +14,7 @@ import { makeScratch } from '../support/scratch.ts';
 import { judge, readChat, say } from '../support/service-model.ts';
 
 const KEY = 'cap_key_of_the_goal_crash_test';
-const PATIENCE = { timeout: 120_000, interval: 100 };
+const PATIENCE = { interval: 100 };
 
 let model: ModelServer;
 let folder: string;

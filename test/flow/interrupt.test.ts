@@ -55,12 +55,12 @@ it('kills the command that runs, and its result says so', async () => {
   const chat = await openChat();
   await chat.prompt('Go.');
   const use = await chat.next((frame) => frame.type === 'agent.tool_use' && frame.status === 'complete');
-  await expect.poll(() => isRunning('sleep 98765.4'), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => isRunning('sleep 98765.4')).toBe(true);
   await chat.send(interrupt());
   const result = await chat.next('agent.tool_result');
   expect(result.payload).toMatchObject({ tool_use_id: use.id, is_error: true });
   expect((await chat.next('session.status_idle')).payload).toMatchObject({ interrupted: true });
-  await expect.poll(() => isRunning('sleep 98765.4'), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning('sleep 98765.4')).toBe(false);
   await chat.run('Well?');
   const said = readChat(service.model.requests[1]!);
   expect(said.filter((line) => line.startsWith('tool:')).join()).toContain('Interrupted by the user');

@@ -89,7 +89,7 @@ describe('a call of the responses format to a provider of the same', () => {
     const whole = await (await post({ stream: false, model: 'straight/gpt-whole' })).json();
     expect(whole).toEqual({ ...resource('completed', [message]), output_text: 'Hé' });
     await expect
-      .poll(async () => await (await gateway.get('/v1/usage?groupBy=model')).json(), { timeout: 20_000 })
+      .poll(async () => await (await gateway.get('/v1/usage?groupBy=model')).json())
       .toMatchObject({
         data: expect.arrayContaining([expect.objectContaining({ model: 'straight/gpt-whole', inputTokens: 33 })]),
       });

@@ -45,9 +45,7 @@ it('is counted by key, model and day, whichever way the answer came, and says wh
   await (await gateway.post('/v1/chat/completions', { model: 'paid/small', messages: said })).text();
   await (await gateway.post('/v1/messages', { model: 'cheap', max_tokens: 9, messages: said, stream: true })).text();
   await (await gateway.post('/v1/responses', { model: 'chat/any', input: 'Hi' })).text();
-  await expect
-    .poll(async () => (await report('?groupBy=model')).reduce((sum, row) => sum + row.requests, 0), { timeout: 20_000 })
-    .toBe(3);
+  await expect.poll(async () => (await report('?groupBy=model')).reduce((sum, row) => sum + row.requests, 0)).toBe(3);
   const day = new Date().toISOString().slice(0, 10);
   expect(await report('?groupBy=model')).toEqual([
     expect.objectContaining({ model: 'chat/any', keyId: null, day: null, requests: 1, costUsd: 0 }),
@@ -95,8 +93,8 @@ it('of a stream that its client leaves, or that breaks, is what has come until t
   for (let bytes = 0; bytes < 8000;) bytes += (await reader.read()).value?.length ?? 8000;
   await reader.cancel();
   const find = async (model: string) => (await report('?groupBy=model')).find((row) => row.model === model);
-  await expect.poll(() => find('anth/left'), { timeout: 20_000 }).toBeDefined();
-  await expect.poll(() => find('chat/broken'), { timeout: 20_000 }).toBeDefined();
+  await expect.poll(() => find('anth/left')).toBeDefined();
+  await expect.poll(() => find('chat/broken')).toBeDefined();
   // Neither had a count at its end: a quarter of the characters, and for messages what its start has told.
   expect(await find('chat/broken')).toMatchObject({ inputTokens: expect.toSatisfy((n: number) => n > 100 && n < 200) });
   expect(await find('anth/left')).toMatchObject({ inputTokens: 1000, cachedInputTokens: 400 });
@@ -111,7 +109,7 @@ it('ends for the day when the tokens of a key are used up', async () => {
     const ask = (key: string) =>
       small.post('/v1/responses', { model: 'chat/any', input: 'Hi' }, { authorization: `Bearer ${key}` });
     // Fifteen tokens a call: the second goes past the budget, and is the last.
-    await expect.poll(async () => (await ask(small.key)).status, { timeout: 20_000 }).toBe(429);
+    await expect.poll(async () => (await ask(small.key)).status).toBe(429);
     expect(small.upstream.requests.length).toBeGreaterThanOrEqual(2);
     const refused = await ask(small.key);
     expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });

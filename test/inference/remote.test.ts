@@ -84,7 +84,7 @@ describe('what is known of models', () => {
     const late = await open(`http://127.0.0.1:${port}/v1`, gateway.key, 20);
     expect(late.findModel('fast')).toMatchObject({ contextWindow: 128_000 });
     up = true;
-    await expect.poll(() => late.findModel('fast')?.contextWindow, { timeout: 20_000 }).toBe(9000);
+    await expect.poll(() => late.findModel('fast')?.contextWindow).toBe(9000);
     await late.close();
     door.closeAllConnections();
     door.close();
@@ -177,7 +177,7 @@ it('an abort reaches the upstream', async () => {
   gateway.upstream.script(() => ({ hang: 'before-headers' }));
   const controller = new AbortController();
   const reply = collectReply(inference.stream(buildRequest({ model: 'chat/small' }), controller.signal));
-  await expect.poll(() => gateway.upstream.requests.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => gateway.upstream.requests.length).toBe(1);
   controller.abort(new Error('enough'));
   await expect(reply).rejects.toThrow('enough');
   await gateway.upstream.requests[0]?.abandoned;

@@ -35,7 +35,7 @@ export type Api = {
   joinChat(agent: Agent, id: string, query?: string): Promise<Chat>;
 };
 
-const PATIENCE_MS = 25_000;
+const PATIENCE_MS = 120_000;
 
 export function buildApi(url: string, key: string, modelName: string): Api {
   const call = async <T>(method: string, path: string, body?: unknown): Promise<Reply<T>> => {

@@ -52,6 +52,6 @@ export async function openToolSession(ports = buildPorts()) {
   const write = (path: string, text: string) => sandbox.writeFile(path, Buffer.from(text));
   const read = async (path: string) => Buffer.from((await sandbox.readFile(path)).bytes).toString('utf8');
   const shell = async (command: string) =>
-    (await sandbox.run({ callId: randomUUID(), command, timeoutMs: 9000 }, NEVER)).output;
+    (await sandbox.run({ callId: randomUUID(), command, timeoutMs: 60_000 }, NEVER)).output;
   return { call, write, read, shell, sandbox, state, close: () => local.close() };
 }

@@ -14,7 +14,7 @@ export function buildTarget(format: WireFormat, fields: Partial<UpstreamTarget> 
     model: 'small',
     format,
     baseUrl: 'http://127.0.0.1:1/v1',
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     vision: true,
     ...fields,
   };

@@ -133,7 +133,7 @@ export async function startVideo(options: TestVideoOptions = {}): Promise<TestVi
     },
     async finish(id, key = own) {
       const look = async () => (await call<Generation>('GET', `/api/generations/${id}`, { key })).body;
-      await expect.poll(async () => (await look()).status, { timeout: 60_000, interval: 100 }).not.toBe('generating');
+      await expect.poll(async () => (await look()).status, { interval: 100 }).not.toBe('generating');
       return look();
     },
     async upload(bytes, contentType, key = own) {

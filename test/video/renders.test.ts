@@ -166,7 +166,7 @@ describe('a webhook', () => {
     const { video: service } = await start({ allow: [host] });
     const [id] = await service.submit({ ...BODY, webhookUrl: `http://${host}/done?x=1` });
     await service.finish(id!);
-    await expect.poll(() => calls.length, { timeout: 40_000 }).toBe(2);
+    await expect.poll(() => calls.length).toBe(2);
     const secret = (await service.call<{ data: { secret: string } }>('GET', '/api/webhooks/secret')).body.data.secret;
     for (const { headers, body } of calls) {
       expect(JSON.parse(body)).toMatchObject({ type: 'generation.completed', data: { id, status: 'completed' } });

@@ -37,7 +37,7 @@ it('an agent makes a video in a turn, which is rendered, charged and to be watch
   const chat = await api.openChat(await api.createAgent({ tools }));
   const wanted = { prompt: 'A lighthouse at night', duration: '1s', resolution: '480p', aspect_ratio: '1:1' };
   await chat.send(prompt(`call generate_video ${JSON.stringify(wanted)}`));
-  await expect.poll(async () => (await chat.session()).status, { timeout: 80_000, interval: 250 }).toBe('idle');
+  await expect.poll(async () => (await chat.session()).status, { interval: 250 }).toBe('idle');
 
   const events = await chat.list();
   expect(of(events, 'agent.tool_use')[0]?.payload).toMatchObject({ name: 'generate_video', toolset: 'video' });
