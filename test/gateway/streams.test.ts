@@ -103,10 +103,11 @@ describe.each([
     const to = await start({ providers: straight });
     to.upstream.script(() => answer);
     const leave = new AbortController();
-    const response = send(to, stream, leave.signal);
+    const response = send(to, stream, leave.signal).then((begun) => begun.text());
     await until(() => to.upstream.requests.length === 1);
-    // The head has been sent when the upstream's side of the connection has begun to write.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await to.upstream.requests[0]!.begun;
+    // What has been sent is read before an answer to what is asked after it.
+    await to.get('/health');
     leave.abort();
     await expect(response).rejects.toMatchObject({ name: 'AbortError' });
     await to.upstream.requests[0]!.abandoned;

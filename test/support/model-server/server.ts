@@ -14,6 +14,8 @@ export type RecordedRequest = {
   path: string;
   headers: Record<string, string | string[] | undefined>;
   body: Wire;
+  /** resolves when the head of the answer has been sent */
+  begun: Promise<void>;
   /** resolves when the connection ended before the answer did */
   abandoned: Promise<void>;
   /** bytes of the answer that the client has not taken yet, as far as this side can tell */
@@ -76,11 +78,19 @@ function buildBody(request: RecordedRequest, answer: ScriptedAnswer): { type: st
   return { type: 'text/event-stream', body: Buffer.from(encodeEvents(events ?? encodeStream(request.format, reply))) };
 }
 
-async function writeAnswer(request: RecordedRequest, answer: ScriptedAnswer, response: ServerResponse): Promise<void> {
+async function writeAnswer(
+  request: RecordedRequest,
+  answer: ScriptedAnswer,
+  response: ServerResponse,
+  begin: () => void,
+): Promise<void> {
   if (answer.delayMs !== undefined) await delay(answer.delayMs);
   if (answer.hang === 'before-headers') return;
   const { type, body } = buildBody(request, answer);
   response.writeHead(answer.status ?? 200, { 'content-type': type, ...answer.headers });
+  // With the first of the body, unless there is none.
+  if (body.length === 0) response.flushHeaders();
+  begin();
   const end = Math.min(answer.cutAfterBytes ?? body.length, body.length);
   const step = answer.chunkBytes ?? Math.max(end, 1);
   for (let at = 0; at < end && !response.destroyed; at += step) {
@@ -108,17 +118,19 @@ export async function startModelServer(): Promise<ModelServer> {
         if (!response.writableFinished) resolve();
       });
     });
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Wire;
     const request = {
       format: formatOf(path),
       path,
       headers: incoming.headers,
       body,
+      begun,
       abandoned,
       unsent: () => response.writableLength,
     };
     requests.push(request);
-    await writeAnswer(request, await current(request, requests.length - 1 - offset), response);
+    await writeAnswer(request, await current(request, requests.length - 1 - offset), response, begin);
   }
 
   const server = createServer((incoming, response) => {
