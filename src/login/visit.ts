@@ -46,7 +46,7 @@ export async function withSite<T>(
     const eyes = openEyes(seat.context, site);
     const visited = new Set<string>();
     await installDetection(seat.context);
-    const page = await seat.context.newPage();
+    const page = seat.context.pages()[0] ?? (await seat.context.newPage());
     // It takes a moment, and the page is on its way meanwhile.
     openPageSession(page).catch(() => undefined);
     page.on('framenavigated', (frame) => {

@@ -1,21 +1,17 @@
-import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import type { Egress } from '../../egress/egress.ts';
 import { errorText } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { LoginFault } from '../fault.ts';
 import { launchBrowser } from './browser.ts';
 import type { BrowserOptions, LoginBrowser } from './browser.ts';
+import { openContext, openSpare } from './contexts.ts';
+import type { ContextOptions, OpenContext, Spare } from './contexts.ts';
 import { removeLeftovers } from './leftovers.ts';
-import { openJobProxy } from './proxy.ts';
 import type { JobProxy } from './proxy.ts';
 import { openSeats } from './seats.ts';
 
-export type SeatRequest = {
-  organizationId: string;
-  signal: AbortSignal;
-  storageState?: BrowserContextOptions['storageState'];
-  httpCredentials?: BrowserContextOptions['httpCredentials'];
-};
+export type SeatRequest = ContextOptions & { organizationId: string; signal: AbortSignal };
 
 /** A browser context of one job's own: no cookie, cache or connection is shared with another. */
 export type Seat = {
@@ -57,6 +53,7 @@ type Member = {
   jobs: number;
   served: number;
   lost: AbortController;
+  spare: Spare;
   idle: NodeJS.Timeout | undefined;
 };
 
@@ -88,6 +85,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       jobs: 0,
       served: 0,
       lost: new AbortController(),
+      spare: openSpare({ own, egress }),
       idle: undefined,
     };
     members.add(member);
@@ -107,6 +105,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
   const retire = (member: Member): Promise<void> => {
     members.delete(member);
     clearTimeout(member.idle);
+    member.spare.drop();
     if (!member.lost.signal.aborted) member.lost.abort(new Error('the browser has gone'));
     return member.own.close();
   };
@@ -126,6 +125,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       if (awaited) rest(member);
       else void retire(member);
     };
+    member.spare.prepare();
     clearTimeout(member.idle);
     member.idle = setTimeout(look, used ? IDLE_MS : WARM_FOR_MS).unref();
   };
@@ -162,26 +162,35 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
   };
 
   const openSeat = async (member: Member, request: SeatRequest): Promise<Omit<Seat, 'rest'>> => {
-    const proxy = await openJobProxy(egress);
-    const leave = async () => {
+    const { signal, storageState, httpCredentials } = request;
+    const options = {
+      ...(storageState === undefined ? {} : { storageState }),
+      ...(httpCredentials === undefined ? {} : { httpCredentials }),
+    };
+    const find = async () => {
+      const spare = Object.keys(options).length === 0 ? await member.spare.take() : undefined;
+      return spare ?? openContext({ own: member.own, egress }, options);
+    };
+    const leave = async ({ proxy }: OpenContext) => {
       await proxy.close();
       release(member);
     };
     // One that takes long is waited for as long as its job has time: on a busy machine all of them take long.
-    const opening = noteSlowness(member, openContext(member.own, proxy, request));
+    const opening = noteSlowness(member, find());
     try {
-      const context = await untilAborted(opening, request.signal);
+      const opened = await untilAborted(opening, signal);
+      const { context, proxy } = opened;
       let closing: Promise<void> | undefined;
       const end = async () => {
         await withTimeout(context.close(), SLOW_MS).catch(() => wearOut(member));
-        await leave();
+        await leave(opened);
       };
       return { context, proxy, lost: member.lost.signal, close: () => (closing ??= end()) };
     } catch (error) {
-      opening.then((context) => context.close()).catch(() => undefined);
-      await leave();
-      throw request.signal.aborted
-        ? request.signal.reason
+      opening.then(({ context, proxy }) => Promise.all([context.close(), proxy.close()])).catch(() => undefined);
+      release(member);
+      throw signal.aborted
+        ? signal.reason
         : new LoginFault('capacity', 'The browser did not answer.', { cause: error });
     }
   };
@@ -229,20 +238,6 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       await Promise.all(closings);
     },
   };
-}
-
-function openContext(own: LoginBrowser, proxy: JobProxy, request: SeatRequest): Promise<BrowserContext> {
-  const { storageState, httpCredentials } = request;
-  return own.browser.newContext({
-    proxy: { server: proxy.url },
-    acceptDownloads: false,
-    permissions: [],
-    locale: 'en-US',
-    userAgent: own.userAgent,
-    viewport: { width: 1280, height: 900 },
-    ...(storageState === undefined ? {} : { storageState }),
-    ...(httpCredentials === undefined ? {} : { httpCredentials }),
-  });
 }
 
 /** Throws the signal's reason as soon as there is one; what comes of the work after that goes to `late`. */

@@ -27,6 +27,7 @@ export function openEyes(context: BrowserContext, site: Site) {
     page.on('domcontentloaded', () => documents.set(page, (count += 1)));
   };
   context.on('page', listen);
+  for (const page of context.pages()) listen(page);
 
   const choose = (): Page => {
     const pages = context.pages().filter((page) => !page.isClosed());

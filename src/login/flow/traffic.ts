@@ -138,6 +138,8 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
     });
   };
 
+  for (const page of context.pages()) listen(page);
+
   return {
     submissions,
     dialogs,

@@ -1,0 +1,73 @@
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type { Egress } from '../../egress/egress.ts';
+import type { LoginBrowser } from './browser.ts';
+import { openJobProxy } from './proxy.ts';
+import type { JobProxy } from './proxy.ts';
+
+export type ContextOptions = Pick<BrowserContextOptions, 'storageState' | 'httpCredentials'>;
+
+/** A browser context and its only way out. */
+export type OpenContext = {
+  context: BrowserContext;
+  proxy: JobProxy;
+  /** aborted when its page has crashed before anybody used it */
+  broken: AbortSignal;
+};
+
+/** Opens a context for one job. `ahead`: with an empty page, before anybody needs it. */
+export async function openContext(
+  { own, egress }: { own: LoginBrowser; egress: Egress },
+  options: ContextOptions,
+  ahead = false,
+): Promise<OpenContext> {
+  const proxy = await openJobProxy(egress);
+  try {
+    const context = await own.browser.newContext({
+      proxy: { server: proxy.url },
+      acceptDownloads: false,
+      permissions: [],
+      locale: 'en-US',
+      userAgent: own.userAgent,
+      viewport: { width: 1280, height: 900 },
+      ...options,
+    });
+    const broken = new AbortController();
+    if (ahead) (await context.newPage()).once('crash', () => broken.abort());
+    return { context, proxy, broken: broken.signal };
+  } catch (error) {
+    await proxy.close();
+    throw error;
+  }
+}
+
+/**
+ * One context of a browser that is made before it is needed, and is given out once: starting the process of its page is
+ * a quarter of a login.
+ */
+export function openSpare(from: { own: LoginBrowser; egress: Egress }) {
+  let spare: Promise<OpenContext> | undefined;
+  const close = ({ context, proxy }: OpenContext) => Promise.allSettled([context.close(), proxy.close()]);
+  return {
+    prepare(): void {
+      if (spare !== undefined) return;
+      spare = openContext(from, {}, true);
+      spare.catch(() => undefined);
+    },
+    /** A context with an empty page, or nothing where there is none in order. */
+    async take(): Promise<OpenContext | undefined> {
+      const awaited = spare;
+      spare = undefined;
+      const taken = await awaited?.catch(() => undefined);
+      if (taken === undefined || !taken.broken.aborted) return taken;
+      void close(taken);
+      return undefined;
+    },
+    /** The browser's end is the context's; what is left is the way out. */
+    drop(): void {
+      void spare?.then(({ proxy }) => proxy.close()).catch(() => undefined);
+      spare = undefined;
+    },
+  };
+}
+
+export type Spare = ReturnType<typeof openSpare>;
