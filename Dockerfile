@@ -17,7 +17,14 @@ COPY clients clients
 COPY src src
 COPY operator operator
 COPY sandbox-image/executor sandbox-image/executor
+COPY scripts/compile.ts scripts/compile.ts
+# What is loaded lies compiled in the image: a process starts sooner, and takes 25 MiB less without what strips types. Where
+# the processor is another, or the user, it is not taken, and all is compiled at the start as before.
+ENV NODE_COMPILE_CACHE=/app/node_modules/.cache/capstan/compiled
+RUN mkdir -p "$NODE_COMPILE_CACHE" && chown 1000:1000 "$NODE_COMPILE_CACHE"
 USER 1000:1000
+# Without a role the entry compiles itself, says how it is used and ends.
+RUN node scripts/compile.ts && ! node src/main.ts 2>/dev/null
 EXPOSE 8080
 ENTRYPOINT ["node", "src/main.ts"]
 CMD ["all"]

@@ -56,7 +56,9 @@ function describeTimes(name: string, times: readonly number[]): void {
 
 async function describeMemory(operator: OperatorProcess): Promise<string> {
   const { now, most } = operator.readMemory();
-  return `${now.toFixed(0)} MiB resident (${most.toFixed(0)} at most), ${(await operator.readHeap()).toFixed(0)} of its heap`;
+  const heap = (await operator.readHeap()).toFixed(0);
+  const lateMs = (await operator.readCounter('nodejs_eventloop_lag_max_seconds')) * 1000;
+  return `${now.toFixed(0)} MiB resident (${most.toFixed(0)} at most), ${heap} of its heap; its event loop late by ${milliseconds(lateMs)} at most since the last look`;
 }
 
 async function main(): Promise<void> {

@@ -19,7 +19,7 @@ export type OperatorProcess = {
 
 const SECRETS = '/run/secrets/kubernetes.io/serviceaccount';
 
-/** The role as the chart runs it in a pod: its flags, and the API server and the token found where pods find them. */
+/** The role as image and chart run it in a pod: compiled, with its flags, API server and token found where pods find them. */
 export async function startOperator(cluster: FakeCluster): Promise<OperatorProcess> {
   const account = mkdtempSync(join(tmpdir(), 'capstan-account-'));
   for (const [name, text] of Object.entries(cluster.account)) writeFileSync(join(account, name), text);
@@ -32,6 +32,7 @@ export async function startOperator(cluster: FakeCluster): Promise<OperatorProce
     env: {
       PATH: process.env['PATH'],
       NODE_OPTIONS: readNodeOptions(),
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/capstan/compiled', import.meta.url)),
       KUBERNETES_SERVICE_HOST: hostname,
       KUBERNETES_SERVICE_PORT: port,
       CAPSTAN_KUBERNETES_NAMESPACE: cluster.namespace,

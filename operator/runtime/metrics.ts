@@ -50,9 +50,16 @@ export function openMetrics(): Metrics {
         registers: [],
         collect() {
           this.reset();
+          // Counted first: to set a gauge takes many times as long, and there are thousands of resources.
+          const counts = new Map<string, number>();
           for (const { status } of resources()[kind]) {
             const reason = status?.conditions?.find(({ type }) => type === 'Ready')?.reason ?? 'Unknown';
-            this.inc({ phase: status?.phase ?? 'Unknown', reason });
+            const key = `${status?.phase ?? 'Unknown'}/${reason}`;
+            counts.set(key, (counts.get(key) ?? 0) + 1);
+          }
+          for (const [key, count] of counts) {
+            const [phase = '', reason = ''] = key.split('/');
+            this.set({ phase, reason }, count);
           }
         },
       }),
