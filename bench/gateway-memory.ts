@@ -1,28 +1,67 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { openPostgres } from '../src/backends/db/postgres.ts';
+import { createKey } from '../src/store/keys.ts';
+import { runMigrations } from '../src/store/migrate.ts';
+import { makeScratch } from '../test/support/scratch.ts';
+import { S3_CREDENTIALS, startS3 } from '../test/support/services/s3.ts';
 import { openGatewayParts } from './support/gateway-parts.ts';
 import { printMachine } from './support/figures.ts';
 import { openLoad } from './support/load.ts';
 import { readResident } from './support/processes.ts';
-import { startPostgres } from '../test/support/services/postgres.ts';
+import { startRole } from './support/server.ts';
+import { startStacks } from './support/stacks.ts';
 
 /**
- * Resident memory of the gateway on PostgreSQL over 100,000 requests, half of them streams, and with 1,000 streams that are open and
- * silent. `node bench/gateway-memory.ts [requests] [streams]`
+ * Resident memory of the role `gateway` on PostgreSQL, NATS, Redis and S3 over 100,000 requests, half of them streams, and with
+ * 1,000 streams that are open and silent. `node bench/gateway-memory.ts [requests] [streams] [NODE_OPTIONS]`
  */
 const REQUESTS = Number(process.argv[2] ?? 100_000);
 const STREAMS = Number(process.argv[3] ?? 1000);
 const STEPS = 10;
 const WIDTH = 32;
 
-const parts = openGatewayParts();
-
 printMachine();
+const parts = openGatewayParts();
 const upstream = await parts.start('upstream');
-const postgres = await startPostgres();
-if (postgres === undefined) throw new Error('PostgreSQL is not installed.');
-const gateway = await parts.start('gateway', upstream.url, postgres.url);
+const [, stack] = await startStacks();
+const objects = await startS3();
+if (stack === undefined || objects === undefined) throw new Error('One of the servers is not installed.');
+const s3 = new S3Client({
+  endpoint: new URL(objects.url).searchParams.get('endpoint')!,
+  region: 'us-east-1',
+  forcePathStyle: true,
+  credentials: S3_CREDENTIALS,
+});
+await s3.send(new CreateBucketCommand({ Bucket: 'capstan' }));
+const db = await openPostgres({ url: stack.env['DATABASE_URL']! });
+await runMigrations(db);
+const { key } = await createKey(db, {
+  name: 'b',
+  organization: 'default',
+  scopes: ['inference'],
+  requestsPerMinute: 10_000_000,
+});
+await db.close();
+const scratch = makeScratch('bench-gateway');
+const config = join(scratch, 'capstan.yaml');
+const provider = (more: string) => `{ format: chat-completions, baseUrl: "${upstream.url}/v1"${more} }`;
+writeFileSync(config, `providers:\n  up: ${provider('')}\n  straight: ${provider(', passThrough: true')}\n`);
+const role = await startRole('gateway', {
+  ...stack.env,
+  CAPSTAN_CONFIG: config,
+  CAPSTAN_DATA_DIR: scratch,
+  CAPSTAN_MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  CAPSTAN_OBJECTS: objects.url,
+  AWS_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
+  NODE_OPTIONS: process.argv[4] ?? '',
+});
+const gateway = { url: role.url, pid: role.child.pid ?? 0, key };
 const load = openLoad(WIDTH);
 const buildBody = (model: string, text: string) => (stream: boolean) =>
   JSON.stringify({ model, stream, max_tokens: 9, messages: [{ role: 'user', content: text }] });
@@ -66,4 +105,5 @@ for (let index = 0; index < STREAMS; index += 50) {
 show(`with ${streams.length.toLocaleString('en')} silent streams beside`);
 for (const stream of streams) stream.destroy();
 parts.close();
-await postgres.stop();
+role.child.kill();
+await Promise.all([stack.close(), objects.stop()]);

@@ -6,7 +6,7 @@ import { StartupError } from './errors.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { openLog } from './log.ts';
 import type { BareContext, Started } from './roles/role.ts';
-import { loadRole, readRole } from './roles/table.ts';
+import { prepareRole, readRole } from './roles/table.ts';
 import type { RoleName } from './roles/table.ts';
 
 const WORTHY_KEY = 16;
@@ -61,13 +61,10 @@ async function startOperator(context: BareContext): Promise<Started> {
 }
 
 async function startServing(role: RoleName, context: BareContext): Promise<Started> {
-  const { config, lifecycle, log } = context;
-  const [{ openBackends }, { bootstrapKey }] = await Promise.all([import('./deps.ts'), import('./store/keys.ts')]);
-  // The embedded database starts in a thread of its own while this one loads the role.
-  const opening = openBackends(config, lifecycle, log);
-  const [backends, startRole] = await Promise.all([opening, loadRole(role)]);
-  const key = role === 'worker' ? undefined : await bootstrapKey(backends.db, { key: config.apiKey });
-  const started = await startRole({ ...context, backends });
+  const { config } = context;
+  const [prepared, { bootstrapKey }] = await Promise.all([prepareRole(role, context), import('./store/keys.ts')]);
+  const key = role === 'worker' ? undefined : await bootstrapKey(prepared.db, { key: config.apiKey });
+  const started = await prepared.start();
   if (role === 'all') keepKey(config, key);
   if (key !== undefined) process.stdout.write(`\nAPI key of the organization "default", shown this once: ${key}\n`);
   return started;

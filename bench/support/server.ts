@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { makeScratch } from '../../test/support/scratch.ts';
 
@@ -19,18 +20,17 @@ export type BenchServer = {
 
 const KEY = 'cap_bench_key_0123456789';
 
-export async function startBenchServer(env: Record<string, string> = {}, dataDir?: string): Promise<BenchServer> {
-  const scratch = dataDir ?? makeScratch('bench');
-  const started = performance.now();
-  const child = spawn(process.execPath, ['src/main.ts', 'all'], {
+/** A role of the product in a process of its own, and where it listens. What it says ends up where ours does. */
+export async function startRole(
+  role: string,
+  env: Record<string, string>,
+): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, ['src/main.ts', role], {
     cwd: new URL('../..', import.meta.url),
     env: {
       PATH: process.env['PATH'],
-      CAPSTAN_DATA_DIR: scratch,
       CAPSTAN_PORT: '0',
-      CAPSTAN_API_KEY: KEY,
       CAPSTAN_LOG_LEVEL: 'warn',
-      CAPSTAN_WORKER_CONCURRENCY: '256',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,6 +43,18 @@ export async function startBenchServer(env: Record<string, string> = {}, dataDir
       if (address !== undefined) resolve(address);
     });
     child.once('exit', (code) => reject(new Error(`The server ended with ${code}.`)));
+  });
+  return { child, url };
+}
+
+export async function startBenchServer(env: Record<string, string> = {}, dataDir?: string): Promise<BenchServer> {
+  const scratch = dataDir ?? makeScratch('bench');
+  const started = performance.now();
+  const { child, url } = await startRole('all', {
+    CAPSTAN_DATA_DIR: scratch,
+    CAPSTAN_API_KEY: KEY,
+    CAPSTAN_WORKER_CONCURRENCY: '256',
+    ...env,
   });
   const readyMs = performance.now() - started;
   let key = KEY;

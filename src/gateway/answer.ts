@@ -199,6 +199,11 @@ export async function answerCall(
     },
   );
   const task = { dialect, call, moment, meter, native: findNative(deps, dialect, call, moment, request) };
-  if (call.stream) await sendStream(deps, task, request, reply);
-  else await sendWhole(deps, task, reply);
+  const leave = deps.admission.enter(request.bodyBytes);
+  try {
+    if (call.stream) await sendStream(deps, task, request, reply);
+    else await sendWhole(deps, task, reply);
+  } finally {
+    leave();
+  }
 }

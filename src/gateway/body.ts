@@ -11,10 +11,19 @@ function malformed(message: string): GatewayFault {
   return new GatewayFault('invalid_request', message);
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** bytes of the body as it came */
+    bodyBytes: number;
+  }
+}
+
 /** JSON objects only. Compressed bodies are refused: the limit counts what comes over the wire. */
 export function registerBodyParser(app: FastifyInstance): void {
+  app.decorateRequest('bodyBytes', 0);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    request.bodyBytes = body.length;
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
       return done(malformed('header.content-encoding: compressed requests are not accepted'));

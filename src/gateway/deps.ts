@@ -1,5 +1,6 @@
 import type { HttpDeps, HttpPorts } from '../http/deps.ts';
 import type { GatewayInference } from '../inference/inference.ts';
+import type { Admission } from './admission.ts';
 import type { MeterPorts } from './usage/meter.ts';
 import type { CallMetrics } from './usage/metrics.ts';
 
@@ -9,6 +10,8 @@ export type GatewayPorts = HttpPorts & {
   timing?: GatewayTiming;
   /** told of every call, beside what `/metrics` shows */
   metrics?: CallMetrics;
+  /** bytes of requests under way; absent: by the size of the heap */
+  maxBytesInFlight?: number;
   /** tokens that each key may use in a day; absent: any number */
   tokensPerDay?: number | undefined;
 };
@@ -24,5 +27,6 @@ export type GatewayTiming = {
 /** What every handler gets. */
 export type GatewayDeps = Omit<GatewayPorts, 'metrics'> &
   HttpDeps & {
+    admission: Admission;
     usage: Omit<MeterPorts, 'inference'>;
   };

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
 import { errors } from '../errors.ts';
 import type { Surface } from '../http/server.ts';
+import { openAdmission } from './admission.ts';
 import { answerCall } from './answer.ts';
 import { BODY_LIMIT, registerBodyParser } from './body.ts';
 import type { GatewayDeps, GatewayPorts } from './deps.ts';
@@ -33,7 +34,8 @@ export function buildGatewaySurface(ports: GatewayPorts): Surface {
     const budget = tokensPerDay === undefined ? undefined : buildTokenBudget(ports, tokensPerDay);
     const { metrics: more, ...rest } = ports;
     const metrics = [openGatewayMetrics(http.metrics.registry), ...(more === undefined ? [] : [more])];
-    const deps: GatewayDeps = { ...rest, ...http, usage: { recorder, metrics, budget } };
+    const admission = openAdmission(ports.maxBytesInFlight);
+    const deps: GatewayDeps = { ...rest, ...http, admission, usage: { recorder, metrics, budget } };
     void app.register(async (scope) => {
       registerBodyParser(scope);
       registerRoutes(scope, deps);

@@ -1,13 +1,19 @@
 import type { GatewayPorts } from '../gateway/deps.ts';
 import { buildGateway } from '../gateway/server.ts';
 import { openInference } from '../inference/inference.ts';
+import type { SharedBackends } from './backends/shared.ts';
 import { readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
 /** Clients of the gateway try again by themselves, so it does so less than the worker. */
 const RETRY = { attempts: 2, baseMs: 250, maxMs: 5000 };
 
-export async function openGatewayPorts({ config, backends, lifecycle, log }: RoleContext): Promise<GatewayPorts> {
+export async function openGatewayPorts({
+  config,
+  backends,
+  lifecycle,
+  log,
+}: RoleContext<SharedBackends>): Promise<GatewayPorts> {
   const { providers, models, otel } = config;
   const inference = lifecycle.use(
     'gateway inference',
@@ -20,6 +26,6 @@ export async function openGatewayPorts({ config, backends, lifecycle, log }: Rol
   return { ...ports, metrics: lifecycle.use('otel metrics', openOtelMetrics(otel)) };
 }
 
-export async function startGateway(context: RoleContext): Promise<Started> {
+export async function startGateway(context: RoleContext<SharedBackends>): Promise<Started> {
   return serve(context, 'gateway', buildGateway(await openGatewayPorts(context), readServerOptions(context)));
 }

@@ -9,6 +9,7 @@ import type { ReadForm } from '../login/fallback.ts';
 import { openLoginMetrics } from '../login/metrics.ts';
 import type { LoginMetrics } from '../login/metrics.ts';
 import { buildLogin } from '../login/server.ts';
+import type { SharedBackends } from './backends/shared.ts';
 import { readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
@@ -18,16 +19,16 @@ type Options = {
   warm: boolean;
 };
 
-const opened = new WeakMap<RoleContext, Promise<LoginPorts>>();
+const opened = new WeakMap<RoleContext<SharedBackends>, Promise<LoginPorts>>();
 
 /** What signs in, once a process: agents and callers share its browsers, and are counted together. */
-export function openLoginPorts(context: RoleContext, options: Options): Promise<LoginPorts> {
+export function openLoginPorts(context: RoleContext<SharedBackends>, options: Options): Promise<LoginPorts> {
   const ports = opened.get(context) ?? open(context, options);
   opened.set(context, ports);
   return ports;
 }
 
-async function open(context: RoleContext, { registry, warm }: Options): Promise<LoginPorts> {
+async function open(context: RoleContext<SharedBackends>, { registry, warm }: Options): Promise<LoginPorts> {
   const { config, backends, lifecycle, log } = context;
   const { chromium, searchPath, methods, concurrency } = config.login;
   const program = findChromium(chromium, searchPath);
@@ -44,7 +45,10 @@ async function open(context: RoleContext, { registry, warm }: Options): Promise<
 }
 
 /** Where no model is named, none of what calls models is loaded. */
-async function openReader(context: RoleContext, { countModelCall }: LoginMetrics): Promise<ReadForm | undefined> {
+async function openReader(
+  context: RoleContext<SharedBackends>,
+  { countModelCall }: LoginMetrics,
+): Promise<ReadForm | undefined> {
   const { fallbackModel: model } = context.config.login;
   if (model === undefined) return undefined;
   const { openModels } = await import('./models.ts');
@@ -52,11 +56,11 @@ async function openReader(context: RoleContext, { countModelCall }: LoginMetrics
 }
 
 /** Signs in for agents; no browser runs before the first login. */
-export async function openWebsiteAccounts(context: RoleContext, registry: Registry) {
+export async function openWebsiteAccounts(context: RoleContext<SharedBackends>, registry: Registry) {
   return buildWebsiteAccounts(await openLoginPorts(context, { registry, warm: false }));
 }
 
-export async function startLogin(context: RoleContext): Promise<Started> {
+export async function startLogin(context: RoleContext<SharedBackends>): Promise<Started> {
   const ports = await openLoginPorts(context, { registry: openRegistry(), warm: true });
   return serve(context, 'login', buildLogin(ports, readServerOptions(context)));
 }

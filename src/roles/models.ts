@@ -4,9 +4,9 @@ import type { Inference } from '../inference/model.ts';
 import { openRemoteInference } from '../inference/remote.ts';
 import type { RoleContext } from './role.ts';
 
-const opened = new WeakMap<RoleContext, Promise<Inference>>();
+const opened = new WeakMap<RoleContext<unknown>, Promise<Inference>>();
 
-async function open({ config, lifecycle, log }: RoleContext): Promise<Inference> {
+async function open({ config, lifecycle, log }: RoleContext<unknown>): Promise<Inference> {
   const { providers, models, gateway } = config;
   const inference = lifecycle.use(
     'inference',
@@ -20,7 +20,7 @@ async function open({ config, lifecycle, log }: RoleContext): Promise<Inference>
 }
 
 /** The process's own calls of models, shared by its roles. Throws a `StartupError` for a model that there is none of. */
-export function openModels(context: RoleContext): Promise<Inference> {
+export function openModels(context: RoleContext<unknown>): Promise<Inference> {
   const inference = opened.get(context) ?? open(context);
   opened.set(context, inference);
   return inference;

@@ -1,14 +1,15 @@
 import type { Config } from '../config.ts';
-import type { Backends } from '../deps.ts';
 import { startHttp } from '../http/start.ts';
 import type { HttpServer, ServerOptions } from '../http/server.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import type { Backends } from './backends/all.ts';
 
 export type BareContext = { config: Config; lifecycle: Lifecycle; log: Logger };
 
-export type RoleContext = BareContext & {
-  backends: Backends;
+/** `B`: what the role has of backends. */
+export type RoleContext<B = Backends> = BareContext & {
+  backends: B;
   /** what the role serves on, from the moment it does; with port 0 nobody knows it before */
   address?: string;
 };
@@ -19,11 +20,11 @@ export type Started = { address?: string };
 /** Calls, turns and renders under way have so long when a role is told to end. */
 export const DRAIN_MS = 10_000;
 
-export function readServerOptions({ config }: RoleContext): ServerOptions {
+export function readServerOptions({ config }: BareContext): ServerOptions {
   return { corsOrigins: config.corsOrigins };
 }
 
-export async function serve(context: RoleContext, name: string, app: HttpServer): Promise<Started> {
+export async function serve(context: RoleContext<unknown>, name: string, app: HttpServer): Promise<Started> {
   const { host, port } = context.config;
   const server = context.lifecycle.use(name, await startHttp(app, { host, port }));
   context.address = server.address;

@@ -1,16 +1,35 @@
+import type { Db } from '../backends/db/db.ts';
 import { StartupError } from '../errors.ts';
-import type { RoleContext, Started } from './role.ts';
+import type { BareContext, RoleContext, Started } from './role.ts';
 
-type Start = (context: RoleContext) => Promise<Started>;
+/** A role whose backends are open, and which has yet to start. */
+export type Prepared = { db: Db; start(): Promise<Started> };
+
+type Prepare = (context: BareContext) => Promise<Prepared>;
+
+/** Backends open, above all the embedded database in its thread, while the role is loaded. */
+function prepare<B extends { db: Db }>(
+  open: (context: BareContext) => Promise<B>,
+  load: () => Promise<(context: RoleContext<B>) => Promise<Started>>,
+): Prepare {
+  return async (context) => {
+    const [backends, start] = await Promise.all([open(context), load()]);
+    return { db: backends.db, start: () => start({ ...context, backends }) };
+  };
+}
+
+const openShared = async (context: BareContext) => (await import('./backends/shared.ts')).openShared(context);
+const openStored = async (context: BareContext) => (await import('./backends/stored.ts')).openStored(context);
+const openBackends = async (context: BareContext) => (await import('./backends/all.ts')).openBackends(context);
 
 /** One process, one role; `all` is every role but the operator in one process. Each loads what it runs and no more. */
 const ROLES = {
-  api: async (): Promise<Start> => (await import('./api.ts')).startApi,
-  gateway: async (): Promise<Start> => (await import('./gateway.ts')).startGateway,
-  worker: async (): Promise<Start> => (await import('./worker.ts')).startWorkerRole,
-  login: async (): Promise<Start> => (await import('./login.ts')).startLogin,
-  video: async (): Promise<Start> => (await import('./video.ts')).startVideo,
-  all: async (): Promise<Start> => (await import('./all.ts')).startAll,
+  api: prepare(openBackends, async () => (await import('./api.ts')).startApi),
+  gateway: prepare(openShared, async () => (await import('./gateway.ts')).startGateway),
+  worker: prepare(openBackends, async () => (await import('./worker.ts')).startWorkerRole),
+  login: prepare(openShared, async () => (await import('./login.ts')).startLogin),
+  video: prepare(openStored, async () => (await import('./video.ts')).startVideo),
+  all: prepare(openBackends, async () => (await import('./all.ts')).startAll),
 } as const;
 
 export type RoleName = keyof typeof ROLES;
@@ -23,6 +42,6 @@ export function readRole(name: string | undefined): RoleName | 'operator' {
   throw new StartupError(`Usage: node src/main.ts <role>, where the role is one of ${names}.`);
 }
 
-export function loadRole(name: RoleName): Promise<Start> {
-  return ROLES[name]();
+export function prepareRole(name: RoleName, context: BareContext): Promise<Prepared> {
+  return ROLES[name](context);
 }

@@ -4,10 +4,11 @@ import { buildVideoMaker } from '../video/maker.ts';
 import { openVideo, openVideoPorts } from '../video/open.ts';
 import type { VideoOptions } from '../video/open.ts';
 import { buildVideoServer } from '../video/server.ts';
+import type { StoredBackends } from './backends/stored.ts';
 import { DRAIN_MS, readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
-function readOptions(context: RoleContext): VideoOptions {
+function readOptions(context: RoleContext<StoredBackends>): VideoOptions {
   const { host, port, video } = context.config;
   const { settings, engines, concurrency, publicUrl } = video;
   return {
@@ -22,19 +23,19 @@ function readOptions(context: RoleContext): VideoOptions {
   };
 }
 
-export function openRenderer(context: RoleContext, registry?: Registry): Promise<VideoPorts> {
+export function openRenderer(context: RoleContext<StoredBackends>, registry?: Registry): Promise<VideoPorts> {
   const { backends, lifecycle, log } = context;
   const ports = { ...backends, log, ...(registry === undefined ? {} : { registry }) };
   return openVideo(ports, readOptions(context), lifecycle);
 }
 
 /** Makes videos for agents. Whoever renders them may be another process. */
-export function openVideoMaker(context: RoleContext) {
+export function openVideoMaker(context: RoleContext<StoredBackends>) {
   const { backends, lifecycle, log } = context;
   const options = readOptions(context);
   return buildVideoMaker(() => openVideoPorts({ ...backends, log }, options, lifecycle), options);
 }
 
-export async function startVideo(context: RoleContext): Promise<Started> {
+export async function startVideo(context: RoleContext<StoredBackends>): Promise<Started> {
   return serve(context, 'video', buildVideoServer(await openRenderer(context), readServerOptions(context)));
 }

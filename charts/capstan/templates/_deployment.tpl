@@ -72,6 +72,9 @@ spec:
             - { name: CAPSTAN_PORT, value: "8080" }
             - { name: CAPSTAN_DATA_DIR, value: /tmp/capstan }
             {{- .environment | nindent 12 }}
+            {{- with dig "nodeOptions" "" $values }}
+            - { name: NODE_OPTIONS, value: {{ . | quote }} }
+            {{- end }}
           {{- if and $usesBackends .root.Values.providerKeysSecret }}
           envFrom:
             - secretRef: { name: {{ .root.Values.providerKeysSecret }} }

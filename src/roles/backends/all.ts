@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import type { Db } from '../../backends/db/db.ts';
+import { openProcessSandboxes } from '../../backends/sandbox/process.ts';
+import { findRipgrep } from '../../backends/sandbox/ripgrep.ts';
+import type { Sandboxes } from '../../backends/sandbox/sandbox.ts';
+import { buildSigner } from '../../backends/sandbox/token.ts';
+import type { Config } from '../../config.ts';
+import { errorText } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+import type { MasterKeys } from '../../master-key.ts';
+import { openMcp } from '../../mcp/mcp.ts';
+import { rewrapCredentials } from '../../store/rewrap.ts';
+import { openVaults } from '../../vault/resolve.ts';
+import type { BareContext } from '../role.ts';
+import { openPart, readMasterKey } from './shared.ts';
+import { openStored } from './stored.ts';
+
+export type Backends = Awaited<ReturnType<typeof openBackends>>;
+
+/** All of them, for the roles of the agent service. */
+export async function openBackends(context: BareContext) {
+  const { config, lifecycle, log } = context;
+  const [stored, sandboxes] = await Promise.all([
+    openStored(context),
+    openPart('CAPSTAN_SANDBOX', () => openSandboxes(config, log)),
+  ]);
+  lifecycle.use('sandboxes', sandboxes);
+  const { db, egress, masterKeys } = stored;
+  if (config.masterKeyPrevious !== undefined) void rewrap(db, masterKeys, log);
+  const vaults = openVaults({ db, egress, masterKeys, log });
+  const mcp = lifecycle.use('mcp', openMcp({ egress, vaults, log }, { callTimeoutMs: config.mcpTimeoutMs }));
+  return { ...stored, sandboxes, vaults, mcp };
+}
+
+async function openSandboxes(config: Config, log: Logger): Promise<Sandboxes> {
+  if (config.sandbox === 'kubernetes') {
+    const { openKubernetes, openKubernetesSandboxes } = await loadKubernetes();
+    const kubernetes = await openKubernetes(config.kubernetes);
+    const namespace = config.kubernetesNamespace ?? kubernetes.namespace ?? 'default';
+    const signer = buildSigner(readMasterKey(config));
+    const sandboxes = await openKubernetesSandboxes({ kubernetes, namespace, signer, log });
+    const close = async () => {
+      await sandboxes.close();
+      await kubernetes.close();
+    };
+    return { ...sandboxes, close };
+  }
+  return openProcessSandboxes({
+    dir: join(config.dataDir, 'volumes'),
+    network: config.sandboxNetwork,
+    rgPath: findRipgrep(),
+    allowUnwrapped: config.sandboxUnwrapped,
+    log,
+  });
+}
+
+/** Loaded where it is used: its client is large. */
+async function loadKubernetes() {
+  const [client, sandboxes] = await Promise.all([
+    import('../../kubernetes/client.ts'),
+    import('../../backends/sandbox/kubernetes.ts'),
+  ]);
+  return { ...client, ...sandboxes };
+}
+
+/** After a change of the master key: when nothing is left of the previous one, its setting can go. */
+async function rewrap(db: Db, masterKeys: MasterKeys, log: Logger): Promise<void> {
+  try {
+    log.info(await rewrapCredentials(db, masterKeys), 'credentials are sealed by the current master key');
+  } catch (error) {
+    log.warn({ error: errorText(error) }, 'credentials are not all sealed by the current master key');
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openMemoryBus } from '../../backends/bus/memory.ts';
+import type { Bus } from '../../backends/bus/bus.ts';
+import type { Db } from '../../backends/db/db.ts';
+import type { Limits } from '../../backends/limits/limits.ts';
+import { openMemoryLimits } from '../../backends/limits/memory.ts';
+import type { Config } from '../../config.ts';
+import { openEgress } from '../../egress/egress.ts';
+import { StartupError, errorText } from '../../errors.ts';
+import { buildMasterKeys, ensureMasterKeyFile } from '../../master-key.ts';
+import { findPreparedDatabase } from '../../prepared-database.ts';
+import { clearLeases } from '../../store/leases.ts';
+import { runMigrations } from '../../store/migrate.ts';
+import { ensureEventPartitions } from '../../store/partitions.ts';
+import type { BareContext } from '../role.ts';
+
+/** An SDK costs up to half a second to load, and memory, so only what the configuration names is loaded. */
+const adapters = {
+  pglite: () => import('../../backends/db/pglite.ts'),
+  postgres: () => import('../../backends/db/postgres.ts'),
+  nats: () => import('../../backends/bus/nats.ts'),
+  redis: () => import('../../backends/limits/redis.ts'),
+};
+
+export type SharedBackends = Awaited<ReturnType<typeof openShared>>;
+
+/** What every role that serves works with: picks the adapters that the configuration names, and has the schema in place. */
+export async function openShared({ config, lifecycle }: BareContext) {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const egress = openEgress({ allow: config.egressAllow });
+  const masterKeys = buildMasterKeys(readMasterKey(config), config.masterKeyPrevious);
+  const [db, bus, limits] = await Promise.all([
+    openPart('DATABASE_URL', () => openDatabase(config)),
+    openPart('NATS_URL', () => openBus(config)),
+    openPart('REDIS_URL', () => openLimits(config)),
+  ]);
+  for (const [name, backend] of Object.entries({ db, bus, limits, egress })) lifecycle.use(name, backend);
+  return { db, bus, limits, egress, masterKeys };
+}
+
+export function readMasterKey({ dataDir, masterKey }: Config): string {
+  return masterKey ?? ensureMasterKeyFile(join(dataDir, 'master-key'));
+}
+
+async function openDatabase(config: Config): Promise<Db> {
+  const { databaseUrl: url, databasePool: poolSize, dataDir } = config;
+  const db =
+    url === undefined
+      ? await (
+          await adapters.pglite()
+        ).openPglite({ dataDir: join(dataDir, 'database'), template: findPreparedDatabase() })
+      : await (await adapters.postgres()).openPostgres({ url, poolSize });
+  await runMigrations(db);
+  await ensureEventPartitions(db, new Date());
+  if (db.embedded) await clearLeases(db);
+  return db;
+}
+
+async function openBus({ natsUrl: url }: Config): Promise<Bus> {
+  return url === undefined ? openMemoryBus() : (await adapters.nats()).openNats({ url });
+}
+
+async function openLimits({ redisUrl: url }: Config): Promise<Limits> {
+  return url === undefined ? openMemoryLimits() : (await adapters.redis()).openRedis({ url });
+}
+
+/** A backend that does not answer at start is the operator's to mend: say which one, and stop. */
+export async function openPart<T>(setting: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof StartupError) throw error;
+    throw new StartupError(`The backend of ${setting} cannot be opened: ${errorText(error)}`);
+  }
+}
