@@ -22,9 +22,9 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-/** A worker that talks until it is told to stop: deltas, their message, a tool call. */
+/** A worker that talks until it is told to stop, but no less than enough: deltas, their message, a tool call. */
 async function talk(world: World, sessionId: string, isOver: () => boolean): Promise<void> {
-  for (let round = 0; !isOver(); round += 1) {
+  for (let round = 0; round < 40 || !isOver(); round += 1) {
     const pieces = ['first ', 'second ', `round ${round}`];
     const message = buildEvent({
       type: 'agent.message',
@@ -141,7 +141,7 @@ async function runSuite(world: World, bus: Bus) {
 
 test(
   'a thousand cuts lose and double nothing, on a bus that loses, doubles and reorders',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async () => {
     const database = await openEmbeddedDatabase();
     undo.push(() => database.close());
@@ -158,7 +158,7 @@ test(
 
 const postgres = await findService('postgres');
 const nats = await findService('nats');
-test.runIf(postgres && nats)('nor between processes', { timeout: 120_000 }, async () => {
+test.runIf(postgres && nats)('nor between processes', { timeout: 600_000 }, async () => {
   const database = await openPostgresDatabase(postgres ?? '');
   undo.push(() => database.close());
   const world = await openWorld({ db: database.db, bus: await openNats({ url: nats ?? '' }) });
