@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { findInstallation } from '../../support/cluster/node/installation.ts';
 import type { Installation } from '../../support/cluster/node/installation.ts';
 import { testIsolation } from './isolation.ts';
+import { testMedia } from './media.ts';
 import { testSessions } from './sessions.ts';
 import { testUpgrade } from './upgrade.ts';
 
@@ -23,6 +24,9 @@ describe.skipIf(install === undefined)('Capstan on a real node', () => {
   });
   describe('isolation', () => {
     testIsolation(find);
+  });
+  describe('videos and website logins', () => {
+    testMedia(find);
   });
   describe('the release', () => {
     testUpgrade(find);

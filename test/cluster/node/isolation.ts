@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { waitFor } from '../../support/cluster/cluster.ts';
 import { openConversation } from '../../support/cluster/node/conversation.ts';
 import type { Installation } from '../../support/cluster/node/installation.ts';
+import { findApiServer, probeFrom } from '../../support/cluster/node/probe.ts';
 
 /** Where clouds answer a machine's questions about itself. */
 const METADATA = '169.254.169.254';
@@ -20,23 +21,6 @@ export function testIsolation(find: () => Installation): void {
       )
       .join('; ');
 
-  /** The same from a pod of the control plane, which has Node alone. */
-  const probeFrom = async (deployment: string, places: [string, string][]): Promise<string[]> => {
-    const { kubectl, namespace } = find();
-    const script = `for (const [host, port] of ${JSON.stringify(places)}) {
-      const socket = require('node:net').connect({ host, port: Number(port) });
-      const state = await new Promise((resolve) => {
-        socket.on('connect', () => resolve('open')).on('error', () => resolve('shut'));
-        setTimeout(() => resolve('shut'), 8000);
-      });
-      console.log(state);
-      socket.destroy();
-    }`;
-    const inner = `(async () => {${script}})()`;
-    const out = await kubectl('-n', namespace, 'exec', `deployment/capstan-${deployment}`, '--', 'node', '-e', inner);
-    return out.trim().split('\n');
-  };
-
   test('no database, bus, limits, objects or API of Capstan is reached, while DNS answers', async () => {
     const { namespace } = find();
     const eve = await openConversation(find(), { subjectId: 'eve' });
@@ -46,28 +30,20 @@ export function testIsolation(find: () => Installation): void {
       [`capstan-redis.${namespace}.svc.cluster.local`, '6379'],
       [`capstan-s3.${namespace}.svc.cluster.local`, '7070'],
     ];
-    expect(await probeFrom('api', places)).toEqual(places.map(() => 'open'));
+    expect(await probeFrom(find(), 'api', places)).toEqual(places.map(() => 'open'));
     const names = places.map(([host]) => `getent hosts ${host} >/dev/null && echo found`).join('; ');
     expect((await eve.run(names)).split('\n')).toEqual(places.map(() => 'found'));
     expect((await eve.run(buildProbe(places))).split('\n')).toEqual(places.map(() => 'shut'));
     const api: [string, string] = [`capstan-api.${namespace}.svc.cluster.local`, '80'];
-    expect(await probeFrom('worker', [api])).toEqual(['open']);
+    expect(await probeFrom(find(), 'worker', [api])).toEqual(['open']);
     expect(await eve.run(buildProbe([api]))).toBe('shut');
   });
 
   test('neither the API of Kubernetes nor the metadata address is reached, and there is no token', async () => {
     const { kubectl, namespace } = find();
     const eve = await openConversation(find(), { subjectId: 'eve' });
-    const address = await kubectl('-n', 'default', 'get', 'service/kubernetes', '-o', 'jsonpath={.spec.clusterIP}');
-    const slices = 'get endpointslices -l kubernetes.io/service-name=kubernetes -o'.split(' ');
-    const path = 'jsonpath={.items[0].endpoints[0].addresses[0]} {.items[0].ports[0].port}';
-    const [endpoint = '', port = ''] = (await kubectl('-n', 'default', ...slices, path)).split(' ');
-    const places: [string, string][] = [
-      [address, '443'],
-      [endpoint, port],
-      [endpoint, '10250'],
-    ];
-    expect((await probeFrom('operator', places)).slice(0, 2)).toEqual(['open', 'open']);
+    const places = await findApiServer(find());
+    expect((await probeFrom(find(), 'operator', places)).slice(0, 2)).toEqual(['open', 'open']);
     expect((await eve.run(buildProbe(places))).split('\n')).toEqual(['shut', 'shut', 'shut']);
     expect(await eve.run('ls -R /var/run/secrets /run/secrets 2>/dev/null | wc -l')).toBe('0');
     expect(await eve.run('env | grep -iE "kubernetes|pod_uid|key|token|secret|password" || echo none')).toBe('none');
@@ -98,7 +74,7 @@ export function testIsolation(find: () => Installation): void {
     const fay = await openConversation(find(), { subjectId: 'fay', agentId: eve.agentId });
     await fay.run('echo private > diary');
     const ip = await kubectl('get', 'pod', fay.name, '-o', 'jsonpath={.status.podIP}');
-    expect(await probeFrom('worker', [[ip, '8090']])).toEqual(['open']);
+    expect(await probeFrom(find(), 'worker', [[ip, '8090']])).toEqual(['open']);
     expect(await eve.run(buildProbe([[ip, '8090']]))).toBe('shut');
     expect(await eve.run('ls -A /workspace')).not.toContain('diary');
     expect(await eve.run("grep -c ' /workspace ' /proc/self/mounts")).toBe('1');

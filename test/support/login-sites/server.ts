@@ -137,8 +137,11 @@ export type LoginSites = {
   close(): Promise<void>;
 };
 
-/** Serves each kind below a path of its own name, on a free port of loopback. */
-export async function startLoginSites(kinds: readonly SiteKind[]): Promise<LoginSites> {
+/** Serves each kind below a path of its own name; on a free port of loopback unless told. */
+export async function startLoginSites(
+  kinds: readonly SiteKind[],
+  { host = '127.0.0.1', port: wanted = 0 }: { host?: string; port?: number } = {},
+): Promise<LoginSites> {
   const all = new Map(kinds.map((kind) => [kind.name, { kind, accounts: openAccounts() }]));
   const find = (name: string) => {
     const found = all.get(name);
@@ -155,12 +158,12 @@ export async function startLoginSites(kinds: readonly SiteKind[]): Promise<Login
     };
     answer().catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wanted, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    url: (name) => `http://127.0.0.1:${port}/${name}${find(name).kind.entry ?? '/login'}`,
-    protectedUrl: (name) => `http://127.0.0.1:${port}/${name}/account`,
+    url: (name) => `http://${host}:${port}/${name}${find(name).kind.entry ?? '/login'}`,
+    protectedUrl: (name) => `http://${host}:${port}/${name}/account`,
     accounts: (name) => find(name).accounts,
     reset() {
       for (const { accounts } of all.values()) {

@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildClient } from '../../../../clients/typescript/index.ts';
 import type { Client } from '../../../../clients/typescript/index.ts';
+import { makeScratch } from '../../scratch.ts';
 import { findKubectl } from '../../services/kubernetes.ts';
 import { waitFor } from '../cluster.ts';
+import { SITE, SITE_PORTS } from './site.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan');
@@ -19,7 +21,13 @@ export const IDLE_SECONDS = 75;
 
 /** Capstan in a cluster with nodes, installed by helm from this repository. */
 export type Installation = {
+  /** of the agent service; the others by `findUrl` */
   url: string;
+  /** by the NodePort of a role's Service */
+  findUrl: (role: 'api' | 'video' | 'login') => Promise<string>;
+  /** the address of a node, and the image of the control plane */
+  node: string;
+  image: string;
   key: string;
   client: Client;
   /** of the release, and of the sandboxes */
@@ -27,6 +35,8 @@ export type Installation = {
   sandboxes: string;
   /** Standard output of kubectl, in the namespace of the sandboxes unless the arguments say otherwise. Throws with what it complains of. */
   kubectl: (...args: string[]) => Promise<string>;
+  /** Applies objects, by kubectl. */
+  apply: (...objects: object[]) => Promise<void>;
   helm: (...args: string[]) => Promise<string>;
   /** with the settings of the installation and these besides; resolves when everything is rolled out */
   upgrade: (...sets: string[]) => Promise<void>;
@@ -53,8 +63,8 @@ function findHelm(): string {
 }
 
 /**
- * Installs the chart with its bundled backends. Images are the ones that `make cluster` loads, or those that
- * `CAPSTAN_TEST_IMAGE_REPOSITORY` and `CAPSTAN_TEST_SANDBOX_IMAGE` name. Undefined, with the reason printed, where there
+ * Installs the chart with all roles and its bundled backends. Images are the ones that `make cluster` loads, or those that
+ * `CAPSTAN_TEST_IMAGE_REPOSITORY`, `CAPSTAN_TEST_MEDIA_IMAGE` and `CAPSTAN_TEST_SANDBOX_IMAGE` name. Undefined, with the reason printed, where there
  * is no cluster.
  */
 export async function findInstallation(): Promise<(() => Promise<Installation>) | undefined> {
@@ -75,17 +85,31 @@ async function install(kubeconfig: string): Promise<Installation> {
   };
   const kubectl = (...args: string[]): Promise<string> =>
     run(findKubectl() ?? 'kubectl', args.includes('-n') || args.includes('-A') ? args : ['-n', sandboxes, ...args]);
+  const applyObjects = async (...items: object[]): Promise<void> => {
+    const path = join(makeScratch('objects'), 'list.json');
+    writeFileSync(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    await run(findKubectl() ?? 'kubectl', ['apply', '-f', path]).finally(() =>
+      rmSync(dirname(path), { recursive: true }),
+    );
+  };
   const helm = (...args: string[]): Promise<string> => run(findHelm(), ['-n', namespace, ...args]);
   const version = /^appVersion: *"?([^"\n]+)/m.exec(readFileSync(join(ROOT, 'charts/capstan/Chart.yaml'), 'utf8'))?.[1];
+  const repository = process.env['CAPSTAN_TEST_IMAGE_REPOSITORY'] ?? 'docker.io/library/capstan';
+  const media = process.env['CAPSTAN_TEST_MEDIA_IMAGE'] ?? `docker.io/library/capstan-media:${version}`;
   const settings = [
-    `image.repository=${process.env['CAPSTAN_TEST_IMAGE_REPOSITORY'] ?? 'docker.io/library/capstan'}`,
+    `image.repository=${repository}`,
     `sandbox.image=${process.env['CAPSTAN_TEST_SANDBOX_IMAGE'] ?? `docker.io/library/capstan-sandbox:${version}`}`,
     `sandbox.namespace=${sandboxes}`,
     `sandbox.idleTimeout=${IDLE_SECONDS}`,
-    'api.service.type=NodePort',
+    ...['api', 'video', 'login'].map((role) => `${role}.service.type=NodePort`),
+    ...['video', 'login'].flatMap((role) => [`${role}.enabled=true`, `${role}.image=${media}`]),
     // Two of each role, and a third during an upgrade, on a node of two processors.
-    ...['api', 'worker', 'gateway', 'operator'].map((role) => `${role}.resources.requests.cpu=20m`),
+    ...['api', 'worker', 'gateway', 'operator', 'video', 'login'].map((role) => `${role}.resources.requests.cpu=20m`),
     'gateway.replicas=1',
+    // The one place inside that the website login may reach: by its proxy's rule, and by the network's.
+    `settings.CAPSTAN_EGRESS_ALLOW=${SITE}.${namespace}.svc.cluster.local:80`,
+    `login.network.allow[0].to[0].podSelector.matchLabels.app=${SITE}`,
+    `login.network.allow[0].ports[0].port=${SITE_PORTS.site}`,
   ];
   // The definitions that an earlier installation has left belong to it until another one takes them.
   const options = ['--take-ownership', '--wait', '--timeout', '5m'];
@@ -103,9 +127,13 @@ async function install(kubeconfig: string): Promise<Installation> {
   await kubectl('label', 'namespace', sandboxes, 'pod-security.kubernetes.io/enforce=restricted');
   try {
     await apply('install', settings);
-    const port = await kubectl('-n', namespace, 'get', 'service/capstan-api', '-o=jsonpath={.spec.ports[0].nodePort}');
     const address = 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}';
-    const url = `http://${await kubectl('get', 'nodes', '-o', address)}:${port}`;
+    const node = await kubectl('get', 'nodes', '-o', address);
+    const findUrl = async (role: string): Promise<string> => {
+      const path = '-o=jsonpath={.spec.ports[0].nodePort}';
+      return `http://${node}:${await kubectl('-n', namespace, 'get', `service/capstan-${role}`, path)}`;
+    };
+    const url = await findUrl('api');
     const sealed = await kubectl(
       '-n',
       namespace,
@@ -115,7 +143,9 @@ async function install(kubeconfig: string): Promise<Installation> {
     await waitFor('the API is ready', async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, SLOW_MS);
     const client = buildClient({ baseUrl: url, apiKey: key });
     const upgrade = async (...sets: string[]) => void (await apply('upgrade', [...settings, ...sets]));
-    return { url, key, client, namespace, sandboxes, kubectl, helm, upgrade, close };
+    const image = `${repository}:${version}`;
+    const programs = { kubectl, apply: applyObjects, helm };
+    return { url, findUrl, node, image, key, client, namespace, sandboxes, ...programs, upgrade, close };
   } catch (error) {
     const state = await kubectl('-n', namespace, 'get', 'pods,pvc,events').catch(String);
     await close();
