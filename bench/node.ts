@@ -1,0 +1,76 @@
+/**
+ * Sandboxes on a real node, one at a time: a pod of its own with a new volume, suspension, resumption on the same volume,
+ * a start with a pod that stands ready, and what each costs the API server. The same pod made by hand is the control, and
+ * kubernetes-sigs/agent-sandbox the peer; the arms take turns. Needs `make cluster` and
+ * `scripts/cluster/build-agent-sandbox.sh`.
+ *
+ * Argument: rounds (10).
+ */
+import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { milliseconds, printMachine, quantile } from './support/figures.ts';
+import { openArms } from './support/node-arms.ts';
+import type { Arm } from './support/node-arms.ts';
+import { startNodeCluster } from './support/node-cluster.ts';
+import type { NodeCluster } from './support/node-cluster.ts';
+
+const ROUNDS = Number(process.argv[2] ?? 10);
+/** For what kubelet, scheduler and controllers still write when the sandbox is ready. */
+const SETTLE_MS = 3000;
+
+const figures = new Map<string, number[]>();
+const note = (name: string, value: number): void => void figures.set(name, [...(figures.get(name) ?? []), value]);
+
+/** Notes how long the step took, and after a while how many writes it came to. */
+async function runStep(cluster: NodeCluster, arm: Arm, step: string, run: () => Promise<number>): Promise<void> {
+  await sleep(SETTLE_MS);
+  const before = await cluster.countWrites();
+  note(`${step}: ${arm.name}`, await run());
+  await sleep(SETTLE_MS);
+  note(`${step}: ${arm.name}, writes`, (await cluster.countWrites()) - before);
+}
+
+async function runArm(cluster: NodeCluster, arm: Arm): Promise<void> {
+  await runStep(cluster, arm, 'start with a new volume', () => arm.start());
+  await runStep(cluster, arm, 'suspend', () => arm.suspend());
+  await runStep(cluster, arm, 'resume', () => arm.resume());
+  await arm.remove();
+  const { warm } = arm;
+  if (warm === undefined) return;
+  await warm.prepare();
+  await runStep(cluster, arm, 'start with a pod that stands ready', () => warm.start());
+  await arm.remove();
+}
+
+async function main(): Promise<void> {
+  printMachine();
+  console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
+  const cluster = await startNodeCluster();
+  if (cluster === undefined) {
+    return console.log('Not measured, for want of it: make cluster, scripts/cluster/build-agent-sandbox.sh');
+  }
+  const peers = openArms(cluster);
+  const { arms } = peers;
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // Each begins in turn, so that none always follows the same other.
+      for (let place = 0; place < arms.length; place += 1) {
+        const arm = arms[(round + place) % arms.length];
+        if (arm !== undefined) await runArm(cluster, arm);
+      }
+    }
+  } finally {
+    await peers.close();
+    await cluster.close();
+  }
+  for (const [name, values] of [...figures].sort(([left], [right]) => left.localeCompare(right))) {
+    const unit = name.endsWith('writes') ? (value: number) => value.toFixed(0) : milliseconds;
+    const [p50, p90, most] = [0.5, 0.9, 1].map((part) => unit(quantile(values, part)));
+    console.log(`${name.padEnd(60)} n ${values.length}  p50 ${p50}  p90 ${p90}  most ${most}`);
+  }
+  console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
+}
+
+// What was started ends with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+await main();

@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto';
+import { buildPod } from '../../operator/pod/build.ts';
+import { API_VERSION } from '../../src/contract/resources/common.ts';
+import type { ResourceMeta } from '../../src/contract/resources/common.ts';
+import type { Session } from '../../src/contract/resources/session.ts';
+import type { Volume } from '../../src/contract/resources/volume.ts';
+import { startInformer } from '../../src/kubernetes/informer.ts';
+import type { Informer } from '../../src/kubernetes/informer.ts';
+import { buildListPath } from '../../src/kubernetes/paths.ts';
+import type { Pod } from '../../src/kubernetes/types.ts';
+import { openLog } from '../../src/log.ts';
+import { until } from './kwok.ts';
+import type { NodeCluster } from './node-cluster.ts';
+
+/** One way to get a sandbox. Each step resolves with its milliseconds, from the request to what says that it is ready. */
+export type Arm = {
+  name: string;
+  /** with a new volume */
+  start(): Promise<number>;
+  /** the pod goes, the volume stays */
+  suspend(): Promise<number>;
+  /** a pod again, on the same volume */
+  resume(): Promise<number>;
+  /** with a pod that stands ready; absent where there is no such thing */
+  warm?: { prepare(): Promise<void>; start(): Promise<number> };
+  remove(): Promise<void>;
+};
+
+type Conditioned = {
+  metadata: ResourceMeta;
+  status?: { conditions?: { type: string; status: string }[]; readyReplicas?: number };
+};
+
+const KEY = 'A'.repeat(43);
+const SIZE = '512Mi';
+const AGENTS = 'agents.x-k8s.io/v1beta1';
+const EXTENSIONS = 'extensions.agents.x-k8s.io/v1beta1';
+const log = openLog({ level: 'error', pretty: false });
+const newName = (): string =>
+  randomBytes(13)
+    .toString('hex')
+    .replaceAll(/[ilou]/g, '0');
+const isReady = (object: Conditioned | Pod | undefined): boolean =>
+  object?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+
+/** The same pod in every arm, by the operator's own hand: only who makes it differs. */
+export function openArms({ kubernetes, namespace, image }: NodeCluster): { arms: Arm[]; close(): Promise<void> } {
+  const informers: { close(): Promise<void> }[] = [];
+  /** asked at each change of anything */
+  const looks = new Set<() => void>();
+  const follow = <T extends Conditioned>(path: string): Informer<T> => {
+    const informer = startInformer<T>({ kubernetes, path, strip: (object) => object, log });
+    informer.onChange(() => looks.forEach((look) => look()));
+    informers.push(informer);
+    return informer;
+  };
+  const pathOf = (group: string, plural: string): string => `/apis/${group}/namespaces/${namespace}/${plural}`;
+  const post = (path: string, body: object) => kubernetes.request({ method: 'POST', path, body });
+  const patch = (path: string, spec: object) => kubernetes.request({ method: 'PATCH', path, body: { spec } });
+  const remove = (path: string) => kubernetes.request({ method: 'DELETE', path }).catch(() => undefined);
+  const measure = async (ask: () => Promise<unknown>, holds: () => boolean): Promise<number> => {
+    const begunMs = performance.now();
+    const there = new Promise<number>((resolve) => {
+      const look = (): void => {
+        if (!holds()) return;
+        looks.delete(look);
+        resolve(performance.now() - begunMs);
+      };
+      looks.add(look);
+    });
+    await ask();
+    return there;
+  };
+
+  const paths = {
+    pods: buildListPath(namespace, 'pods'),
+    claims: buildListPath(namespace, 'persistentvolumeclaims'),
+    sessions: buildListPath(namespace, 'sessions'),
+    volumes: buildListPath(namespace, 'volumes'),
+    sandboxes: pathOf(AGENTS, 'sandboxes'),
+    sandboxClaims: pathOf(EXTENSIONS, 'sandboxclaims'),
+    pools: pathOf(EXTENSIONS, 'sandboxwarmpools'),
+    templates: pathOf(EXTENSIONS, 'sandboxtemplates'),
+  };
+  const pods = follow<Pod & Conditioned>(paths.pods);
+  const sessions = follow<Session & Conditioned>(paths.sessions);
+  const volumes = follow<Volume & Conditioned>(paths.volumes);
+  const sandboxes = follow<Conditioned>(paths.sandboxes);
+  const sandboxClaims = follow<Conditioned>(paths.sandboxClaims);
+  const pools = follow<Conditioned>(paths.pools);
+  const gone = (name: string): boolean => pods.get(name) === undefined;
+
+  const options = {
+    image,
+    userNamespaces: false,
+    requests: { cpu: '20m', memory: '64Mi' },
+    limits: { cpu: '2', memory: '2Gi', 'ephemeral-storage': '2Gi' },
+  };
+  /** `claimName`: of a claim that is there; undefined where whoever makes the pod adds the volume `workspace` */
+  const buildSpec = (claimName: string | undefined) => {
+    const metadata = { name: claimName ?? 'none', uid: 'none', namespace } as ResourceMeta;
+    const volume = { metadata, spec: { publicKey: KEY, maxSize: '4Gi', initialSize: SIZE } } as Volume;
+    const owner = { apiVersion: 'v1', kind: 'none', name: 'none', uid: 'none' };
+    // Where all pods of a volume go is the operator's question; there is one node.
+    const { affinity: _, ...spec } = buildPod(volume, options, { name: 'none', owner, labels: {} }).spec;
+    const isOwn = claimName !== undefined;
+    return { ...spec, volumes: spec.volumes?.filter(({ name }) => isOwn || name !== 'workspace') };
+  };
+  const claimSpec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: SIZE } } };
+
+  const buildBare = (): Arm => {
+    let name = '';
+    const make = () =>
+      post(paths.pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: buildSpec(name) });
+    const ready = () => isReady(pods.get(name));
+    const suspend = () =>
+      measure(
+        () => remove(`${paths.pods}/${name}`),
+        () => gone(name),
+      );
+    return {
+      name: 'bare pod',
+      start() {
+        name = `bare-${newName()}`;
+        const metadata = { name, namespace };
+        const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: claimSpec };
+        return measure(() => post(paths.claims, claim).then(make), ready);
+      },
+      suspend,
+      resume: () => measure(make, ready),
+      async remove() {
+        await suspend();
+        await remove(`${paths.claims}/${name}`);
+      },
+    };
+  };
+
+  const buildOwn = (): Arm => {
+    let volumeName = '';
+    let name = '';
+    const identity = { organizationId: 'org_1', agentId: 'agt_1', subjectId: 'ada' };
+    const makeVolume = (more: object) => {
+      volumeName = `vol-${newName()}`;
+      const metadata = { name: volumeName, namespace };
+      const spec = { ...identity, publicKey: KEY, ...more };
+      return post(paths.volumes, { apiVersion: API_VERSION, kind: 'Volume', metadata, spec });
+    };
+    const makeSession = () => {
+      const sessionId = `ses_${newName()}`;
+      name = sessionId.replace('_', '-');
+      const lastActivityAt = new Date().toISOString();
+      const spec = { ...identity, sessionId, volumeName, desiredState: 'Running', lastActivityAt };
+      return post(paths.sessions, { apiVersion: API_VERSION, kind: 'Session', metadata: { name, namespace }, spec });
+    };
+    const runs = () => sessions.get(name)?.status?.phase === 'Running';
+    const want = (desiredState: string) =>
+      patch(`${paths.sessions}/${name}`, { desiredState, lastActivityAt: new Date().toISOString() });
+    return {
+      name: 'capstan',
+      start: () => measure(() => makeVolume({}).then(makeSession), runs),
+      suspend: () =>
+        measure(
+          () => want('Suspended'),
+          () => gone(name),
+        ),
+      resume: () => measure(() => want('Running'), runs),
+      warm: {
+        async prepare() {
+          await makeVolume({ standbyUntil: new Date(Date.now() + 3_600_000).toISOString() });
+          const standby = () => pods.get(volumes.get(volumeName)?.status?.podName ?? '');
+          await until('the standby pod', () => isReady(standby()));
+        },
+        start: () => measure(makeSession, runs),
+      },
+      async remove() {
+        // Before the session: without one, the volume would have another standby pod.
+        await remove(`${paths.volumes}/${volumeName}`);
+        await remove(`${paths.sessions}/${name}`);
+        const isOwn = ({ metadata }: Pod) => metadata.name === name || metadata.name.startsWith(volumeName);
+        await until('its pods are gone', () => !pods.list().some(isOwn));
+      },
+    };
+  };
+
+  const buildPeer = (): Arm => {
+    const POOL = 'pool';
+    let name = '';
+    // Its own word may be of the pod before.
+    const ready = () => isReady(sandboxes.get(name)) && isReady(pods.get(name));
+    const mode = (operatingMode: string) => patch(`${paths.sandboxes}/${name}`, { operatingMode });
+    const isFull = () => pools.get(POOL)?.status?.readyReplicas === 1;
+    return {
+      name: 'agent-sandbox',
+      start() {
+        name = `box-${newName()}`;
+        const spec = {
+          podTemplate: { spec: buildSpec(undefined) },
+          volumeClaimTemplates: [{ metadata: { name: 'workspace' }, spec: claimSpec }],
+        };
+        const body = { apiVersion: AGENTS, kind: 'Sandbox', metadata: { name, namespace }, spec };
+        return measure(() => post(paths.sandboxes, body), ready);
+      },
+      suspend: () =>
+        measure(
+          () => mode('Suspended'),
+          () => gone(name),
+        ),
+      resume: () => measure(() => mode('Running'), ready),
+      warm: {
+        // Its pods that stand ready have volumes of their own: a claim with one for its user starts cold.
+        async prepare() {
+          if (pools.get(POOL) === undefined) {
+            const podTemplate = { spec: buildSpec(undefined) };
+            const volumeClaimTemplates = [{ metadata: { name: 'workspace' }, spec: claimSpec }];
+            const metadata = { name: POOL, namespace };
+            const template = { podTemplate, volumeClaimTemplates, networkPolicyManagement: 'Unmanaged' };
+            await post(paths.templates, { apiVersion: EXTENSIONS, kind: 'SandboxTemplate', metadata, spec: template });
+            const spec = { replicas: 1, sandboxTemplateRef: { name: POOL } };
+            await post(paths.pools, { apiVersion: EXTENSIONS, kind: 'SandboxWarmPool', metadata, spec });
+          }
+          await until('the pool is full', isFull);
+        },
+        start() {
+          name = `claim-${newName()}`;
+          const spec = { warmPoolRef: { name: POOL } };
+          const body = { apiVersion: EXTENSIONS, kind: 'SandboxClaim', metadata: { name, namespace }, spec };
+          return measure(
+            () => post(paths.sandboxClaims, body),
+            () => isReady(sandboxClaims.get(name)),
+          );
+        },
+      },
+      async remove() {
+        await remove(`${name.startsWith('claim') ? paths.sandboxClaims : paths.sandboxes}/${name}`);
+        await until('its pod is gone', () => gone(name) && (pools.get(POOL) === undefined || isFull()));
+      },
+    };
+  };
+
+  return {
+    arms: [buildBare(), buildOwn(), buildPeer()],
+    close: async () => void (await Promise.all(informers.map((informer) => informer.close()))),
+  };
+}
