@@ -8,6 +8,7 @@ import { APIError, OpenAI } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FORMATS, UPSTREAMS, startGateway } from './harness.ts';
 import type { TestGateway } from './harness.ts';
+import { scriptLoop } from './tool-loop.ts';
 
 let gateway: TestGateway;
 let openai: OpenAI;
@@ -23,26 +24,9 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
-const call = (id: string, city: string) =>
-  ({ type: 'tool_call', id, name: 'weather', arguments: JSON.stringify({ city }) }) as const;
-
-/** Asks for two calls at once, then sums up what came back. */
-function scriptLoop(): void {
-  gateway.upstream.script(({ body }) => {
-    const text = JSON.stringify(body);
-    if (text.includes('sunny in Ulm') && text.includes('sunny in Bonn')) {
-      return { reply: { content: [{ type: 'text', text: 'Sunny 🌞 everywhere' }] }, chunkBytes: 7 };
-    }
-    return {
-      reply: { content: [{ type: 'text', text: 'Let me see.' }, call('call_a', 'Ulm'), call('call_b', 'Bonn')] },
-      chunkBytes: 11,
-    };
-  });
-}
-
 describe.each(FORMATS)('over a %s upstream', (format) => {
   const model = UPSTREAMS[format];
-  beforeEach(scriptLoop);
+  beforeEach(() => scriptLoop(gateway));
 
   it('the openai SDK runs tools by chat completions', async () => {
     const runner = openai.chat.completions.runTools({
