@@ -11,37 +11,47 @@ import type { Blow } from '../support/crash/workload.ts';
 const BLOWS = 2;
 const services = await findShared();
 
-describe.runIf(services)('two workers beside an API', { timeout: 120_000 }, () => {
+describe.runIf(services)('two workers beside an API', { timeout: 1_500_000 }, () => {
   let blows = 0;
   let trials = 0;
 
-  async function suffer(seed: number, blow: Blow, keep: Keep) {
-    const result = await runTrial(buildBlows(seed, blow, BLOWS), keep, () => prepareShared(services));
+  async function suffer(seeds: readonly number[], blow: Blow, keep: Keep) {
+    const workloads = seeds.map((seed) => buildBlows(seed, blow, BLOWS));
+    const result = await runTrial(workloads, keep, () => prepareShared(services));
     blows += result.kills;
-    trials += 1;
+    trials += seeds.length;
     return { faults: findFaults(result), isUnknown: hasUnknownOutcome(result) };
   }
 
-  it.each(readSeeds({ first: 2000, trials: 8 }))('one takes over when the other is killed, seed %i', async (seed) => {
-    const { faults } = await suffer(seed, 'kill', keepCluster);
-    expect(faults).toEqual([]);
-  });
-
-  it.each(readSeeds({ first: 3000, trials: 8 }))(
-    'one that wakes up too late changes nothing, seed %i',
-    async (seed) => {
-      const { faults } = await suffer(seed, 'freeze', keepCluster);
+  it.for(readSeeds({ first: 2000, trials: 8 }))(
+    'one takes over when the other is killed, seeds $seeds',
+    async ({ seeds }) => {
+      const { faults } = await suffer(seeds, 'kill', keepCluster);
       expect(faults).toEqual([]);
     },
   );
 
-  it.each(readSeeds({ first: 4000, trials: 6 }))('one that is ended ends what it began, seed %i', async (seed) => {
-    expect(await suffer(seed, 'drain', keepCluster)).toEqual({ faults: [], isUnknown: false });
-  });
+  it.for(readSeeds({ first: 3000, trials: 8 }))(
+    'one that wakes up too late changes nothing, seeds $seeds',
+    async ({ seeds }) => {
+      const { faults } = await suffer(seeds, 'freeze', keepCluster);
+      expect(faults).toEqual([]);
+    },
+  );
 
-  it.each(readSeeds({ first: 5000, trials: 6 }))('a lone server that is ended loses nothing, seed %i', async (seed) => {
-    expect(await suffer(seed, 'drain', keepServer)).toEqual({ faults: [], isUnknown: false });
-  });
+  it.for(readSeeds({ first: 4000, trials: 6 }))(
+    'one that is ended ends what it began, seeds $seeds',
+    async ({ seeds }) => {
+      expect(await suffer(seeds, 'drain', keepCluster)).toEqual({ faults: [], isUnknown: false });
+    },
+  );
+
+  it.for(readSeeds({ first: 5000, trials: 6 }))(
+    'a lone server that is ended loses nothing, seeds $seeds',
+    async ({ seeds }) => {
+      expect(await suffer(seeds, 'drain', keepServer)).toEqual({ faults: [], isUnknown: false });
+    },
+  );
 
   it('suffered nearly every time', () => {
     expect(blows).toBeGreaterThan(trials * 0.9);

@@ -12,15 +12,21 @@ export type Kept = {
   kills(): number;
   faults: string[];
   output(): string;
+  /** The blows of the next workload, from now on; what has not fallen of the last ones never will. */
+  suffer(kills: readonly Kill[]): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type Keep = (env: Record<string, string>, kills: readonly Kill[], model: CrashModel) => Kept;
 
 type Role = 'all' | 'api' | 'worker';
+/** One that comes from outside. */
+type Blowing = Exclude<Kill, { kind: 'statement' }>;
 
 /** Longer than the lease of 1 s that these trials run with. */
 const FREEZE_MS = 1800;
+/** One that a backend never lets start is at fault. */
+const MOST_FAILED_STARTS = 20;
 
 async function strike(server: ServerProcess, blow: Blow): Promise<void> {
   if (blow === 'kill') server.signal('SIGKILL');
@@ -31,14 +37,22 @@ async function strike(server: ServerProcess, blow: Blow): Promise<void> {
   server.signal('SIGCONT');
 }
 
-/** Keeps one process of a role running; each start suffers the next of the kills. */
+/** Keeps one process of a role running; it suffers the first of the kills, and each start after that the next one. */
 function keepProcess(role: Role, env: Record<string, string>, kills: readonly Kill[], model: CrashModel): Kept {
-  const left = [...kills];
+  let left = [...kills];
   const faults: string[] = [];
   const over = new AbortController();
+  /** ends when the blows are those of another workload */
+  let round = new AbortController();
   let current: ServerProcess | undefined;
+  let isServing = false;
+  /** whether the process is to kill itself */
+  let isArmed = false;
+  let isDraining = false;
+  let falling = Promise.resolve();
   let url: string | undefined;
   let struck = 0;
+  let failedStarts = 0;
   let requests = 0;
   let onRequest: (() => void) | undefined;
   model.onRequest(() => {
@@ -46,42 +60,59 @@ function keepProcess(role: Role, env: Record<string, string>, kills: readonly Ki
     onRequest?.();
   });
 
+  const isUp = () => isServing;
   const isOver = () => over.signal.aborted || faults.length > 0;
 
-  /** Resolves when the blow has fallen, or the trial is over. */
-  const endure = async (server: ServerProcess, kill: Exclude<Kill, { kind: 'statement' }>): Promise<void> => {
-    const { signal } = over;
+  /** Resolves when the blow has fallen, or the trial or the round of the blow is over. */
+  const endure = async (server: ServerProcess, kill: Blowing, own: AbortSignal): Promise<void> => {
+    const signal = AbortSignal.any([over.signal, own]);
     if (kill.kind === 'model') {
       const goal = requests + kill.number;
-      await new Promise<void>((resolve) => {
-        signal.addEventListener('abort', () => resolve(), { once: true });
-        onRequest = () => requests >= goal && resolve();
-      });
-      onRequest = undefined;
+      const reached = Promise.withResolvers<void>();
+      const look = () => requests >= goal && reached.resolve();
+      signal.addEventListener('abort', () => reached.resolve(), { once: true });
+      onRequest = look;
+      await reached.promise;
+      if (onRequest === look) onRequest = undefined;
     }
     await sleep(kill.delayMs, undefined, { signal }).catch(() => undefined);
-    if (isOver()) return;
+    if (isOver() || signal.aborted) return;
     struck += 1;
-    await strike(server, kill.blow);
+    isDraining = kill.blow === 'drain';
+    isServing &&= kill.blow === 'freeze';
+    falling = strike(server, kill.blow);
+    await falling;
     // A process that was frozen lives on, and suffers the next one.
-    const next = kill.blow === 'freeze' ? left.shift() : undefined;
-    if (next !== undefined && next.kind !== 'statement') await endure(server, next);
+    const next = kill.blow === 'freeze' && !signal.aborted ? left.shift() : undefined;
+    if (next !== undefined && next.kind !== 'statement') await endure(server, next, own);
   };
 
   const live = async () => {
     while (!isOver()) {
       const kill = left.shift();
+      const own = round.signal;
       const point = kill?.kind === 'statement' ? kill : undefined;
+      isArmed = point !== undefined;
+      isDraining = false;
       const server = spawnServer({ role, env, point });
       current = server;
       const ready = await server.ready;
       if ('url' in ready) url = ready.url;
-      if (kill !== undefined && kill.kind !== 'statement') void endure(server, kill);
+      isServing = 'url' in ready;
+      if (kill !== undefined && kill.kind !== 'statement') void endure(server, kill, own);
       const { code, signal } = await server.ended;
+      isServing = false;
       url = undefined;
-      if (point !== undefined && signal === 'SIGKILL') struck += 1;
-      const asExpected =
-        signal === 'SIGKILL' || (code === 0 && kill !== undefined && 'blow' in kill && kill.blow === 'drain');
+      if (isArmed && signal === 'SIGKILL') struck += 1;
+      // A backend that a busy machine lets wait ends a start; whoever looks after servers begins another one.
+      if (code === 1 && !('url' in ready) && /backend of \w+ cannot be opened/.test(server.output())) {
+        failedStarts += 1;
+        if (failedStarts < MOST_FAILED_STARTS) {
+          if (kill !== undefined) left.unshift(kill);
+          continue;
+        }
+      }
+      const asExpected = signal === 'SIGKILL' || (code === 0 && isDraining);
       if (!asExpected && !over.signal.aborted) faults.push(`${role} ended by itself: ${code}\n${server.output()}`);
       onRequest = undefined;
     }
@@ -93,6 +124,25 @@ function keepProcess(role: Role, env: Record<string, string>, kills: readonly Ki
     kills: () => struck,
     faults,
     output: () => current?.output() ?? '',
+    async suffer(next) {
+      round.abort();
+      round = new AbortController();
+      left = [...next];
+      await falling;
+      // One that is dying of the last blow begins with the first of these by itself.
+      while (!isUp() && !isOver()) await sleep(20);
+      const [first] = left;
+      if (current === undefined || first !== next[0] || isOver()) return;
+      const server = current;
+      const point = first?.kind === 'statement' ? first : null;
+      if (isArmed || point !== null) {
+        isArmed = point !== null;
+        await server.arm(point);
+      }
+      if (server !== current || !isServing) return;
+      left.shift();
+      if (first !== undefined && first.kind !== 'statement') void endure(server, first, round.signal);
+    },
     async stop() {
       over.abort();
       current?.signal('SIGCONT');
@@ -117,6 +167,9 @@ export const keepCluster: Keep = (env, kills, model) => {
       return all.flatMap((kept) => kept.faults);
     },
     output: () => all.map((kept) => kept.output()).join('\n'),
+    async suffer(next) {
+      await Promise.all(workers.map((kept, place) => kept.suffer(place === 0 ? next : [])));
+    },
     async stop() {
       for (const kept of all) await kept.stop();
     },

@@ -1,4 +1,4 @@
-/** Where a server kills itself: at the n-th statement of a kind since its start, before it is sent or once it is done. */
+/** Where a server kills itself: at the n-th statement of a kind since it was armed, which the first is at its start; before it is sent or once it is done. */
 export type CrashPoint = {
   /** `journal`: appends to the log; `write`: anything that changes the database, commits included */
   statement: 'journal' | 'write';
@@ -8,6 +8,9 @@ export type CrashPoint = {
 
 /** Environment variable of the server under test that holds its `CrashPoint` as JSON. */
 export const POINT_VARIABLE = 'CRASH_POINT';
+
+/** What a server prints once it is armed anew. */
+export const ARMED = 'armed';
 
 const STATEMENTS = {
   journal: /write_journal/,

@@ -1,7 +1,12 @@
-/** Loaded with `--import` before a server under test: kills it at the `CrashPoint` that its environment names. */
+/**
+ * Loaded with `--import` before a server under test: kills it at the `CrashPoint` that its environment names, or that a
+ * line of its standard input names later; `null` there disarms it. A line is answered by `ARMED`.
+ */
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
-import { POINT_VARIABLE, matchesPoint } from './point.ts';
+import type { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { ARMED, POINT_VARIABLE, matchesPoint } from './point.ts';
 import type { CrashPoint } from './point.ts';
 
 type Embedded = { id: number; sql: string };
@@ -12,19 +17,29 @@ function die(): never {
   for (;;);
 }
 
-function arm(point: CrashPoint): void {
-  let count = 0;
+let armed: CrashPoint | null = null;
+/** Statements of the kind that is counted, since it was armed. */
+let count = 0;
+/** The embedded database's number of the statement that is the last. */
+let awaited: number | undefined;
+
+function arm(point: CrashPoint | null): void {
+  armed = point;
+  count = 0;
+  awaited = undefined;
+}
+
+function watch(): void {
   /** Whether the statement is the one; it does not return when the end comes before it. */
   const isLast = (sql: unknown): boolean => {
-    if (typeof sql !== 'string' || !matchesPoint(point, sql)) return false;
+    if (armed === null || typeof sql !== 'string' || !matchesPoint(armed, sql)) return false;
     count += 1;
-    if (count !== point.number) return false;
-    if (point.when === 'before') die();
+    if (count !== armed.number) return false;
+    if (armed.when === 'before') die();
     return true;
   };
 
   // The embedded database runs in a thread: statements are messages to it, answers are messages from it.
-  let awaited: number | undefined;
   const post = Object.getOwnPropertyDescriptor(Worker.prototype, 'postMessage')?.value as (...args: unknown[]) => void;
   Worker.prototype.postMessage = function (this: Worker, ...args: unknown[]) {
     const message = args[0] as Partial<Embedded>;
@@ -49,3 +64,10 @@ function arm(point: CrashPoint): void {
 
 const text = process.env[POINT_VARIABLE];
 if (text !== undefined) arm(JSON.parse(text) as CrashPoint);
+watch();
+createInterface({ input: process.stdin }).on('line', (line) => {
+  arm(JSON.parse(line) as CrashPoint | null);
+  process.stdout.write(`${ARMED}\n`);
+});
+// A server lives as long as it wants to, not as long as somebody may write to it.
+(process.stdin as Socket).unref();

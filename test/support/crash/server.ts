@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { findProgram } from '../services/process.ts';
-import { POINT_VARIABLE } from './point.ts';
+import { ARMED, POINT_VARIABLE } from './point.ts';
 import type { CrashPoint } from './point.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
@@ -18,6 +18,8 @@ export type ServerProcess = {
   /** The address once it serves (empty for a role without one), or how it ended before. */
   ready: Promise<{ url: string } | End>;
   ended: Promise<End>;
+  /** Has it kill itself at another point, or at none; resolves when that holds, or when it has ended. */
+  arm(point: CrashPoint | null): Promise<void>;
   signal(name: NodeJS.Signals): void;
   /** the end of what it printed */
   output(): string;
@@ -34,7 +36,7 @@ export function spawnServer(options: {
   const setpriv = findProgram('setpriv');
   const [program, ...prefix] = [...(setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL']), process.execPath];
   const child = spawn(program ?? '', [...prefix, ...QUICK_START, '--import', PRELOAD, MAIN, role], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH ?? '',
       ...env,
@@ -60,9 +62,23 @@ function watch(child: ChildProcess): ServerProcess {
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);
   });
+  // Whoever writes to one that has ended is told by `ended`.
+  child.stdin?.on('error', () => {});
   return {
     ready: Promise.race([listening, ended]),
     ended,
+    async arm(point) {
+      const armed = new Promise<void>((resolve) => {
+        const read = (chunk: Buffer) => {
+          if (!chunk.toString('utf8').split('\n').includes(ARMED)) return;
+          child.stdout?.off('data', read);
+          resolve();
+        };
+        child.stdout?.on('data', read);
+      });
+      child.stdin?.write(`${JSON.stringify(point)}\n`);
+      await Promise.race([armed, ended]);
+    },
     signal: (name) => void child.kill(name),
     output: () => text,
   };

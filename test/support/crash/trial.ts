@@ -17,9 +17,17 @@ import type { Workload } from './workload.ts';
 /** One session when all is over. */
 export type Outcome = DrivenSession & { log: EventEnvelope[]; record: Record<string, unknown>; ledger: string[] };
 
-export type TrialResult = { outcomes: Outcome[]; kills: number; model: CrashModel; faults: string[] };
+export type TrialResult = {
+  outcomes: Outcome[];
+  kills: number;
+  /** workloads during which at least one blow fell */
+  struck: number;
+  model: CrashModel;
+  faults: string[];
+};
 
-const LIMIT_MS = 60_000;
+/** One that does not come to rest is waited for no longer. */
+const LIMIT_MS = 300_000;
 const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/capstan/compiled', import.meta.url));
 
 const TOOLSETS = (terminal: string) => ({
@@ -102,31 +110,38 @@ export type Prepared = {
 };
 
 /**
- * Runs a workload while the server is killed and started again, until every session rests. `env` names the backends;
- * `folder` holds what the server keeps, `check` looks at it once the server has ended.
+ * Runs workloads, one after the other, while the server is killed and started again, each until every session rests. What
+ * the earlier ones have left is looked at after the last. `env` names the backends; `folder` holds what the server keeps,
+ * `check` looks at it once the server has ended.
  */
 export async function runTrial(
-  workload: Workload,
+  workloads: readonly Workload[],
   keep: Keep,
   prepare: (folder: string) => Promise<Prepared>,
 ): Promise<TrialResult> {
   const folder = makeScratch('crash');
   const model = await startCrashModel();
   const { env, check, close } = await prepare(folder);
-  const servers = keep({ ...writeSettings(folder, model), ...env }, workload.kills, model);
+  const servers = keep({ ...writeSettings(folder, model), ...env }, workloads[0]?.kills ?? [], model);
   let over = false;
   const app = openApplication(
     () => servers.url(),
     () => over || servers.faults.length > 0,
   );
   const sessions: DrivenSession[] = [];
+  let struck = 0;
   try {
-    const deadline = performance.now() + LIMIT_MS;
-    for (const plan of workload.sessions) {
-      const id = await createSession(app, plan.agent, plan.name);
-      sessions.push(driveSession(id, plan, app, workload.answers));
+    for (const [place, workload] of workloads.entries()) {
+      if (place > 0) await servers.suffer(workload.kills);
+      const before = servers.kills();
+      const deadline = performance.now() + LIMIT_MS;
+      for (const plan of workload.sessions) {
+        const id = await createSession(app, plan.agent, plan.name);
+        sessions.push(driveSession(id, plan, app, workload.answers));
+      }
+      await waitSettled(sessions.slice(-workload.sessions.length), deadline);
+      if (servers.kills() > before) struck += 1;
     }
-    await waitSettled(sessions, deadline);
     const outcomes = await Promise.all(
       sessions.map(async (session) => ({
         ...session,
@@ -137,7 +152,7 @@ export async function runTrial(
     );
     over = true;
     await servers.stop();
-    return { outcomes, kills: servers.kills(), model, faults: [...servers.faults, ...(await check())] };
+    return { outcomes, kills: servers.kills(), struck, model, faults: [...servers.faults, ...(await check())] };
   } catch (error) {
     over = true;
     const faults = [...servers.faults, ...sessions.flatMap((session) => session.faults)].join('\n');

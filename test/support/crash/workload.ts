@@ -129,8 +129,8 @@ export function buildWorkload(seed: number): Workload {
     seed,
     kills: [first, ...Array.from({ length: more }, () => buildKill(random))],
     sessions: [
-      buildSession(random, 'a', seed % 3 === 0 ? 'free' : 'asking', false),
-      buildSession(random, 'b', 'free', seed % 2 === 0),
+      buildSession(random, `a${seed}`, seed % 3 === 0 ? 'free' : 'asking', false),
+      buildSession(random, `b${seed}`, 'free', seed % 2 === 0),
     ],
     answers: random,
   };
