@@ -57,8 +57,9 @@ function describeTimes(name: string, times: readonly number[]): void {
 async function describeMemory(operator: OperatorProcess): Promise<string> {
   const { now, most } = operator.readMemory();
   const heap = (await operator.readHeap()).toFixed(0);
+  const terms = operator.countTerms();
   const lateMs = (await operator.readCounter('nodejs_eventloop_lag_max_seconds')) * 1000;
-  return `${now.toFixed(0)} MiB resident (${most.toFixed(0)} at most), ${heap} of its heap; its event loop late by ${milliseconds(lateMs)} at most since the last look`;
+  return `${now.toFixed(0)} MiB resident (${most.toFixed(0)} at most), ${heap} of its heap; its event loop late by ${milliseconds(lateMs)} at most since the last look; term ${terms}`;
 }
 
 async function main(): Promise<void> {

@@ -12,6 +12,8 @@ export type OperatorProcess = {
   readMemory(): { now: number; most: number };
   /** MiB of the heap that are in use, garbage not yet collected among them */
   readHeap(): Promise<number>;
+  /** how often it has begun to lead; more than once: it had lost its lease */
+  countTerms(): number;
   /** of a counter, over all its labels that fit */
   readCounter(name: string, labels?: RegExp): Promise<number>;
   stop(): Promise<void>;
@@ -62,6 +64,7 @@ export async function startOperator(cluster: FakeCluster): Promise<OperatorProce
   return {
     readMemory: () => ({ now: readStatus('VmRSS'), most: readStatus('VmHWM') }),
     readHeap: async () => (await readCounter('nodejs_heap_size_used_bytes')) / 2 ** 20,
+    countTerms: () => output.split('"msg":"leading"').length - 1,
     readCounter,
     async stop() {
       child.kill('SIGTERM');

@@ -1,7 +1,10 @@
 import type { ResourceMeta } from '../../src/contract/resources/common.ts';
 
 /** A watch that is silent for 35 s is begun again, so what has not come by then was overtaken by something else. */
-export const FORGET_MS = 60_000;
+const FORGET_MS = 60_000;
+
+/** Whoever waits for the cache looks by himself after this time: nothing then hangs on being told. */
+export const RECHECK_MS = 5000;
 
 /**
  * What was written and is not in the cache yet. While anything is expected of an object, the cache is older than our

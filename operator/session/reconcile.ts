@@ -4,7 +4,7 @@ import { hasStatus } from '../../src/kubernetes/client.ts';
 import { buildPath } from '../../src/kubernetes/paths.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
-import { FORGET_MS } from '../runtime/expectations.ts';
+import { RECHECK_MS } from '../runtime/expectations.ts';
 import { soonest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
@@ -27,7 +27,7 @@ export async function reconcileSession(controller: Controller, name: string): Pr
   const key = expectationKey('sessions', name);
   const keys = [key, ...listPods(controller, session).map((pod) => expectationKey('pods', pod))];
   // The cache is older than what was last written: its event brings this session here again.
-  if (!expectations.areMet(keys, key)) return { requeueMs: FORGET_MS };
+  if (!expectations.areMet(keys, key)) return { requeueMs: RECHECK_MS };
   const input = gather(controller, session);
   if (input.volume === undefined && isFresh(session, input.now)) return { requeueMs: FRESH_MS };
   return act(controller, session, decideSession(input), input.now);

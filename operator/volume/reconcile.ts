@@ -5,7 +5,7 @@ import { errorText } from '../../src/errors.ts';
 import { buildOwner, buildPod } from '../pod/build.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
-import { FORGET_MS } from '../runtime/expectations.ts';
+import { RECHECK_MS } from '../runtime/expectations.ts';
 import { soonest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
@@ -33,7 +33,7 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
     ...pods.map(({ metadata }) => expectationKey('pods', metadata.name)),
   ];
   // The cache is older than what was last written: its event brings this volume here again.
-  if (!expectations.areMet(keys, key)) return { requeueMs: FORGET_MS };
+  if (!expectations.areMet(keys, key)) return { requeueMs: RECHECK_MS };
   const now = new Date();
   const usedBytes = usage.get(volume.metadata.uid);
   const plan = decideVolume({ volume, claim: caches.claims.get(name), pods, usedBytes, now });
