@@ -199,7 +199,7 @@ async function confirm(
       }
       continue;
     }
-    if (performance.now() - at > OUTCOME_MS && traffic.quietMs() > OUTCOME_MS / 4) {
+    if (performance.now() - at > OUTCOME_MS && traffic.quietMs() > OUTCOME_MS / 4 && !traffic.awaits()) {
       throw new LoginFault('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
     }
     await sleep(LOOK_EVERY_MS, undefined, { signal });

@@ -7,12 +7,13 @@ import { removeLeftovers } from '../../src/login/browser/leftovers.ts';
 import { FORM_SITES } from '../support/login-sites/forms.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
+import { SLOW_SITE } from '../support/login-sites/troubles.ts';
 import { byPassword, startTestLogin } from './harness.ts';
 
 let sites: LoginSites;
 
 beforeAll(async () => {
-  sites = await startLoginSites(FORM_SITES.filter(({ name }) => name === 'classic'));
+  sites = await startLoginSites([...FORM_SITES.filter(({ name }) => name === 'classic'), SLOW_SITE]);
 });
 afterAll(() => sites.close());
 beforeEach(() => sites.reset());
@@ -35,6 +36,14 @@ test('ten logins of an organization at a time, none of them before, all come to 
   expect(answers).toEqual(users.map((user) => [user, 200, undefined]));
   // Theirs, and the one that stands ready for the next organization.
   expect(browsers.size).toBeLessThanOrEqual(2);
+  await login.close();
+});
+
+test('a site that has been sent the password is waited for as long as the login has time', async () => {
+  const login = await startTestLogin();
+  const { status, body } = await login.post('/api/login', byPassword(sites.url('slow'), USER, PASSWORD));
+  expect([status, body['details']]).toEqual([200, undefined]);
+  expect(sites.accounts('slow').attempts).toEqual([{ username: USER, ok: true }]);
   await login.close();
 });
 

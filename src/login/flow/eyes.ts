@@ -9,7 +9,13 @@ import type { Site } from '../site.ts';
 import type { Look } from './proof.ts';
 
 /** A look, the words on the page for whoever has to explain a question, and what the plan was made from. */
-export type Sight = Look & { page: Page; text: string; observation: Observation };
+export type Sight = Look & {
+  page: Page;
+  text: string;
+  observation: Observation;
+  /** `performance.now()` when the look began: on a busy machine it tells of a time long ago */
+  at: number;
+};
 
 /** Of the page that Chromium shows in place of one that did not come. */
 const ERROR_HOST = 'chromewebdata';
@@ -42,6 +48,7 @@ export function openEyes(context: BrowserContext, site: Site) {
         signal.throwIfAborted();
         const page = choose();
         const document = documents.get(page) ?? 0;
+        const at = performance.now();
         try {
           const observation = await observePage(page, (url) => site.allows(url));
           if (document !== documents.get(page)) continue;
@@ -53,7 +60,7 @@ export function openEyes(context: BrowserContext, site: Site) {
           }
           const failed = observation.frames[0]?.host === ERROR_HOST;
           const signs = readOutcome(observation);
-          return { url: page.url(), document, failed, plan, signs, page, text, observation };
+          return { url: page.url(), document, failed, plan, signs, page, text, observation, at };
         } catch (error) {
           if (page.isClosed() && context.pages().length === 0) throw error;
           // It went to its next document while it was looked at.

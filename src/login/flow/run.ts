@@ -132,6 +132,8 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
     await submit(sight, last).catch((error: unknown) => {
       if (!isStale(error)) throw error;
     });
+    // The time that a click takes is none that the site has had.
+    pending.at = performance.now();
   };
   const follow = async (sight: Sight, link: string): Promise<void> => {
     if (!input.site.allows(link)) {
@@ -146,9 +148,12 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
     const newCookie = await hasNewCookie(ports.context, input.site, current.cookies);
     const dialogs = traffic.dialogs.map(readMessageCause).filter((cause) => cause !== undefined);
     const attempt = { before: current.before, submissions: traffic.submissions, newCookie, dialogs };
-    const sinceMs = performance.now() - current.at;
+    // What is seen is as old as the look, whatever has happened since.
+    const ageMs = performance.now() - sight.at;
+    const sinceMs = Math.max(0, sight.at - current.at);
+    const calmMs = Math.max(0, traffic.quietMs() - ageMs);
     // Pages that poll are never without a request.
-    const quietMs = traffic.pending() > 0 && traffic.quietMs() < GIVE_UP_MS / 5 ? 0 : traffic.quietMs();
+    const quietMs = traffic.pending() > 0 && calmMs < GIVE_UP_MS / 5 ? 0 : calmMs;
     const verdict = assess(current.sent, sight, attempt, { quietMs, sinceMs });
     const looksDone = verdict.is === 'proven' || (verdict.is === 'pending' && verdict.likely === true);
     if (!looksDone) likely = undefined;
@@ -194,8 +199,11 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
     if (nothingSent && !current.again && sinceMs > RESEND_MS && traffic.pending() === 0) {
       current.again = true;
       await submit({ page: sight.page, plan: { ...sight.plan, submit: undefined } }, lastField(sight));
+      current.at = performance.now();
+      return false;
     }
-    if (sinceMs > GIVE_UP_MS && traffic.quietMs() > GIVE_UP_MS / 3) {
+    // A site that still answers is waited for as long as the login has time.
+    if (sinceMs > GIVE_UP_MS && traffic.quietMs() > GIVE_UP_MS / 3 && !traffic.awaits()) {
       throw new LoginFault('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
     }
     return false;

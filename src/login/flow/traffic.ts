@@ -20,6 +20,8 @@ export type Traffic = {
   dialogs: readonly string[];
   /** documents, scripts and calls under way, of any page; without calls that only wait to hear of something */
   pending(): number;
+  /** a submission since `mark`, or the next document of a page, is not answered yet */
+  awaits(): boolean;
   /** ms since a request of those last began or ended */
   quietMs(): number;
   /** what the top document was answered with; 0 before */
@@ -144,6 +146,7 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
     submissions,
     dialogs,
     pending: () => Array.from(open).filter((entry) => !isListening(entry)).length,
+    awaits: () => Array.from(open.keys()).some((request) => known.has(request) || isTop(request)),
     quietMs: () => performance.now() - lastChange,
     status: () => status,
     mark(secrets) {

@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { randomToken } from '../../../src/crypto.ts';
 import { page, serveAccount } from './server.ts';
 import type { Reply, SiteKind, Visit } from './server.ts';
 import { letters } from './steps.ts';
+
+/** More than the flow gives a page on which nothing happens. */
+const SLOW_MS = 17_000;
 
 const form = (visit: Visit, extra = '', shown = '') => `<h1>Sign in</h1>${shown}
   <form method="post" action="${visit.base}/login"><label>User name <input name="username" autocomplete="username"></label><br>
@@ -74,6 +78,27 @@ const signup: SiteKind = {
       return { to: `${visit.base}/account`, headers: { 'set-cookie': accounts.begin(username) } };
     }
     return serveAccount(visit, accounts) ?? { status: 404 };
+  },
+};
+
+const SEND_BY_SCRIPT = `<script>document.forms[0].onsubmit = async (event) => {
+  event.preventDefault();
+  const { action } = event.target;
+  const answer = await fetch(action, { method: 'POST', body: new URLSearchParams(new FormData(event.target)) });
+  if (answer.ok) location.href = action.replace(/login$/, 'account');
+}</script>`;
+
+/** Answers a login in the end, after longer than a page may stand still. */
+export const SLOW_SITE: SiteKind = {
+  name: 'slow',
+  async serve(visit, accounts) {
+    if (visit.method !== 'POST') {
+      return serveAccount(visit, accounts) ?? { body: page('Sign in', form(visit) + SEND_BY_SCRIPT) };
+    }
+    const username = visit.form.get('username') ?? '';
+    const isRight = accounts.check(username, visit.form.get('password') ?? '');
+    await sleep(SLOW_MS);
+    return isRight ? { body: {}, headers: { 'set-cookie': accounts.begin(username) } } : { status: 401 };
   },
 };
 
