@@ -96,6 +96,23 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
       expect(after.status?.podUid).not.toBe(podUid);
     });
 
+    test('who is late to tell of use, after somebody with a later clock, is served all the same', async () => {
+      const target = newSubject();
+      await run(target, 'true');
+      // Sees nothing of what happens from now on.
+      const watch: Cluster['kubernetes']['watch'] = async function* (_path, _query, signal) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        yield* [];
+      };
+      const own = await openAdapter({ ...cluster, kubernetes: { ...cluster.kubernetes, watch } });
+      const lastActivityAt = new Date(Date.now() + 60_000).toISOString();
+      await api.patch('sessions', nameOf(target.sessionId), { spec: { lastActivityAt } });
+      const taken = await own.acquire(target, NEVER);
+      const call = { callId: newName(), command: 'echo served', timeoutMs: 20_000 };
+      expect((await taken.run(call, NEVER)).output).toBe('served\n');
+      await own.close();
+    });
+
     test('a sandbox out of use is suspended, and the next call brings it back', async () => {
       const target = newSubject();
       await run(target, 'echo kept > file');

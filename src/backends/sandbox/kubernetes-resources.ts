@@ -119,18 +119,16 @@ export function openResources({ kubernetes, namespace, publicKey, log }: Resourc
       const change = {
         spec: { desiredState: 'Running', lastActivityAt: new Date(Math.max(Date.now(), known)).toISOString() },
       };
-      if (sessions.get(name) !== undefined) {
-        try {
-          return await kubernetes.request<Session>({
-            method: 'PATCH',
-            path: buildPath(namespace, 'sessions', name),
-            body: change,
-          });
-        } catch (error) {
-          if (!hasStatus(error, 404)) throw error;
-        }
+      const path = buildPath(namespace, 'sessions', name);
+      const patch = (body: object) => kubernetes.request<Session>({ method: 'PATCH', path, body });
+      try {
+        const woken = sessions.get(name) === undefined ? undefined : await patch(change).catch(ignoreMissing);
+        return woken ?? (await ensure<Session>('sessions', name, buildSession(target, change.spec), change));
+      } catch (error) {
+        // Somebody told of use at the same time, and what was told later came first.
+        if (!hasStatus(error, 422)) throw error;
+        return patch({ spec: { desiredState: 'Running' } });
       }
-      return ensure<Session>('sessions', name, buildSession(target, change.spec), change);
     },
     async touchSession(name) {
       const body = { spec: { lastActivityAt: new Date().toISOString() } };
@@ -165,4 +163,8 @@ export function openResources({ kubernetes, namespace, publicKey, log }: Resourc
       for (const wake of waiting) wake();
     },
   };
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!hasStatus(error, 404)) throw error;
 }

@@ -51,7 +51,10 @@ export function testUpgrade(find: () => Installation): void {
     const upgrading = upgrade('settings.CAPSTAN_LOG_LEVEL=debug', 'operator.logLevel=debug').finally(() => {
       isOver.value = true;
     });
-    await Promise.all([upgrading, asking, working]);
+    // To its end, whatever fails beside it: helm refuses whoever comes between.
+    for (const part of await Promise.allSettled([upgrading, asking, working])) {
+      if (part.status === 'rejected') throw part.reason;
+    }
     await waitFor(
       'the earlier pods are gone',
       async () => {

@@ -20,7 +20,7 @@ export type Conversation = {
 };
 
 export async function openConversation(
-  { client }: Installation,
+  { client, kubectl, namespace }: Installation,
   { subjectId, agentId: given }: { subjectId: string; agentId?: string },
 ): Promise<Conversation> {
   const agentId = given ?? (await createAgent(client));
@@ -55,7 +55,13 @@ export async function openConversation(
         },
         SLOW_MS,
       );
-      return readOutput(news.find(({ type }) => type === 'agent.tool_result'));
+      try {
+        return readOutput(news.find(({ type }) => type === 'agent.tool_result'));
+      } catch (error) {
+        const selector = 'app.kubernetes.io/component=worker';
+        const logs = await kubectl('-n', namespace, 'logs', '-l', selector, '-c', 'worker', '--tail=20').catch(String);
+        throw new Error(`${String(error)}\nWorkers say: ${logs}`, { cause: error });
+      }
     },
   };
 }
