@@ -9,7 +9,7 @@ export type Settings = {
   rgPath: string;
   /** `unix:/path` or `host:port` */
   listen: string;
-  /** processes of one user, where the kernel counts them (`ulimit -u`) */
+  /** processes of one user, where the kernel counts them for this sandbox alone (`ulimit -u`) */
   maxProcesses: number;
   /** the pid namespace is this executor's own: the limit is kept by killing, too */
   ownPids: boolean;

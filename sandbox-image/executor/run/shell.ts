@@ -51,6 +51,15 @@ unset __file
 eval "$__text"
 `;
 
+/**
+ * In the machine's own user namespace, as in most pods, the kernel counts this user's processes in every pod of the node:
+ * a limit of ours would be met by what others do. What bounds them there is `guardCrowd`, and the node.
+ */
+function isUserShared(): boolean {
+  const [inside, outside, count] = readFileSync('/proc/self/uid_map', 'utf8').trim().split(/\s+/).map(Number);
+  return inside === 0 && outside === 0 && count === 2 ** 32 - 1;
+}
+
 /** A `keep` of 0 leaves no trap to fire in a background process. */
 function buildPrelude(keep: boolean, apart: boolean): string {
   const prelude = keep ? PRELUDE : PRELUDE.replace('trap __capstan_keep EXIT\n', '');
@@ -111,7 +120,7 @@ export function openShell(settings: Settings): Shell {
       __call: call,
       __base: settings.stateDir,
       __keep: keep ? '1' : '0',
-      __processes: String(settings.maxProcesses),
+      __processes: isUserShared() ? 'hard' : String(settings.maxProcesses),
       __memory: String(settings.maxMemoryMb * 1024),
     };
     const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
