@@ -3,12 +3,14 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { openLocalSandboxes } from '../support/sandbox.ts';
 import { makeScratch } from '../support/scratch.ts';
 
 // Whoever opens sandboxes clears away what the dead have left; no other test file is to do it first.
-process.env['TMPDIR'] = makeScratch('orphans');
+const folder = makeScratch('orphans');
+process.env['TMPDIR'] = folder;
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const HOLDER = `
 import { openProcessSandboxes } from './src/backends/sandbox/process.ts';
