@@ -11,6 +11,7 @@ PACKAGES=(
   radicale
   deluge-web
   python3-django python3-django-allauth
+  redmine-sqlite
   # Mailboxes that codes and links are read from.
   dovecot-imapd openssl
   python3-flask-security python3-flask-sqlalchemy python3-flask-mail python3-pyotp python3-qrcode

@@ -5,6 +5,7 @@ import { PASSWORD, countAttempts, isInstalled, startApp } from './app.ts';
 import type { RunningApp } from './app.ts';
 import { DJANGO } from './apps/django.ts';
 import { FLASK, FLASK_LINKS, PEOPLE, SECRET } from './apps/flask.ts';
+import { CAREFUL, CAREFUL_SECRET, REDMINE } from './apps/redmine.ts';
 import type { Knock } from './front.ts';
 import { findInMail, openMailbox } from './mail.ts';
 import type { Mailbox } from './mail.ts';
@@ -136,5 +137,39 @@ describe.skipIf(!isInstalled(FLASK_LINKS))('flask-security without passwords', (
     const done = await login.post(readChallenge(asked, 'magic_link'), { link });
     expect(done.status).toBe(200);
     await expectInside(done, 200, '/account', `For ${email}`);
+  });
+});
+
+describe.skipIf(!isInstalled(REDMINE))('Redmine', () => {
+  beforeAll(async () => {
+    running = await startApp(REDMINE, mailbox.port);
+  });
+  afterAll(() => running.stop());
+
+  test('makes an account that is activated by letter, and signs in with it', async () => {
+    const email = 'new@example.com';
+    const asked = await login.post('/api/signup', {
+      signup_method: 'email',
+      domain: `${running.url}/account/register`,
+      cred: { email, username: 'newcomer' },
+      additionalFields: { 'First name': 'New', 'Last name': 'Comer' },
+    });
+    const challenge = readChallenge(asked, 'email_verification');
+    const done = await login.post(challenge, { link: await waitForMail(email, LINK) });
+    await expectInside(done, 201, '/my/account', 'Logged in as');
+    expect(countAttempts(running, posts('/account/register'))).toBe(1);
+  });
+
+  test('asks for the code of an authenticator, and tells a wrong one', async () => {
+    const ask = (totpSecret: string) =>
+      login.post('/api/login', {
+        domain: `${running.url}/login`,
+        loginMethod: 'totp',
+        cred: { username: CAREFUL, password: PASSWORD, totpSecret },
+        useCache: false,
+      });
+    await expectInside(await ask(CAREFUL_SECRET), 200, '/my/account', 'Logged in as');
+    const { status, body } = await ask('AAAABBBBCCCCDDDD');
+    expect([status, body['error']]).toEqual([422, 'invalid_code']);
   });
 });

@@ -8,6 +8,7 @@ import { DJANGO } from './apps/django.ts';
 import { DOKUWIKI } from './apps/dokuwiki.ts';
 import { DELUGE } from './apps/downloads.ts';
 import { FLASK, PEOPLE } from './apps/flask.ts';
+import { REDMINE } from './apps/redmine.ts';
 import type { Knock } from './front.ts';
 import { openLogin, visit } from './replay.ts';
 
@@ -75,6 +76,14 @@ const CASES: Case[] = [
     inside: '/account',
     sees: reads('Minutes of the board'),
     username: PEOPLE.password,
+    isAttempt: ({ method, path }) => method === 'POST' && path.startsWith('/login'),
+  },
+  {
+    app: REDMINE,
+    entry: '/login',
+    inside: '/my/account',
+    sees: reads('Logged in as'),
+    username: USER,
     isAttempt: ({ method, path }) => method === 'POST' && path.startsWith('/login'),
   },
 ];

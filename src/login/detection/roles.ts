@@ -76,7 +76,10 @@ function findTokenRole(tokens: readonly string[]): FieldRole | undefined {
 /** Names run together, as programs write them: `txtusername`, `loginemail`. */
 const RUN_TOGETHER: readonly (readonly [FieldRole, RegExp])[] = [
   ['captcha', /captcha/],
-  ['code', /(?:^|[^a-z])(?:otp|totp|mfa|2fa)|otp(?:code|input|\d)?$|onetimecode|verif(?:y|ication)code/],
+  [
+    'code',
+    /(?:^|[^a-z])(?:otp|totp|mfa|2fa|twofa|twofactor)|otp(?:code|input|\d)?$|onetimecode|verif(?:y|ication)code/,
+  ],
   ['search', /search|suche|buscar/],
   ['email', /e?mail(?!er|list)/],
   ['username', /user(?!agent|type|role)|login|logon|account|kundennr|cust(?:omer)?id/],
@@ -137,6 +140,9 @@ const TOPICS: readonly (readonly [FieldRole, Matcher])[] = [
   ['full-name', is.fullName],
 ];
 
+/** A field that is called a code and nothing else: codes of countries, vouchers and the like say which. */
+const BARE_CODE = /^(?:code|codigo|codice|kod|kode|koodi|код|コード|代码|코드)$/;
+
 const TYPES: Readonly<Record<string, FieldRole>> = { email: 'email', tel: 'phone', search: 'search', date: 'birth' };
 const NO_NAMES = new Set(['textarea', 'div', 'span', 'p']);
 
@@ -162,6 +168,7 @@ function decideText(element: ElementDescription, texts: Texts): Role {
   const isMany = [is.email, is.phone, is.username].filter((matches) => matches(texts.shown)).length > 1;
   if (isMany && shown !== 'code' && shown !== 'card') return build('username', 4);
   if (shown !== undefined) return build(shown, 4);
+  if (BARE_CODE.test(texts.shown)) return build('code', 2);
   if (named !== undefined) return build(named, 4);
   const together = RUN_TOGETHER.find(([, pattern]) => pattern.test(`${element.name} ${element.htmlId}`.toLowerCase()));
   if (together) return build(together[0], 3);

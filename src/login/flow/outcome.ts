@@ -71,7 +71,10 @@ export function buildFault(cause: FailureCause, sent: Sent): LoginFault {
 export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Verdict {
   const calmNow = calm.quietMs >= CALM_MS;
   const stays = calm.quietMs >= STAY_MS && calm.sinceMs >= STAY_MS;
-  const { signs, veto, broken } = weigh(look, attempt, stays);
+  const { signs, veto: cause, broken } = weigh(look, attempt, stays);
+  // A new account is not verified as long as its letter is on the way.
+  const isExpected = sent === 'registration' && cause === 'unverified' && look.signs.sent !== undefined;
+  const veto = isExpected ? undefined : cause;
   const codeAgain = look.plan.kind === 'one-time-code' && look.plan.reason === 'fill';
   if (sent === 'code' && codeAgain && (veto !== undefined ? calmNow : stays && isNewOrEmptied(look, attempt))) {
     if (veto === undefined || ['wrong-code', 'wrong-credentials', 'error', 'field-rejected'].includes(veto)) {

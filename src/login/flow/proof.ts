@@ -35,7 +35,7 @@ export type Proof = {
 
 const FORMS = new Set(['login', 'username-first', 'password-step', 'one-time-code']);
 const LOGIN_PATH =
-  /(?:^|[/_.?=&-])(?:log-?in|log-?on|sign-?in|signon|auth(?:enticate|entication)?|sessions?(?:\/new)?|connexion|anmeld\w*|acceso|entrar|sso)(?:$|[/_.?=&-])/i;
+  /(?:^|[/_.?=&-])(?:log-?in|log-?on|sign-?in|signon|auth(?:enticate|entication)?|sessions?(?:\/new)?|2fa|two-?fa|two-?factor|mfa|otp|totp|connexion|anmeld\w*|acceso|entrar|sso)(?:$|[/_.?=&-])/i;
 
 /** A form to sign in with is on the page. */
 export function hasLoginForm({ plan, signs }: Look): boolean {

@@ -94,3 +94,10 @@ export async function plan(page: Page): Promise<NamedPlan> {
 export async function readSigns(page: Page): Promise<OutcomeSigns> {
   return readOutcome(await observe(page));
 }
+
+export type Case = readonly [name: string, html: string, expected: Partial<NamedPlan>];
+
+export const LOGIN = { kind: 'login', reason: 'fill', username: 'u', password: 'p', submit: 's' } as const;
+export const NOTHING = { username: undefined, password: undefined, code: [] };
+export const FIELDS = `<input id=u name=username><input id=p type=password name=password>`;
+export const SIMPLE = `<form>${FIELDS}<button id=s>Log in</button></form>`;

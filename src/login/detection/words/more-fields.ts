@@ -1,7 +1,7 @@
 import type { Words } from './fields.ts';
 
 export const CODE: Words = {
-  en: 'otp|totp|2fa|mfa|tfa|one time code|one time password|one time passcode|onetimecode|verification code|verify code|verificationcode|verification number|security code|authentication code|auth code|authenticator code|authentication token|authenticator|sms code|login code|sign in code|email code|confirmation code|access code sent|two factor*|second factor|2 step|two step|6 digit|six digit|digit code|token code|identification code|passcode sent|vcode|vercode|smscode|recovery code|backup code|mfacode',
+  en: 'otp|totp|2fa|mfa|tfa|twofa|one time code|one time password|one time passcode|onetimecode|verification code|verify code|verificationcode|verification number|security code|authentication code|auth code|authenticator code|authentication token|authenticator|sms code|login code|sign in code|email code|confirmation code|access code sent|two factor*|second factor|2 step|two step|6 digit|six digit|digit code|token code|identification code|passcode sent|vcode|vercode|smscode|recovery code|backup code|mfacode',
   de: 'einmalcode|einmalpasswort|bestatigungscode|sicherheitscode|verifizierungscode|anmeldecode|authentifizierungscode|mtan|tan|zwei faktor*|freigabecode',
   fr: 'code de verification|code de securite|code a usage unique|code de confirmation|code recu|double authentification|code d authentification|code sms',
   es: 'codigo de verificacion|codigo de seguridad|codigo de un solo uso|codigo de confirmacion|codigo sms|codigo de autenticacion',
