@@ -14,6 +14,7 @@ import { openOperator } from '../support/cluster/operator.ts';
 const found = await findCluster();
 const SEED = 20_261_121;
 const ROUNDS = 25;
+const KINDS = ['throttled', 'broken', 'unsent', 'unanswered', 'watchCut', 'watchExpired'] as const;
 /** so short that leaders change within the test */
 const LEASE = { durationMs: 4000, deadlineMs: 2500, retryMs: 100 };
 
@@ -52,16 +53,15 @@ describe.skipIf(found === undefined)('operators whose API server does not behave
 
   test(`429, 500, lost requests, lost answers, watches that are cut and too old: all settles, and no session has two pods (seed ${SEED})`, async () => {
     for (const { proxy } of sides) proxy.disturb(0.15);
-    for (let round = 0; round < ROUNDS; round += 1) await run(`round ${round}`, 1 + Math.floor(random() * 3));
-    for (const { proxy } of sides) proxy.disturb(0);
-    // It would show nothing if nothing had happened.
-    for (const kind of ['throttled', 'broken', 'unsent', 'unanswered', 'watchCut', 'watchExpired'] as const) {
-      expect([kind, sides.reduce((sum, { proxy }) => sum + proxy.counts[kind], 0)]).toEqual([
-        kind,
-        expect.toSatisfy((count: number) => count > 2),
-      ]);
+    const count = (kind: (typeof KINDS)[number]) => sides.reduce((sum, { proxy }) => sum + proxy.counts[kind], 0);
+    // It would show nothing if nothing had happened; how often a watch begins is up to the machine.
+    const isEnough = () => KINDS.every((kind) => count(kind) > 2);
+    for (let round = 0; round < ROUNDS || !isEnough(); round += 1) {
+      await run(`round ${round}`, 1 + Math.floor(random() * 3));
     }
+    for (const { proxy } of sides) proxy.disturb(0);
     await run('in quiet again', 2);
+    expect(node.violations).toEqual([]);
   }, 300_000);
 
   test('while the API server restarts nothing is lost, and all goes on when it is back', async () => {
@@ -71,7 +71,7 @@ describe.skipIf(found === undefined)('operators whose API server does not behave
     await waitFor('nobody leads', () => leader() === undefined);
     for (const { proxy } of sides) proxy.restore();
     await run('after the restart', 2);
-    expect(leader()).toBeDefined();
+    await waitFor('a leader', leader);
     for (const { proxy } of sides) expect(proxy.counts.refused).toBeGreaterThan(0);
   });
 
