@@ -95,7 +95,7 @@ make_bases() {
 # --- images
 
 make_capstan() {
-  is_fresh capstan Dockerfile package.json package-lock.json bin clients src operator sandbox-image/executor && return
+  is_fresh capstan Dockerfile package.json package-lock.json bin clients src operator sandbox-image/executor scripts/compile.ts && return
   build "docker.io/library/capstan:$VERSION" --file Dockerfile .
   save capstan "docker.io/library/capstan:$VERSION"
 }
@@ -109,7 +109,7 @@ make_media() {
 }
 
 make_sandbox() {
-  is_fresh sandbox sandbox-image package.json src/contract/executor.ts && return
+  is_fresh sandbox sandbox-image package.json src/contract/executor.ts src/contract/executor-link.ts && return
   build "docker.io/library/capstan-sandbox:$VERSION" --file sandbox-image/Dockerfile .
   save sandbox "docker.io/library/capstan-sandbox:$VERSION"
 }
