@@ -87,6 +87,7 @@ it.for(CASES)(
   'a secret of a vault that a session used is nowhere: %s',
   { timeout: 300_000 },
   async ([, shared], test) => {
+    // Where no servers are installed; CAPSTAN_REQUIRE_ALL=1 makes of that a failure before.
     if (shared && servers === undefined) return test.skip();
     const folder = makeScratch('canary');
     const dataDir = join(folder, 'data');
