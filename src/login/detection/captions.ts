@@ -1,7 +1,9 @@
 import type { ElementDescription } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
 import { FORGOT, NEXT, REGISTER, SIGN_IN } from './words/actions.ts';
+import { PASSWORD } from './words/fields.ts';
 import { CODE, NEW, SEARCH } from './words/more-fields.ts';
+import { SENT } from './words/more-outcomes.ts';
 import { CONSENT, LOGOUT, REFUSE, SUBSCRIBE } from './words/more-actions.ts';
 import { CHECKOUT, GUEST, MINOR, OTHER_WAYS } from './words/traits.ts';
 
@@ -10,7 +12,9 @@ export const says = {
   register: buildMatcher(REGISTER),
   forgot: buildMatcher(FORGOT),
   next: buildMatcher(NEXT),
+  password: buildMatcher(PASSWORD),
   code: buildMatcher(CODE),
+  sent: buildMatcher(SENT),
   fresh: buildMatcher(NEW),
   search: buildMatcher(SEARCH),
   subscribe: buildMatcher(SUBSCRIBE),

@@ -123,12 +123,18 @@ function planSection(verdict: Verdict): LoginPlan {
   const password = kind === 'login' || kind === 'password-step' ? findPassword(verdict) : undefined;
   if (password === 'ambiguous') return refuse(verdict, 'ambiguous');
   const username = kind === 'login' || kind === 'username-first' ? findUsername(verdict, password) : undefined;
-  const code = kind === 'one-time-code' ? signs.texts.filter(({ role }) => role.role === 'code') : [];
+  const named = signs.texts.filter(({ role }) => role.role === 'code');
+  const code = kind !== 'one-time-code' ? [] : named.length > 0 ? named : signs.texts;
   return buildFill(verdict, { kind, username, password, code });
 }
 
 /** The fields of a section that are to be filled, and what kind of form they make it. */
-export type Filled = { kind: PageKind; username: Field | undefined; password: Field | undefined; code: Field[] };
+export type Filled = {
+  kind: PageKind;
+  username: Field | undefined;
+  password: Field | undefined;
+  code: readonly Field[];
+};
 
 function buildFill(verdict: Verdict, { kind, username, password, code }: Filled): LoginPlan {
   const { section, signs } = verdict;

@@ -38,13 +38,28 @@ function isCodeAndPassword({ texts, passwords, count }: Signs): boolean {
   return codes > 0 && codes + passwords.length === texts.length && count('password') === 1;
 }
 
-function decideWithPassword(signs: Signs): PageKind {
+/** Characters of a page that does nothing but ask for one thing. */
+const MAX_STEP_TEXT = 600;
+const BARE_CODE = /(?:^| )(?:code|codigo|codice|kod|kode|koodi|код)(?: |$)/;
+
+/** One field whose own names and label say nothing, on a page that speaks of a code. */
+function isUnnamedCode({ frame }: Section, signs: Signs): boolean {
+  const [field, ...others] = signs.texts;
+  if (field === undefined || others.length > 0 || field.element.tag !== 'input' || saysRegister(signs)) return false;
+  if (field.element.type === 'password' ? says.password(readTexts(field.element).all) : field.role.certainty > 1)
+    return false;
+  if (signs.hasWord('code')) return true;
+  const text = frame.text.length > MAX_STEP_TEXT ? '' : normalizeText(frame.text);
+  return says.code(text) || (says.sent(text) && BARE_CODE.test(text));
+}
+
+function decideWithPassword(section: Section, signs: Signs): PageKind {
   const { passwords, count, score } = signs;
   const fresh = countAll(signs, 'new-password', 'password-again');
   const current = passwords.filter(({ role }) => role.role === 'password');
   const identity = countAll(signs, 'username', 'email', 'phone', 'given-name', 'full-name');
   const freshKind = signs.hasWord('register') ? 'registration' : 'recovery';
-  if (isCodeAndPassword(signs)) return 'one-time-code';
+  if (isCodeAndPassword(signs) || isUnnamedCode(section, signs)) return 'one-time-code';
   if (count('card') > 0 && (identity === 0 || signs.hasWord('checkout'))) return 'checkout';
   if (fresh > 0 && current.some(({ role }) => role.current) && identity <= 1) return 'change';
   if (fresh > 1 && current.length === 1 && identity <= 1 && !signs.hasWord('register')) return 'change';
@@ -126,6 +141,7 @@ function decideWithoutPassword(section: Section, signs: Signs): PageKind {
     if (saysRegister(signs)) return 'registration';
     return others.length === 0 && !isOneDigit ? 'one-time-code' : 'other';
   }
+  if (isUnnamedCode(section, signs)) return 'one-time-code';
   if (count('search') > 0 && countAll(signs, 'email', 'username') === 0) return 'search';
   const personal = countAll(signs, 'given-name', 'family-name', 'full-name', 'address', 'birth');
   if (personal > 0 || texts.some(({ element }) => element.tag === 'textarea')) {
@@ -141,7 +157,7 @@ function decideWithoutPassword(section: Section, signs: Signs): PageKind {
 /** What a section is for. */
 export function decideKind(section: Section): Verdict {
   const signs = readSigns(section);
-  const kind = signs.passwords.length > 0 ? decideWithPassword(signs) : decideWithoutPassword(section, signs);
+  const kind = signs.passwords.length > 0 ? decideWithPassword(section, signs) : decideWithoutPassword(section, signs);
   const bonus = kind === 'login' ? 4 : kind === 'password-step' ? 2 : 0;
   return { section, kind, signs, score: signs.score + bonus };
 }

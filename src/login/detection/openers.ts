@@ -1,12 +1,16 @@
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
-import type { Opener } from './plan.ts';
+import type { Opener, Way } from './plan.ts';
 import { EMAIL, PASSWORD, USERNAME } from './words/fields.ts';
+import { LINK } from './words/more-outcomes.ts';
 
 const isPassword = buildMatcher(PASSWORD);
 const isName = buildMatcher({ ...EMAIL });
 const isUser = buildMatcher(USERNAME);
+const isLink = buildMatcher(LINK);
+/** Beside a way to sign in the bare word says enough. */
+const BARE_CODE = /(?:^| )(?:code|codigo|codice|kod|kode|koodi|код)(?: |$)/;
 const MAX_CAPTION = 40;
 const MAX_OPENERS = 5;
 const SIGN_IN_PATH =
@@ -26,7 +30,15 @@ function isMethod(text: string): boolean {
   );
 }
 
-function rate(element: ElementDescription): { kind: Opener['kind']; rating: number } | undefined {
+function findWay(text: string): Way | undefined {
+  if (says.code(text) || BARE_CODE.test(text)) return 'code';
+  if (isLink(text)) return 'link';
+  return isPassword(text) ? 'password' : undefined;
+}
+
+type Rated = Omit<Opener, 'id'> & { rating: number };
+
+function rate(element: ElementDescription): Rated | undefined {
   const text = normalizeText(element.text || element.ariaLabel || element.title);
   if (text.length > MAX_CAPTION || element.leaves) return undefined;
   const caption = decideCaption(element);
@@ -38,7 +50,10 @@ function rate(element: ElementDescription): { kind: Opener['kind']; rating: numb
     return { kind: 'sign-in', rating: 6 + inPlace + path + (isButton ? 1 : 0) - text.length / 20 };
   }
   const isWay = (caption === 'next' || caption === 'unknown') && isMethod(text) && text.includes(' ');
-  if (isWay && isButton) return { kind: 'method', rating: isPassword(text) ? 5 : 4 };
+  if (isWay && isButton) {
+    const way = findWay(text);
+    return { kind: 'method', rating: way === 'password' ? 5 : 4, ...(way && { way }) };
+  }
   if (element.control === 'link' && SIGN_IN_PATH.test(element.path) && caption === 'unknown')
     return { kind: 'sign-in', rating: 3 };
   return undefined;
@@ -50,7 +65,7 @@ export function findOpeners(observation: Observation): Opener[] {
     .flatMap(({ elements }) => elements)
     .filter((element) => (element.control === 'button' || element.control === 'link') && isSeen(element))
     .map((element) => ({ id: element.id, ...rate(element) }))
-    .filter((found): found is { id: string; kind: Opener['kind']; rating: number } => found.rating !== undefined)
+    .filter((found): found is Opener & Rated => found.rating !== undefined)
     .toSorted((a, b) => b.rating - a.rating);
-  return rated.slice(0, MAX_OPENERS).map(({ id, kind }) => ({ id, kind }));
+  return rated.slice(0, MAX_OPENERS).map(({ rating: _rating, ...opener }) => opener);
 }

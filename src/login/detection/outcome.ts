@@ -1,3 +1,4 @@
+import { asksIn } from './asking.ts';
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, FrameDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
@@ -5,7 +6,7 @@ import type { FailureCause, OutcomeSigns } from './plan.ts';
 import { ACCOUNT } from './words/more-actions.ts';
 import { CAPTCHA } from './words/more-fields.ts';
 import { LIMITED, LOCKED, WRONG } from './words/outcomes.ts';
-import { EXISTS, EXPIRED, LINK, REQUIRED, SENT, UNVERIFIED, WEAK } from './words/more-outcomes.ts';
+import { EXISTS, EXPIRED, LINK, REQUIRED, UNVERIFIED, WEAK } from './words/more-outcomes.ts';
 import { isUsable } from './sections.ts';
 
 const tells = {
@@ -18,7 +19,6 @@ const tells = {
   weak: buildMatcher(WEAK),
   required: buildMatcher(REQUIRED),
   unverified: buildMatcher(UNVERIFIED),
-  sent: buildMatcher(SENT),
   link: buildMatcher(LINK),
   account: buildMatcher(ACCOUNT),
 };
@@ -116,7 +116,7 @@ function findAccount(elements: readonly ElementDescription[]): ElementDescriptio
 
 function readSent(frames: readonly FrameDescription[]): 'code' | 'link' | undefined {
   const text = frames.map((frame) => normalizeText(frame.text)).join(' ');
-  if (!tells.sent(text)) return undefined;
+  if (!says.sent(text)) return undefined;
   const asksCode = frames.some(({ elements }) =>
     elements.some((element) => element.control === 'field' && isUsable(element) && element.type !== 'email'),
   );
@@ -154,6 +154,7 @@ export function readOutcome({ frames }: Observation): OutcomeSigns {
     account: findAccount(elements)?.id,
     passwordField: passwords.length > 0,
     passwordEmpty: passwords.some((element) => !element.filled),
+    asksIn: asksIn(frames),
     sent: readSent(frames),
     confirm: confirming.length === 1 ? confirming[0]?.id : undefined,
   };

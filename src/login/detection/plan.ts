@@ -87,7 +87,12 @@ export type Opener = {
    * password". `next`: a step on the way, as a tab or the name of a login kind.
    */
   kind: 'sign-in' | 'method' | 'next';
+  /** What a method asks for, where its words say so. */
+  way?: Way;
 };
+
+/** What proves at a login who one is. */
+export type Way = 'password' | 'code' | 'link';
 
 /** What lies over a planned element. */
 export type Obstacle = {
@@ -154,6 +159,8 @@ export type OutcomeSigns = {
   passwordField: boolean;
   /** The visible password field is empty. */
   passwordEmpty: boolean;
+  /** Somebody is still asked to sign in, be it for something that is not known. */
+  asksIn: boolean;
   /** The text says that a message with a code or a link was sent, and by which way. */
   sent: 'code' | 'link' | undefined;
   /** The one button that goes on, of a form that asks for nothing else: where a link from a letter has to be confirmed. */

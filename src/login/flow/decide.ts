@@ -1,4 +1,4 @@
-import type { LoginPlan } from '../detection/plan.ts';
+import type { LoginPlan, Opener, Way } from '../detection/plan.ts';
 import type { LoginErrorCode } from '../../contract/login/errors.ts';
 import type { Look } from './proof.ts';
 
@@ -8,6 +8,8 @@ export type Means = {
   password: boolean;
   /** codes can be had: by secret, mailbox or question */
   code: boolean;
+  /** what is to be given where the site leaves the choice */
+  way: Way;
 };
 
 /** What has been done so far. */
@@ -51,7 +53,8 @@ export function decideStep({ plan }: Look, means: Means, progress: Progress): St
     case 'fill':
       return decideFill(plan, means, progress, patient);
     case 'open': {
-      const [opener] = plan.openers;
+      const [first] = plan.openers;
+      const opener = first?.kind === 'method' ? chooseWay(plan, means) : first;
       if (opener !== undefined && progress.opened < MAX_OPENED) {
         return { do: 'open', id: opener.id, method: opener.kind === 'method' };
       }
@@ -88,7 +91,7 @@ function decideFill(plan: LoginPlan, means: Means, progress: Progress, patient: 
       if (plan.username !== undefined && !means.username && !progress.usernameSent) {
         return fail('validation_error', 'username_required');
       }
-      if (plan.kind !== 'username-first' && !means.password) return decideWithoutPassword(plan, progress);
+      if (plan.kind !== 'username-first' && !means.password) return decideWithoutPassword(plan, means, progress);
       return { do: 'fill', plan };
     case 'one-time-code':
       return means.code ? { do: 'code', plan } : fail('login_form_not_found', 'one_time_code');
@@ -97,9 +100,15 @@ function decideFill(plan: LoginPlan, means: Means, progress: Progress, patient: 
   }
 }
 
+/** The way that says what is to be given, else one that says nothing, else whatever there is. */
+function chooseWay({ openers }: LoginPlan, { way }: Means): Opener | undefined {
+  const ways = openers.filter(({ kind }) => kind === 'method');
+  return ways.find((each) => each.way === way) ?? ways.find((each) => each.way === undefined) ?? ways[0];
+}
+
 /** A way to sign in by code or link may stand beside the password. */
-function decideWithoutPassword(plan: LoginPlan, progress: Progress): Step {
-  const way = plan.openers.find(({ kind }) => kind === 'method');
+function decideWithoutPassword(plan: LoginPlan, means: Means, progress: Progress): Step {
+  const way = chooseWay(plan, means);
   if (way === undefined || progress.opened >= MAX_OPENED) return fail('validation_error', 'password_required');
   return { do: 'open', id: way.id, method: true };
 }

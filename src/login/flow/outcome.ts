@@ -27,6 +27,8 @@ export type Calm = {
 export const CALM_MS = 100;
 /** A form that stays has to stay this long: pages empty their fields before they go on. */
 const STAY_MS = 700;
+/** What asks to sign in after a password has been taken may only be on its way to the next page. */
+const ASKING_MS = 3000;
 const NEXT: Record<Sent, readonly string[]> = {
   username: ['password-step', 'login', 'one-time-code', 'captcha'],
   password: ['one-time-code'],
@@ -94,6 +96,10 @@ export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Ve
   if (sent === 'username' && look.signs.sent === undefined)
     return isMethodChoice(look) && stays ? { is: 'next' } : { is: 'pending' };
   if (signs.length < 2 || asksMore(sent, look)) return { is: 'pending' };
+  if (asksAgain(sent, look) && !signs.includes('account')) {
+    if (!stays || calm.sinceMs < ASKING_MS) return { is: 'pending' };
+    return { is: 'failed', fault: buildAskingFault(look) };
+  }
   return calmNow ? { is: 'proven', signs } : { is: 'pending', likely: true };
 }
 
@@ -118,6 +124,22 @@ function asksMore(sent: Sent, look: Look): boolean {
   const { plan, signs } = look;
   if (findLinkButton(sent, look) !== undefined) return true;
   return plan.kind === 'one-time-code' || plan.kind === 'captcha' || signs.sent !== undefined;
+}
+
+/** Whatever has come with it, a page that asks one to sign in proves nothing. */
+function asksAgain(sent: Sent, { signs }: Look): boolean {
+  return (sent === 'password' || sent === 'code') && signs.asksIn;
+}
+
+function buildAskingFault({ plan }: Look): LoginFault {
+  if (plan.reason === 'fill') {
+    return new LoginFault('invalid_credentials', 'The site refused the credentials.', {
+      details: { reason: 'asked_again' },
+    });
+  }
+  return new LoginFault('login_form_not_found', 'After the password the site asks for something that is not known.', {
+    details: { reason: 'unknown_step', page: plan.kind },
+  });
 }
 
 /** The button to press before a link from a letter counts: it keeps programs that look into letters from using it up. */

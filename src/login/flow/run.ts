@@ -3,7 +3,7 @@ import type { BrowserContext } from 'playwright-core';
 import type { LoginMethod } from '../../contract/login/shapes.ts';
 import { LoginFault } from '../fault.ts';
 import { readMessageCause } from '../detection/outcome.ts';
-import type { LoginPlan } from '../detection/plan.ts';
+import type { LoginPlan, Way } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
 import { StaleElement, press } from './act.ts';
 import { describeAsk } from './ask.ts';
@@ -50,6 +50,12 @@ const MAX_CONFIRMED = 3;
 /** What the SDK says of a document or element that is not there any more. */
 const MOVED_ON = /context was destroyed|cannot find context|not attached|was detached|because of a navigation/i;
 
+/** Where a password is given it comes first; what the method names may follow it. */
+function chooseWay({ method, password }: FlowInput): Way {
+  if (password !== undefined) return 'password';
+  return method === 'magic_link' ? 'link' : 'code';
+}
+
 const describe = ({ plan, url, document }: Sight) =>
   JSON.stringify([document, url, plan.kind, plan.reason, plan.username, plan.password, plan.code, plan.openers.length]);
 
@@ -63,6 +69,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
     username: input.username !== undefined,
     password: input.password !== undefined,
     code: ports.answers.available,
+    way: chooseWay(input),
   };
   const done = { dismissed: 0, opened: 0, usernameSent: false, passwordSent: false };
   let pending: Pending | undefined;

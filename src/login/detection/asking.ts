@@ -1,0 +1,40 @@
+import type { FrameDescription } from './description.ts';
+import { decideKind } from './kinds.ts';
+import type { Verdict } from './kinds.ts';
+import { normalizeText } from './match.ts';
+import type { PageKind } from './plan.ts';
+import { buildSections, isFillable, isPassword, isUsable } from './sections.ts';
+import type { Field } from './sections.ts';
+
+const FOR_OTHERS = new Set<PageKind>(['search', 'newsletter', 'checkout', 'registration', 'recovery', 'change']);
+/** A page with more links than these is one to be in, whatever small form stands on it. */
+const MAX_LINKS = 10;
+/** What sends a message away leads to no next step. */
+const SENDS = /^(?:send|senden|envoyer|enviar|invia|verzenden|skicka|wyslij|отправить|gonder|发送|送信)/;
+
+const isAsked = (field: Field) => isFillable(field) && field.element.tag === 'input' && !field.element.filled;
+
+/** One field that nothing is known of, and a button that goes on: the next step of a login, where little else is there. */
+function isStep({ section, kind, signs }: Verdict): boolean {
+  if (kind === 'username-first' || kind === 'password-step' || kind === 'one-time-code') return true;
+  const [field, ...others] = signs.texts;
+  if (field === undefined || others.length > 0 || !isAsked(field)) return false;
+  if (field.role.role !== 'other' && !isPassword(field)) return false;
+  const goesOn = section.buttons.some(
+    ({ caption, element }) => caption === 'next' && !SENDS.test(normalizeText(element.text)),
+  );
+  const links = section.frame.elements.filter((element) => element.control === 'link' && isUsable(element));
+  return goesOn && links.length <= MAX_LINKS;
+}
+
+function asks(verdict: Verdict): boolean {
+  const { section, kind, signs } = verdict;
+  if (FOR_OTHERS.has(kind)) return false;
+  const saysSignIn = section.buttons.some(({ caption }) => caption === 'sign-in');
+  return (saysSignIn && signs.texts.some(isAsked)) || isStep(verdict);
+}
+
+/** Whether the page goes on asking one to sign in: for a name, a password, or something that is not known. */
+export function asksIn(frames: readonly FrameDescription[]): boolean {
+  return frames.some((frame) => buildSections(frame).map(decideKind).some(asks));
+}
