@@ -2,6 +2,8 @@
 # Installs what `make run` needs and is not there yet: bubblewrap, which isolates what agents run, Python, which their
 # scripts are written in, and ffmpeg, which renders videos and looks into those that callers send.
 set -euo pipefail
+# shellcheck source=debian-packages.sh
+source "$(dirname "${BASH_SOURCE[0]}")/debian-packages.sh"
 
 # A sandbox sees the system's own programs only: a Python in a home folder is not there for it.
 has_python() {
@@ -12,17 +14,8 @@ missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 has_python || missing+=(python3)
 command -v ffmpeg >/dev/null || missing+=(ffmpeg)
-[[ ${#missing[@]} -eq 0 ]] && exit 0
+install_packages "${missing[@]}"
 
-as=()
-if [[ $EUID -ne 0 ]]; then as=(sudo); fi
-if command -v apt-get >/dev/null && { [[ $EUID -eq 0 ]] || command -v sudo >/dev/null; }; then
-  echo "Installing ${missing[*]}, for the sandboxes of agents and for videos"
-  "${as[@]}" apt-get update -qq || true
-  for package in "${missing[@]}"; do
-    "${as[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" >/dev/null || true
-  done
-fi
 if ! command -v bwrap >/dev/null; then
   echo "bubblewrap (bwrap) is missing and could not be installed. It isolates what agents run: install it with the package" >&2
   echo "manager of this system. Until then every command of an agent fails." >&2
