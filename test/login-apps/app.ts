@@ -36,7 +36,7 @@ export type RunningApp = { front: Front; url: string; scratch: string; stop(): P
 /** Whether the application is there. With `CAPSTAN_REQUIRE_ALL=1` it has to be, so that nothing is skipped unseen. */
 export function isInstalled(app: Pick<App, 'file' | 'package'>): boolean {
   if (existsSync(app.file)) return true;
-  const reason = `The Debian package ${app.package} is not installed: scripts/install-login-apps.sh installs it`;
+  const reason = `${app.package} is not installed: scripts/install-login-apps.sh installs it`;
   if (process.env.CAPSTAN_REQUIRE_ALL === '1') throw new Error(reason);
   process.stderr.write(`Skipped: ${reason}.\n`);
   return false;

@@ -43,3 +43,6 @@ export async function openFront(port: number): Promise<Front> {
     },
   };
 }
+
+/** Of knocks: those that sent something to a path that begins so. */
+export const posts = (path: string) => (knock: Knock) => knock.method === 'POST' && knock.path.startsWith(path);

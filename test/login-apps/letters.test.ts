@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import type { Answer, TestLogin } from '../login/harness.ts';
 import { PASSWORD, countAttempts, isInstalled, startApp } from './app.ts';
 import type { RunningApp } from './app.ts';
 import { DJANGO } from './apps/django.ts';
 import { FLASK, FLASK_LINKS, PEOPLE, SECRET } from './apps/flask.ts';
 import { CAREFUL, CAREFUL_SECRET, REDMINE } from './apps/redmine.ts';
-import type { Knock } from './front.ts';
-import { findInMail, openMailbox } from './mail.ts';
+import { posts } from './front.ts';
+import { openMailbox, waitForLetter } from './mail.ts';
 import type { Mailbox } from './mail.ts';
-import { openLogin, visit } from './replay.ts';
+import { expectSession, openLogin, readChallenge } from './replay.ts';
 
 let opened: Awaited<ReturnType<typeof openLogin>>;
 let login: TestLogin;
@@ -29,30 +29,12 @@ beforeEach(() => {
   mailbox.letters.length = 0;
 });
 
-const posts = (path: string) => (knock: Knock) => knock.method === 'POST' && knock.path.startsWith(path);
 const LINK = /https?:\/\/\S+/;
 
-/** The challenge that a call has ended with. */
-function readChallenge(answer: Answer, kind: string): string {
-  expect([answer.status, answer.body['error']]).toEqual([409, 'verification_required']);
-  const details = answer.body['details'] as { challengeId: string; kind: string };
-  expect(details.kind).toBe(kind);
-  return `/api/challenges/${details.challengeId}`;
-}
-
-/** What a letter says, once it is there. */
-async function waitForMail(to: string, pattern: RegExp): Promise<string> {
-  await expect.poll(() => findInMail(mailbox, to, pattern)).toBeDefined();
-  return findInMail(mailbox, to, pattern) ?? '';
-}
-
 /** Those who have the session see the text on the page, strangers do not. */
-async function expectInside(answer: Answer, status: number, path: string, text: string): Promise<void> {
-  expect([answer.status, answer.body['error'], answer.body['details']]).toEqual([status, undefined, undefined]);
-  const reads = (page: Page) => page.getByText(text).first().isVisible();
-  expect(await visit(browser, undefined, running.url + path, reads)).toBe(false);
-  expect(await visit(browser, answer, running.url + path, reads)).toBe(true);
-}
+const expectInside = (answer: Answer, status: number, path: string, text: string) =>
+  expectSession(browser, answer, { status, url: running.url + path, text });
+const waitForMail = (to: string, pattern: RegExp) => waitForLetter(mailbox, to, pattern);
 
 describe.skipIf(!isInstalled(DJANGO))('allauth', () => {
   beforeAll(async () => {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
+import { expect } from 'vitest';
 
 export type Letter = { to: string; subject: string; text: string };
 
@@ -44,4 +45,10 @@ export function findInMail({ letters }: Mailbox, to: string, pattern: RegExp): s
   const found = letters.filter((letter) => letter.to === to).map(({ text }) => pattern.exec(text));
   const last = found.findLast((match) => match !== null);
   return last?.[1] ?? last?.[0];
+}
+
+/** What a letter says, once it is there. */
+export async function waitForLetter(mailbox: Mailbox, to: string, pattern: RegExp): Promise<string> {
+  await expect.poll(() => findInMail(mailbox, to, pattern)).toBeDefined();
+  return findInMail(mailbox, to, pattern) ?? '';
 }

@@ -9,11 +9,10 @@ import type { RunningApp } from './app.ts';
 import { FLASK, FLASK_LINKS, PEOPLE } from './apps/flask.ts';
 import { DOVECOT, MAIL_PASSWORD, startDovecot } from './dovecot.ts';
 import type { MailServer } from './dovecot.ts';
-import type { Knock } from './front.ts';
+import { posts } from './front.ts';
 import { findInMail, openMailbox } from './mail.ts';
 import type { Mailbox } from './mail.ts';
 
-const posts = (path: string) => (knock: Knock) => knock.method === 'POST' && knock.path.startsWith(path);
 const SENDER = 'site@example.com';
 /** What else comes with each letter, after it. */
 let companions: { from: string; to: string; text: string }[] = [];

@@ -1,5 +1,6 @@
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { getChromium, startTestLogin } from '../login/harness.ts';
 import type { Answer, TestLogin } from '../login/harness.ts';
 import type { StorageState } from '../../src/contract/login/shapes.ts';
@@ -39,4 +40,24 @@ export async function visit<T>(
   } finally {
     await context.close();
   }
+}
+
+/** The challenge that a call has ended with. */
+export function readChallenge(answer: Answer, kind: string): string {
+  expect([answer.status, answer.body['error']]).toEqual([409, 'verification_required']);
+  const details = answer.body['details'] as { challengeId: string; kind: string };
+  expect(details.kind).toBe(kind);
+  return `/api/challenges/${details.challengeId}`;
+}
+
+/** Those who have the answer's session see the text on the page, strangers do not. */
+export async function expectSession(
+  browser: Browser,
+  answer: Answer,
+  { status, url, text }: { status: number; url: string; text: string },
+): Promise<void> {
+  expect([answer.status, answer.body['error'], answer.body['details']]).toEqual([status, undefined, undefined]);
+  const reads = (page: Page) => page.getByText(text).first().isVisible();
+  expect(await visit(browser, undefined, url, reads)).toBe(false);
+  expect(await visit(browser, answer, url, reads)).toBe(true);
 }

@@ -2,7 +2,7 @@ import type { ElementDescription } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
 import { FORGOT, NEXT, REGISTER, SIGN_IN } from './words/actions.ts';
 import { PASSWORD } from './words/fields.ts';
-import { CODE, NEW, SEARCH } from './words/more-fields.ts';
+import { BARE_CODE, CODE, NEW, SEARCH } from './words/more-fields.ts';
 import { SENT } from './words/more-outcomes.ts';
 import { CONSENT, LOGOUT, REFUSE, SUBSCRIBE } from './words/more-actions.ts';
 import { CHECKOUT, GUEST, MINOR, OTHER_WAYS } from './words/traits.ts';
@@ -14,6 +14,7 @@ export const says = {
   next: buildMatcher(NEXT),
   password: buildMatcher(PASSWORD),
   code: buildMatcher(CODE),
+  bareCode: buildMatcher(BARE_CODE),
   sent: buildMatcher(SENT),
   fresh: buildMatcher(NEW),
   search: buildMatcher(SEARCH),

@@ -40,7 +40,6 @@ function isCodeAndPassword({ texts, passwords, count }: Signs): boolean {
 
 /** Characters of a page that does nothing but ask for one thing. */
 const MAX_STEP_TEXT = 600;
-const BARE_CODE = /(?:^| )(?:code|codigo|codice|kod|kode|koodi|код)(?: |$)/;
 
 /** One field whose own names and label say nothing, on a page that speaks of a code. */
 function isUnnamedCode({ frame }: Section, signs: Signs): boolean {
@@ -50,7 +49,7 @@ function isUnnamedCode({ frame }: Section, signs: Signs): boolean {
     return false;
   if (signs.hasWord('code')) return true;
   const text = frame.text.length > MAX_STEP_TEXT ? '' : normalizeText(frame.text);
-  return says.code(text) || (says.sent(text) && BARE_CODE.test(text));
+  return says.code(text) || (says.sent(text) && says.bareCode(text));
 }
 
 function decideWithPassword(section: Section, signs: Signs): PageKind {

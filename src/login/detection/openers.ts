@@ -9,8 +9,6 @@ const isPassword = buildMatcher(PASSWORD);
 const isName = buildMatcher({ ...EMAIL });
 const isUser = buildMatcher(USERNAME);
 const isLink = buildMatcher(LINK);
-/** Beside a way to sign in the bare word says enough. */
-const BARE_CODE = /(?:^| )(?:code|codigo|codice|kod|kode|koodi|код)(?: |$)/;
 const MAX_CAPTION = 40;
 const MAX_OPENERS = 5;
 const SIGN_IN_PATH =
@@ -31,7 +29,7 @@ function isMethod(text: string): boolean {
 }
 
 function findWay(text: string): Way | undefined {
-  if (says.code(text) || BARE_CODE.test(text)) return 'code';
+  if (says.code(text) || says.bareCode(text)) return 'code';
   if (isLink(text)) return 'link';
   return isPassword(text) ? 'password' : undefined;
 }

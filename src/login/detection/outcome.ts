@@ -5,7 +5,7 @@ import { buildMatcher, normalizeText } from './match.ts';
 import type { FailureCause, OutcomeSigns } from './plan.ts';
 import { ACCOUNT } from './words/more-actions.ts';
 import { CAPTCHA } from './words/more-fields.ts';
-import { LIMITED, LOCKED, WRONG } from './words/outcomes.ts';
+import { LIMITED, LOCKED, UNDER_WAY, WRONG } from './words/outcomes.ts';
 import { EXISTS, EXPIRED, LINK, REQUIRED, UNVERIFIED, WEAK } from './words/more-outcomes.ts';
 import { isUsable } from './sections.ts';
 
@@ -19,6 +19,7 @@ const tells = {
   weak: buildMatcher(WEAK),
   required: buildMatcher(REQUIRED),
   unverified: buildMatcher(UNVERIFIED),
+  underWay: buildMatcher(UNDER_WAY),
   link: buildMatcher(LINK),
   account: buildMatcher(ACCOUNT),
 };
@@ -75,7 +76,8 @@ function readFailure(element: ElementDescription): FailureCause | undefined {
   if (QUIET.test(`${element.className} ${element.htmlId}`)) return undefined;
   const cause = readMessageCause(element.text);
   if (cause !== undefined) return cause;
-  return isLoud(element) && normalizeText(element.text).length > 3 ? 'error' : undefined;
+  const text = normalizeText(element.text);
+  return isLoud(element) && text.length > 3 && !tells.underWay(text) ? 'error' : undefined;
 }
 
 function isSeen(element: ElementDescription): boolean {

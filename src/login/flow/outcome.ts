@@ -92,6 +92,10 @@ export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Ve
     return { is: 'failed', fault: new LoginFault('site_unreachable', message, { details }) };
   }
   if (isNext(sent, look, attempt) && calmNow) return { is: 'next' };
+  if (sent === 'link' && isBackAtLogin(look) && stays && calm.sinceMs >= ASKING_MS) {
+    const details = { reason: 'link_refused' };
+    return { is: 'failed', fault: new LoginFault('invalid_code', 'The site did not take the link.', { details }) };
+  }
   // Where only a name was sent, nobody has been let in yet; what looks like it is the next page on its way.
   if (sent === 'username' && look.signs.sent === undefined)
     return isMethodChoice(look) && stays ? { is: 'next' } : { is: 'pending' };
@@ -112,6 +116,11 @@ function isNext(sent: Sent, look: Look, { before }: Attempt): boolean {
   if (plan.reason !== 'fill' && plan.reason !== 'captcha') return false;
   if (!NEXT[sent].includes(plan.kind)) return false;
   return plan.kind !== before.plan.kind;
+}
+
+/** A link that is taken leads past the login; many a site says nothing of one that is not. */
+function isBackAtLogin({ plan }: Look): boolean {
+  return plan.reason === 'fill' && ['login', 'username-first', 'password-step'].includes(plan.kind);
 }
 
 /** The site goes on with a choice of ways to sign in. */

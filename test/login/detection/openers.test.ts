@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
+import { planLogin } from '../../../src/login/detection/classify.ts';
 import { observe, openLaboratory, plan } from './pages.ts';
 
 const laboratory = await openLaboratory();
@@ -84,4 +85,15 @@ it.runIf(laboratory)('keeps the ids of elements from one look to the next', asyn
   const after = await ids();
   expect(after).toHaveLength(before.length + 1);
   expect(after).toEqual(expect.arrayContaining(before));
+});
+
+it.runIf(laboratory)('tells ways to sign in apart by what they ask for', async () => {
+  const page = await laboratory!.open(
+    `<!doctype html><body>${FORM}<button>Email me a code</button><button>Email me a link</button>
+     <button>Use your password</button><button>Continue with email</button><button>Sign in with a passkey</button>`,
+  );
+  const { openers } = planLogin(await observe(page));
+  const methods = openers.filter(({ kind }) => kind === 'method');
+  expect(methods).toHaveLength(4);
+  expect(new Set(methods.map(({ way }) => way))).toEqual(new Set(['code', 'link', 'password', undefined]));
 });

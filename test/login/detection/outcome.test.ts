@@ -123,6 +123,7 @@ it.runIf(laboratory).each([
   ['a live region', `<div aria-live=polite>Too many attempts</div>${FORM}`, ['rate-limited']],
   ['a hidden message', `<div role=alert style="display:none">Invalid username or password.</div>${FORM}`, []],
   ['an empty alert', `<div role=alert></div>${FORM}`, []],
+  ['an alert of a page that is on its way', `<div role=alert>Loading content.</div>${FORM}`, []],
   ['a good word', `<div class="alert alert-success">Your password was changed.</div>${FORM}`, []],
   ['a banner', `<div class="cookie-message">We use cookies.</div>${FORM}`, []],
 ])('sees a failure in %s', async (_name, html, causes) => {

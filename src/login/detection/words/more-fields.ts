@@ -38,6 +38,17 @@ export const CODE: Words = {
   ko: '인증번호|인증 코드|인증코드|일회용|보안 코드|확인 코드|보안코드',
 };
 
+/** Where a page is about nothing else, the bare word says enough: codes of countries, vouchers and the like say which. */
+export const BARE_CODE: Words = {
+  en: 'code',
+  es: 'codigo',
+  it: 'codice',
+  pl: 'kod',
+  id: 'kode',
+  fi: 'koodi',
+  ru: 'код',
+};
+
 export const CAPTCHA: Words = {
   en: 'captcha*|recaptcha*|hcaptcha*|security image|visual verification|letters shown|letters from the image|characters shown|characters above|characters in the image|characters you see|text in the image|type the characters|type the text|image code|imagecode|human check|not a robot|anti spam|antispam|spam protection|verify image|picture code|visual code|code in the image',
   de: 'sicherheitsabfrage|zeichen im bild|zeichen aus dem bild|bildcode|spamschutz',
