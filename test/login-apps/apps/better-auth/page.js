@@ -70,13 +70,12 @@ find('leave')?.addEventListener('click', async () => {
 });
 
 if (find('passkey')) {
-  find('passkey').addEventListener('click', async () => {
-    const { error } = await client.signIn.passkey();
-    if (error) find('error').textContent = error.message;
-    else go(INSIDE);
-  });
-  // As browsers offer passkeys among what they fill in.
-  if (await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.()) {
-    void client.signIn.passkey({ autoFill: true });
-  }
+  const { error } = await client.signIn.passkey();
+  if (error) find('error').textContent = error.message;
+  else go(INSIDE);
+}
+
+// As browsers offer passkeys among what they fill in.
+if (find('password') && (await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.())) {
+  void client.signIn.passkey({ autoFill: true });
 }

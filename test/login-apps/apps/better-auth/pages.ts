@@ -12,10 +12,14 @@ export const PAGES: Readonly<Record<string, { title: string; body: string }>> = 
   <label>Password <input name="password" type="password" autocomplete="current-password webauthn" required></label>
   <button>Sign in</button>
 </form>${ALERT}
-<button type="button" id="passkey">Sign in with a passkey</button>
+<button type="button" data-to="/login/passkey">Sign in with a passkey</button>
 <button type="button" data-to="/login/code">Email me a code</button>
 <button type="button" data-to="/login/link">Email me a link</button>
 <a href="/signup">Create an account</a>`,
+  },
+  '/login/passkey': {
+    title: 'Sign in with a passkey',
+    body: `<h1>Sign in</h1><p id="passkey">Your browser asks for your passkey.</p>${ALERT}`,
   },
   '/login/code': {
     title: 'Sign in with a code',
