@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BrowserContextOptions, Response } from 'playwright-core';
+import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { errorText } from '../errors.ts';
 import type { Fleet, Seat } from './browser/fleet.ts';
-import { openPageSession } from './browser/session.ts';
+import { declinePrompts } from './browser/prompts.ts';
 import { installDetection } from './detection/observe.ts';
 import { LoginFault } from './fault.ts';
 import { openEyes } from './flow/eyes.ts';
@@ -47,8 +47,12 @@ export async function withSite<T>(
     const visited = new Set<string>();
     await installDetection(seat.context);
     const page = seat.context.pages()[0] ?? (await seat.context.newPage());
-    // It takes a moment, and the page is on its way meanwhile.
-    openPageSession(page).catch(() => undefined);
+    if (options.httpCredentials === undefined) {
+      // It takes a moment, and the page is on its way meanwhile.
+      const decline = (each: Page) => void declinePrompts(each).catch(() => undefined);
+      seat.context.on('page', decline);
+      decline(page);
+    }
     page.on('framenavigated', (frame) => {
       const origin = frame.parentFrame() === null ? URL.parse(frame.url())?.origin : undefined;
       if (origin !== undefined && origin !== 'null') visited.add(origin);

@@ -74,6 +74,7 @@ function isLoud({ role, className, htmlId }: ElementDescription): boolean {
 
 function readFailure(element: ElementDescription): FailureCause | undefined {
   if (QUIET.test(`${element.className} ${element.htmlId}`)) return undefined;
+  if (element.landmark === 'footer' && !isLoud(element)) return undefined;
   const cause = readMessageCause(element.text);
   if (cause !== undefined) return cause;
   const text = normalizeText(element.text);

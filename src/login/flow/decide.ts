@@ -20,14 +20,16 @@ export type Progress = {
   passwordSent: boolean;
   /** ms since the page last changed in what the plan says of it */
   stillMs: number;
-  /** requests that could change the page */
-  pending: number;
+  /** ms since a request that could change the page began or ended; 0 while one is under way */
+  quietMs: number;
 };
 
 export type Step =
   | { do: 'dismiss'; id: string }
-  | { do: 'open'; id: string; method: boolean }
+  | { do: 'open'; id: string }
   | { do: 'fill'; plan: LoginPlan }
+  /** a way that has something sent: pressed in place of the button, with the name where there is a field for it */
+  | { do: 'choose'; plan: LoginPlan }
   | { do: 'code'; plan: LoginPlan }
   | { do: 'wait' }
   | { do: 'fail'; code: LoginErrorCode; reason: string };
@@ -43,21 +45,19 @@ const fail = (code: LoginErrorCode, reason: string): Step => ({ do: 'fail', code
 
 /** What to do with a page on which nothing has been submitted yet, or whose next form has come. Pure. */
 export function decideStep({ plan }: Look, means: Means, progress: Progress): Step {
-  const { stillMs, pending } = progress;
+  const { stillMs, quietMs } = progress;
   const covering = plan.obstacles.find(({ dismiss }) => dismiss !== undefined);
   if (covering?.dismiss !== undefined && progress.dismissed < MAX_DISMISSED) {
     return { do: 'dismiss', id: covering.dismiss };
   }
-  const patient = (ms: number) => stillMs < ms || (pending > 0 && stillMs < 3 * ms);
+  const patient = (ms: number) => stillMs < ms || (quietMs < ms && stillMs < 3 * ms);
   switch (plan.reason) {
     case 'fill':
       return decideFill(plan, means, progress, patient);
     case 'open': {
       const [first] = plan.openers;
-      const opener = first?.kind === 'method' ? chooseWay(plan, means) : first;
-      if (opener !== undefined && progress.opened < MAX_OPENED) {
-        return { do: 'open', id: opener.id, method: opener.kind === 'method' };
-      }
+      const opener = first?.kind === 'method' ? findWay(plan, means) : first;
+      if (opener !== undefined && progress.opened < MAX_OPENED) return open(plan, opener);
       return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', 'no_form');
     }
     case 'ambiguous':
@@ -72,7 +72,7 @@ export function decideStep({ plan }: Look, means: Means, progress: Progress): St
       // A page to search or to sign up on, with the way to the login beside it.
       const way = plan.openers.find(({ kind }) => kind === 'sign-in');
       if (way !== undefined && progress.opened < MAX_OPENED && !patient(PATIENCE_MS.covered)) {
-        return { do: 'open', id: way.id, method: false };
+        return open(plan, way);
       }
       return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
     }
@@ -91,7 +91,12 @@ function decideFill(plan: LoginPlan, means: Means, progress: Progress, patient: 
       if (plan.username !== undefined && !means.username && !progress.usernameSent) {
         return fail('validation_error', 'username_required');
       }
-      if (plan.kind !== 'username-first' && !means.password) return decideWithoutPassword(plan, means, progress);
+      if (!means.password) {
+        const way = progress.opened < MAX_OPENED ? findWay(plan, means) : undefined;
+        // A name may be sent on its own, unless another button says what is asked for.
+        if (way !== undefined && (plan.kind !== 'username-first' || way.way === means.way)) return open(plan, way);
+        if (plan.kind !== 'username-first') return fail('validation_error', 'password_required');
+      }
       return { do: 'fill', plan };
     case 'one-time-code':
       return means.code ? { do: 'code', plan } : fail('login_form_not_found', 'one_time_code');
@@ -101,14 +106,12 @@ function decideFill(plan: LoginPlan, means: Means, progress: Progress, patient: 
 }
 
 /** The way that says what is to be given, else one that says nothing, else whatever there is. */
-function chooseWay({ openers }: LoginPlan, { way }: Means): Opener | undefined {
+function findWay({ openers }: LoginPlan, { way }: Means): Opener | undefined {
   const ways = openers.filter(({ kind }) => kind === 'method');
   return ways.find((each) => each.way === way) ?? ways.find((each) => each.way === undefined) ?? ways[0];
 }
 
-/** A way to sign in by code or link may stand beside the password. */
-function decideWithoutPassword(plan: LoginPlan, means: Means, progress: Progress): Step {
-  const way = chooseWay(plan, means);
-  if (way === undefined || progress.opened >= MAX_OPENED) return fail('validation_error', 'password_required');
-  return { do: 'open', id: way.id, method: true };
+function open(plan: LoginPlan, { id, way }: Opener): Step {
+  if (way !== 'code' && way !== 'link') return { do: 'open', id };
+  return { do: 'choose', plan: { ...plan, password: undefined, extra: [], submit: id } };
 }

@@ -35,7 +35,7 @@ export async function fillExtra({ page, plan }: Sight, site: Site, values: Value
   }
 }
 
-/** Types what the plan asks for. Returns the id of the last field, for Enter. */
+/** Types what the plan asks for. Returns the id of the last field, for Enter; empty where there is a button alone. */
 export async function fillCredentials(sight: Sight, site: Site, values: Values): Promise<string> {
   const { page, plan } = sight;
   await fillExtra(sight, site, values);
@@ -46,8 +46,8 @@ export async function fillCredentials(sight: Sight, site: Site, values: Values):
     await typeInto(page, site, plan.password, values.password, { exact: true });
   }
   const last = plan.password ?? plan.username;
-  if (last === undefined) throw new StaleElement('the plan names no field');
-  return last;
+  if (last === undefined && plan.submit === undefined) throw new StaleElement('the plan names no field');
+  return last ?? '';
 }
 
 /** One field takes the whole code, several take a character each. */

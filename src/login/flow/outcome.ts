@@ -30,7 +30,7 @@ const STAY_MS = 700;
 /** What asks to sign in after a password has been taken may only be on its way to the next page. */
 const ASKING_MS = 3000;
 const NEXT: Record<Sent, readonly string[]> = {
-  username: ['password-step', 'login', 'one-time-code', 'captcha'],
+  username: ['username-first', 'password-step', 'login', 'one-time-code', 'captcha'],
   password: ['one-time-code'],
   code: ['password-step'],
   link: ['one-time-code'],
@@ -83,6 +83,11 @@ export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Ve
       return { is: 'wrong-code' };
     }
   }
+  if (sent === 'link' && isLinkRefused(look, veto) && !signs.includes('account')) {
+    if (!stays || calm.sinceMs < ASKING_MS) return { is: 'pending' };
+    const details = { reason: 'link_refused' };
+    return { is: 'failed', fault: new LoginFault('invalid_code', 'The site did not take the link.', { details }) };
+  }
   if (veto !== undefined && calmNow) return { is: 'failed', fault: buildFault(veto, sent) };
   if (veto !== undefined) return { is: 'pending' };
   if (broken !== undefined) {
@@ -92,10 +97,6 @@ export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Ve
     return { is: 'failed', fault: new LoginFault('site_unreachable', message, { details }) };
   }
   if (isNext(sent, look, attempt) && calmNow) return { is: 'next' };
-  if (sent === 'link' && isBackAtLogin(look) && stays && calm.sinceMs >= ASKING_MS) {
-    const details = { reason: 'link_refused' };
-    return { is: 'failed', fault: new LoginFault('invalid_code', 'The site did not take the link.', { details }) };
-  }
   // Where only a name was sent, nobody has been let in yet; what looks like it is the next page on its way.
   if (sent === 'username' && look.signs.sent === undefined)
     return isMethodChoice(look) && stays ? { is: 'next' } : { is: 'pending' };
@@ -119,8 +120,9 @@ function isNext(sent: Sent, look: Look, { before }: Attempt): boolean {
 }
 
 /** A link that is taken leads past the login; many a site says nothing of one that is not. */
-function isBackAtLogin({ plan }: Look): boolean {
-  return plan.reason === 'fill' && ['login', 'username-first', 'password-step'].includes(plan.kind);
+function isLinkRefused({ plan }: Look, veto: FailureCause | undefined): boolean {
+  const isAtLogin = plan.reason === 'fill' && ['login', 'username-first', 'password-step'].includes(plan.kind);
+  return isAtLogin && (veto === undefined || veto === 'wrong-credentials' || veto === 'error');
 }
 
 /** The site goes on with a choice of ways to sign in. */

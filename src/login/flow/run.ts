@@ -97,6 +97,12 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
         return press(sight.page, step.id);
       case 'fill':
         return sendCredentials(sight, step.plan);
+      case 'choose':
+        done.opened += 1;
+        await sendCredentials(sight, step.plan);
+        // Enter would send the form that stands beside.
+        if (pending !== undefined) pending.again = true;
+        return;
       case 'code':
         return sendCode(sight);
     }
@@ -228,7 +234,8 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
       if (typeof settled === 'object') return settled;
       if (settled) continue;
     }
-    const progress = { ...done, stillMs: performance.now() - since, pending: traffic.pending() };
+    const quietMs = traffic.pending() > 0 ? 0 : traffic.quietMs();
+    const progress = { ...done, stillMs: performance.now() - since, quietMs };
     try {
       const own = decideStep(sight, means, progress);
       const next = await readUnread(sight, own, means, progress);

@@ -44,6 +44,12 @@ function listForms(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), uri, uri.replaceAll('%20', '+')];
 }
 
+/** What a script sends by HTTP authentication of its own; empty where it sends none. */
+function readAuthorization(request: Request): string {
+  const [, encoded = ''] = /^basic +(\S+)$/i.exec(request.headers()['authorization'] ?? '') ?? [];
+  return Buffer.from(encoded, 'base64').toString();
+}
+
 /** Whether a JSON answer names a failure of its own, whatever its status. */
 export function isRefusal(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
@@ -76,8 +82,8 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
     } catch {
       return false;
     }
-    const text = body ?? '';
-    return text !== '' && forms.some((form) => text.includes(form));
+    const text = `${body ?? ''}\n${readAuthorization(request)}`;
+    return forms.some((form) => text.includes(form));
   };
   const isTop = (request: Request) => {
     try {
@@ -111,10 +117,12 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
       lastChange = performance.now();
       open.set(request, lastChange);
     }
-    if (request.method() === 'GET' || !allows(request.url())) return;
+    if (!allows(request.url())) return;
+    const isCarrier = carries(request);
+    if (request.method() === 'GET' && !isCarrier) return;
     const submission = {
       at: performance.now(),
-      carries: carries(request),
+      carries: isCarrier,
       status: 0,
       navigates: request.isNavigationRequest(),
       refuses: false,

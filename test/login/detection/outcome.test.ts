@@ -51,6 +51,8 @@ const LOCKED = [
   'Votre compte est bloqué.',
   'Su cuenta está bloqueada',
   'Konto zostało zablokowane',
+  'Ditt konto har låsts',
+  'Din konto er låst',
   'Ваша учетная запись заблокирована',
   'Hesabınız kilitlendi',
   '您的账户已被锁定',
@@ -105,6 +107,8 @@ it.each([
   'Forgot your password?',
   'Keep your account safe',
   'Keine neuen Nachrichten',
+  'This page was last edited on 22 November 2026.',
+  'Signed in as Anna',
   '',
 ])('reads no failure in %s', (text) => {
   expect(readMessageCause(text)).toBeUndefined();
@@ -125,6 +129,7 @@ it.runIf(laboratory).each([
   ['an empty alert', `<div role=alert></div>${FORM}`, []],
   ['an alert of a page that is on its way', `<div role=alert>Loading content.</div>${FORM}`, []],
   ['a good word', `<div class="alert alert-success">Your password was changed.</div>${FORM}`, []],
+  ['the foot of a page', `${FORM}<footer><p class="footer-info">The licence has expired</p></footer>`, []],
   ['a banner', `<div class="cookie-message">We use cookies.</div>${FORM}`, []],
 ])('sees a failure in %s', async (_name, html, causes) => {
   const page = await laboratory!.open(`<!doctype html><body>${html}`);

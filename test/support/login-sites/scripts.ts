@@ -1,5 +1,5 @@
 import { page, serveAccount } from './server.ts';
-import type { SiteKind, Visit } from './server.ts';
+import type { Reply, SiteKind, Visit } from './server.ts';
 
 type Behaviour = {
   /** status of an answer to wrong credentials */
@@ -70,10 +70,47 @@ function buildScriptSite(
   };
 }
 
+/** Asks who somebody is by HTTP authentication, and stands still until it knows: a refusal has the browser ask as well. */
+const byHeader: SiteKind = {
+  name: 'by-header',
+  serve(visit, accounts): Reply {
+    if (visit.path === '/whoami') {
+      const given = Buffer.from(visit.headers.authorization?.replace(/^Basic /, '') ?? '', 'base64').toString();
+      const at = given.indexOf(':');
+      const username = given.slice(0, at);
+      if (accounts.check(username, given.slice(at + 1))) {
+        return { body: { user: username }, headers: { 'set-cookie': accounts.begin(username) } };
+      }
+      return { status: 401, headers: { 'www-authenticate': 'Basic realm="app"' }, body: {} };
+    }
+    if (visit.path === '/login') {
+      return {
+        body: page(
+          'App',
+          `<div id="app"></div><script>
+          const root = document.getElementById('app');
+          root.innerHTML = ${JSON.stringify(FORM)};
+          root.querySelector('form').onsubmit = (event) => {
+            event.preventDefault();
+            const call = new XMLHttpRequest();
+            call.open('GET', '${visit.base}/whoami', false);
+            const field = (id) => document.getElementById(id).value;
+            call.setRequestHeader('authorization', 'Basic ' + btoa(field('user') + ':' + field('pass')));
+            call.send();
+            if (call.status === 200) { const body = JSON.parse(call.responseText); ${WELCOME} }
+          };</script>`,
+        ),
+      };
+    }
+    return serveAccount(visit, accounts) ?? { status: 404 };
+  },
+};
+
 const light = { root: "document.getElementById('app')", markup: FORM };
 
 /** Sites that a script draws. */
 export const SCRIPT_SITES: readonly SiteKind[] = [
+  byHeader,
   buildScriptSite('spa', inPlace, light),
   buildScriptSite('formless', inPlace, { ...light, markup: FORMLESS }),
   buildScriptSite('shadow-open', inPlace, {

@@ -101,7 +101,7 @@ export const REQUIRED: Words = {
   sv: 'obligatorisk*|maste fyllas|ange',
   da: 'pakraevet|skal udfyldes|indtast',
   no: 'pakrevd|ma fylles|skriv inn',
-  fi: 'pakollinen|vaaditaan|anna|syota',
+  fi: 'pakollinen|vaaditaan|anna salasana*|anna kayttaja*|anna sahkoposti*|syota',
   pl: 'wymagan*|wypelnij|podaj|pole obowiazkowe',
   cs: 'povinn*|vyplnte|zadejte',
   hu: 'kotelezo|adja meg|toltse ki',
