@@ -46,11 +46,12 @@ onSubmit('code', async ({ otp }) => {
   return answer;
 });
 
-onSubmit('send-link', async ({ email }) => {
-  const answer = await client.signIn.magicLink({ email, callbackURL: INSIDE });
-  find('sent').hidden = !answer.data;
-  find('send-link').hidden = Boolean(answer.data);
-  return answer;
+// For the address that stands in the form.
+find('link')?.addEventListener('click', async () => {
+  const email = find('password').elements.email.value;
+  const { error } = await client.signIn.magicLink({ email, callbackURL: INSIDE });
+  find('error').textContent = error?.message ?? '';
+  find('sent').hidden = Boolean(error);
 });
 
 onSubmit('signup', async ({ name, email, password }) => {

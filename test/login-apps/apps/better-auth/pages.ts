@@ -14,7 +14,8 @@ export const PAGES: Readonly<Record<string, { title: string; body: string }>> = 
 </form>${ALERT}
 <button type="button" data-to="/login/passkey">Sign in with a passkey</button>
 <button type="button" data-to="/login/code">Email me a code</button>
-<button type="button" data-to="/login/link">Email me a link</button>
+<button type="button" id="link">Email me a link</button>
+<p id="sent" hidden>Check your inbox: we have sent you a link to sign in with.</p>
 <a href="/signup">Create an account</a>`,
   },
   '/login/passkey': {
@@ -30,12 +31,6 @@ export const PAGES: Readonly<Record<string, { title: string; body: string }>> = 
   <label>Code <input name="otp" inputmode="numeric" autocomplete="one-time-code" required></label>
   <button>Verify</button>
 </form>${ALERT}`,
-  },
-  '/login/link': {
-    title: 'Sign in with a link',
-    body: `<h1>Sign in</h1>
-<form id="send-link"><label>E-mail <input name="email" type="email" ${NAME}></label><button>Send me a link</button></form>
-<p id="sent" hidden>Check your inbox: we have sent you a link to sign in with.</p>${ALERT}`,
   },
   '/two-factor': {
     title: 'Two-factor authentication',
