@@ -40,7 +40,8 @@ install_packages() {
       echo 'create_main_cluster = false' | as_root tee "$settings" >/dev/null
     fi
     install() {
-      as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+      # sudo lets no variable of its caller through.
+      as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 ${BUNDLER_VERSION:+"BUNDLER_VERSION=$BUNDLER_VERSION"} \
         apt-get install -y -qq --no-install-recommends -o Dpkg::Options::=--force-confold "$@" >/dev/null
     }
     # At once, for its speed; one by one where that fails: a package that this release lacks must not keep the others away.

@@ -14,12 +14,23 @@ PACKAGES=(
   radicale
   deluge-web
   python3-django python3-django-allauth
-  redmine-sqlite
+  # The one is no more than drivers, and only recommends the other.
+  redmine-sqlite redmine
   # Mailboxes that codes and links are read from.
   dovecot-imapd openssl
   python3-flask-security python3-flask-sqlalchemy python3-flask-mail python3-pyotp python3-qrcode
 )
 
-mapfile -t missing < <(list_missing "${PACKAGES[@]}")
-install_packages "${missing[@]}"
+install_missing() {
+  local missing
+  mapfile -t missing < <(list_missing "$@")
+  install_packages "${missing[@]}"
+}
+
+# Redmine's package asks Bundler for gems that are Debian's packages. Debian's Bundler finds them; the newer one that Ruby has
+# brought along since a security update does not.
+install_missing ruby-bundler
+version=$(dpkg-query --show --showformat '${Version}' ruby-bundler 2>/dev/null || true)
+export BUNDLER_VERSION=${version%%-*}
+install_missing "${PACKAGES[@]}"
 "$HERE/install-strapi.sh"
