@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds what a node needs besides Kubernetes into the cache, once a version and source: DNS, storage, network policies,
-# the process that holds a pod. Prints the folder that holds the programs. Needs what build-kubernetes.sh has made.
+# the process that holds a pod, and gVisor with what containerd starts it by. Prints the folder that holds the programs. Needs what build-kubernetes.sh has made.
 set -euo pipefail
 # shellcheck source=node/settings.sh
 source "$(dirname "${BASH_SOURCE[0]}")/node/settings.sh"
@@ -8,6 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/node/settings.sh"
 COREDNS=v1.14.7
 PROVISIONER=v6.3.0
 RESIZER=v2.2.0
+# Of gVisor's branch for the go command, and for the containerd that Debian has.
+GVISOR=v0.0.0-20250503011706-39ed1f5ac29c
 KUBERNETES=$(sed -n 's/^VERSION=//p' "$SCRIPTS/build-kubernetes.sh")
 SUM=$(cat "$SCRIPTS"/addons/*/*.go "$SCRIPTS/build-addons.sh" "$SCRIPTS/build-kubernetes.sh" | sha256sum | cut -c1-16)
 BIN=$CACHE/addons/$SUM
@@ -18,13 +20,13 @@ if [[ -e $BIN/complete ]]; then
 fi
 go=$(command -v go || echo /usr/local/go/bin/go)
 if [[ ! -x $go ]]; then
-  echo 'Not built, for want of Go: DNS, storage and network policies of the cluster' >&2
+  echo 'Not built, for want of Go: DNS, storage, network policies and gVisor' >&2
   exit 1
 fi
 mkdir -p "$BIN" "$CACHE/addons"
 exec 9>"$CACHE/addons/lock"
 flock 9
-echo 'Building DNS, storage and network policies, some minutes the first time' >&2
+echo 'Building DNS, storage, network policies and gVisor, some minutes the first time' >&2
 export CGO_ENABLED=0 GOFLAGS=-mod=mod
 
 # usage: build MODULE PACKAGE…   in a folder of that name, whose go.mod is on standard input
@@ -54,6 +56,23 @@ require (
 	github.com/kubernetes-csi/external-resizer/v2 $RESIZER
 )
 EOF
+
+# What containerd starts gVisor by lowers its own score for being ended, which takes a capability that may be missing.
+source=$CACHE/addons/gvisor/source
+mkdir -p "$CACHE/addons/gvisor"
+rm -rf "$source"
+cp -r "$("$go" mod download -json "gvisor.dev/gvisor@$GVISOR" | sed -n 's/^\t"Dir": "\(.*\)",\?$/\1/p')" "$source"
+chmod -R u+w "$source"
+sed -i 's/oomScoreMaxKillable = -999$/oomScoreMaxKillable = 0/' "$source/pkg/shim/v1/service.go"
+grep -q 'oomScoreMaxKillable = 0$' "$source/pkg/shim/v1/service.go"
+build gvisor gvisor.dev/gvisor/runsc gvisor.dev/gvisor/shim <<EOF
+module capstan.dev/test-cluster
+go 1.23.1
+require gvisor.dev/gvisor $GVISOR
+replace gvisor.dev/gvisor => ./source
+EOF
+mv "$BIN/shim" "$BIN/containerd-shim-runsc-v1"
+
 touch "$BIN/complete"
 # Those of earlier sources.
 find "$CACHE/addons" -mindepth 2 -maxdepth 2 -name complete ! -path "$BIN/*" -printf '%h\0' | xargs -0 -r rm -rf

@@ -68,7 +68,8 @@ run kube-controller-manager "$KUBERNETES/kube-controller-manager" \
   --node-monitor-grace-period=20s
 run kube-scheduler "$KUBERNETES/kube-scheduler" --kubeconfig="$K/system-kube-scheduler.kubeconfig" \
   --leader-elect=false --bind-address=127.0.0.1 --profiling=false
-run containerd containerd --config "$STATE/containerd.toml" --log-level warn
+# It finds gVisor, and what starts it, beside the other programs.
+PATH=$ADDONS:$PATH run containerd containerd --config "$STATE/containerd.toml" --log-level warn
 run kubelet "$KUBERNETES/kubelet" --kubeconfig="$K/system-node-$NODE_NAME.kubeconfig" --config="$STATE/kubelet.yaml" \
   --root-dir="$STATE/kubelet" --hostname-override="$NODE_NAME" --node-ip="$NODE_ADDRESS" --v=1
 run kube-proxy "$KUBERNETES/kube-proxy" --kubeconfig="$K/system-kube-proxy.kubeconfig" --proxy-mode=nftables \

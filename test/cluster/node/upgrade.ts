@@ -78,12 +78,20 @@ export function testUpgrade(find: () => Installation): void {
     expect(answers.get(200) ?? 0).toBeGreaterThan(asked / 4);
   });
 
-  test('a second runtime runs the pods that name its class', async () => {
+  test("gVisor runs the pods when its class is named: the kernel that they see is not the node's", async () => {
     const { kubectl, upgrade } = find();
-    await upgrade('sandbox.runtimeClass=crun');
+    await upgrade('sandbox.runtimeClass=gvisor');
     const hal = await openConversation(find(), { subjectId: 'hal' });
-    expect(await hal.run('echo by crun')).toBe('by crun');
-    expect(await kubectl('get', 'pod', hal.name, '-o', 'jsonpath={.spec.runtimeClassName}')).toBe('crun');
+    expect(await hal.run('dmesg | grep --only-matching --max-count=1 gVisor')).toBe('gVisor');
+    const kernel = await kubectl('get', 'nodes', '-o', 'jsonpath={.items[0].status.nodeInfo.kernelVersion}');
+    expect(await hal.run('uname --kernel-release')).not.toBe(kernel);
+    expect(await hal.run('echo kept > note; python3 -c "print(open(\'note\').read())"; node -p 6*7')).toBe(
+      'kept\n\n42',
+    );
+    expect(await kubectl('get', 'pod', hal.name, '-o', 'jsonpath={.spec.runtimeClassName}')).toBe('gvisor');
+    // Another kernel, the same disk.
+    await kubectl('delete', 'pod', hal.name, '--wait=false');
+    expect(await hal.run('cat note')).toBe('kept');
   });
 
   test('an uninstallation leaves keys, disks, volumes and definitions, and nothing else', async () => {
