@@ -3,6 +3,7 @@ import { findInstallation } from '../../support/cluster/node/installation.ts';
 import type { Installation } from '../../support/cluster/node/installation.ts';
 import { testIsolation } from './isolation.ts';
 import { testMedia } from './media.ts';
+import { testRestore } from './restore.ts';
 import { testSessions } from './sessions.ts';
 import { testUpgrade } from './upgrade.ts';
 
@@ -27,6 +28,9 @@ describe.skipIf(install === undefined)('Capstan on a real node', () => {
   });
   describe('videos and website logins', () => {
     testMedia(find);
+  });
+  describe('a backup', () => {
+    testRestore(find);
   });
   describe('the release', () => {
     testUpgrade(find);

@@ -20,11 +20,20 @@ export type Conversation = {
 };
 
 export async function openConversation(
-  { client, kubectl, namespace }: Installation,
+  installation: Installation,
   { subjectId, agentId: given }: { subjectId: string; agentId?: string },
 ): Promise<Conversation> {
+  const { client } = installation;
   const agentId = given ?? (await createAgent(client));
   const { id } = await client.createSession({ agentId, subjectId, title: 'Test', yoloMode: true });
+  return continueConversation(installation, { agentId, subjectId, id });
+}
+
+/** With a session that is there. */
+export function continueConversation(
+  { client, kubectl, namespace }: Installation,
+  { agentId, subjectId, id }: Pick<Conversation, 'agentId' | 'subjectId' | 'id'>,
+): Conversation {
   const events = async () => {
     const all: EventEnvelope[] = [];
     for (;;) {

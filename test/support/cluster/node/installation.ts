@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildClient } from '../../../../clients/typescript/index.ts';
@@ -38,6 +38,10 @@ export type Installation = {
   /** Applies objects, by kubectl. */
   apply: (...objects: object[]) => Promise<void>;
   helm: (...args: string[]) => Promise<string>;
+  /** for a shell that is to find this cluster, kubectl and helm */
+  environment: NodeJS.ProcessEnv;
+  /** After the Services have been made anew: `url` and `client` lead to the new ones, once they answer. */
+  reconnect: () => Promise<void>;
   /** with the settings of the installation and these besides; resolves when everything is rolled out */
   upgrade: (...sets: string[]) => Promise<void>;
   /** everything goes, also what an uninstallation leaves */
@@ -75,24 +79,23 @@ export async function findInstallation(): Promise<(() => Promise<Installation>) 
 async function install(kubeconfig: string): Promise<Installation> {
   const namespace = `capstan-${randomBytes(3).toString('hex')}`;
   const sandboxes = `${namespace}-sandboxes`;
+  const programs = { kubectl: findKubectl() ?? 'kubectl', helm: findHelm() };
+  const folders = Object.values(programs)
+    .filter((path) => isAbsolute(path))
+    .map((path) => dirname(path));
+  const environment = { ...process.env, KUBECONFIG: kubeconfig, PATH: [...folders, process.env['PATH']].join(':') };
   const run = async (program: string, args: string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)(program, args, {
-      cwd: ROOT,
-      maxBuffer: 2 ** 26,
-      env: { ...process.env, KUBECONFIG: kubeconfig },
-    });
+    const { stdout } = await promisify(execFile)(program, args, { cwd: ROOT, maxBuffer: 2 ** 26, env: environment });
     return stdout;
   };
   const kubectl = (...args: string[]): Promise<string> =>
-    run(findKubectl() ?? 'kubectl', args.includes('-n') || args.includes('-A') ? args : ['-n', sandboxes, ...args]);
+    run(programs.kubectl, args.includes('-n') || args.includes('-A') ? args : ['-n', sandboxes, ...args]);
   const applyObjects = async (...items: object[]): Promise<void> => {
     const path = join(makeScratch('objects'), 'list.json');
     writeFileSync(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-    await run(findKubectl() ?? 'kubectl', ['apply', '-f', path]).finally(() =>
-      rmSync(dirname(path), { recursive: true }),
-    );
+    await run(programs.kubectl, ['apply', '-f', path]).finally(() => rmSync(dirname(path), { recursive: true }));
   };
-  const helm = (...args: string[]): Promise<string> => run(findHelm(), ['-n', namespace, ...args]);
+  const helm = (...args: string[]): Promise<string> => run(programs.helm, ['-n', namespace, ...args]);
   const version = /^appVersion: *"?([^"\n]+)/m.exec(readFileSync(join(ROOT, 'charts/capstan/Chart.yaml'), 'utf8'))?.[1];
   const repository = process.env['CAPSTAN_TEST_IMAGE_REPOSITORY'] ?? 'docker.io/library/capstan';
   const media = process.env['CAPSTAN_TEST_MEDIA_IMAGE'] ?? `docker.io/library/capstan-media:${version}`;
@@ -133,19 +136,33 @@ async function install(kubeconfig: string): Promise<Installation> {
       const path = '-o=jsonpath={.spec.ports[0].nodePort}';
       return `http://${node}:${await kubectl('-n', namespace, 'get', `service/capstan-${role}`, path)}`;
     };
-    const url = await findUrl('api');
-    const sealed = await kubectl(
-      '-n',
-      namespace,
-      ...'get secret capstan-keys -o=jsonpath={.data.CAPSTAN_API_KEY}'.split(' '),
-    );
-    const key = Buffer.from(sealed, 'base64').toString();
-    await waitFor('the API is ready', async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, SLOW_MS);
-    const client = buildClient({ baseUrl: url, apiKey: key });
+    const connect = async () => {
+      const url = await findUrl('api');
+      const secret = ['secret', 'capstan-keys', '-o=jsonpath={.data.CAPSTAN_API_KEY}'];
+      const key = Buffer.from(await kubectl('-n', namespace, 'get', ...secret), 'base64').toString();
+      await waitFor('the API is ready', async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, SLOW_MS);
+      return { url, key, client: buildClient({ baseUrl: url, apiKey: key }) };
+    };
     const upgrade = async (...sets: string[]) => void (await apply('upgrade', [...settings, ...sets]));
     const image = `${repository}:${version}`;
-    const programs = { kubectl, apply: applyObjects, helm };
-    return { url, findUrl, node, image, key, client, namespace, sandboxes, ...programs, upgrade, close };
+    const installation: Installation = {
+      ...(await connect()),
+      ...{
+        findUrl,
+        node,
+        image,
+        namespace,
+        sandboxes,
+        environment,
+        kubectl,
+        apply: applyObjects,
+        helm,
+        upgrade,
+        close,
+      },
+      reconnect: async () => void Object.assign(installation, await connect()),
+    };
+    return installation;
   } catch (error) {
     const state = await kubectl('-n', namespace, 'get', 'pods,pvc,events').catch(String);
     await close();
