@@ -67,7 +67,7 @@ function buildPrelude(keep: boolean, apart: boolean): string {
 }
 
 /** The executor's own settings and what Kubernetes tells a pod of its API server: no command needs them. */
-const OF_THE_EXECUTOR = /^(CAPSTAN_|KUBERNETES_|POD_UID$)/;
+const OF_THE_EXECUTOR = /^(CAPSTAN_|KUBERNETES_|POD_UID$|NODE_COMPILE_CACHE$)/;
 
 export function openShell(settings: Settings): Shell {
   mkdirSync(settings.stateDir, { recursive: true, mode: 0o700 });
