@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,10 +19,13 @@ export type OperatorProcess = {
   stop(): Promise<void>;
 };
 
+const ROOT = new URL('../..', import.meta.url);
+const COMPILED = fileURLToPath(new URL('node_modules/.cache/capstan/compiled', ROOT));
 const SECRETS = '/run/secrets/kubernetes.io/serviceaccount';
 
 /** The role as image and chart run it in a pod: compiled, with its flags, API server and token found where pods find them. */
 export async function startOperator(cluster: FakeCluster): Promise<OperatorProcess> {
+  execFileSync(process.execPath, ['scripts/compile.ts'], { cwd: ROOT, env: { NODE_COMPILE_CACHE: COMPILED } });
   const account = mkdtempSync(join(tmpdir(), 'capstan-account-'));
   for (const [name, text] of Object.entries(cluster.account)) writeFileSync(join(account, name), text);
   // Its own view of the files, without a process between: the script becomes the operator.
@@ -30,11 +33,11 @@ export async function startOperator(cluster: FakeCluster): Promise<OperatorProce
   const program = [process.execPath, 'src/main.ts', 'operator'];
   const { hostname, port } = new URL(cluster.server);
   const child = spawn('unshare', ['--map-root-user', '--mount', 'sh', '-c', enter, 'sh', ...program], {
-    cwd: new URL('../..', import.meta.url),
+    cwd: ROOT,
     env: {
       PATH: process.env['PATH'],
       NODE_OPTIONS: readNodeOptions(),
-      NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/capstan/compiled', import.meta.url)),
+      NODE_COMPILE_CACHE: COMPILED,
       KUBERNETES_SERVICE_HOST: hostname,
       KUBERNETES_SERVICE_PORT: port,
       CAPSTAN_KUBERNETES_NAMESPACE: cluster.namespace,
