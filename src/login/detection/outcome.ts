@@ -139,25 +139,36 @@ function findConfirm({ elements }: FrameDescription): readonly ElementDescriptio
   });
 }
 
+const OF_ACCOUNT = /account|user|konto|compte|cuenta|conta|счет|аккаунт|учетн|запис|hesap|账|帳|アカウント|계정/u;
+
+/** Where one can sign out, warnings are about what the application does; only an account that is locked keeps one out. */
+function isAboutAccount({ text }: ElementDescription, cause: FailureCause): boolean {
+  return cause === 'locked' && OF_ACCOUNT.test(normalizeText(text));
+}
+
 /** What a page tells of how an attempt ended. Pure. */
 export function readOutcome({ frames }: Observation): OutcomeSigns {
   const elements = frames.flatMap((frame) => frame.elements);
+  const passwords = elements.filter((element) => element.type === 'password' && isUsable(element));
+  const logout = findLogout(elements);
+  const isAsking = asksIn(frames);
+  const isInside = logout !== undefined && passwords.length === 0 && !isAsking;
   const failures = elements
     .filter((element) => element.control === 'message' && isSeen(element))
     .flatMap((element) => {
       const cause = readFailure(element);
-      return cause === undefined ? [] : [{ id: element.id, cause }];
+      const counts = cause !== undefined && (!isInside || isAboutAccount(element, cause));
+      return counts ? [{ id: element.id, cause }] : [];
     })
     .toSorted((a, b) => RANK.indexOf(a.cause) - RANK.indexOf(b.cause));
   const confirming = frames.flatMap(findConfirm);
-  const passwords = elements.filter((element) => element.type === 'password' && isUsable(element));
   return {
     failures,
-    logout: findLogout(elements)?.id,
+    logout: logout?.id,
     account: findAccount(elements)?.id,
     passwordField: passwords.length > 0,
     passwordEmpty: passwords.some((element) => !element.filled),
-    asksIn: asksIn(frames),
+    asksIn: isAsking,
     sent: readSent(frames),
     confirm: confirming.length === 1 ? confirming[0]?.id : undefined,
   };

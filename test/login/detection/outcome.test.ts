@@ -139,6 +139,16 @@ it.runIf(laboratory).each([
 });
 
 it.runIf(laboratory).each([
+  ['The cache is incomplete, so searching has been deactivated.', []],
+  ['Your account has been suspended.', ['locked']],
+])('sees of a page that one can sign out of what keeps one out: %s', async (text, causes) => {
+  const page = await laboratory!.open(
+    `<!doctype html><body><h1>Home</h1><div class="alert alert-warning">${text}</div><a href=/logout>Log out</a>`,
+  );
+  expect((await readSigns(page)).failures.map(({ cause }) => cause)).toEqual(causes);
+});
+
+it.runIf(laboratory).each([
   ['a link', '<a href=/logout>Log out</a>', true, false],
   ['a form', '<form action=/session method=post><button>Abmelden</button></form>', true, false],
   ['a path', '<a href="/users/sign_out"><svg width=9 height=9></svg></a>', true, false],
