@@ -18,6 +18,7 @@ import type { Values } from './fill.ts';
 import { CALM_MS, assess, findLinkButton } from './outcome.ts';
 import type { Sent } from './outcome.ts';
 import type { ProofSign } from './proof.ts';
+import { seekLogin } from './seek.ts';
 import type { Traffic } from './traffic.ts';
 import { openUnread } from './unread.ts';
 import type { AskReader } from './unread.ts';
@@ -80,6 +81,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
   let stale = 0;
   let wrongCode = false;
   let confirmed = 0;
+  let sought = false;
 
   const readUnread = openUnread(ports.readForm, () => eyes.look(signal));
   const act = async (step: Step, sight: Sight): Promise<void> => {
@@ -87,8 +89,11 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
       case 'wait':
         await sleep(LOOK_EVERY_MS, undefined, { signal });
         return;
-      case 'fail':
-        throw buildStepFault(step, sight, ports);
+      case 'fail': {
+        const fault = buildStepFault(step, sight, ports);
+        if (await seek(fault, sight)) return;
+        throw fault;
+      }
       case 'dismiss':
         done.dismissed += 1;
         return press(sight.page, step.id);
@@ -106,6 +111,12 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
       case 'code':
         return sendCode(sight);
     }
+  };
+  const seek = async ({ code }: LoginFault, { page, plan }: Sight): Promise<boolean> => {
+    if (sought || done.usernameSent || done.passwordSent) return false;
+    if (code !== 'login_form_not_found' || plan.reason === 'fill' || plan.reason === 'unseen') return false;
+    sought = true;
+    return seekLogin(page, input.site, signal);
   };
   const begin = async (sent: Sent, before: Sight): Promise<Pending> => {
     const cookies = await markCookies(ports.context, input.site);
