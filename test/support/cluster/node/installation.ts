@@ -147,19 +147,17 @@ async function install(kubeconfig: string): Promise<Installation> {
     const image = `${repository}:${version}`;
     const installation: Installation = {
       ...(await connect()),
-      ...{
-        findUrl,
-        node,
-        image,
-        namespace,
-        sandboxes,
-        environment,
-        kubectl,
-        apply: applyObjects,
-        helm,
-        upgrade,
-        close,
-      },
+      findUrl,
+      node,
+      image,
+      namespace,
+      sandboxes,
+      environment,
+      kubectl,
+      apply: applyObjects,
+      helm,
+      upgrade,
+      close,
       reconnect: async () => void Object.assign(installation, await connect()),
     };
     return installation;
