@@ -20,8 +20,8 @@ export function findFaults(result: TrialResult): string[] {
     checkTurns(outcome, report);
     checkPrompts(outcome, report);
     checkFinals(outcome, report);
-    for (const { type, text } of outcome.accepted) {
-      if (type !== 'user.steer') continue;
+    for (const { id, type, text } of outcome.accepted) {
+      if (type !== 'user.steer' || awaitsNextTurn(outcome, id)) continue;
       const { message } = JSON.parse(text) as { message: string };
       if (!result.model.hasRead(message)) report(`the model never read "${message}"`);
     }
@@ -38,12 +38,21 @@ function checkLog({ log, seen }: Outcome, report: Report): void {
   if (seen.size !== log.length) report(`${seen.size} events seen, ${log.length} in the log`);
 }
 
-function checkAccepted({ log, accepted }: Outcome, report: Report): void {
+/** Guidance to a turn that the user interrupted is told to the next one, and here none has followed. */
+function awaitsNextTurn({ log }: Outcome, id: string): boolean {
+  const last = log.findLast((event) => event.type === 'session.status_idle');
+  const steer = log.find((event) => event.id === id);
+  return last !== undefined && steer?.turnId === last.turnId && field(last, 'interrupted') === true;
+}
+
+function checkAccepted(outcome: Outcome, report: Report): void {
+  const { log, accepted } = outcome;
   for (const { id, type } of accepted) {
     const found = log.filter((event) => event.id === id);
     if (found.length !== 1) report(`an accepted ${type} is ${found.length} times in the log`);
     const [event] = found;
-    if (type !== 'user.interrupt' && event?.processedAt === null) report(`${type} ${id} is left as ${event.status}`);
+    const mayWait = type === 'user.interrupt' || (type === 'user.steer' && awaitsNextTurn(outcome, id));
+    if (!mayWait && event?.processedAt === null) report(`${type} ${id} is left as ${event.status}`);
   }
   const known = new Set(accepted.map(({ id }) => id));
   for (const event of log) {
