@@ -1,10 +1,10 @@
 /**
  * Sandboxes on a real node, one at a time: a pod of its own with a new volume, suspension, resumption on the same volume,
- * a start with a pod that stands ready, and what each costs the API server. The same pod made by hand is the control, and
- * kubernetes-sigs/agent-sandbox the peer; the arms take turns. Needs `make cluster` and
+ * a start with a pod that stands ready, and what each costs the API server; then many at once. The same pod made by hand
+ * is the control, and kubernetes-sigs/agent-sandbox the peer; the arms take turns. Needs `make cluster` and
  * `scripts/cluster/build-agent-sandbox.sh`.
  *
- * Argument: rounds (10).
+ * Arguments: rounds (10), how many at once (50; 0: none).
  */
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import { startNodeCluster } from './support/node-cluster.ts';
 import type { NodeCluster } from './support/node-cluster.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 10);
+const BURST = Number(process.argv[3] ?? 50);
 /** For what kubelet, scheduler and controllers still write when the sandbox is ready. */
 const SETTLE_MS = 3000;
 
@@ -42,6 +43,18 @@ async function runArm(cluster: NodeCluster, arm: Arm): Promise<void> {
   await arm.remove();
 }
 
+/** All of a kind at once, each with a new volume; the kinds one after the other. */
+async function runBursts(build: () => Arm[]): Promise<void> {
+  const many = Array.from({ length: BURST }, build);
+  for (const [kind, { name }] of build().entries()) {
+    const arms = many.flatMap((each) => each[kind] ?? []);
+    await sleep(SETTLE_MS);
+    for (const ms of await Promise.all(arms.map((arm) => arm.start())))
+      note(`${BURST} at once with new volumes: ${name}`, ms);
+    await Promise.all(arms.map((arm) => arm.remove()));
+  }
+}
+
 async function main(): Promise<void> {
   printMachine();
   console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
@@ -50,7 +63,7 @@ async function main(): Promise<void> {
     return console.log('Not measured, for want of it: make cluster, scripts/cluster/build-agent-sandbox.sh');
   }
   const peers = openArms(cluster);
-  const { arms } = peers;
+  const arms = peers.build();
   try {
     for (let round = 0; round < ROUNDS; round += 1) {
       // Each begins in turn, so that none always follows the same other.
@@ -59,6 +72,7 @@ async function main(): Promise<void> {
         if (arm !== undefined) await runArm(cluster, arm);
       }
     }
+    if (BURST > 0) await runBursts(() => peers.build());
   } finally {
     await peers.close();
     await cluster.close();

@@ -44,7 +44,11 @@ const isReady = (object: Conditioned | Pod | undefined): boolean =>
   object?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
 /** The same pod in every arm, by the operator's own hand: only who makes it differs. */
-export function openArms({ kubernetes, namespace, image }: NodeCluster): { arms: Arm[]; close(): Promise<void> } {
+export function openArms({ kubernetes, namespace, image }: NodeCluster): {
+  /** a sandbox of each kind, not started yet */
+  build(): Arm[];
+  close(): Promise<void>;
+} {
   const informers: { close(): Promise<void> }[] = [];
   /** asked at each change of anything */
   const looks = new Set<() => void>();
@@ -238,7 +242,7 @@ export function openArms({ kubernetes, namespace, image }: NodeCluster): { arms:
   };
 
   return {
-    arms: [buildBare(), buildOwn(), buildPeer()],
+    build: () => [buildBare(), buildOwn(), buildPeer()],
     close: async () => void (await Promise.all(informers.map((informer) => informer.close()))),
   };
 }

@@ -52,6 +52,9 @@ export async function startNodeCluster(): Promise<NodeCluster | undefined> {
       KUBECONFIG: kubeconfig,
       CAPSTAN_KUBERNETES_NAMESPACE: namespace,
       CAPSTAN_SANDBOX_IMAGE: image,
+      // As in the other arms, so that as many fit on the node.
+      CAPSTAN_SANDBOX_CPU: '20m,2',
+      CAPSTAN_SANDBOX_MEMORY: '64Mi,2Gi',
       CAPSTAN_PORT: '0',
       CAPSTAN_LOG_LEVEL: 'warn',
     }),
