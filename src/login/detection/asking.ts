@@ -1,9 +1,9 @@
 import type { FrameDescription } from './description.ts';
-import { decideKind } from './kinds.ts';
+import { judgeFrames } from './kinds.ts';
 import type { Verdict } from './kinds.ts';
 import { normalizeText } from './match.ts';
 import type { PageKind } from './plan.ts';
-import { buildSections, isFillable, isPassword, isUsable } from './sections.ts';
+import { isFillable, isPassword, isUsable } from './sections.ts';
 import type { Field } from './sections.ts';
 
 const FOR_OTHERS = new Set<PageKind>(['search', 'newsletter', 'checkout', 'registration', 'recovery', 'change']);
@@ -36,5 +36,5 @@ function asks(verdict: Verdict): boolean {
 
 /** Whether the page goes on asking one to sign in: for a name, a password, or something that is not known. */
 export function asksIn(frames: readonly FrameDescription[]): boolean {
-  return frames.some((frame) => buildSections(frame).map(decideKind).some(asks));
+  return judgeFrames(frames).some(asks);
 }

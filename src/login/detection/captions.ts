@@ -3,7 +3,7 @@ import { buildMatcher, normalizeText } from './match.ts';
 import { FORGOT, NEXT, REGISTER, SIGN_IN } from './words/actions.ts';
 import { PASSWORD } from './words/fields.ts';
 import { BARE_CODE, CODE, NEW, SEARCH } from './words/more-fields.ts';
-import { SENT } from './words/more-outcomes.ts';
+import { LINK, SENT } from './words/more-outcomes.ts';
 import { CONSENT, LOGOUT, REFUSE, SUBSCRIBE } from './words/more-actions.ts';
 import { CHECKOUT, GUEST, MINOR, OTHER_WAYS } from './words/traits.ts';
 
@@ -16,6 +16,7 @@ export const says = {
   code: buildMatcher(CODE),
   bareCode: buildMatcher(BARE_CODE),
   sent: buildMatcher(SENT),
+  link: buildMatcher(LINK),
   fresh: buildMatcher(NEW),
   search: buildMatcher(SEARCH),
   subscribe: buildMatcher(SUBSCRIBE),

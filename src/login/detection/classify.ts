@@ -1,11 +1,11 @@
 import { normalizeText } from './match.ts';
 import type { ElementDescription, FrameDescription, Observation } from './description.ts';
-import { decideKind } from './kinds.ts';
+import { judgeFrames } from './kinds.ts';
 import type { Verdict } from './kinds.ts';
 import { findObstacles } from './obstacles.ts';
 import { findOpeners } from './openers.ts';
 import type { LoginPlan, Opener, PageKind, PlanReason, PlannedField } from './plan.ts';
-import { buildSections, isFillable, isPassword, isUsable } from './sections.ts';
+import { isFillable, isPassword, isUsable } from './sections.ts';
 import type { Field, Section } from './sections.ts';
 import type { Signs } from './signs.ts';
 import { findSubmit } from './submit.ts';
@@ -223,7 +223,7 @@ function isBesideRegistration(login: Verdict, verdicts: readonly Verdict[], open
 
 /** What to do with a page to sign in on it. Pure: the same description leads to the same plan. */
 export function planLogin(observation: Observation): LoginPlan {
-  const verdicts = observation.frames.flatMap((frame) => buildSections(frame).map(decideKind));
+  const verdicts = judgeFrames(observation.frames);
   const isCheckout = verdicts.some(({ kind }) => kind === 'checkout');
   const candidates = verdicts
     .filter(({ kind, signs }) => FILLED_KINDS.has(kind) && !(isCheckout && isGuestField(kind, signs)))

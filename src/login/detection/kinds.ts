@@ -1,7 +1,9 @@
 import { canSend, says } from './captions.ts';
+import type { FrameDescription } from './description.ts';
 import { normalizeText } from './match.ts';
 import type { FieldRole, PageKind } from './plan.ts';
 import { readTexts } from './roles.ts';
+import { buildSections } from './sections.ts';
 import type { Field, Section } from './sections.ts';
 import { readSigns } from './signs.ts';
 import type { Signs } from './signs.ts';
@@ -154,9 +156,21 @@ function decideWithoutPassword(section: Section, signs: Signs): PageKind {
 }
 
 /** What a section is for. */
-export function decideKind(section: Section): Verdict {
+function decideKind(section: Section): Verdict {
   const signs = readSigns(section);
   const kind = signs.passwords.length > 0 ? decideWithPassword(section, signs) : decideWithoutPassword(section, signs);
   const bonus = kind === 'login' ? 4 : kind === 'password-step' ? 2 : 0;
   return { section, kind, signs, score: signs.score + bonus };
+}
+
+/** The plan of a look, and what the look tells of an outcome, rest on the same verdicts. */
+const judged = new WeakMap<FrameDescription, readonly Verdict[]>();
+
+/** The sections of all frames, and what each is for. A frame is judged once. */
+export function judgeFrames(frames: readonly FrameDescription[]): Verdict[] {
+  return frames.flatMap((frame) => {
+    const verdicts = judged.get(frame) ?? buildSections(frame).map(decideKind);
+    judged.set(frame, verdicts);
+    return verdicts;
+  });
 }

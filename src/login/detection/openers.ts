@@ -2,13 +2,10 @@ import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
 import type { Opener, Way } from './plan.ts';
-import { EMAIL, PASSWORD, USERNAME } from './words/fields.ts';
-import { LINK } from './words/more-outcomes.ts';
+import { EMAIL, USERNAME } from './words/fields.ts';
 
-const isPassword = buildMatcher(PASSWORD);
 const isName = buildMatcher({ ...EMAIL });
 const isUser = buildMatcher(USERNAME);
-const isLink = buildMatcher(LINK);
 const MAX_CAPTION = 40;
 const MAX_OPENERS = 5;
 const SIGN_IN_PATH =
@@ -21,7 +18,7 @@ function isSeen(element: ElementDescription): boolean {
 /** "Continue with e-mail", "Use a password": a way among others that leads to what can be filled. */
 function isMethod(text: string): boolean {
   return (
-    (isPassword(text) || isName(text) || isUser(text)) &&
+    (says.password(text) || isName(text) || isUser(text)) &&
     !says.forgot(text) &&
     !says.subscribe(text) &&
     !says.otherWay(text)
@@ -30,8 +27,8 @@ function isMethod(text: string): boolean {
 
 function findWay(text: string): Way | undefined {
   if (says.code(text) || says.bareCode(text)) return 'code';
-  if (isLink(text)) return 'link';
-  return isPassword(text) ? 'password' : undefined;
+  if (says.link(text)) return 'link';
+  return says.password(text) ? 'password' : undefined;
 }
 
 type Rated = Omit<Opener, 'id'> & { rating: number };

@@ -6,7 +6,7 @@ import type { FailureCause, OutcomeSigns } from './plan.ts';
 import { ACCOUNT } from './words/more-actions.ts';
 import { CAPTCHA } from './words/more-fields.ts';
 import { LIMITED, LOCKED, UNDER_WAY, WRONG } from './words/outcomes.ts';
-import { EXISTS, EXPIRED, LINK, REQUIRED, UNVERIFIED, WEAK } from './words/more-outcomes.ts';
+import { EXISTS, EXPIRED, REQUIRED, UNVERIFIED, WEAK } from './words/more-outcomes.ts';
 import { isUsable } from './sections.ts';
 
 const tells = {
@@ -20,7 +20,6 @@ const tells = {
   required: buildMatcher(REQUIRED),
   unverified: buildMatcher(UNVERIFIED),
   underWay: buildMatcher(UNDER_WAY),
-  link: buildMatcher(LINK),
   account: buildMatcher(ACCOUNT),
 };
 
@@ -124,7 +123,7 @@ function readSent(frames: readonly FrameDescription[]): 'code' | 'link' | undefi
     elements.some((element) => element.control === 'field' && isUsable(element) && element.type !== 'email'),
   );
   if (asksCode) return 'code';
-  return tells.link(text) ? 'link' : says.code(text) ? 'code' : 'link';
+  return says.link(text) ? 'link' : says.code(text) ? 'code' : 'link';
 }
 
 const ASKING = new Set(['field', 'select', 'checkbox', 'radio']);

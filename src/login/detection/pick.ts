@@ -1,9 +1,9 @@
 import { buildPlan } from './classify.ts';
 import type { Observation } from './description.ts';
-import { decideKind } from './kinds.ts';
+import { judgeFrames } from './kinds.ts';
 import type { Verdict } from './kinds.ts';
 import type { LoginPlan, PageKind } from './plan.ts';
-import { buildSections, isFillable } from './sections.ts';
+import { isFillable } from './sections.ts';
 import type { Button, Field } from './sections.ts';
 
 /** What somebody else has found on a page that the plan leaves alone, in ids of elements. */
@@ -40,7 +40,7 @@ function canHoldName(field: Field): boolean {
  * without encryption, nothing of a form that is there for another purpose.
  */
 export function listCandidates({ frames }: Observation): Candidates[] {
-  const verdicts = frames.flatMap((frame) => buildSections(frame).map(decideKind));
+  const verdicts = judgeFrames(frames);
   // What stands beside a checkout without a password is for guests.
   const isCheckout = verdicts.some(({ kind }) => kind === 'checkout');
   return verdicts

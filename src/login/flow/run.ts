@@ -113,7 +113,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
     }
   };
   const seek = async ({ code }: LoginFault, { page, plan }: Sight): Promise<boolean> => {
-    if (sought || done.usernameSent || done.passwordSent) return false;
+    if (sought || done.usernameSent) return false;
     if (code !== 'login_form_not_found' || plan.reason === 'fill' || plan.reason === 'unseen') return false;
     sought = true;
     return seekLogin(page, input.site, signal);
