@@ -1,11 +1,19 @@
 # Sourced by what installs Debian's packages.
 
+# What packages are to find in their environment when they are set up: NAME=VALUE…  sudo lets nothing of its caller's through.
+PACKAGE_ENVIRONMENT=()
+
 # usage: list_missing PACKAGE…   those that are not installed
 list_missing() {
   local package
   for package in "$@"; do
     [[ $(dpkg-query --show --showformat '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || echo "$package"
   done
+}
+
+# A sandbox sees the system's own programs only: a Python in a home folder is not there for it.
+has_python() {
+  [[ -x /usr/bin/python3 || -x /usr/local/bin/python3 || -x /bin/python3 ]]
 }
 
 as_root() {
@@ -40,8 +48,7 @@ install_packages() {
       echo 'create_main_cluster = false' | as_root tee "$settings" >/dev/null
     fi
     install() {
-      # sudo lets no variable of its caller through.
-      as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 ${BUNDLER_VERSION:+"BUNDLER_VERSION=$BUNDLER_VERSION"} \
+      as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 "${PACKAGE_ENVIRONMENT[@]}" \
         apt-get install -y -qq --no-install-recommends -o Dpkg::Options::=--force-confold "$@" >/dev/null
     }
     # At once, for its speed; one by one where that fails: a package that this release lacks must not keep the others away.

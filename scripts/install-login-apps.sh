@@ -31,6 +31,6 @@ install_missing() {
 # brought along since a security update does not.
 install_missing ruby-bundler
 version=$(dpkg-query --show --showformat '${Version}' ruby-bundler 2>/dev/null || true)
-export BUNDLER_VERSION=${version%%-*}
+[[ -z $version ]] || PACKAGE_ENVIRONMENT+=("BUNDLER_VERSION=${version%%-*}")
 install_missing "${PACKAGES[@]}"
 "$HERE/install-strapi.sh"

@@ -5,11 +5,6 @@ set -euo pipefail
 # shellcheck source=debian-packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/debian-packages.sh"
 
-# A sandbox sees the system's own programs only: a Python in a home folder is not there for it.
-has_python() {
-  [[ -x /usr/bin/python3 || -x /usr/local/bin/python3 || -x /bin/python3 ]]
-}
-
 missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 has_python || missing+=(python3)

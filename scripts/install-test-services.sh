@@ -13,11 +13,6 @@ has_postgres() {
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || has postgres
 }
 
-# A sandbox sees the system's own programs only: a Python in a home folder is not there for it.
-has_python() {
-  [[ -x /usr/bin/python3 || -x /usr/local/bin/python3 || -x /bin/python3 ]]
-}
-
 has_chromium() {
   has chromium || has chromium-browser || has google-chrome || has google-chrome-stable
 }

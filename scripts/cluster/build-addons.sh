@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds what a node needs besides Kubernetes into the cache, once a version and source: DNS, storage, network policies,
-# the process that holds a pod, and gVisor with what containerd starts it by. Prints the folder that holds the programs. Needs what build-kubernetes.sh has made.
+# the process that holds a pod, and gVisor with what containerd starts it by. Prints the folder that holds the programs.
+# Needs what build-kubernetes.sh has made.
 set -euo pipefail
 # shellcheck source=node/settings.sh
 source "$(dirname "${BASH_SOURCE[0]}")/node/settings.sh"

@@ -5,6 +5,13 @@ set -euo pipefail
 # shellcheck source=node/settings.sh
 source "$(dirname "${BASH_SOURCE[0]}")/node/settings.sh"
 
+step() {
+  local started=$SECONDS name=$1
+  shift
+  "$@"
+  printf '%5d s  %s\n' "$((SECONDS - started))" "$name" >&2
+}
+
 if [[ $EUID -ne 0 ]]; then
   echo "A node needs root: mounts, control groups and a network of its own." >&2
   exit 1
@@ -14,6 +21,30 @@ if [[ ! -d /sys/fs/cgroup/memory ]]; then
   exit 1
 fi
 kubectl() { "$KUBERNETES/kubectl" --kubeconfig "$STATE/keys/admin.kubeconfig" "$@"; }
+
+install_packages() {
+  "$SCRIPTS/install-node-packages.sh"
+}
+
+build_kubernetes() {
+  KUBERNETES=$("$SCRIPTS/build-kubernetes.sh" kube-apiserver kubectl kube-controller-manager kube-scheduler kubelet kube-proxy)
+}
+
+build_addons() {
+  ADDONS=$("$SCRIPTS/build-addons.sh")
+}
+
+# Those wait for the network more than for the processor, so they are built beside the programs.
+begin_images() {
+  "$SCRIPTS/build-images.sh" >/dev/null &
+  IMAGES_JOB=$!
+}
+
+finish_images() {
+  wait "$IMAGES_JOB"
+  "$SCRIPTS/../install-versitygw.sh"
+  IMAGES=$("$SCRIPTS/build-images.sh" "$ADDONS")
+}
 
 # The node takes what is new; what it has already costs nothing.
 load_images() {
@@ -92,11 +123,11 @@ await() {
   done
 }
 
-build() {
-  { read -r KUBERNETES && read -r ADDONS && read -r IMAGES; } < <("$SCRIPTS/build.sh")
-}
-
-step 'packages, programs and images' build
+step 'packages' install_packages
+begin_images
+step 'programs of Kubernetes' build_kubernetes
+step 'programs of the node' build_addons
+step 'images, beside those' finish_images
 step 'node started' start_node
 step 'API server answers' await 180 'the API server' kubectl get --raw /readyz
 step 'images loaded' load_images

@@ -20,11 +20,3 @@ API_URL="https://$NODE_ADDRESS:6443"
 
 # What the node runs pods with, version 1 of control groups: each hierarchy has a subtree of the cluster's own.
 CGROUP=capstan-cluster
-
-# usage: step NAME COMMAND…   tells how long it took
-step() {
-  local started=$SECONDS name=$1
-  shift
-  "$@"
-  printf '%5d s  %s\n' "$((SECONDS - started))" "$name" >&2
-}
