@@ -1,11 +1,11 @@
 // Events appended a second on PostgreSQL through the worker's appender (fenced, grouped into commits, sequences given
 // out), beside the floor: one connection that inserts the same rows into the same kind of table, 64 rows a statement.
-import { openPostgres } from '../src/backends/db/postgres.ts';
-import type { Db } from '../src/backends/db/db.ts';
-import { newId } from '../src/ids.ts';
-import { runMigrations } from '../src/store/migrate.ts';
-import { ensureEventPartitions } from '../src/store/partitions.ts';
-import { openAppender } from '../src/worker/appender.ts';
+import { openPostgres } from '../src/platform/db/postgres.ts';
+import type { Db } from '../src/platform/db/db.ts';
+import { newId } from '../src/platform/ids.ts';
+import { runMigrations } from '../src/platform/store/migrate.ts';
+import { ensureEventPartitions } from '../src/platform/store/partitions.ts';
+import { openAppender } from '../src/agents/worker/appender.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, printMachine, quantile, milliseconds } from './support/figures.ts';
 

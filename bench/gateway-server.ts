@@ -5,14 +5,14 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { openMemoryBus } from '../src/backends/bus/memory.ts';
-import { openMemoryLimits } from '../src/backends/limits/memory.ts';
-import { ProvidersConfig } from '../src/contract/config.ts';
+import { openMemoryBus } from '../src/platform/bus/memory.ts';
+import { openMemoryLimits } from '../src/platform/limits/memory.ts';
+import { ProvidersConfig } from '../src/inference/config.ts';
 import { buildGateway } from '../src/gateway/server.ts';
-import { startHttp } from '../src/http/start.ts';
+import { startHttp } from '../src/platform/http/start.ts';
 import { openInference } from '../src/inference/inference.ts';
-import { createKey } from '../src/store/keys.ts';
-import { runMigrations } from '../src/store/migrate.ts';
+import { createKey } from '../src/platform/store/keys.ts';
+import { runMigrations } from '../src/platform/store/migrate.ts';
 
 /** The measured processes of bench/gateway.ts: `upstream`, `bare <url>` (the least that can proxy) and `gateway <url> [database]`. */
 export type Ready = { url: string; key: string };
@@ -70,9 +70,9 @@ function serveBare(upstream: string): void {
 
 /** Only what is used is loaded, as the roles do it. */
 async function openDatabase(url: string | undefined) {
-  if (url !== undefined) return (await import('../src/backends/db/postgres.ts')).openPostgres({ url });
+  if (url !== undefined) return (await import('../src/platform/db/postgres.ts')).openPostgres({ url });
   const dataDir = join(mkdtempSync(join(tmpdir(), 'capstan-bench-')), 'db');
-  return (await import('../src/backends/db/pglite.ts')).openPglite({ dataDir });
+  return (await import('../src/platform/db/pglite.ts')).openPglite({ dataDir });
 }
 
 /** On PostgreSQL where its address is given, as the role runs; else on the embedded database. */

@@ -7,13 +7,13 @@
  */
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API_VERSION, LABELS } from '../src/contract/resources/common.ts';
-import type { Session } from '../src/contract/resources/session.ts';
-import type { Volume } from '../src/contract/resources/volume.ts';
-import { startInformer } from '../src/kubernetes/informer.ts';
-import { buildListPath } from '../src/kubernetes/paths.ts';
-import { stripResource } from '../src/kubernetes/types.ts';
-import { openLog } from '../src/log.ts';
+import { API_VERSION, LABELS } from '../src/platform/kubernetes/resource.ts';
+import type { Session } from '../src/sandbox/resources/session.ts';
+import type { Volume } from '../src/sandbox/resources/volume.ts';
+import { startInformer } from '../src/platform/kubernetes/informer.ts';
+import { buildListPath } from '../src/platform/kubernetes/paths.ts';
+import { stripResource } from '../src/platform/kubernetes/types.ts';
+import { openLog } from '../src/platform/log.ts';
 import { milliseconds, printMachine, quantile } from './support/figures.ts';
 import { startFakeCluster, until } from './support/kwok.ts';
 import { startOperator } from './support/operator.ts';

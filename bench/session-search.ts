@@ -1,10 +1,10 @@
 // Session search on PostgreSQL over EVENTS messages (default 1,000,000): what the tool does for a query, from the ranked
 // hits with snippets to the messages around them. One subject owns a tenth of all; the rest is spread over 1,000.
-import { openPostgres } from '../src/backends/db/postgres.ts';
-import type { Db } from '../src/backends/db/db.ts';
-import { runMigrations } from '../src/store/migrate.ts';
-import { ensureEventPartitions } from '../src/store/partitions.ts';
-import { readMessages, searchMessages } from '../src/store/search.ts';
+import { openPostgres } from '../src/platform/db/postgres.ts';
+import type { Db } from '../src/platform/db/db.ts';
+import { runMigrations } from '../src/platform/store/migrate.ts';
+import { ensureEventPartitions } from '../src/platform/store/partitions.ts';
+import { readMessages, searchMessages } from '../src/agents/store/search.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, milliseconds, printMachine, quantile } from './support/figures.ts';
 

@@ -5,18 +5,18 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { startApi } from '../src/api/start.ts';
-import { openMemoryBus } from '../src/backends/bus/memory.ts';
-import { openNats } from '../src/backends/bus/nats.ts';
-import { publishEvents } from '../src/backends/bus/channels.ts';
-import { openPglite } from '../src/backends/db/pglite.ts';
-import { openPostgres } from '../src/backends/db/postgres.ts';
-import { openMemoryLimits } from '../src/backends/limits/memory.ts';
-import type { ApiPorts } from '../src/api/deps.ts';
-import { newId } from '../src/ids.ts';
-import { writeJournal } from '../src/store/journal.ts';
-import { bootstrapKey } from '../src/store/keys.ts';
-import { runMigrations } from '../src/store/migrate.ts';
+import { startApi } from '../src/agents/api/start.ts';
+import { openMemoryBus } from '../src/platform/bus/memory.ts';
+import { openNats } from '../src/platform/bus/nats.ts';
+import { publishEvents } from '../src/agents/channels.ts';
+import { openPglite } from '../src/platform/db/pglite.ts';
+import { openPostgres } from '../src/platform/db/postgres.ts';
+import { openMemoryLimits } from '../src/platform/limits/memory.ts';
+import type { ApiPorts } from '../src/agents/api/deps.ts';
+import { newId } from '../src/platform/ids.ts';
+import { writeJournal } from '../src/agents/store/journal.ts';
+import { bootstrapKey } from '../src/platform/store/keys.ts';
+import { runMigrations } from '../src/platform/store/migrate.ts';
 
 /** The measured process of bench/stream.ts: a replica of the API, or the least that can stream, told by messages. */
 export type Command =

@@ -1,9 +1,9 @@
 // Search over ASSETS videos (default 1,000,000) on PostgreSQL: words of every frequency, in the community and in histories;
 // how long it takes, and what the database's processors work for it.
-import { openPostgres } from '../src/backends/db/postgres.ts';
-import type { Db } from '../src/backends/db/db.ts';
-import { runMigrations } from '../src/store/migrate.ts';
-import { COMMUNITY, searchAssets } from '../src/store/video-assets.ts';
+import { openPostgres } from '../src/platform/db/postgres.ts';
+import type { Db } from '../src/platform/db/db.ts';
+import { runMigrations } from '../src/platform/store/migrate.ts';
+import { COMMUNITY, searchAssets } from '../src/video/store/assets.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { findPostmaster } from './support/postmaster.ts';
 import { readCpu } from './support/processes.ts';

@@ -2,9 +2,9 @@
 // other and 32 at once, while a video is rendered, beside the bare insert of a row; with the processor time of each request
 // that the server and the database take, which says more on a busy machine than the rate.
 import { Agent, request } from 'undici';
-import { openPostgres } from '../src/backends/db/postgres.ts';
-import type { Db } from '../src/backends/db/db.ts';
-import { runMigrations } from '../src/store/migrate.ts';
+import { openPostgres } from '../src/platform/db/postgres.ts';
+import type { Db } from '../src/platform/db/db.ts';
+import { runMigrations } from '../src/platform/store/migrate.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { findPostmaster } from './support/postmaster.ts';
 import { readCpu, readOwnCpu } from './support/processes.ts';

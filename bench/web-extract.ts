@@ -3,8 +3,8 @@
 import { Readability } from '@mozilla/readability';
 import { JSDOM } from 'jsdom';
 import TurndownService from 'turndown';
-import { convertPage } from '../src/documents/convert-page.ts';
-import { readPage } from '../src/documents/page.ts';
+import { convertPage } from '../src/platform/documents/convert-page.ts';
+import { readPage } from '../src/platform/documents/page.ts';
 import { buildArticlePage } from '../test/support/pages.ts';
 import { median, milliseconds, printMachine } from './support/figures.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LABELS } from '../src/contract/resources/common.ts';
-import { hasStatus } from '../src/kubernetes/client.ts';
-import type { Kubernetes } from '../src/kubernetes/client.ts';
-import { buildListPath, buildPath } from '../src/kubernetes/paths.ts';
-import type { Plural } from '../src/kubernetes/paths.ts';
-import type { Logger } from '../src/log.ts';
+import { LABELS } from '../src/platform/kubernetes/resource.ts';
+import { hasStatus } from '../src/platform/kubernetes/client.ts';
+import type { Kubernetes } from '../src/platform/kubernetes/client.ts';
+import { buildListPath, buildPath } from '../src/platform/kubernetes/paths.ts';
+import type { Plural } from '../src/platform/kubernetes/paths.ts';
+import type { Logger } from '../src/platform/log.ts';
 
 export type RemovalOptions = {
   /** of the Sessions, Volumes and pods */

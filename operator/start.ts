@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Kubernetes } from '../src/kubernetes/client.ts';
-import type { Logger } from '../src/log.ts';
+import type { Kubernetes } from '../src/platform/kubernetes/client.ts';
+import type { Logger } from '../src/platform/log.ts';
 import { startHealth } from './health.ts';
 import type { ControllerOptions } from './runtime/controller.ts';
 import { startLeadership } from './runtime/lease.ts';

@@ -1,19 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { SERVICE_NAMES, buildServerDocument } from '../src/contract/services.ts';
-import { buildDefinitions } from '../src/contract/resources/definitions.ts';
+import { buildServerDocument } from '../src/platform/http/docs/join.ts';
+import { SERVICE_DOCUMENTS } from '../src/roles/documents.ts';
+import { buildDefinitions } from '../src/sandbox/resources/definitions.ts';
 import { buildClientFiles } from './client/build.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
 /** What is generated from the contract, by path. */
 const FILES: Record<string, () => string> = {
-  'openapi.json': () => `${JSON.stringify(buildServerDocument(SERVICE_NAMES), null, 2)}\n`,
+  'openapi.json': () => `${JSON.stringify(buildServerDocument(SERVICE_DOCUMENTS), null, 2)}\n`,
   ...Object.fromEntries(
     Object.entries(buildDefinitions()).flatMap(([name, definition]) => {
       const build = () =>
-        `# Generated from src/contract/resources by "make generate".\n${stringify(definition, { aliasDuplicateObjects: false, lineWidth: 120 })}`;
+        `# Generated from src/sandbox/resources by "make generate".\n${stringify(definition, { aliasDuplicateObjects: false, lineWidth: 120 })}`;
       // A chart holds all it installs: Helm follows no links out of it.
       return [
         [`crds/${name}`, build],
@@ -22,10 +23,9 @@ const FILES: Record<string, () => string> = {
     }),
   ),
   ...Object.fromEntries(
-    Object.entries(buildClientFiles(buildServerDocument(['agents', 'video']))).map(([name, text]) => [
-      `clients/typescript/generated/${name}`,
-      () => text,
-    ]),
+    Object.entries(
+      buildClientFiles(buildServerDocument({ agents: SERVICE_DOCUMENTS.agents, video: SERVICE_DOCUMENTS.video })),
+    ).map(([name, text]) => [`clients/typescript/generated/${name}`, () => text]),
   ),
 };
 

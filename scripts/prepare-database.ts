@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { openPglite } from '../src/backends/db/pglite.ts';
-import { openLog } from '../src/log.ts';
-import { findPreparedDatabase } from '../src/prepared-database.ts';
-import { runMigrations } from '../src/store/migrate.ts';
+import { openPglite } from '../src/platform/db/pglite.ts';
+import { openLog } from '../src/platform/log.ts';
+import { findPreparedDatabase } from '../src/platform/store/prepared-database.ts';
+import { runMigrations } from '../src/platform/store/migrate.ts';
 import { openVideoQueue } from '../src/video/jobs/queue.ts';
 
 const place = findPreparedDatabase();

@@ -11,7 +11,7 @@ try {
   // Now, since a process that is killed leaves nothing.
   flushCompileCache();
 } catch (error) {
-  const { StartupError, errorText } = await import('./errors.ts');
+  const { StartupError, errorText } = await import('./platform/errors.ts');
   const text = error instanceof StartupError ? error.message : error instanceof Error ? error.stack : errorText(error);
   process.stderr.write(`capstan: ${text}\n`);
   process.exit(1);

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from './config.ts';
-import type { Config } from './config.ts';
-import { StartupError } from './errors.ts';
-import { Lifecycle } from './lifecycle.ts';
-import { openLog } from './log.ts';
+import { readConfig } from './roles/config/config.ts';
+import type { Config } from './roles/config/config.ts';
+import { StartupError } from './platform/errors.ts';
+import { Lifecycle } from './platform/lifecycle.ts';
+import { openLog } from './platform/log.ts';
 import type { BareContext, Started } from './roles/role.ts';
 import { prepareRole, readRole } from './roles/table.ts';
 import type { RoleName } from './roles/table.ts';
@@ -62,7 +62,10 @@ async function startOperator(context: BareContext): Promise<Started> {
 
 async function startServing(role: RoleName, context: BareContext): Promise<Started> {
   const { config } = context;
-  const [prepared, { bootstrapKey }] = await Promise.all([prepareRole(role, context), import('./store/keys.ts')]);
+  const [prepared, { bootstrapKey }] = await Promise.all([
+    prepareRole(role, context),
+    import('./platform/store/keys.ts'),
+  ]);
   const key = role === 'worker' ? undefined : await bootstrapKey(prepared.db, { key: config.apiKey });
   const started = await prepared.start();
   if (role === 'all') keepKey(config, key);

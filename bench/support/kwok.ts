@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { fileURLToPath } from 'node:url';
-import { openKubernetes } from '../../src/kubernetes/client.ts';
-import type { Kubernetes } from '../../src/kubernetes/client.ts';
-import { startInformer } from '../../src/kubernetes/informer.ts';
-import type { Informer } from '../../src/kubernetes/informer.ts';
-import { buildListPath } from '../../src/kubernetes/paths.ts';
-import { stripPod } from '../../src/kubernetes/types.ts';
-import type { Pod } from '../../src/kubernetes/types.ts';
-import { openLog } from '../../src/log.ts';
+import { openKubernetes } from '../../src/platform/kubernetes/client.ts';
+import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
+import { startInformer } from '../../src/platform/kubernetes/informer.ts';
+import type { Informer } from '../../src/platform/kubernetes/informer.ts';
+import { buildListPath } from '../../src/platform/kubernetes/paths.ts';
+import { stripPod } from '../../src/platform/kubernetes/types.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
+import { openLog } from '../../src/platform/log.ts';
 import {
   bindPod,
   readDefinitions,

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { buildPod } from '../../operator/pod/build.ts';
-import { API_VERSION } from '../../src/contract/resources/common.ts';
-import type { ResourceMeta } from '../../src/contract/resources/common.ts';
-import type { Session } from '../../src/contract/resources/session.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import { startInformer } from '../../src/kubernetes/informer.ts';
-import type { Informer } from '../../src/kubernetes/informer.ts';
-import { buildListPath } from '../../src/kubernetes/paths.ts';
-import type { Pod } from '../../src/kubernetes/types.ts';
-import { openLog } from '../../src/log.ts';
+import { API_VERSION } from '../../src/platform/kubernetes/resource.ts';
+import type { ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import { startInformer } from '../../src/platform/kubernetes/informer.ts';
+import type { Informer } from '../../src/platform/kubernetes/informer.ts';
+import { buildListPath } from '../../src/platform/kubernetes/paths.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
+import { openLog } from '../../src/platform/log.ts';
 import { until } from './kwok.ts';
 import type { NodeCluster } from './node-cluster.ts';
 

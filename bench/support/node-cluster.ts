@@ -6,8 +6,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { openKubernetes } from '../../src/kubernetes/client.ts';
-import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import { openKubernetes } from '../../src/platform/kubernetes/client.ts';
+import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
 import { findKubectl } from '../../test/support/services/kubernetes.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Db } from '../../src/backends/db/db.ts';
+import type { Db } from '../../src/platform/db/db.ts';
 
 /** The process of a PostgreSQL server on this machine that all others of it belong to. */
 export async function findPostmaster(db: Db): Promise<number> {

@@ -1,8 +1,8 @@
 import type { V1PodSpec } from '@kubernetes/client-node';
-import { API_VERSION, EXECUTOR_PORT, KEY_ANNOTATION, LABELS } from '../../src/contract/resources/common.ts';
-import type { OwnerReference, ResourceMeta } from '../../src/contract/resources/common.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import { sha256 } from '../../src/crypto.ts';
+import { API_VERSION, EXECUTOR_PORT, KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.ts';
+import type { OwnerReference, ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import { sha256 } from '../../src/platform/crypto.ts';
 import { parseQuantity } from '../volume/quantity.ts';
 
 /** What all sandbox pods have in common, from the operator's settings. */

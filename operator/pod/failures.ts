@@ -1,4 +1,4 @@
-import type { Pod } from '../../src/kubernetes/types.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
 
 const FIRST_MS = 10_000;
 const MOST_MS = 5 * 60_000;

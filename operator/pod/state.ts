@@ -1,4 +1,4 @@
-import type { Pod } from '../../src/kubernetes/types.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
 
 /**
  * What a pod is to us.

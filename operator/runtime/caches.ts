@@ -1,15 +1,15 @@
-import { LABELS } from '../../src/contract/resources/common.ts';
-import type { ResourceMeta } from '../../src/contract/resources/common.ts';
-import type { Session } from '../../src/contract/resources/session.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import type { Kubernetes } from '../../src/kubernetes/client.ts';
-import { startInformer } from '../../src/kubernetes/informer.ts';
-import type { InformerOptions } from '../../src/kubernetes/informer.ts';
-import { buildListPath } from '../../src/kubernetes/paths.ts';
-import type { Plural } from '../../src/kubernetes/paths.ts';
-import { stripClaim, stripPod, stripResource } from '../../src/kubernetes/types.ts';
-import type { Claim, Pod } from '../../src/kubernetes/types.ts';
-import type { Logger } from '../../src/log.ts';
+import { LABELS } from '../../src/platform/kubernetes/resource.ts';
+import type { ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
+import { startInformer } from '../../src/platform/kubernetes/informer.ts';
+import type { InformerOptions } from '../../src/platform/kubernetes/informer.ts';
+import { buildListPath } from '../../src/platform/kubernetes/paths.ts';
+import type { Plural } from '../../src/platform/kubernetes/paths.ts';
+import { stripClaim, stripPod, stripResource } from '../../src/platform/kubernetes/types.ts';
+import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
+import type { Logger } from '../../src/platform/log.ts';
 import type { Controller } from './controller.ts';
 
 export type Caches = Controller['caches'] & {

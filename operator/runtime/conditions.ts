@@ -1,4 +1,4 @@
-import type { Condition } from '../../src/contract/resources/common.ts';
+import type { Condition } from '../../src/platform/kubernetes/resource.ts';
 
 export type Finding = {
   type: string;

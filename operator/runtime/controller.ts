@@ -1,8 +1,8 @@
-import type { Session } from '../../src/contract/resources/session.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import type { Kubernetes } from '../../src/kubernetes/client.ts';
-import type { Informer } from '../../src/kubernetes/informer.ts';
-import type { Claim, Pod } from '../../src/kubernetes/types.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
+import type { Informer } from '../../src/platform/kubernetes/informer.ts';
+import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import type { PodOptions } from '../pod/build.ts';
 import type { Expectations } from './expectations.ts';
 import type { Untold } from './status.ts';

@@ -1,4 +1,4 @@
-import type { ResourceMeta } from '../../src/contract/resources/common.ts';
+import type { ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
 
 /** A watch that is silent for 35 s is begun again, so what has not come by then was overtaken by something else. */
 const FORGET_MS = 60_000;

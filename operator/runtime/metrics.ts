@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { hasStatus } from '../../src/kubernetes/client.ts';
+import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 
 export type Metrics = {
   registry: Registry;

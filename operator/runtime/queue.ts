@@ -1,6 +1,6 @@
-import { errorText } from '../../src/errors.ts';
-import { hasStatus } from '../../src/kubernetes/client.ts';
-import type { Logger } from '../../src/log.ts';
+import { errorText } from '../../src/platform/errors.ts';
+import { hasStatus } from '../../src/platform/kubernetes/client.ts';
+import type { Logger } from '../../src/platform/log.ts';
 
 const BACKOFF_MS = { first: 20, most: 60_000 };
 /** Passes that write nothing follow each other without a pause: after this long, timers and sockets have their turn. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Condition, ResourceMeta } from '../../src/contract/resources/common.ts';
+import type { Condition, ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
 import { buildConditions } from './conditions.ts';
 import type { Finding } from './conditions.ts';
 import type { Kind, Writer } from './writer.ts';

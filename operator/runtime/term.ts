@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LABELS } from '../../src/contract/resources/common.ts';
-import type { Kubernetes } from '../../src/kubernetes/client.ts';
-import type { Plural } from '../../src/kubernetes/paths.ts';
-import type { Logger } from '../../src/log.ts';
+import { LABELS } from '../../src/platform/kubernetes/resource.ts';
+import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
+import type { Plural } from '../../src/platform/kubernetes/paths.ts';
+import type { Logger } from '../../src/platform/log.ts';
 import { reconcileSession } from '../session/reconcile.ts';
 import { startMeasuring } from '../volume/measure.ts';
 import { reconcileVolume } from '../volume/reconcile.ts';

@@ -1,11 +1,11 @@
-import { API_VERSION } from '../../src/contract/resources/common.ts';
-import type { ResourceMeta } from '../../src/contract/resources/common.ts';
-import { errorText } from '../../src/errors.ts';
-import { hasStatus } from '../../src/kubernetes/client.ts';
-import type { Kubernetes } from '../../src/kubernetes/client.ts';
-import { buildListPath, buildPath } from '../../src/kubernetes/paths.ts';
-import type { Plural } from '../../src/kubernetes/paths.ts';
-import type { Logger } from '../../src/log.ts';
+import { API_VERSION } from '../../src/platform/kubernetes/resource.ts';
+import type { ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
+import { errorText } from '../../src/platform/errors.ts';
+import { hasStatus } from '../../src/platform/kubernetes/client.ts';
+import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
+import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts';
+import type { Plural } from '../../src/platform/kubernetes/paths.ts';
+import type { Logger } from '../../src/platform/log.ts';
 import type { Expectations } from './expectations.ts';
 import type { Term } from './lease.ts';
 

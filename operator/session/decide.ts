@@ -1,7 +1,7 @@
-import { KEY_ANNOTATION } from '../../src/contract/resources/common.ts';
-import type { Session, SessionPhase, SessionStatus } from '../../src/contract/resources/session.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import type { Pod } from '../../src/kubernetes/types.ts';
+import { KEY_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
+import type { Session, SessionPhase, SessionStatus } from '../../src/sandbox/resources/session.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
 import { describePod } from '../pod/state.ts';

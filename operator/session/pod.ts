@@ -1,7 +1,7 @@
-import { LABELS } from '../../src/contract/resources/common.ts';
-import type { Session } from '../../src/contract/resources/session.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import type { Pod } from '../../src/kubernetes/types.ts';
+import { LABELS } from '../../src/platform/kubernetes/resource.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
 import { buildOwner, buildPod } from '../pod/build.ts';
 import type { PodOptions } from '../pod/build.ts';
 

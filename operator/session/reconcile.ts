@@ -1,7 +1,7 @@
-import { KEY_ANNOTATION, LABELS } from '../../src/contract/resources/common.ts';
-import type { Session } from '../../src/contract/resources/session.ts';
-import { hasStatus } from '../../src/kubernetes/client.ts';
-import { buildPath } from '../../src/kubernetes/paths.ts';
+import { KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
+import { hasStatus } from '../../src/platform/kubernetes/client.ts';
+import { buildPath } from '../../src/platform/kubernetes/paths.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { RECHECK_MS } from '../runtime/expectations.ts';

@@ -1,7 +1,7 @@
-import { KEY_ANNOTATION, LABELS } from '../../src/contract/resources/common.ts';
-import { GROW_AT } from '../../src/contract/resources/volume.ts';
-import type { Volume, VolumePhase, VolumeStatus } from '../../src/contract/resources/volume.ts';
-import type { Claim, Pod } from '../../src/kubernetes/types.ts';
+import { KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.ts';
+import { GROW_AT } from '../../src/sandbox/resources/volume.ts';
+import type { Volume, VolumePhase, VolumeStatus } from '../../src/sandbox/resources/volume.ts';
+import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';

@@ -1,9 +1,9 @@
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { EXECUTOR_PORT, LABELS, USAGE_ANNOTATION } from '../../src/contract/resources/common.ts';
-import { runWithin } from '../../src/kubernetes/deadline.ts';
-import type { Pod } from '../../src/kubernetes/types.ts';
+import { EXECUTOR_PORT, LABELS, USAGE_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
+import { runWithin } from '../../src/platform/kubernetes/deadline.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { describePod } from '../pod/state.ts';
 import { parseQuantity } from './quantity.ts';

@@ -1,7 +1,7 @@
-import { LABELS } from '../../src/contract/resources/common.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import { hasStatus } from '../../src/kubernetes/client.ts';
-import { errorText } from '../../src/errors.ts';
+import { LABELS } from '../../src/platform/kubernetes/resource.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import { hasStatus } from '../../src/platform/kubernetes/client.ts';
+import { errorText } from '../../src/platform/errors.ts';
 import { buildOwner, buildPod } from '../pod/build.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';

@@ -1,4 +1,4 @@
-import type { ExecutorFault } from '../../src/contract/executor.ts';
+import type { ExecutorFault } from '../../src/sandbox/protocol/executor.ts';
 
 /** Thrown inside the executor for what the other side should read; anything else becomes `internal`. */
 export class Fault extends Error {

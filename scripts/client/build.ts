@@ -1,7 +1,7 @@
 import { hasIdempotencyHeader, listFunctions, listPathNames, listQuery, printFunction } from './operations.ts';
 import type { ClientFunction, Operation } from './operations.ts';
 import { findRefs, printComment, printType, refName } from './types.ts';
-import type { Schema } from '../../src/http/docs/document.ts';
+import type { Schema } from '../../src/platform/http/docs/document.ts';
 
 type Document = {
   tags: { name: string }[];

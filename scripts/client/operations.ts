@@ -1,5 +1,5 @@
 import { printType } from './types.ts';
-import type { Schema } from '../../src/http/docs/document.ts';
+import type { Schema } from '../../src/platform/http/docs/document.ts';
 
 export type Parameter = { name: string; in: string; required: boolean; schema: Schema };
 type Content = Record<string, { schema: Schema; examples?: Record<string, unknown> }>;

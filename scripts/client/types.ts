@@ -1,4 +1,4 @@
-import type { Schema } from '../../src/http/docs/document.ts';
+import type { Schema } from '../../src/platform/http/docs/document.ts';
 
 export function refName(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);

@@ -109,7 +109,7 @@ make_media() {
 }
 
 make_sandbox() {
-  is_fresh sandbox sandbox-image package.json src/contract/executor.ts src/contract/executor-link.ts && return
+  is_fresh sandbox sandbox-image package.json src/sandbox/protocol/executor.ts src/sandbox/protocol/link.ts && return
   build "docker.io/library/capstan-sandbox:$VERSION" --file sandbox-image/Dockerfile .
   save sandbox "docker.io/library/capstan-sandbox:$VERSION"
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
-import type { PermissionPolicy, ToolConfig } from '../contract/tools.ts';
-import { errorText } from '../errors.ts';
+import type { PermissionPolicy, ToolConfig } from '../agents/contract/tools.ts';
+import { errorText } from '../platform/errors.ts';
 import { CliFault } from './fault.ts';
 
 type Tools = 'allow' | 'ask' | 'deny';

@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError } from '../../clients/typescript/index.ts';
-import { errorText } from '../errors.ts';
+import { errorText } from '../platform/errors.ts';
 
 /** What goes wrong for a reason that the person at the terminal can mend: one line on stderr, no stack. */
 export class CliFault extends Error {

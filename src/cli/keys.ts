@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { ApiKey, ApiKeyCreated } from '../contract/keys.ts';
-import { ApiKeyCreate, SCOPES } from '../contract/keys.ts';
-import type { List } from '../contract/common.ts';
-import { describeIssues } from '../contract/validation.ts';
+import type { ApiKey, ApiKeyCreated } from '../platform/contract/keys.ts';
+import { ApiKeyCreate, SCOPES } from '../platform/contract/keys.ts';
+import type { List } from '../platform/contract/common.ts';
+import { describeIssues } from '../platform/contract/validation.ts';
 import { buildContext, readInteger } from './context.ts';
 import type { Context } from './context.ts';
 import { CliFault } from './fault.ts';

@@ -1,8 +1,8 @@
-import { openPostgres } from '../backends/db/postgres.ts';
-import { buildList } from '../contract/common.ts';
-import { errorText } from '../errors.ts';
-import { createKey, listKeys, revokeKey } from '../store/keys.ts';
-import { runMigrations } from '../store/migrate.ts';
+import { openPostgres } from '../platform/db/postgres.ts';
+import { buildList } from '../platform/contract/common.ts';
+import { errorText } from '../platform/errors.ts';
+import { createKey, listKeys, revokeKey } from '../platform/store/keys.ts';
+import { runMigrations } from '../platform/store/migrate.ts';
 import { CliFault } from './fault.ts';
 import type { KeyService } from './keys.ts';
 

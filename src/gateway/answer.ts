@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errors } from '../errors.ts';
+import { errors } from '../platform/errors.ts';
 import { estimateTokens } from '../inference/estimate.ts';
 import type { ModelDelta, ModelRequest } from '../inference/model.ts';
 import type { NativeCall } from '../inference/native.ts';

@@ -1,4 +1,4 @@
-import type { HttpDeps, HttpPorts } from '../http/deps.ts';
+import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
 import type { GatewayInference } from '../inference/inference.ts';
 import type { Admission } from './admission.ts';
 import type { MeterPorts } from './usage/meter.ts';

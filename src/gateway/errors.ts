@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { describeError } from '../http/errors.ts';
-import type { Logger } from '../log.ts';
+import { describeError } from '../platform/http/errors.ts';
+import type { Logger } from '../platform/log.ts';
 import type { Wire } from './dialects/dialect.ts';
 import { GatewayFault, buildApiFault, findFault } from './faults.ts';
 

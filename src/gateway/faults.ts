@@ -1,6 +1,6 @@
 import { ModelError } from '../inference/model.ts';
 import type { ModelFault } from '../inference/model.ts';
-import type { ApiError } from '../errors.ts';
+import type { ApiError } from '../platform/errors.ts';
 
 /** Stable codes of the gateway and the HTTP status of each. A permanent fault is never a 5xx: clients repeat those. */
 export const FAULT_STATUS = {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
-import { errors } from '../errors.ts';
-import type { Surface } from '../http/server.ts';
+import { errors } from '../platform/errors.ts';
+import type { Surface } from '../platform/http/server.ts';
 import { openAdmission } from './admission.ts';
 import { answerCall } from './answer.ts';
 import { BODY_LIMIT, registerBodyParser } from './body.ts';

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { buildDocsSurface } from '../http/docs/register.ts';
-import { buildHttpServer } from '../http/server.ts';
-import type { ServerOptions } from '../http/server.ts';
+import { buildInferenceDocument } from './contract/document.ts';
+import { buildDocsSurface } from '../platform/http/docs/register.ts';
+import { buildHttpServer } from '../platform/http/server.ts';
+import type { ServerOptions } from '../platform/http/server.ts';
 import type { GatewayPorts } from './deps.ts';
 import { buildChatError } from './dialects/chat-completions/error.ts';
 import { sendFault } from './errors.ts';
@@ -9,7 +10,7 @@ import { buildGatewaySurface } from './register.ts';
 
 /** The gateway role's HTTP server, not yet listening. */
 export function buildGateway(ports: GatewayPorts, options: ServerOptions = {}): FastifyInstance {
-  return buildHttpServer(ports, [buildGatewaySurface(ports), buildDocsSurface(['inference'])], {
+  return buildHttpServer(ports, [buildGatewaySurface(ports), buildDocsSurface({ inference: buildInferenceDocument })], {
     ...options,
     sendError: (log, error, request, reply) => sendFault(log, buildChatError, error, request, reply),
   });

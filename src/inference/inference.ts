@@ -1,5 +1,5 @@
-import type { ModelsConfig, ProvidersConfig } from '../contract/config.ts';
-import type { Logger } from '../log.ts';
+import type { ModelsConfig, ProvidersConfig } from './config.ts';
+import type { Logger } from '../platform/log.ts';
 import { orderByKey } from './affinity.ts';
 import { DEFAULT_BREAKER, buildBreaker } from './breaker.ts';
 import type { BreakerPolicy } from './breaker.ts';

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../contract/config.ts';
+import type { WireFormat } from './config.ts';
 import type { ModelDelta, ModelRequest } from './model.ts';
 import type { Transport } from './transport.ts';
 import { DIALECTS } from './upstream/dialects.ts';

@@ -1,5 +1,5 @@
-import type { ModelsConfig, ProviderConfig, ProvidersConfig } from '../contract/config.ts';
-import { StartupError } from '../errors.ts';
+import type { ModelsConfig, ProviderConfig, ProvidersConfig } from './config.ts';
+import { StartupError } from '../platform/errors.ts';
 import type { ModelInfo } from './model.ts';
 import { SCRIPT_MODEL, SCRIPT_PROVIDER } from './script.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';

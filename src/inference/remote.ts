@@ -1,7 +1,7 @@
 import { request as sendRequest } from 'undici';
 import { z } from 'zod';
-import { errorText } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { errorText } from '../platform/errors.ts';
+import type { Logger } from '../platform/log.ts';
 import { callUpstream } from './call.ts';
 import type { Inference, ModelInfo } from './model.ts';
 import { DEFAULT_RETRY, streamWithRetries } from './retry.ts';

@@ -1,6 +1,6 @@
-import type { SiteSession } from '../contract/login/shapes.ts';
-import { newId } from '../ids.ts';
-import { listLoginCredentials } from '../store/login-credentials.ts';
+import type { SiteSession } from './contract/shapes.ts';
+import { newId } from '../platform/ids.ts';
+import { listLoginCredentials } from './store/credentials.ts';
 import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginPorts } from './deps.ts';

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createGuardrails, generate } from 'otplib';
-import type { LoginCred, LoginMethod } from '../contract/login/shapes.ts';
-import type { MailboxFailure } from '../contract/login/errors.ts';
+import type { LoginCred, LoginMethod } from './contract/shapes.ts';
+import type { MailboxFailure } from './contract/errors.ts';
 import { LoginFault } from './fault.ts';
 import type { AnswerSource, Ask, Given } from './flow/ask.ts';
 import type { JobContext } from './job.ts';
@@ -35,12 +36,12 @@ export function readTotp(text: string): Totp {
   };
 }
 
-/** The code that is valid at `now`, or the next one where that one is about to end. */
-export async function makeTotpCode(totp: Totp, now: number): Promise<string> {
-  const leftMs = totp.period * 1000 - (now % (totp.period * 1000));
-  const at = leftMs < TOO_LATE_MS ? now + leftMs : now;
-  const { secret, digits, period, algorithm } = totp;
-  return generate({ secret, digits, period, algorithm, epoch: Math.floor(at / 1000), guardrails: GUARDRAILS });
+/** The code of now. One that is about to end is waited out: many a site takes the last code too, none has to take the next. */
+async function makeTotpCode({ secret, digits, period, algorithm }: Totp, signal: AbortSignal): Promise<string> {
+  const leftMs = period * 1000 - (Date.now() % (period * 1000));
+  if (leftMs < TOO_LATE_MS) await sleep(leftMs + 1, undefined, { signal });
+  const epoch = Math.floor(Date.now() / 1000);
+  return generate({ secret, digits, period, algorithm, epoch, guardrails: GUARDRAILS });
 }
 
 export type AnswerPorts = Pick<JobContext, 'ask' | 'leftMs' | 'signal'> & {
@@ -75,8 +76,8 @@ export function buildAnswers(
     available: true,
     ready: async () => mailbox?.ready(),
     async get(asked, wrong, rest) {
-      const own = totp === undefined ? totpCode : await makeTotpCode(totp, Date.now());
       const fits = asked.kind === 'totp' || loginMethod === 'totp';
+      const own = !fits || totp === undefined ? totpCode : await makeTotpCode(totp, signal);
       if (own === undefined || !fits) {
         return rest(async () => {
           const found = await getFromMailbox(asked, wrong);

@@ -1,5 +1,5 @@
-import type { Limits } from '../backends/limits/limits.ts';
-import type { MasterKeys } from '../master-key.ts';
+import type { Limits } from '../platform/limits/limits.ts';
+import type { MasterKeys } from '../platform/master-key.ts';
 import { LoginFault } from './fault.ts';
 
 const MAX_FAILED = 5;

@@ -1,9 +1,9 @@
-import type { Db } from '../backends/db/db.ts';
-import type { LoginRequest } from '../contract/login/shapes.ts';
-import { sha256 } from '../crypto.ts';
-import type { MasterKeys } from '../master-key.ts';
-import { UnsealError } from '../master-key.ts';
-import { deleteLoginSession, findLoginSession, putLoginSession } from '../store/login-sessions.ts';
+import type { Db } from '../platform/db/db.ts';
+import type { LoginRequest } from './contract/shapes.ts';
+import { sha256 } from '../platform/crypto.ts';
+import type { MasterKeys } from '../platform/master-key.ts';
+import { UnsealError } from '../platform/master-key.ts';
+import { deleteLoginSession, findLoginSession, putLoginSession } from './store/sessions.ts';
 import { findExpiry } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { probeSession } from './probe.ts';

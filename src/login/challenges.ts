@@ -1,7 +1,7 @@
-import type { Db } from '../backends/db/db.ts';
-import type { LoginChallengeDetails } from '../contract/login/errors.ts';
-import { newId } from '../ids.ts';
-import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from '../store/login-challenges.ts';
+import type { Db } from '../platform/db/db.ts';
+import type { LoginChallengeDetails } from './contract/errors.ts';
+import { newId } from '../platform/ids.ts';
+import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from './store/challenges.ts';
 import { LoginFault } from './fault.ts';
 import type { Given } from './flow/ask.ts';
 import type { Job, JobNews } from './job.ts';

@@ -1,8 +1,8 @@
-import type { LoginMailbox, RefreshRequest, SignupRequest } from '../contract/login/shapes.ts';
-import { newId } from '../ids.ts';
-import { UnsealError } from '../master-key.ts';
-import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from '../store/login-credentials.ts';
-import { loginContext } from '../store/rewrap.ts';
+import type { LoginMailbox, RefreshRequest, SignupRequest } from './contract/shapes.ts';
+import { newId } from '../platform/ids.ts';
+import { UnsealError } from '../platform/master-key.ts';
+import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from './store/credentials.ts';
+import { loginContext } from '../platform/store/rewrap.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
 import { findSession, keepSession } from './cache.ts';

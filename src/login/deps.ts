@@ -1,7 +1,7 @@
-import type { LoginMethod } from '../contract/login/shapes.ts';
-import type { Egress } from '../egress/egress.ts';
-import type { HttpDeps, HttpPorts } from '../http/deps.ts';
-import type { MasterKeys } from '../master-key.ts';
+import type { LoginMethod } from './contract/shapes.ts';
+import type { Egress } from '../platform/egress/egress.ts';
+import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
+import type { MasterKeys } from '../platform/master-key.ts';
 import type { Fleet } from './browser/fleet.ts';
 import type { ReadForm } from './fallback.ts';
 import type { LoginMetrics } from './metrics.ts';

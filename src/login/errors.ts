@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LOGIN_ERROR_STATUS, publicLoginCode } from '../contract/login/errors.ts';
-import type { LoginErrorBody, LoginErrorCode } from '../contract/login/errors.ts';
-import { EgressError } from '../egress/error.ts';
-import { ApiError } from '../errors.ts';
-import { rateLimitHeaders } from '../http/allowance.ts';
-import { describeError } from '../http/errors.ts';
-import type { Logger } from '../log.ts';
+import { LOGIN_ERROR_STATUS, publicLoginCode } from './contract/errors.ts';
+import type { LoginErrorBody, LoginErrorCode } from './contract/errors.ts';
+import { EgressError } from '../platform/egress/error.ts';
+import { ApiError } from '../platform/errors.ts';
+import { rateLimitHeaders } from '../platform/http/allowance.ts';
+import { describeError } from '../platform/http/errors.ts';
+import type { Logger } from '../platform/log.ts';
 import { LoginFault } from './fault.ts';
 
 function isLoginCode(code: string): code is LoginErrorCode {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { errorText } from '../errors.ts';
+import { errorText } from '../platform/errors.ts';
 import { collectReply } from '../inference/collect.ts';
 import type { Inference, ModelRequest, ModelUsage } from '../inference/model.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../platform/log.ts';
 import type { Observation } from './detection/description.ts';
 import { listCandidates } from './detection/pick.ts';
 import type { Candidates, Pick } from './detection/pick.ts';

@@ -1,5 +1,5 @@
-import { LOGIN_ERROR_STATUS } from '../contract/login/errors.ts';
-import type { LoginErrorCode } from '../contract/login/errors.ts';
+import { LOGIN_ERROR_STATUS } from './contract/errors.ts';
+import type { LoginErrorCode } from './contract/errors.ts';
 
 type Options = {
   /** shown to the caller beside the message; holds no secret and no text of the page */

@@ -1,5 +1,5 @@
 import { LoginFault } from './fault.ts';
-import type { MailboxFailure } from '../contract/login/errors.ts';
+import type { MailboxFailure } from './contract/errors.ts';
 import type { Ask, Given } from './flow/ask.ts';
 
 /** A question to the caller, and why nothing else has answered it. */

@@ -1,4 +1,4 @@
-import type { LoginMethod } from '../contract/login/shapes.ts';
+import type { LoginMethod } from './contract/shapes.ts';
 import type { Fleet, Seat } from './browser/fleet.ts';
 import type { ReadForm } from './fallback.ts';
 import { LoginFault } from './fault.ts';

@@ -1,7 +1,7 @@
 import { Cookie, CookieJar } from 'tough-cookie';
-import type { SessionCookie } from '../contract/login/shapes.ts';
-import type { Egress } from '../egress/egress.ts';
-import { EgressError } from '../egress/error.ts';
+import type { SessionCookie } from './contract/shapes.ts';
+import type { Egress } from '../platform/egress/egress.ts';
+import { EgressError } from '../platform/egress/error.ts';
 import type { Fleet } from './browser/fleet.ts';
 import { LoginFault } from './fault.ts';
 import type { CollectedSession } from './flow/collect.ts';

@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import { buildDocsSurface } from '../http/docs/register.ts';
-import { buildHttpServer } from '../http/server.ts';
-import type { ServerOptions } from '../http/server.ts';
+import { buildLoginDocument } from './contract/routes.ts';
+import { buildDocsSurface } from '../platform/http/docs/register.ts';
+import { buildHttpServer } from '../platform/http/server.ts';
+import type { ServerOptions } from '../platform/http/server.ts';
 import type { LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
 import { buildLoginSurface } from './register.ts';
 
 /** The login role's HTTP server, not yet listening. */
 export function buildLogin(ports: LoginPorts, options: ServerOptions = {}): FastifyInstance {
-  return buildHttpServer(ports, [buildLoginSurface(ports), buildDocsSurface(['login'])], {
+  return buildHttpServer(ports, [buildLoginSurface(ports), buildDocsSurface({ login: buildLoginDocument })], {
     ...options,
     sendError: sendLoginError,
   });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MISSING_METHODS } from '../contract/login/shapes.ts';
-import type { LoginRequest, SiteSession } from '../contract/login/shapes.ts';
-import { newId } from '../ids.ts';
-import { claimLoginJob, holdLoginJob, isLoginUnderWay, releaseLoginJob, resumeLoginJob } from '../store/login-jobs.ts';
+import { MISSING_METHODS } from './contract/shapes.ts';
+import type { LoginRequest, SiteSession } from './contract/shapes.ts';
+import { newId } from '../platform/ids.ts';
+import { claimLoginJob, holdLoginJob, isLoginUnderWay, releaseLoginJob, resumeLoginJob } from './store/jobs.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
 import { findSession, keepSession, keySession } from './cache.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LoginFault } from './fault.ts';
-import { press } from './flow/act.ts';
+import { ignoreStale, press } from './flow/act.ts';
 import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { hasNewCookie, markCookies } from './flow/cookies.ts';
@@ -151,15 +151,14 @@ async function confirm(
     const sight = await eyes.look(signal);
     const { plan, signs } = sight;
     const isLogin = (plan.kind === 'login' || plan.kind === 'username-first') && plan.reason === 'fill';
-    if (isLogin && traffic.quietMs() > CONFIRM_MS) {
+    if (isLogin && traffic.idleMs() > CONFIRM_MS) {
       const page = await tryLogin();
       if (page !== undefined) return { page, login: sight.url };
       continue;
     }
     const newCookie = await hasNewCookie(seat.context, input.site, cookies);
     const attempt = { before, submissions: traffic.submissions, newCookie, dialogs: [] };
-    const quietMs = traffic.pending() > 0 ? 0 : traffic.quietMs();
-    const verdict = assess(sent, sight, attempt, { quietMs, sinceMs: performance.now() - at });
+    const verdict = assess(sent, sight, attempt, { quietMs: traffic.idleMs(), sinceMs: performance.now() - at });
     if (verdict.is === 'failed') throw verdict.fault;
     if (verdict.is === 'proven') {
       if (proven?.url !== sight.url) proven = { url: sight.url, at: performance.now() };
@@ -174,17 +173,17 @@ async function confirm(
     }
     if (verdict.is === 'wrong-code') wrong = true;
     const button = findLinkButton(sent, sight);
-    if (button !== undefined && confirmed < MAX_CONFIRMED && traffic.quietMs() > CONFIRM_MS) {
+    if (button !== undefined && confirmed < MAX_CONFIRMED && traffic.idleMs() > CONFIRM_MS) {
       confirmed += 1;
       before = sight;
       at = performance.now();
-      await press(sight.page, button);
+      await press(sight.page, button).catch(ignoreStale);
       continue;
     }
     const asksCode =
       plan.kind === 'one-time-code' && plan.reason === 'fill' && (sent !== 'code' || verdict.is === 'wrong-code');
     const asksLink = !asksCode && signs.sent !== undefined && sent !== 'link';
-    if ((asksCode || asksLink) && traffic.quietMs() > CONFIRM_MS) {
+    if ((asksCode || asksLink) && traffic.idleMs() > CONFIRM_MS) {
       const { hint } = describeAsk(sight.text, signs.sent, 'password');
       const given = await answers.get({ kind: 'email_verification', hint, wants: asksCode ? 'code' : 'link' }, wrong);
       traffic.mark('code' in given ? [given.code] : []);

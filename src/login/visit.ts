@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContextOptions, Page, Response } from 'playwright-core';
-import { errorText } from '../errors.ts';
+import { errorText } from '../platform/errors.ts';
 import type { Fleet, Seat } from './browser/fleet.ts';
 import { declinePrompts } from './browser/prompts.ts';
 import { installDetection } from './detection/observe.ts';

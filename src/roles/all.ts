@@ -1,12 +1,12 @@
-import { buildApiSurface } from '../api/server.ts';
-import { SERVICE_NAMES } from '../contract/services.ts';
+import { buildApiSurface } from '../agents/api/server.ts';
+import { SERVICE_DOCUMENTS } from './documents.ts';
 import { buildGatewaySurface } from '../gateway/register.ts';
-import { buildDocsSurface } from '../http/docs/register.ts';
-import { sendError } from '../http/errors.ts';
-import { listSessionBackends } from '../http/health.ts';
-import { openRegistry } from '../http/metrics.ts';
-import { buildObjectSurface } from '../http/objects.ts';
-import { buildHttpServer } from '../http/server.ts';
+import { buildDocsSurface } from '../platform/http/docs/register.ts';
+import { sendError } from '../platform/http/errors.ts';
+import { listSessionBackends } from '../platform/http/health.ts';
+import { openRegistry } from '../platform/http/metrics.ts';
+import { buildObjectSurface } from '../platform/http/objects.ts';
+import { buildHttpServer } from '../platform/http/server.ts';
 import { sendLoginError } from '../login/errors.ts';
 import { buildLoginSurface } from '../login/register.ts';
 import { sendVideoError } from '../video/faults.ts';
@@ -39,7 +39,7 @@ export async function startAll(context: RoleContext): Promise<Started> {
     buildLoginSurface(await openLoginPorts(context, { registry, warm: false })),
     buildVideoSurface(await openRenderer(context, registry)),
     buildObjectSurface(ports.objects),
-    buildDocsSurface(SERVICE_NAMES),
+    buildDocsSurface(SERVICE_DOCUMENTS),
   ];
   const options = { ...readServerOptions(context), sendError: sendNearestError };
   return serve(

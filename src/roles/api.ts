@@ -1,5 +1,5 @@
-import type { ApiPorts } from '../api/deps.ts';
-import { buildServer } from '../api/server.ts';
+import type { ApiPorts } from '../agents/api/deps.ts';
+import { buildServer } from '../agents/api/server.ts';
 import { readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { openRegistry } from '../http/metrics.ts';
+import { openRegistry } from '../platform/http/metrics.ts';
 import { buildWebsiteAccounts } from '../login/accounts.ts';
 import { findChromium } from '../login/browser/chromium.ts';
 import { openFleet } from '../login/browser/fleet.ts';

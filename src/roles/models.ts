@@ -1,4 +1,4 @@
-import { StartupError } from '../errors.ts';
+import { StartupError } from '../platform/errors.ts';
 import { openInference } from '../inference/inference.ts';
 import type { Inference } from '../inference/model.ts';
 import { openRemoteInference } from '../inference/remote.ts';

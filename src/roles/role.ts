@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts';
-import { startHttp } from '../http/start.ts';
-import type { HttpServer, ServerOptions } from '../http/server.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import type { Logger } from '../log.ts';
+import type { Config } from './config/config.ts';
+import { startHttp } from '../platform/http/start.ts';
+import type { HttpServer, ServerOptions } from '../platform/http/server.ts';
+import type { Lifecycle } from '../platform/lifecycle.ts';
+import type { Logger } from '../platform/log.ts';
 import type { Backends } from './backends/all.ts';
 
 export type BareContext = { config: Config; lifecycle: Lifecycle; log: Logger };

@@ -1,5 +1,5 @@
-import type { Db } from '../backends/db/db.ts';
-import { StartupError } from '../errors.ts';
+import type { Db } from '../platform/db/db.ts';
+import { StartupError } from '../platform/errors.ts';
 import type { BareContext, RoleContext, Started } from './role.ts';
 
 /** A role whose backends are open, and which has yet to start. */

@@ -1,7 +1,7 @@
-import type { Objects } from '../backends/objects/objects.ts';
-import type { Egress } from '../egress/egress.ts';
-import type { HttpDeps, HttpPorts } from '../http/deps.ts';
-import type { MasterKeys } from '../master-key.ts';
+import type { Objects } from '../platform/objects/objects.ts';
+import type { Egress } from '../platform/egress/egress.ts';
+import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
+import type { MasterKeys } from '../platform/master-key.ts';
 import type { Engine, ModelCapabilities } from './engines/engine.ts';
 import type { Submitter } from './generations/submitter.ts';
 import type { VideoQueue } from './jobs/queue.ts';

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { VIDEO_ERROR_STATUS, publicVideoCode } from '../contract/video/errors.ts';
-import type { VideoError, VideoErrorCode } from '../contract/video/errors.ts';
-import type { ApiError } from '../errors.ts';
-import { rateLimitHeaders } from '../http/allowance.ts';
-import { describeError } from '../http/errors.ts';
-import type { Logger } from '../log.ts';
+import { VIDEO_ERROR_STATUS, publicVideoCode } from './contract/errors.ts';
+import type { VideoError, VideoErrorCode } from './contract/errors.ts';
+import type { ApiError } from '../platform/errors.ts';
+import { rateLimitHeaders } from '../platform/http/allowance.ts';
+import { describeError } from '../platform/http/errors.ts';
+import type { Logger } from '../platform/log.ts';
 
 type More = { required?: number; balance?: number; retryAfterSeconds?: number };
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GenerationCreate } from '../contract/video/generations.ts';
-import { describeIssues } from '../contract/validation.ts';
-import { findGeneration } from '../store/video-generations.ts';
-import type { StoredGeneration } from '../store/video-generations.ts';
+import { GenerationCreate } from './contract/generations.ts';
+import { describeIssues } from '../platform/contract/validation.ts';
+import { findGeneration } from './store/generations.ts';
+import type { StoredGeneration } from './store/generations.ts';
 import type { VideoPorts } from './deps.ts';
 import { VideoFault } from './faults.ts';
 import { cancelGeneration } from './generations/cancel.ts';

@@ -1,5 +1,5 @@
-import type { VideoEnginesConfig } from '../contract/video/engines.ts';
-import type { Lifecycle } from '../lifecycle.ts';
+import type { VideoEnginesConfig } from './contract/engines.ts';
+import type { Lifecycle } from '../platform/lifecycle.ts';
 import { buildModels } from './deps.ts';
 import type { VideoPorts, VideoSettings } from './deps.ts';
 import { openEngines } from './engines/open-engines.ts';

@@ -1,6 +1,6 @@
 import multipart from '@fastify/multipart';
-import { registerBodyParser } from '../http/body.ts';
-import type { Surface } from '../http/server.ts';
+import { registerBodyParser } from '../platform/http/body.ts';
+import type { Surface } from '../platform/http/server.ts';
 import { registerAssetRoutes } from './catalog/assets.ts';
 import { registerCatalogRoutes } from './catalog/register.ts';
 import type { VideoDeps, VideoPorts } from './deps.ts';

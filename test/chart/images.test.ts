@@ -66,9 +66,9 @@ describe('the image of Capstan', () => {
   test('holds the operator and every adapter', async () => {
     const parts = [
       'operator/start',
-      'src/backends/db/postgres',
-      'src/backends/bus/nats',
-      'src/backends/sandbox/kubernetes',
+      'src/platform/db/postgres',
+      'src/platform/bus/nats',
+      'src/sandbox/kubernetes/kubernetes',
     ];
     const code = parts.map((part) => `await import('./${part}.ts');`).join('');
     expect(await start(['--input-type=module', '--eval', `${code} console.log('loaded');`], {})).toBe('loaded\n');

@@ -7,13 +7,13 @@ import { startHealth } from '../../operator/health.ts';
 import { openMetrics } from '../../operator/runtime/metrics.ts';
 import { buildGateway } from '../../src/gateway/server.ts';
 import { openInference } from '../../src/inference/inference.ts';
-import { createKey } from '../../src/store/keys.ts';
-import type { Scope } from '../../src/contract/keys.ts';
-import { openEgress } from '../../src/egress/egress.ts';
-import { openRegistry } from '../../src/http/metrics.ts';
+import { createKey } from '../../src/platform/store/keys.ts';
+import type { Scope } from '../../src/platform/contract/keys.ts';
+import { openEgress } from '../../src/platform/egress/egress.ts';
+import { openRegistry } from '../../src/platform/http/metrics.ts';
 import { openFleet } from '../../src/login/browser/fleet.ts';
 import { openLoginMetrics } from '../../src/login/metrics.ts';
-import { openWorkerMetrics } from '../../src/worker/metrics.ts';
+import { openWorkerMetrics } from '../../src/agents/worker/metrics.ts';
 import { openTestBackends } from '../support/backends.ts';
 import type { TestBackends } from '../support/backends.ts';
 

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import type { AnySchema } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/roles/config/config.ts';
 
 const CHART = new URL('../../charts/capstan/', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, CHART), 'utf8');

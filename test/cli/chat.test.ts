@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventEnvelope } from '../../src/contract/events.ts';
-import type { Session } from '../../src/contract/sessions.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
+import type { Session } from '../../src/agents/contract/sessions.ts';
 import { collect, startServer, waitFor } from './server.ts';
 import type { CliServer } from './server.ts';
 

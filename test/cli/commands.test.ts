@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Agent } from '../../src/contract/agents.ts';
-import type { EventEnvelope } from '../../src/contract/events.ts';
-import type { ApiKeyCreated } from '../../src/contract/keys.ts';
-import type { Session } from '../../src/contract/sessions.ts';
+import type { Agent } from '../../src/agents/contract/agents.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
+import type { ApiKeyCreated } from '../../src/platform/contract/keys.ts';
+import type { Session } from '../../src/agents/contract/sessions.ts';
 import { startServer, waitFor } from './server.ts';
 import type { CliServer } from './server.ts';
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiError, buildClient, isLiveOnly } from '../../clients/typescript/index.ts';
 import type { Client, EventEnvelope } from '../../clients/typescript/index.ts';
 import { TABLE } from '../../clients/typescript/generated/table.ts';
-import { AGENT_SERVICE_ROUTES } from '../../src/contract/documents.ts';
+import { AGENT_SERVICE_ROUTES } from '../../src/agents/contract/document.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { startRestartable } from './server.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openKubernetes } from '../../src/kubernetes/client.ts';
-import type { Kubernetes } from '../../src/kubernetes/client.ts';
+import { openKubernetes } from '../../src/platform/kubernetes/client.ts';
+import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
 import { findCluster } from '../support/cluster/cluster.ts';
 import { makeScratch } from '../support/scratch.ts';
 

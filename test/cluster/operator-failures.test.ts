@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Session } from '../../src/contract/resources/session.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
 import { findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { UNSCHEDULABLE, buildContainer, buildRunning, buildWaiting } from '../support/cluster/kubelet.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Session } from '../../src/contract/resources/session.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import type { Claim, Pod } from '../../src/kubernetes/types.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import { buildSession, buildVolume, findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Kubernetes } from '../../src/kubernetes/client.ts';
-import { buildPath } from '../../src/kubernetes/paths.ts';
+import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
+import { buildPath } from '../../src/platform/kubernetes/paths.ts';
 import { buildSession, buildVolume, findCluster } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';

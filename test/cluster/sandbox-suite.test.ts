@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Operator } from '../../operator/start.ts';
-import { openKubernetesSandboxes } from '../../src/backends/sandbox/kubernetes.ts';
-import { buildSigner } from '../../src/backends/sandbox/token.ts';
-import { openLog } from '../../src/log.ts';
+import { openKubernetesSandboxes } from '../../src/sandbox/kubernetes/kubernetes.ts';
+import { buildSigner } from '../../src/sandbox/executor/token.ts';
+import { openLog } from '../../src/platform/log.ts';
 import { findCluster } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { startNode } from '../support/cluster/kubelet.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { WireFormat } from '../../src/contract/config.ts';
+import type { WireFormat } from '../../src/inference/config.ts';
 import { allow, prompt } from '../support/chat.ts';
 import type { Chat } from '../support/chat.ts';
 import { buildDocx, buildPdf, buildXlsx, paragraph, table } from '../support/documents.ts';

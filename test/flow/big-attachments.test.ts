@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { EventEnvelope } from '../../src/contract/events.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
 import { prompt } from '../support/chat.ts';
 import type { Chat } from '../support/chat.ts';
 import { readChat, say } from '../support/service-model.ts';

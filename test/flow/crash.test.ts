@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openPglite } from '../../src/backends/db/pglite.ts';
+import { openPglite } from '../../src/platform/db/pglite.ts';
 import { findFaults } from '../support/crash/check.ts';
 import { keepServer } from '../support/crash/keep.ts';
 import { findUnrest } from '../support/crash/rest.ts';

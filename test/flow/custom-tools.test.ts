@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventEnvelope } from '../../src/contract/events.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
 import { allow, customTool, deny, textOf, toolResult, typesOf } from '../support/chat.ts';
 import type { Chat } from '../support/chat.ts';
 import { callTool, callTools, readChat, say } from '../support/service-model.ts';

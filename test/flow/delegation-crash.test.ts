@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { EventEnvelope } from '../../src/contract/events.ts';
-import type { Session } from '../../src/contract/sessions.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
+import type { Session } from '../../src/agents/contract/sessions.ts';
 import { textOf, typesOf } from '../support/chat.ts';
 import { readLedger } from '../support/crash/trial.ts';
 import { openRestarts } from '../support/restarts.ts';

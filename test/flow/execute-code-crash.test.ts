@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Session } from '../../src/contract/sessions.ts';
+import type { Session } from '../../src/agents/contract/sessions.ts';
 import { allowAll, textOf } from '../support/chat.ts';
 import { readLedger } from '../support/crash/trial.ts';
 import { openRestarts } from '../support/restarts.ts';

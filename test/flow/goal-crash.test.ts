@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { EventEnvelope } from '../../src/contract/events.ts';
-import type { Session } from '../../src/contract/sessions.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
+import type { Session } from '../../src/agents/contract/sessions.ts';
 import { buildApi, prompt, textOf, typesOf } from '../support/chat.ts';
 import type { Api } from '../support/chat.ts';
 import type { CrashPoint } from '../support/crash/point.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Agent } from '../../src/contract/agents.ts';
-import type { EventEnvelope } from '../../src/contract/events.ts';
+import type { Agent } from '../../src/agents/contract/agents.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
 import { readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Agent } from '../../src/contract/agents.ts';
-import type { McpTest } from '../../src/contract/installations.ts';
-import type { Vault } from '../../src/contract/vaults.ts';
+import type { Agent } from '../../src/agents/contract/agents.ts';
+import type { McpTest } from '../../src/agents/contract/installations.ts';
+import type { Vault } from '../../src/agents/contract/vaults.ts';
 import { typesOf } from '../support/chat.ts';
 import { ECHO, startTestMcp } from '../support/mcp/server.ts';
 import type { TestMcp } from '../support/mcp/server.ts';

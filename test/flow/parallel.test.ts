@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { WireFormat } from '../../src/contract/config.ts';
+import type { WireFormat } from '../../src/inference/config.ts';
 import { allowAll, textOf } from '../support/chat.ts';
 import { buildGateTools } from '../support/gate-tools.ts';
 import { callTool, callTools, say } from '../support/service-model.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Session } from '../../src/contract/sessions.ts';
+import type { Session } from '../../src/agents/contract/sessions.ts';
 import { callTool, readChat, say } from '../support/service-model.ts';
 import { allow, interrupt, prompt, steer, textOf, typesOf } from '../support/chat.ts';
 import { startService } from '../support/service.ts';

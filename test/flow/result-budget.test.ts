@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Parallelism, Tool } from '../../src/agent/tools/tool.ts';
+import type { Parallelism, Tool } from '../../src/agents/tools/tool.ts';
 import { allowAll, textOf } from '../support/chat.ts';
 import { callTool, callTools, readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { WireFormat } from '../../src/contract/config.ts';
+import type { WireFormat } from '../../src/inference/config.ts';
 import { textOf, typesOf } from '../support/chat.ts';
 import { TITLE_USAGE, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Agent } from '../../src/contract/agents.ts';
+import type { Agent } from '../../src/agents/contract/agents.ts';
 import { readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WireFormat } from '../../src/contract/config.ts';
+import type { WireFormat } from '../../src/inference/config.ts';
 import { CHAT_COMPLETIONS } from '../../src/gateway/dialects/chat-completions/dialect.ts';
 import { MESSAGES } from '../../src/gateway/dialects/messages/dialect.ts';
 import { RESPONSES } from '../../src/gateway/dialects/responses/dialect.ts';

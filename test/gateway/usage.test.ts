@@ -68,7 +68,7 @@ it('is counted by key, model and day, whichever way the answer came, and says wh
 });
 
 it('of an organization is for its own keys only', async () => {
-  const { createKey } = await import('../../src/store/keys.ts');
+  const { createKey } = await import('../../src/platform/store/keys.ts');
   const { key } = await createKey(gateway.ports.db, { name: 'o', organization: 'other', scopes: ['inference'] });
   expect(await (await gateway.get('/v1/usage', { 'x-api-key': key })).json()).toEqual({ object: 'list', data: [] });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ProvidersConfig } from '../../src/contract/config.ts';
+import { ProvidersConfig } from '../../src/inference/config.ts';
 import { collectReply } from '../../src/inference/collect.ts';
 import { openInference } from '../../src/inference/inference.ts';
 import type { Inference } from '../../src/inference/model.ts';
-import { openLog } from '../../src/log.ts';
+import { openLog } from '../../src/platform/log.ts';
 import { startModelServer } from '../support/model-server/server.ts';
 import type { ModelServer } from '../support/model-server/server.ts';
 import { buildRequest } from '../support/upstream.ts';

@@ -3,7 +3,7 @@ import { collectReply } from '../../src/inference/collect.ts';
 import type { ModelDelta, ModelMessage, ModelRequest } from '../../src/inference/model.ts';
 import { JUDGE_SYSTEM } from '../../src/inference/script-judge.ts';
 import { SUMMARY_SYSTEM } from '../../src/inference/script-summary.ts';
-import { readVerdict } from '../../src/agent/goal.ts';
+import { readVerdict } from '../../src/agents/loop/goal/goal.ts';
 import { streamScript } from '../../src/inference/script.ts';
 import { callsOf } from '../support/upstream.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, chownSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { randomToken } from '../../src/crypto.ts';
+import { randomToken } from '../../src/platform/crypto.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { findFreePort, startServer } from '../support/services/process.ts';
 

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { getChromium, startTestLogin } from '../login/harness.ts';
 import type { Answer, TestLogin } from '../login/harness.ts';
-import type { StorageState } from '../../src/contract/login/shapes.ts';
+import type { StorageState } from '../../src/login/contract/shapes.ts';
 
 /** A browser of the caller's own, that has never seen the login. */
 export function openCallersBrowser(): Promise<Browser> {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openEgress } from '../../src/egress/egress.ts';
-import type { Egress } from '../../src/egress/egress.ts';
+import { openEgress } from '../../src/platform/egress/egress.ts';
+import type { Egress } from '../../src/platform/egress/egress.ts';
 import { launchBrowser } from '../../src/login/browser/browser.ts';
 import type { LoginBrowser } from '../../src/login/browser/browser.ts';
 import { openSpare } from '../../src/login/browser/contexts.ts';

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createKey } from '../../src/store/keys.ts';
+import { createKey } from '../../src/platform/store/keys.ts';
 import {
   deleteLoginCredential,
   findLoginCredential,
   insertLoginCredential,
   listLoginCredentials,
   updateLoginExpiry,
-} from '../../src/store/login-credentials.ts';
-import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from '../../src/store/login-challenges.ts';
+} from '../../src/login/store/credentials.ts';
+import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from '../../src/login/store/challenges.ts';
 import {
   claimLoginJob,
   holdLoginJob,
   isLoginUnderWay,
   releaseLoginJob,
   resumeLoginJob,
-} from '../../src/store/login-jobs.ts';
-import { deleteExpiredLogins, findLoginSession, putLoginSession } from '../../src/store/login-sessions.ts';
+} from '../../src/login/store/jobs.ts';
+import { deleteExpiredLogins, findLoginSession, putLoginSession } from '../../src/login/store/sessions.ts';
 import { openEmbeddedDatabase, openPostgresDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { findService } from '../support/find-service.ts';

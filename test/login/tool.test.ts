@@ -1,8 +1,8 @@
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findToolsetPolicy } from '../../src/agent/policy.ts';
-import { buildWebsiteLoginTool } from '../../src/agent/tools/website-login.ts';
-import type { Tool } from '../../src/agent/tools/tool.ts';
+import { findToolsetPolicy } from '../../src/agents/loop/tool-calls/policy.ts';
+import { buildWebsiteLoginTool } from '../../src/agents/tools/website-login.ts';
+import type { Tool } from '../../src/agents/tools/tool.ts';
 import { buildWebsiteAccounts } from '../../src/login/accounts.ts';
 import { startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';

@@ -4,9 +4,9 @@ import { buildConditions } from '../../operator/runtime/conditions.ts';
 import { buildExpectations } from '../../operator/runtime/expectations.ts';
 import { startQueue } from '../../operator/runtime/queue.ts';
 import type { Outcome } from '../../operator/runtime/queue.ts';
-import type { ResourceMeta } from '../../src/contract/resources/common.ts';
-import type { Pod } from '../../src/kubernetes/types.ts';
-import { openLog } from '../../src/log.ts';
+import type { ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
+import { openLog } from '../../src/platform/log.ts';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const log = openLog({ level: 'silent', pretty: false });

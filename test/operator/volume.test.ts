@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { decideVolume } from '../../operator/volume/decide.ts';
 import { formatQuantity, parseQuantity } from '../../operator/volume/quantity.ts';
-import type { Volume } from '../../src/contract/resources/volume.ts';
-import type { Claim } from '../../src/kubernetes/types.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import type { Claim } from '../../src/platform/kubernetes/types.ts';
 
 const NOW = new Date('2026-05-01T12:00:00Z');
 const MI = 2 ** 20;

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../src/contract/config.ts';
+import type { WireFormat } from '../../src/inference/config.ts';
 import type { AssistantPart } from '../../src/inference/model.ts';
 import type { RecordedRequest, Script } from '../support/model-server/server.ts';
 

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { expect, test } from 'vitest';
-import { openExecutorClient } from '../../src/backends/sandbox/executor-client.ts';
+import { openExecutorClient } from '../../src/sandbox/executor/client.ts';
 import { makeScratch } from '../support/scratch.ts';
 
 const MIB = 2 ** 20;

@@ -13,8 +13,8 @@ process.env['TMPDIR'] = folder;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const HOLDER = `
-import { openProcessSandboxes } from './src/backends/sandbox/process.ts';
-import { findRipgrep } from './src/backends/sandbox/ripgrep.ts';
+import { openProcessSandboxes } from './src/sandbox/process/process.ts';
+import { findRipgrep } from './src/sandbox/process/ripgrep.ts';
 import { pino } from 'pino';
 const sandboxes = await openProcessSandboxes({
   dir: process.argv[1], network: 'none', rgPath: findRipgrep(), allowUnwrapped: false, log: pino({ level: 'silent' }),

@@ -7,8 +7,8 @@ import { buildAuthorizer } from '../../sandbox-image/executor/receive/token.ts';
 import { startServer } from '../../sandbox-image/executor/server.ts';
 import type { ExecutorServer } from '../../sandbox-image/executor/server.ts';
 import { readSettings } from '../../sandbox-image/executor/settings.ts';
-import { openExecutorClient } from '../../src/backends/sandbox/executor-client.ts';
-import { buildSigner } from '../../src/backends/sandbox/token.ts';
+import { openExecutorClient } from '../../src/sandbox/executor/client.ts';
+import { buildSigner } from '../../src/sandbox/executor/token.ts';
 import { findFreePort } from '../support/services/process.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');

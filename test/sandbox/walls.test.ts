@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SandboxSession } from '../../src/backends/sandbox/sandbox.ts';
-import { volumeFolder } from '../../src/backends/sandbox/volumes.ts';
+import type { SandboxSession } from '../../src/sandbox/sandbox.ts';
+import { volumeFolder } from '../../src/sandbox/process/volumes.ts';
 import { NEVER, newTarget, openLocalSandboxes } from '../support/sandbox.ts';
 import type { LocalSandboxes } from '../support/sandbox.ts';
 

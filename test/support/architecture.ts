@@ -5,22 +5,33 @@ export type SourceFile = { path: string; text: string };
 /** Files by their path: a folder ends with a slash, `*` stands for a name. */
 type Places = readonly string[];
 
-const CONTRACT: Places = ['src/contract/'];
-const BASE: Places = ['errors', 'log', 'lifecycle', 'ids', 'crypto', 'master-key', 'schedule'].map(
-  (name) => `src/${name}.ts`,
+const BASE: Places = ['errors', 'log', 'lifecycle', 'ids', 'crypto', 'master-key'].map(
+  (name) => `src/platform/${name}.ts`,
 );
-const PORTS: Places = ['db/db', 'bus/bus', 'bus/channels', 'sandbox/sandbox', 'objects/objects', 'limits/limits'].map(
-  (port) => `src/backends/${port}.ts`,
-);
-const STORE: Places = ['src/store/'];
-const VAULT: Places = ['src/vault/'];
-const MCP: Places = ['src/mcp/'];
-const HTTP: Places = ['src/http/'];
-const DOCUMENTS: Places = ['src/documents/'];
-const WEB: Places = ['src/web/'];
-const KUBERNETES: Places = ['src/kubernetes/'];
-const ROOTS: Places = ['src/prepared-database.ts', 'src/roles/', 'src/start.ts', 'src/main.ts'];
-const role = (...more: Places) => [...CONTRACT, ...BASE, ...PORTS, ...STORE, 'src/egress/', ...more];
+const CONTRACT: Places = ['src/platform/contract/'];
+const PORTS: Places = ['db/db', 'bus/bus', 'objects/objects', 'limits/limits'].map((port) => `src/platform/${port}.ts`);
+const STORE: Places = ['src/platform/store/'];
+const EGRESS: Places = ['src/platform/egress/'];
+const KUBERNETES: Places = ['src/platform/kubernetes/'];
+const DOCUMENTS: Places = ['src/platform/documents/'];
+const HTTP: Places = ['src/platform/http/'];
+/** What products and the operator may take of the platform: no adapter of a port. */
+const FOUNDATION: Places = [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...EGRESS, ...DOCUMENTS];
+const KEY_CHANGES: Places = ['src/platform/bus/key-changes.ts'];
+const SANDBOX: Places = ['src/sandbox/sandbox.ts', 'src/sandbox/volume-size.ts', 'src/sandbox/protocol/'];
+const INFERENCE: Places = ['src/inference/'];
+/** Shapes that cross a process. */
+const CONTRACTS: Places = [
+  ...CONTRACT,
+  ...['agents', 'gateway', 'video', 'login'].map((product) => `src/${product}/contract/`),
+];
+const ROOTS: Places = ['src/roles/', 'src/start.ts', 'src/main.ts'];
+
+/** The parts of the agent service that do no input or output but through arguments. */
+const AGENTS_PURE: Places = ['src/agents/contract/', 'src/agents/log/', 'src/agents/loop/', 'src/agents/tools/'];
+const AGENTS_STORE: Places = ['src/agents/contract/', 'src/agents/store/', 'src/agents/vaults/', 'src/agents/mcp/'];
+const AGENTS_AUTOMATIONS: Places = ['src/agents/automations/'];
+const AGENTS_CHANNELS: Places = ['src/agents/channels.ts'];
 
 /** Which files of ours a file may import, by the first entry that it falls under. Files of its own entry always. */
 const IMPORTS: readonly { from: Places; may: Places }[] = [
@@ -29,56 +40,95 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
     may: ['src/', 'clients/', 'operator/', 'sandbox-image/', 'scripts/', 'test/'],
   },
   { from: CONTRACT, may: [] },
-  { from: ['src/config.ts', 'src/settings.ts', ...BASE], may: [...CONTRACT, ...BASE] },
+  { from: BASE, may: [...CONTRACT, ...BASE] },
   { from: KUBERNETES, may: [...CONTRACT, ...BASE] },
-  ...['db', 'bus', 'sandbox', 'objects', 'limits'].map((port) => ({
-    from: [`src/backends/${port}/`],
-    may: [...CONTRACT, ...BASE, ...(port === 'sandbox' ? KUBERNETES : [])],
+  ...['db', 'bus', 'objects', 'limits'].map((port) => ({
+    from: [`src/platform/${port}/`],
+    may: [...CONTRACT, ...BASE],
   })),
-  { from: STORE, may: [...CONTRACT, ...BASE, 'src/backends/db/db.ts'] },
-  { from: ['src/inference/'], may: [...CONTRACT, ...BASE] },
-  { from: ['src/egress/'], may: [...CONTRACT, ...BASE] },
+  { from: STORE, may: [...CONTRACT, ...BASE, 'src/platform/db/db.ts'] },
+  { from: EGRESS, may: [...CONTRACT, ...BASE] },
   { from: DOCUMENTS, may: [...CONTRACT, ...BASE] },
-  { from: ['src/agent/'], may: [...CONTRACT, ...BASE, 'src/inference/', ...PORTS] },
-  { from: VAULT, may: [...CONTRACT, ...BASE, ...STORE, 'src/egress/', 'src/backends/db/db.ts'] },
-  { from: MCP, may: [...CONTRACT, ...BASE, 'src/egress/', ...VAULT] },
-  { from: WEB, may: [...CONTRACT, ...BASE, 'src/egress/', ...DOCUMENTS] },
-  { from: HTTP, may: role() },
-  { from: ['src/api/'], may: role(...HTTP, ...VAULT, ...MCP) },
-  { from: ['src/worker/'], may: role('src/agent/', 'src/inference/', ...DOCUMENTS, ...VAULT, ...MCP, ...WEB) },
-  { from: ['src/gateway/'], may: role(...HTTP, 'src/inference/') },
-  { from: ['src/video/'], may: role(...HTTP) },
-  { from: ['src/login/'], may: role(...HTTP, 'src/inference/') },
+  { from: HTTP, may: [...FOUNDATION, ...KEY_CHANGES] },
+  { from: INFERENCE, may: [...CONTRACT, ...BASE] },
+  { from: ['src/sandbox/protocol/'], may: [] },
+  { from: ['src/sandbox/'], may: [...CONTRACT, ...BASE, ...KUBERNETES] },
+
+  { from: ['src/agents/contract/'], may: CONTRACT },
+  {
+    from: ['src/agents/log/', 'src/agents/loop/', 'src/agents/tools/'],
+    may: [...CONTRACT, ...BASE, ...PORTS, ...INFERENCE, ...SANDBOX, ...AGENTS_PURE],
+  },
+  {
+    from: ['src/agents/store/'],
+    may: [...CONTRACT, ...BASE, ...STORE, 'src/platform/db/db.ts', 'src/agents/contract/'],
+  },
+  { from: ['src/agents/vaults/', 'src/agents/mcp/'], may: [...FOUNDATION, ...AGENTS_STORE] },
+  { from: ['src/agents/web/'], may: [...FOUNDATION, 'src/agents/contract/'] },
+  { from: AGENTS_CHANNELS, may: [...CONTRACT, ...BASE, ...PORTS, 'src/agents/contract/'] },
+  { from: AGENTS_AUTOMATIONS, may: [...FOUNDATION, ...AGENTS_STORE, ...AGENTS_CHANNELS] },
+  {
+    from: ['src/agents/api/'],
+    may: [
+      ...FOUNDATION,
+      ...HTTP,
+      ...KEY_CHANGES,
+      ...SANDBOX,
+      ...AGENTS_STORE,
+      ...AGENTS_CHANNELS,
+      ...AGENTS_AUTOMATIONS,
+    ],
+  },
+  {
+    from: ['src/agents/worker/'],
+    may: [
+      ...FOUNDATION,
+      ...INFERENCE,
+      ...SANDBOX,
+      ...AGENTS_PURE,
+      ...AGENTS_STORE,
+      ...AGENTS_CHANNELS,
+      ...AGENTS_AUTOMATIONS,
+      'src/agents/web/',
+    ],
+  },
+
+  { from: ['src/gateway/'], may: [...FOUNDATION, ...HTTP, ...INFERENCE] },
+  { from: ['src/video/'], may: [...FOUNDATION, ...HTTP] },
+  { from: ['src/login/'], may: [...FOUNDATION, ...HTTP, ...INFERENCE] },
   // The very first key is made without a server.
   {
     from: ['src/cli/stored-keys.ts'],
-    may: [...CONTRACT, ...BASE, ...STORE, 'src/cli/', 'src/backends/db/postgres.ts'],
+    may: [...CONTRACT, ...BASE, ...STORE, 'src/cli/', 'src/platform/db/postgres.ts'],
   },
-  { from: ['src/cli/'], may: [...CONTRACT, ...BASE, 'clients/typescript/'] },
+  {
+    from: ['src/cli/'],
+    may: [...CONTRACT, ...BASE, 'src/agents/contract/', 'src/video/contract/', 'clients/typescript/'],
+  },
   { from: ['clients/typescript/'], may: [] },
-  { from: ['operator/'], may: [...CONTRACT, ...BASE, ...KUBERNETES] },
-  { from: ['sandbox-image/'], may: ['src/contract/executor.ts', 'src/contract/executor-link.ts'] },
+  { from: ['operator/'], may: [...CONTRACT, ...BASE, ...KUBERNETES, 'src/sandbox/resources/'] },
+  { from: ['sandbox-image/'], may: ['src/sandbox/protocol/'] },
 ];
 
 /** Packages that only these files may import; others are free where own code is. */
 const PACKAGES: Readonly<Record<string, Places>> = {
-  '@aws-sdk/': ['src/backends/objects/'],
-  '@electric-sql/pglite': ['src/backends/db/'],
-  '@kubernetes/client-node': ['operator/', 'src/kubernetes/'],
-  '@fastify/': [...HTTP, 'src/api/', 'src/gateway/', 'src/video/', 'src/login/'],
-  '@modelcontextprotocol/': ['src/mcp/'],
+  '@aws-sdk/': ['src/platform/objects/'],
+  '@electric-sql/pglite': ['src/platform/db/'],
+  '@kubernetes/client-node': ['operator/', ...KUBERNETES],
+  '@fastify/': [...HTTP, 'src/agents/api/', 'src/gateway/', 'src/video/', 'src/login/'],
+  '@modelcontextprotocol/': ['src/agents/mcp/'],
   commander: ['src/cli/'],
-  fastify: [...HTTP, 'src/api/', 'src/gateway/', 'src/video/', 'src/login/'],
-  ioredis: ['src/backends/limits/'],
-  nats: ['src/backends/bus/'],
-  pg: ['src/backends/db/'],
+  fastify: [...HTTP, 'src/agents/api/', 'src/gateway/', 'src/video/', 'src/login/'],
+  ioredis: ['src/platform/limits/'],
+  nats: ['src/platform/bus/'],
+  pg: ['src/platform/db/'],
   'pg-boss': ['src/video/jobs/'],
 };
 
 const TOOLING: Places = ['test/', 'bench/', 'scripts/', '*.config.ts'];
-const READS_ENVIRONMENT: Places = ['src/config.ts', 'src/main.ts', 'src/cli/', 'sandbox-image/', ...TOOLING];
+const READS_ENVIRONMENT: Places = ['src/roles/config/', 'src/main.ts', 'src/cli/', 'sandbox-image/', ...TOOLING];
 const PRINTS: Places = ['src/cli/', 'src/main.ts', 'src/start.ts', 'bench/', 'scripts/'];
-const BARRELS: Places = ['src/contract/index.ts', 'clients/typescript/index.ts'];
+const BARRELS: Places = ['clients/typescript/index.ts'];
 const MAX_LINES = 300;
 
 function isIn(path: string, places: Places): boolean {
@@ -106,7 +156,7 @@ function checkPackage(file: SourceFile, name: string): string[] {
   if (isIn(file.path, ['clients/'])) return [`may import nothing, not ${name}`];
   if (name.startsWith('node:') || isIn(file.path, TOOLING)) return [];
   if (isIn(file.path, ['sandbox-image/'])) return [`may import node: only, not ${name}`];
-  if (isIn(file.path, CONTRACT) && name !== 'zod') return [`may import zod only, not ${name}`];
+  if (isIn(file.path, CONTRACTS) && name !== 'zod') return [`may import zod only, not ${name}`];
   const [, places] =
     Object.entries(PACKAGES).find(([key]) => name === key || name.startsWith(key.endsWith('/') ? key : `${key}/`)) ??
     [];

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Queryable } from '../../src/backends/db/db.ts';
+import type { Queryable } from '../../src/platform/db/db.ts';
 
 /** Every form in which a text may lie somewhere without being seen at first sight: as it is, in base64, in hexadecimal. */
 function listForms(canary: string): Buffer[] {

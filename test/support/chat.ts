@@ -1,7 +1,7 @@
-import type { Agent } from '../../src/contract/agents.ts';
-import type { EventEnvelope } from '../../src/contract/events.ts';
-import type { Session } from '../../src/contract/sessions.ts';
-import { openClient } from '../api/events/client.ts';
+import type { Agent } from '../../src/agents/contract/agents.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
+import type { Session } from '../../src/agents/contract/sessions.ts';
+import { openClient } from '../agents/api/events/client.ts';
 import { checkDocumented, findMismatch } from './documented.ts';
 
 export type Reply<T> = { status: number; body: T };

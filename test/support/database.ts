@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Db } from '../../src/backends/db/db.ts';
-import { openPglite } from '../../src/backends/db/pglite.ts';
-import { openPostgres } from '../../src/backends/db/postgres.ts';
-import { findPreparedDatabase } from '../../src/prepared-database.ts';
+import type { Db } from '../../src/platform/db/db.ts';
+import { openPglite } from '../../src/platform/db/pglite.ts';
+import { openPostgres } from '../../src/platform/db/postgres.ts';
+import { findPreparedDatabase } from '../../src/platform/store/prepared-database.ts';
 import { makeScratch } from './scratch.ts';
 import { TEMPLATE, withDatabase } from './template.ts';
 

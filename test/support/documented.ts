@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ERROR_STATUS, publicCode } from '../../src/contract/errors.ts';
-import type { ErrorCode } from '../../src/contract/errors.ts';
-import { AGENT_SERVICE_ROUTES, buildAgentsDocument } from '../../src/contract/documents.ts';
-import { AGENT_ERRORS, listErrorCodes } from '../../src/contract/openapi.ts';
-import type { Route } from '../../src/contract/route.ts';
+import { ERROR_STATUS, publicCode } from '../../src/platform/contract/errors.ts';
+import type { ErrorCode } from '../../src/platform/contract/errors.ts';
+import { AGENT_SERVICE_ROUTES, buildAgentsDocument } from '../../src/agents/contract/document.ts';
+import { AGENT_ERRORS, listErrorCodes } from '../../src/platform/contract/openapi.ts';
+import type { Route } from '../../src/platform/contract/route.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 ajv.addSchema(buildAgentsDocument(), 'agents');

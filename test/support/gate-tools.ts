@@ -1,5 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import type { Parallelism, Tool } from '../../src/agent/tools/tool.ts';
+import type { Parallelism, Tool } from '../../src/agents/tools/tool.ts';
 
 /** Tools that end when the test says so, to stand in the middle of a turn without a clock. */
 export type GateTools = {

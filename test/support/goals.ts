@@ -1,8 +1,8 @@
 import { textOf } from './chat.ts';
 import type { Chat } from './chat.ts';
 import { say } from './service-model.ts';
-import type { EventEnvelope } from '../../src/contract/events.ts';
-import type { Goal } from '../../src/contract/sessions.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
+import type { Goal } from '../../src/agents/contract/sessions.ts';
 
 /** What the service itself says about a goal: it belongs to no turn. */
 export const isStatement = (event: EventEnvelope) => event.type === 'agent.message' && event.turnId === null;

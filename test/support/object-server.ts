@@ -1,10 +1,10 @@
 import { fastify } from 'fastify';
 import type { FastifyError } from 'fastify';
 import { pino } from 'pino';
-import type { Objects } from '../../src/backends/objects/objects.ts';
-import { sendError } from '../../src/http/errors.ts';
-import { buildObjectSurface } from '../../src/http/objects.ts';
-import type { HttpDeps } from '../../src/http/deps.ts';
+import type { Objects } from '../../src/platform/objects/objects.ts';
+import { sendError } from '../../src/platform/http/errors.ts';
+import { buildObjectSurface } from '../../src/platform/http/objects.ts';
+import type { HttpDeps } from '../../src/platform/http/deps.ts';
 
 /** Signed addresses of a store that has no server, behind real HTTP. */
 export async function startObjectServer(objects: Objects): Promise<{ url: string; close(): Promise<void> }> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SandboxError } from '../../src/backends/sandbox/sandbox.ts';
-import type { SandboxNotice, SandboxSession, Sandboxes } from '../../src/backends/sandbox/sandbox.ts';
+import { SandboxError } from '../../src/sandbox/sandbox.ts';
+import type { SandboxNotice, SandboxSession, Sandboxes } from '../../src/sandbox/sandbox.ts';
 import { NEVER, newTarget } from './sandbox.ts';
 
 /** An adapter of the port, ready for use. */

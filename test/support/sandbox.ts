@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
-import { openProcessSandboxes } from '../../src/backends/sandbox/process.ts';
-import type { ProcessSandboxOptions } from '../../src/backends/sandbox/process.ts';
-import type { SandboxTarget, Sandboxes } from '../../src/backends/sandbox/sandbox.ts';
-import { openLog } from '../../src/log.ts';
+import { openProcessSandboxes } from '../../src/sandbox/process/process.ts';
+import type { ProcessSandboxOptions } from '../../src/sandbox/process/process.ts';
+import type { SandboxTarget, Sandboxes } from '../../src/sandbox/sandbox.ts';
+import { openLog } from '../../src/platform/log.ts';
 
 export const NEVER = new AbortController().signal;
 

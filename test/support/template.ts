@@ -1,5 +1,5 @@
-import { openPostgres } from '../../src/backends/db/postgres.ts';
-import { runMigrations } from '../../src/store/migrate.ts';
+import { openPostgres } from '../../src/platform/db/postgres.ts';
+import { runMigrations } from '../../src/platform/store/migrate.ts';
 
 export const TEMPLATE = 'capstan_template';
 

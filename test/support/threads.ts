@@ -1,4 +1,4 @@
-import type { EventEnvelope } from '../../src/contract/events.ts';
+import type { EventEnvelope } from '../../src/agents/contract/events.ts';
 import { textOf } from './chat.ts';
 
 export const ALLOW = { permissionPolicy: { type: 'always_allow' } };

@@ -1,8 +1,8 @@
-import type { LearnedSkill, ToolPorts } from '../../src/agent/tools/ports.ts';
-import { openEgress } from '../../src/egress/egress.ts';
-import { openWeb } from '../../src/web/web.ts';
-import { buildConversion } from '../../src/worker/conversion.ts';
-import type { Skill } from '../../src/contract/agents.ts';
+import type { LearnedSkill, ToolPorts } from '../../src/agents/tools/ports.ts';
+import { openEgress } from '../../src/platform/egress/egress.ts';
+import { openWeb } from '../../src/agents/web/web.ts';
+import { buildConversion } from '../../src/agents/worker/conversion.ts';
+import type { Skill } from '../../src/agents/contract/agents.ts';
 
 export type NotedPorts = ToolPorts & { documents: Map<string, string>; index: LearnedSkill[] };
 

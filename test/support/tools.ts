@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { readArguments } from '../../src/agent/tools/arguments.ts';
-import { buildTools } from '../../src/agent/tools/table.ts';
-import type { Tool, ToolContext, ToolState } from '../../src/agent/tools/tool.ts';
-import type { SandboxSession } from '../../src/backends/sandbox/sandbox.ts';
+import { readArguments } from '../../src/agents/tools/arguments.ts';
+import { buildTools } from '../../src/agents/tools/table.ts';
+import type { Tool, ToolContext, ToolState } from '../../src/agents/tools/tool.ts';
+import type { SandboxSession } from '../../src/sandbox/sandbox.ts';
 import { NEVER, newTarget, openLocalSandboxes } from './sandbox.ts';
 import { buildPorts } from './tool-ports.ts';
 

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../src/contract/config.ts';
+import type { WireFormat } from '../../src/inference/config.ts';
 import { collectReply } from '../../src/inference/collect.ts';
 import type { AssistantPart, ModelDelta, ModelReply, ModelRequest } from '../../src/inference/model.ts';
 import { buildEventReader } from '../../src/inference/sse.ts';

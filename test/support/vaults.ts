@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import type { Db } from '../../src/backends/db/db.ts';
-import { openEgress } from '../../src/egress/egress.ts';
-import { buildMasterKeys } from '../../src/master-key.ts';
-import { openMcp } from '../../src/mcp/mcp.ts';
-import { openVaults } from '../../src/vault/resolve.ts';
+import type { Db } from '../../src/platform/db/db.ts';
+import { openEgress } from '../../src/platform/egress/egress.ts';
+import { buildMasterKeys } from '../../src/platform/master-key.ts';
+import { openMcp } from '../../src/agents/mcp/mcp.ts';
+import { openVaults } from '../../src/agents/vaults/resolve.ts';
 
 /** What seals in tests. */
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');

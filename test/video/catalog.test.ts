@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Asset, Template } from '../../src/contract/video/catalog.ts';
-import type { Generation } from '../../src/contract/video/generations.ts';
-import { listShelves } from '../../src/store/video-assets.ts';
+import type { Asset, Template } from '../../src/video/contract/catalog.ts';
+import type { Generation } from '../../src/video/contract/generations.ts';
+import { listShelves } from '../../src/video/store/assets.ts';
 import { startVideo } from './harness.ts';
 import type { TestVideo } from './harness.ts';
 import { SCRIPTED, openScriptedEngine } from './scripted-engine.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GenerationCreate } from '../../src/contract/video/generations.ts';
-import type { NewGeneration } from '../../src/store/video-submits.ts';
+import { GenerationCreate } from '../../src/video/contract/generations.ts';
+import type { NewGeneration } from '../../src/video/store/submits.ts';
 import { openStoryboard } from '../../src/video/engines/storyboard/engine.ts';
 import { decideAspectRatio, decideCharges, decideSize, decideWish } from '../../src/video/generations/decide.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Generation } from '../../src/contract/video/generations.ts';
+import type { Generation } from '../../src/video/contract/generations.ts';
 import { openEmbeddedDatabase, openPostgresDatabase } from '../support/database.ts';
 import { findService } from '../support/find-service.ts';
 import { MODEL, SMALL, findLedgerFaults, probeVideo, startVideo } from './harness.ts';

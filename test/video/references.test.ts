@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Character } from '../../src/contract/video/catalog.ts';
+import type { Character } from '../../src/video/contract/catalog.ts';
 import { openStoryboard } from '../../src/video/engines/storyboard/engine.ts';
 import { SMALL, findLedgerFaults, probeVideo, startVideo } from './harness.ts';
 import type { TestVideo } from './harness.ts';

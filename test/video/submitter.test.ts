@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GenerationSubmitted } from '../../src/contract/video/generations.ts';
+import type { GenerationSubmitted } from '../../src/video/contract/generations.ts';
 import { openPostgresDatabase } from '../support/database.ts';
 import { findService } from '../support/find-service.ts';
 import { findLedgerFaults, startVideo } from './harness.ts';

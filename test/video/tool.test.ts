@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findToolsetPolicy } from '../../src/agent/policy.ts';
-import { buildGenerateVideoTool } from '../../src/agent/tools/generate-video.ts';
-import type { Tool, ToolContext } from '../../src/agent/tools/tool.ts';
+import { findToolsetPolicy } from '../../src/agents/loop/tool-calls/policy.ts';
+import { buildGenerateVideoTool } from '../../src/agents/tools/generate-video.ts';
+import type { Tool, ToolContext } from '../../src/agents/tools/tool.ts';
 import { buildVideoMaker } from '../../src/video/maker.ts';
 import { RenderError } from '../../src/video/engines/engine.ts';
 import { findLedgerFaults, startVideo } from './harness.ts';

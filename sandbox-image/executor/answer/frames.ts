@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ExecutorFault, ExecutorFrame } from '../../../src/contract/executor.ts';
+import type { ExecutorFault, ExecutorFrame } from '../../../src/sandbox/protocol/executor.ts';
 
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   if (response.headersSent || response.destroyed) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { STAT_HEADER, readExecutorCall } from '../../../src/contract/executor.ts';
-import type { ExecutorHealth } from '../../../src/contract/executor.ts';
+import { STAT_HEADER, readExecutorCall } from '../../../src/sandbox/protocol/executor.ts';
+import type { ExecutorHealth } from '../../../src/sandbox/protocol/executor.ts';
 import { Fault, describeFault } from '../fault.ts';
 import { openForReading } from '../files/read.ts';
 import { writeFile } from '../files/write.ts';

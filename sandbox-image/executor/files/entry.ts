@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import type { FileEntry } from '../../../src/contract/executor.ts';
+import type { FileEntry } from '../../../src/sandbox/protocol/executor.ts';
 import { Fault } from '../fault.ts';
 import type { Digests } from './digest.ts';
 import { locate } from './resolve.ts';

@@ -1,5 +1,5 @@
 import { fstatSync, lstatSync, mkdirSync } from 'node:fs';
-import type { FileStat } from '../../../src/contract/executor.ts';
+import type { FileStat } from '../../../src/sandbox/protocol/executor.ts';
 import { fileFault } from '../fault.ts';
 import { locate } from './resolve.ts';
 import { toFileStat } from './stat.ts';

@@ -1,6 +1,6 @@
 import { closeSync, constants, fchmodSync, fstatSync, futimesSync, lstatSync, openSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { WriteResult } from '../../../src/contract/executor.ts';
+import type { WriteResult } from '../../../src/sandbox/protocol/executor.ts';
 import { fileFault } from '../fault.ts';
 import type { Account } from './account.ts';
 import { sizeOf } from './account.ts';

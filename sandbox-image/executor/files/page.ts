@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import type { FileEntry, FilePage } from '../../../src/contract/executor.ts';
+import type { FileEntry, FilePage } from '../../../src/sandbox/protocol/executor.ts';
 import { fileFault } from '../fault.ts';
 import type { Digests } from './digest.ts';
 import { describeListed } from './entry.ts';

@@ -1,6 +1,6 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { FileEntry, FileStat } from '../../../src/contract/executor.ts';
+import type { FileEntry, FileStat } from '../../../src/sandbox/protocol/executor.ts';
 import { fileFault } from '../fault.ts';
 import type { Digests } from './digest.ts';
 import { describeOpen } from './entry.ts';

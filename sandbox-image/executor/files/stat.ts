@@ -1,6 +1,6 @@
 import { fstatSync, readdirSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import type { FileStat } from '../../../src/contract/executor.ts';
+import type { FileStat } from '../../../src/sandbox/protocol/executor.ts';
 import { Fault, fileFault } from '../fault.ts';
 import { withLocated } from './resolve.ts';
 

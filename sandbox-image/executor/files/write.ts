@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { WriteResult } from '../../../src/contract/executor.ts';
+import type { WriteResult } from '../../../src/sandbox/protocol/executor.ts';
 import { fileFault } from '../fault.ts';
 import { openDigest, readDigest } from './digest.ts';
 import type { Digest } from './digest.ts';

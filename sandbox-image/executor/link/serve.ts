@@ -5,8 +5,8 @@ import {
   encodeLinkFrame,
   openLinkReader,
   writeSoon,
-} from '../../../src/contract/executor-link.ts';
-import type { LinkAnswer, LinkFrame, LinkRequest, LinkWrite } from '../../../src/contract/executor-link.ts';
+} from '../../../src/sandbox/protocol/link.ts';
+import type { LinkAnswer, LinkFrame, LinkRequest, LinkWrite } from '../../../src/sandbox/protocol/link.ts';
 import { Fault, describeFault } from '../fault.ts';
 import { openWrite } from '../files/open-write.ts';
 import type { OpenWrite, WriteParts } from '../files/open-write.ts';

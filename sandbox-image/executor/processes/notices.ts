@@ -1,4 +1,4 @@
-import type { ExecutorNotice } from '../../../src/contract/executor.ts';
+import type { ExecutorNotice } from '../../../src/sandbox/protocol/executor.ts';
 
 const KEPT = 200;
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import type { ExecutorOperations, ProcessInfo, ProcessOutput } from '../../../src/contract/executor.ts';
+import type { ExecutorOperations, ProcessInfo, ProcessOutput } from '../../../src/sandbox/protocol/executor.ts';
 import { Fault } from '../fault.ts';
 import { killTree } from '../run/kill.ts';
 import { rollOutput } from '../run/output.ts';

@@ -1,5 +1,5 @@
-import { KEPT_OPERATIONS } from '../../../src/contract/executor.ts';
-import type { ExecutorCall, ExecutorFrame } from '../../../src/contract/executor.ts';
+import { KEPT_OPERATIONS } from '../../../src/sandbox/protocol/executor.ts';
+import type { ExecutorCall, ExecutorFrame } from '../../../src/sandbox/protocol/executor.ts';
 
 const KEPT_MS = 30 * 60_000;
 const MAX_KEPT = 1000;

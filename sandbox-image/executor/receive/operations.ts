@@ -1,4 +1,4 @@
-import type { ExecutorCall } from '../../../src/contract/executor.ts';
+import type { ExecutorCall } from '../../../src/sandbox/protocol/executor.ts';
 import type { Account } from '../files/account.ts';
 import type { Digests } from '../files/digest.ts';
 import { describeFile, describeListed } from '../files/entry.ts';

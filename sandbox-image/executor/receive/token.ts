@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { ExecutorToken } from '../../../src/contract/executor.ts';
+import type { ExecutorToken } from '../../../src/sandbox/protocol/executor.ts';
 
 /**
  * Tells whether a request carries `authorization: Bearer <payload>.<signature>`, both base64url: an `ExecutorToken` for

@@ -1,4 +1,4 @@
-import type { RunResult } from '../../../src/contract/executor.ts';
+import type { RunResult } from '../../../src/sandbox/protocol/executor.ts';
 import { awaitEnd } from './end.ts';
 import { collectOutput } from './output.ts';
 import type { Shell } from './shell.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
-import { MAX_OPEN_REQUESTS, MAX_REQUEST_LENGTH } from '../../../src/contract/executor.ts';
+import { MAX_OPEN_REQUESTS, MAX_REQUEST_LENGTH } from '../../../src/sandbox/protocol/executor.ts';
 
 const MAX_CONNECTIONS = 32;
 const TOO_LONG = refusal(`A call may have ${MAX_REQUEST_LENGTH} characters at most.`);

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExecutorOperations, ScriptResult } from '../../../src/contract/executor.ts';
+import type { ExecutorOperations, ScriptResult } from '../../../src/sandbox/protocol/executor.ts';
 import type { Settings } from '../settings.ts';
 import { awaitEnd } from './end.ts';
 import { killTree } from './kill.ts';

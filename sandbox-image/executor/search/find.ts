@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { FoundFile } from '../../../src/contract/executor.ts';
+import type { FoundFile } from '../../../src/sandbox/protocol/executor.ts';
 import { Fault, fileFault } from '../fault.ts';
 import { MAX_DIGEST_BYTES } from '../files/digest.ts';
 import type { Digests } from '../files/digest.ts';

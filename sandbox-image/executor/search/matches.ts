@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SearchInput, SearchResult } from '../../../src/contract/executor.ts';
+import type { SearchInput, SearchResult } from '../../../src/sandbox/protocol/executor.ts';
 
 const LINE_CAP = 500;
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { basename, join, matchesGlob } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { SearchInput, SearchResult } from '../../../src/contract/executor.ts';
+import type { SearchInput, SearchResult } from '../../../src/sandbox/protocol/executor.ts';
 import { Fault, fileFault } from '../fault.ts';
 import { withLocated } from '../files/resolve.ts';
 import type { Settings } from '../settings.ts';

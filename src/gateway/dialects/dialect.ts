@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../contract/config.ts';
+import type { WireFormat } from '../../inference/config.ts';
 import type { ModelReply, ModelRequest } from '../../inference/model.ts';
 import type { NativeTarget } from '../../inference/native.ts';
 import type { SseEvent } from '../../inference/upstream/dialect.ts';

@@ -1,6 +1,6 @@
-import type { Limits } from '../../backends/limits/limits.ts';
-import { errorText } from '../../errors.ts';
-import type { Logger } from '../../log.ts';
+import type { Limits } from '../../platform/limits/limits.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
 import { GatewayFault } from '../faults.ts';
 
 const DAY_MS = 86_400_000;

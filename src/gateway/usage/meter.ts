@@ -1,4 +1,4 @@
-import type { Caller } from '../../http/deps.ts';
+import type { Caller } from '../../platform/http/deps.ts';
 import { estimateCost } from '../../inference/cost.ts';
 import type { GatewayInference } from '../../inference/inference.ts';
 import type { ModelDelta, ModelReply, ModelUsage } from '../../inference/model.ts';

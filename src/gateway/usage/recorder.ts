@@ -1,8 +1,8 @@
-import type { Db } from '../../backends/db/db.ts';
-import { errorText } from '../../errors.ts';
-import type { Logger } from '../../log.ts';
-import { addUsage } from '../../store/model-usage.ts';
-import type { UsageCounts, UsageRef } from '../../store/model-usage.ts';
+import type { Db } from '../../platform/db/db.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
+import { addUsage } from '../store/model-usage.ts';
+import type { UsageCounts, UsageRef } from '../store/model-usage.ts';
 
 /** How far the database may be behind. */
 const FLUSH_MS = 1000;

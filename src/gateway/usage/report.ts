@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { errors } from '../../errors.ts';
-import { reportUsage } from '../../store/model-usage.ts';
-import type { UsageColumn } from '../../store/model-usage.ts';
+import { errors } from '../../platform/errors.ts';
+import { reportUsage } from '../store/model-usage.ts';
+import type { UsageColumn } from '../store/model-usage.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Wire } from '../dialects/dialect.ts';
 import { invalid } from '../faults.ts';

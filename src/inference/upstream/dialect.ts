@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../contract/config.ts';
+import type { WireFormat } from '../config.ts';
 import type { ModelDelta, ModelRequest } from '../model.ts';
 
 /** One event of an upstream's stream, or a whole JSON body that came instead of a stream. */

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../contract/config.ts';
+import type { WireFormat } from '../config.ts';
 import { buildChatRequest } from './chat-completions/request.ts';
 import { buildChatReader } from './chat-completions/stream.ts';
 import type { Dialect } from './dialect.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
-import { errorText } from '../../errors.ts';
-import type { Logger } from '../../log.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
 import { buildChromiumArguments } from './chromium.ts';
 import { BROWSER_FOLDER } from './leftovers.ts';
 

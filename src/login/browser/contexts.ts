@@ -1,5 +1,5 @@
 import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
-import type { Egress } from '../../egress/egress.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
 import type { LoginBrowser } from './browser.ts';
 import { openJobProxy } from './proxy.ts';
 import type { JobProxy } from './proxy.ts';

@@ -1,7 +1,7 @@
 import type { BrowserContext } from 'playwright-core';
-import type { Egress } from '../../egress/egress.ts';
-import { errorText } from '../../errors.ts';
-import type { Logger } from '../../log.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
 import { LoginFault } from '../fault.ts';
 import { launchBrowser } from './browser.ts';
 import type { BrowserOptions, LoginBrowser } from './browser.ts';

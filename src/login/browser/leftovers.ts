@@ -1,8 +1,8 @@
 import { readFile, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorText } from '../../errors.ts';
-import type { Logger } from '../../log.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
 
 /** Begins the name of the folder that a browser writes to, beside its profile. */
 export const BROWSER_FOLDER = 'capstan-browser-';

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Egress } from '../../egress/egress.ts';
-import { EgressError } from '../../egress/error.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { EgressError } from '../../platform/egress/error.ts';
 
 /** The way out of one job's browser context. */
 export type JobProxy = {

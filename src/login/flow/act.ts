@@ -13,6 +13,20 @@ export class StaleElement extends Error {
   override readonly name = 'StaleElement';
 }
 
+/** What the SDK says of a document or element that is not there any more. */
+const MOVED_ON = /context was destroyed|cannot find context|not attached|was detached|because of a navigation/i;
+
+/** The page moved on under our hands: look again. */
+export function isStale(error: unknown): boolean {
+  if (error instanceof StaleElement) return true;
+  return error instanceof Error && (error.name === 'TimeoutError' || MOVED_ON.test(error.message));
+}
+
+/** For what is not done again, whatever has become of the page: throws anything else. */
+export function ignoreStale(error: unknown): void {
+  if (!isStale(error)) throw error;
+}
+
 export async function withElement<T>(page: Page, id: string, use: (element: ElementHandle) => Promise<T>): Promise<T> {
   const element = await findElement(page, id);
   if (element === undefined) throw new StaleElement('the element has left the page');

@@ -1,5 +1,5 @@
-import type { LoginChallengeKind } from '../../contract/login/errors.ts';
-import type { LoginMethod } from '../../contract/login/shapes.ts';
+import type { LoginChallengeKind } from '../contract/errors.ts';
+import type { LoginMethod } from '../contract/shapes.ts';
 
 /** What the site wants to know beside user name and password. */
 export type Ask = {

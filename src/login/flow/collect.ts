@@ -1,5 +1,5 @@
 import type { BrowserContext } from 'playwright-core';
-import type { SessionCookie, SiteSession, StorageState } from '../../contract/login/shapes.ts';
+import type { SessionCookie, SiteSession, StorageState } from '../contract/shapes.ts';
 import type { Site } from '../site.ts';
 import { isSessionLike } from './cookies.ts';
 

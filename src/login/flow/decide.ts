@@ -1,5 +1,5 @@
 import type { LoginPlan, Opener, Way } from '../detection/plan.ts';
-import type { LoginErrorCode } from '../../contract/login/errors.ts';
+import type { LoginErrorCode } from '../contract/errors.ts';
 import type { Look } from './proof.ts';
 
 /** What the flow has to work with, without the values. */

@@ -1,4 +1,4 @@
-import { errorText } from '../../errors.ts';
+import { errorText } from '../../platform/errors.ts';
 import { LoginFault } from '../fault.ts';
 import type { LoginPlan, PlannedField } from '../detection/plan.ts';
 import type { Site } from '../site.ts';

@@ -1,4 +1,4 @@
-import type { LoginErrorCode } from '../../contract/login/errors.ts';
+import type { LoginErrorCode } from '../contract/errors.ts';
 import type { FailureCause } from '../detection/plan.ts';
 import { LoginFault } from '../fault.ts';
 import { weigh } from './proof.ts';

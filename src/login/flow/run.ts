@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext } from 'playwright-core';
-import type { LoginMethod } from '../../contract/login/shapes.ts';
+import type { LoginMethod } from '../contract/shapes.ts';
 import { LoginFault } from '../fault.ts';
 import { readMessageCause } from '../detection/outcome.ts';
 import type { LoginPlan, Way } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
-import { StaleElement, press } from './act.ts';
+import { ignoreStale, isStale, press } from './act.ts';
 import { describeAsk } from './ask.ts';
 import type { Answers } from './ask.ts';
 import { hasNewCookie, markCookies } from './cookies.ts';
@@ -48,9 +48,6 @@ const RESEND_MS = 2500;
 const GIVE_UP_MS = 15_000;
 const STALE_TRIES = 6;
 const MAX_CONFIRMED = 3;
-/** What the SDK says of a document or element that is not there any more. */
-const MOVED_ON = /context was destroyed|cannot find context|not attached|was detached|because of a navigation/i;
-
 /** Where a password is given it comes first; what the method names may follow it. */
 function chooseWay({ method, password }: FlowInput): Way {
   if (password !== undefined) return 'password';
@@ -153,9 +150,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
   /** From here on something may have been sent, so whatever goes wrong, it is not sent again. */
   const send = async (sight: Sight, last: string, next: Pending): Promise<void> => {
     pending = { ...next, at: performance.now() };
-    await submit(sight, last).catch((error: unknown) => {
-      if (!isStale(error)) throw error;
-    });
+    await submit(sight, last).catch(ignoreStale);
     // The time that a click takes is none that the site has had.
     pending.at = performance.now();
   };
@@ -207,13 +202,13 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
   const waitOn = async (sight: Sight, current: Pending, sinceMs: number): Promise<boolean> => {
     const { sent } = sight.signs;
     const form = sight.plan.kind === 'one-time-code';
-    if (sent !== undefined && !form && current.sent !== 'link' && traffic.quietMs() > LOOK_EVERY_MS * 5) {
+    if (sent !== undefined && !form && current.sent !== 'link' && traffic.idleMs() > LOOK_EVERY_MS * 5) {
       const given = await ports.answers.get(describeAsk(sight.text, sent, input.method), false);
       if ('link' in given) await follow(sight, given.link);
       return 'link' in given;
     }
     const button = findLinkButton(current.sent, sight);
-    if (button !== undefined && confirmed < MAX_CONFIRMED && traffic.quietMs() > LOOK_EVERY_MS * 5) {
+    if (button !== undefined && confirmed < MAX_CONFIRMED && traffic.idleMs() > LOOK_EVERY_MS * 5) {
       confirmed += 1;
       pending = await begin('link', sight);
       await press(sight.page, button);
@@ -245,8 +240,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
       if (typeof settled === 'object') return settled;
       if (settled) continue;
     }
-    const quietMs = traffic.pending() > 0 ? 0 : traffic.quietMs();
-    const progress = { ...done, stillMs: performance.now() - since, quietMs };
+    const progress = { ...done, stillMs: performance.now() - since, quietMs: traffic.idleMs() };
     try {
       const own = decideStep(sight, means, progress);
       const next = await readUnread(sight, own, means, progress);
@@ -261,12 +255,6 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
 
 function lastField({ plan }: Sight): string {
   return plan.password ?? plan.username ?? plan.code.at(-1) ?? '';
-}
-
-/** The page moved on under our hands: look again. */
-function isStale(error: unknown): boolean {
-  if (error instanceof StaleElement) return true;
-  return error instanceof Error && (error.name === 'TimeoutError' || MOVED_ON.test(error.message));
 }
 
 function buildStepFault(step: Step & { do: 'fail' }, sight: Sight, { traffic }: FlowPorts): LoginFault {

@@ -24,6 +24,8 @@ export type Traffic = {
   awaits(): boolean;
   /** ms since a request of those last began or ended */
   quietMs(): number;
+  /** the same, but 0 while a request is under way: from then on what is seen is what has come of it */
+  idleMs(): number;
   /** what the top document was answered with; 0 before */
   status(): number;
   /** Forgets what was before, and looks for these texts in what is sent from now on. */
@@ -97,6 +99,8 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
     CALLS.has(request.resourceType()) &&
     performance.now() - since > LISTENING_MS &&
     known.get(request)?.carries !== true;
+  const pending = () => Array.from(open).filter((entry) => !isListening(entry)).length;
+  const quietMs = () => performance.now() - lastChange;
   const end = (request: Request) => {
     if (open.delete(request)) lastChange = performance.now();
   };
@@ -153,9 +157,10 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
   return {
     submissions,
     dialogs,
-    pending: () => Array.from(open).filter((entry) => !isListening(entry)).length,
+    pending,
     awaits: () => Array.from(open.keys()).some((request) => known.has(request) || isTop(request)),
-    quietMs: () => performance.now() - lastChange,
+    quietMs,
+    idleMs: () => (pending() > 0 ? 0 : quietMs()),
     status: () => status,
     mark(secrets) {
       submissions.length = 0;

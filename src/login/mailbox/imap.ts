@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { ImapFlow } from 'imapflow';
-import type { ImapMailbox } from '../../contract/login/shapes.ts';
-import type { Egress } from '../../egress/egress.ts';
-import { EgressError } from '../../egress/error.ts';
+import type { ImapMailbox } from '../contract/shapes.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { EgressError } from '../../platform/egress/error.ts';
 
 /** An open folder; only what comes after it was opened is in it. */
 export type OpenFolder = {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ImapMailbox, LoginMailbox } from '../../contract/login/shapes.ts';
-import type { Egress } from '../../egress/egress.ts';
-import { EgressError } from '../../egress/error.ts';
-import type { Logger } from '../../log.ts';
+import type { ImapMailbox, LoginMailbox } from '../contract/shapes.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { EgressError } from '../../platform/egress/error.ts';
+import type { Logger } from '../../platform/log.ts';
 import { LoginFault } from '../fault.ts';
 import type { Given } from '../flow/ask.ts';
 import type { Site } from '../site.ts';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import type { Db } from '../../backends/db/db.ts';
-import { openProcessSandboxes } from '../../backends/sandbox/process.ts';
-import { findRipgrep } from '../../backends/sandbox/ripgrep.ts';
-import type { Sandboxes } from '../../backends/sandbox/sandbox.ts';
-import { buildSigner } from '../../backends/sandbox/token.ts';
-import type { Config } from '../../config.ts';
-import { errorText } from '../../errors.ts';
-import type { Logger } from '../../log.ts';
-import type { MasterKeys } from '../../master-key.ts';
-import { openMcp } from '../../mcp/mcp.ts';
-import { rewrapCredentials } from '../../store/rewrap.ts';
-import { openVaults } from '../../vault/resolve.ts';
+import type { Db } from '../../platform/db/db.ts';
+import { openProcessSandboxes } from '../../sandbox/process/process.ts';
+import { findRipgrep } from '../../sandbox/process/ripgrep.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
+import { buildSigner } from '../../sandbox/executor/token.ts';
+import type { Config } from '../config/config.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { MasterKeys } from '../../platform/master-key.ts';
+import { openMcp } from '../../agents/mcp/mcp.ts';
+import { rewrapCredentials } from '../../platform/store/rewrap.ts';
+import { openVaults } from '../../agents/vaults/resolve.ts';
 import type { BareContext } from '../role.ts';
 import { openPart, readMasterKey } from './shared.ts';
 import { openStored } from './stored.ts';
@@ -57,8 +57,8 @@ async function openSandboxes(config: Config, log: Logger): Promise<Sandboxes> {
 /** Loaded where it is used: its client is large. */
 async function loadKubernetes() {
   const [client, sandboxes] = await Promise.all([
-    import('../../kubernetes/client.ts'),
-    import('../../backends/sandbox/kubernetes.ts'),
+    import('../../platform/kubernetes/client.ts'),
+    import('../../sandbox/kubernetes/kubernetes.ts'),
   ]);
   return { ...client, ...sandboxes };
 }

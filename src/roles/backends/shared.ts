@@ -1,26 +1,26 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openMemoryBus } from '../../backends/bus/memory.ts';
-import type { Bus } from '../../backends/bus/bus.ts';
-import type { Db } from '../../backends/db/db.ts';
-import type { Limits } from '../../backends/limits/limits.ts';
-import { openMemoryLimits } from '../../backends/limits/memory.ts';
-import type { Config } from '../../config.ts';
-import { openEgress } from '../../egress/egress.ts';
-import { StartupError, errorText } from '../../errors.ts';
-import { buildMasterKeys, ensureMasterKeyFile } from '../../master-key.ts';
-import { findPreparedDatabase } from '../../prepared-database.ts';
-import { clearLeases } from '../../store/leases.ts';
-import { runMigrations } from '../../store/migrate.ts';
-import { ensureEventPartitions } from '../../store/partitions.ts';
+import { openMemoryBus } from '../../platform/bus/memory.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
+import type { Db } from '../../platform/db/db.ts';
+import type { Limits } from '../../platform/limits/limits.ts';
+import { openMemoryLimits } from '../../platform/limits/memory.ts';
+import type { Config } from '../config/config.ts';
+import { openEgress } from '../../platform/egress/egress.ts';
+import { StartupError, errorText } from '../../platform/errors.ts';
+import { buildMasterKeys, ensureMasterKeyFile } from '../../platform/master-key.ts';
+import { findPreparedDatabase } from '../../platform/store/prepared-database.ts';
+import { clearLeases } from '../../agents/store/leases.ts';
+import { runMigrations } from '../../platform/store/migrate.ts';
+import { ensureEventPartitions } from '../../platform/store/partitions.ts';
 import type { BareContext } from '../role.ts';
 
 /** An SDK costs up to half a second to load, and memory, so only what the configuration names is loaded. */
 const adapters = {
-  pglite: () => import('../../backends/db/pglite.ts'),
-  postgres: () => import('../../backends/db/postgres.ts'),
-  nats: () => import('../../backends/bus/nats.ts'),
-  redis: () => import('../../backends/limits/redis.ts'),
+  pglite: () => import('../../platform/db/pglite.ts'),
+  postgres: () => import('../../platform/db/postgres.ts'),
+  nats: () => import('../../platform/bus/nats.ts'),
+  redis: () => import('../../platform/limits/redis.ts'),
 };
 
 export type SharedBackends = Awaited<ReturnType<typeof openShared>>;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { openFiles } from '../../backends/objects/files.ts';
-import type { Objects } from '../../backends/objects/objects.ts';
-import type { Config } from '../../config.ts';
-import { deriveKey } from '../../crypto.ts';
+import { openFiles } from '../../platform/objects/files.ts';
+import type { Objects } from '../../platform/objects/objects.ts';
+import type { Config } from '../config/config.ts';
+import { deriveKey } from '../../platform/crypto.ts';
 import type { BareContext } from '../role.ts';
 import { openPart, openShared, readMasterKey } from './shared.ts';
 
@@ -22,6 +22,6 @@ export async function openStored(context: BareContext) {
 async function openObjects(config: Config): Promise<Objects> {
   const { objectsUrl: url, dataDir } = config;
   const signingKey = deriveKey(readMasterKey(config), 'signed addresses of objects');
-  if (url !== undefined) return (await import('../../backends/objects/s3.ts')).openS3({ url, signingKey });
+  if (url !== undefined) return (await import('../../platform/objects/s3.ts')).openS3({ url, signingKey });
   return openFiles({ dir: join(dataDir, 'objects'), signingKey });
 }

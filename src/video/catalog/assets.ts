@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { Asset } from '../../contract/video/catalog.ts';
-import { buildVideoList } from '../../contract/video/common.ts';
-import { videoRoutes } from '../../contract/video/routes.ts';
-import { registerRoute } from '../../http/route.ts';
-import { COMMUNITY, searchAssets } from '../../store/video-assets.ts';
-import type { StoredAsset } from '../../store/video-assets.ts';
+import type { Asset } from '../contract/catalog.ts';
+import { buildVideoList } from '../contract/common.ts';
+import { videoRoutes } from '../contract/routes.ts';
+import { registerRoute } from '../../platform/http/route.ts';
+import { COMMUNITY, searchAssets } from '../store/assets.ts';
+import type { StoredAsset } from '../store/assets.ts';
 import type { VideoDeps, VideoPorts } from '../deps.ts';
 import { signResult } from '../generations/render.ts';
 import { findBase } from '../public-url.ts';

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { VideoModel } from '../../contract/video/catalog.ts';
-import { buildVideoList } from '../../contract/video/common.ts';
-import { videoRoutes } from '../../contract/video/routes.ts';
-import { errors } from '../../errors.ts';
-import { registerRoute } from '../../http/route.ts';
-import { newId } from '../../ids.ts';
-import { BOOTSTRAP_ORGANIZATION, findOrganization } from '../../store/keys.ts';
-import { ensureAccount, findAccount, grantCredits } from '../../store/video-credits.ts';
-import { findTemplate, listTemplates, putTemplate } from '../../store/video-templates.ts';
+import type { VideoModel } from '../contract/catalog.ts';
+import { buildVideoList } from '../contract/common.ts';
+import { videoRoutes } from '../contract/routes.ts';
+import { errors } from '../../platform/errors.ts';
+import { registerRoute } from '../../platform/http/route.ts';
+import { newId } from '../../platform/ids.ts';
+import { BOOTSTRAP_ORGANIZATION, findOrganization } from '../../platform/store/keys.ts';
+import { ensureAccount, findAccount, grantCredits } from '../store/credits.ts';
+import { findTemplate, listTemplates, putTemplate } from '../store/templates.ts';
 import type { OfferedModel, VideoDeps } from '../deps.ts';
 import { ensureWebhookSecret } from '../webhooks/secret.ts';
 

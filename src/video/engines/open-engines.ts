@@ -1,4 +1,4 @@
-import type { VideoEnginesConfig } from '../../contract/video/engines.ts';
+import type { VideoEnginesConfig } from '../contract/engines.ts';
 import type { Engine } from './engine.ts';
 import { openComfyUi } from './remote/comfyui.ts';
 import { openFal } from './remote/fal.ts';

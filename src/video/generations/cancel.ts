@@ -1,5 +1,5 @@
-import { sendRenderEnded } from '../../backends/bus/channels.ts';
-import type { StoredGeneration } from '../../store/video-generations.ts';
+import { sendRenderEnded } from '../channels.ts';
+import type { StoredGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
 import { endWithFailure } from './end.ts';
 

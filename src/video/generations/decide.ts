@@ -1,5 +1,5 @@
-import type { GenerationCreate, ReferenceKeys, RenderPlan } from '../../contract/video/generations.ts';
-import type { NewGeneration, OpenAccount, PaidGeneration } from '../../store/video-submits.ts';
+import type { GenerationCreate, ReferenceKeys, RenderPlan } from '../contract/generations.ts';
+import type { NewGeneration, OpenAccount, PaidGeneration } from '../store/submits.ts';
 import type { ModelCapabilities } from '../engines/engine.ts';
 import { faults } from '../faults.ts';
 

@@ -1,7 +1,7 @@
-import type { Queryable } from '../../backends/db/db.ts';
-import { endReservation } from '../../store/video-credits.ts';
-import { failGeneration } from '../../store/video-generations.ts';
-import type { StoredGeneration } from '../../store/video-generations.ts';
+import type { Queryable } from '../../platform/db/db.ts';
+import { endReservation } from '../store/credits.ts';
+import { failGeneration } from '../store/generations.ts';
+import type { StoredGeneration } from '../store/generations.ts';
 import type { VideoQueue } from '../jobs/queue.ts';
 
 export type Failure = {

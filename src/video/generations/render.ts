@@ -1,6 +1,6 @@
-import type { Generation } from '../../contract/video/generations.ts';
-import { countAhead } from '../../store/video-generations.ts';
-import type { StoredGeneration } from '../../store/video-generations.ts';
+import type { Generation } from '../contract/generations.ts';
+import { countAhead } from '../store/generations.ts';
+import type { StoredGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
 
 /** How long an address of a result lasts. */

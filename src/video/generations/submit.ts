@@ -1,11 +1,11 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { GenerationCreate, GenerationSubmitted } from '../../contract/video/generations.ts';
-import { EgressError } from '../../egress/error.ts';
-import { errors } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { findKeptAnswer, hashBody } from '../../store/idempotency.ts';
-import type { NewGeneration } from '../../store/video-submits.ts';
-import { findTemplate } from '../../store/video-templates.ts';
+import type { GenerationCreate, GenerationSubmitted } from '../contract/generations.ts';
+import { EgressError } from '../../platform/egress/error.ts';
+import { errors } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { findKeptAnswer, hashBody } from '../../platform/store/idempotency.ts';
+import type { NewGeneration } from '../store/submits.ts';
+import { findTemplate } from '../store/templates.ts';
 import type { VideoPorts } from '../deps.ts';
 import { faults } from '../faults.ts';
 import { resolveReferences } from '../references/resolve.ts';

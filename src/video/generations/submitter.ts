@@ -1,11 +1,11 @@
-import { sendRendersQueued } from '../../backends/bus/channels.ts';
-import { DbUnavailable } from '../../backends/db/db.ts';
-import type { Queryable } from '../../backends/db/db.ts';
-import type { IdempotencyRef, KeptAnswer } from '../../store/idempotency.ts';
-import { keepAnswers } from '../../store/idempotency.ts';
-import { ensureAccount } from '../../store/video-credits.ts';
-import { insertGenerations, lockAccounts } from '../../store/video-submits.ts';
-import type { NewGeneration } from '../../store/video-submits.ts';
+import { sendRendersQueued } from '../channels.ts';
+import { DbUnavailable } from '../../platform/db/db.ts';
+import type { Queryable } from '../../platform/db/db.ts';
+import type { IdempotencyRef, KeptAnswer } from '../../platform/store/idempotency.ts';
+import { keepAnswers } from '../../platform/store/idempotency.ts';
+import { ensureAccount } from '../store/credits.ts';
+import { insertGenerations, lockAccounts } from '../store/submits.ts';
+import type { NewGeneration } from '../store/submits.ts';
 import type { VideoPorts } from '../deps.ts';
 import { decideCharges } from './decide.ts';
 

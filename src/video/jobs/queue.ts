@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
 import type { Db as BossDb } from 'pg-boss';
-import type { Db, Queryable } from '../../backends/db/db.ts';
-import { errorText } from '../../errors.ts';
-import type { Logger } from '../../log.ts';
+import type { Db, Queryable } from '../../platform/db/db.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
 
 /** What one claim of a job may settle; nothing once the job has gone to somebody else. */
 export type JobAttempt = { id: string; retryCount: number };

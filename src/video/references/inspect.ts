@@ -4,12 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Objects } from '../../backends/objects/objects.ts';
+import type { Objects } from '../../platform/objects/objects.ts';
 import { faults } from '../faults.ts';
 import { InvalidReferenceError } from '../media/error.ts';
 import { normalizeImage } from '../media/image.ts';
 import { probeReference } from '../media/probe.ts';
-import type { ProbedUpload, ReferenceKind, StoredUpload } from '../../store/video-references.ts';
+import type { ProbedUpload, ReferenceKind, StoredUpload } from '../store/references.ts';
 
 /** Bytes that a reference may have. */
 export const MAX_REFERENCE_BYTES: Readonly<Record<ReferenceKind, number>> = {

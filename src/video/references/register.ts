@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { buildVideoList } from '../../contract/video/common.ts';
-import { videoRoutes } from '../../contract/video/routes.ts';
-import { errors } from '../../errors.ts';
-import { registerRoute } from '../../http/route.ts';
-import { newId } from '../../ids.ts';
-import { insertUpload, listCharacters } from '../../store/video-references.ts';
-import type { ReferenceKind } from '../../store/video-references.ts';
+import { buildVideoList } from '../contract/common.ts';
+import { videoRoutes } from '../contract/routes.ts';
+import { errors } from '../../platform/errors.ts';
+import { registerRoute } from '../../platform/http/route.ts';
+import { newId } from '../../platform/ids.ts';
+import { insertUpload, listCharacters } from '../store/references.ts';
+import type { ReferenceKind } from '../store/references.ts';
 import type { VideoDeps } from '../deps.ts';
 import { findBase } from '../public-url.ts';
 import { buildCharacter, createCharacter } from './characters.ts';

@@ -1,7 +1,7 @@
-import type { ReferenceKeys } from '../../contract/video/generations.ts';
-import { findOwnResults } from '../../store/video-assets.ts';
-import { findUploads, saveProbe, touchUploads } from '../../store/video-references.ts';
-import type { ReferenceKind, StoredUpload } from '../../store/video-references.ts';
+import type { ReferenceKeys } from '../contract/generations.ts';
+import { findOwnResults } from '../store/assets.ts';
+import { findUploads, saveProbe, touchUploads } from '../store/references.ts';
+import type { ReferenceKind, StoredUpload } from '../store/references.ts';
 import type { VideoPorts } from '../deps.ts';
 import { faults } from '../faults.ts';
 import { inspectUpload } from './inspect.ts';

@@ -1,6 +1,6 @@
-import { html } from '../../http/docs/html.ts';
-import type { Html } from '../../http/docs/html.ts';
-import type { StoredGeneration } from '../../store/video-generations.ts';
+import { html } from '../../platform/http/docs/html.ts';
+import type { Html } from '../../platform/http/docs/html.ts';
+import type { StoredGeneration } from '../store/generations.ts';
 
 const TITLE_LENGTH = 80;
 

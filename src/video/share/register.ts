@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { errors } from '../../errors.ts';
-import { findSharedGeneration } from '../../store/video-generations.ts';
+import { errors } from '../../platform/errors.ts';
+import { findSharedGeneration } from '../store/generations.ts';
 import type { VideoDeps } from '../deps.ts';
 import { signResult } from '../generations/render.ts';
 import { findBase } from '../public-url.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { findGeneration } from '../../store/video-generations.ts';
+import { findGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
 import { buildGenerations } from '../generations/render.ts';
 import type { WebhookJob } from '../jobs/queue.ts';

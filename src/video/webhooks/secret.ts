@@ -1,8 +1,8 @@
-import { randomToken } from '../../crypto.ts';
-import { UnsealError } from '../../master-key.ts';
-import type { MasterKeys } from '../../master-key.ts';
-import { webhookContext } from '../../store/rewrap.ts';
-import { findWebhookSecret, keepWebhookSecret } from '../../store/video-credits.ts';
+import { randomToken } from '../../platform/crypto.ts';
+import { UnsealError } from '../../platform/master-key.ts';
+import type { MasterKeys } from '../../platform/master-key.ts';
+import { webhookContext } from '../../platform/store/rewrap.ts';
+import { findWebhookSecret, keepWebhookSecret } from '../store/credits.ts';
 import type { VideoPorts } from '../deps.ts';
 
 const BYTES = 24;

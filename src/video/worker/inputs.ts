@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Objects } from '../../backends/objects/objects.ts';
-import type { ReferenceKeys } from '../../contract/video/generations.ts';
+import type { Objects } from '../../platform/objects/objects.ts';
+import type { ReferenceKeys } from '../contract/generations.ts';
 import { RenderError } from '../engines/engine.ts';
 import type { RenderInputs } from '../engines/engine.ts';
 import { saveObject } from '../references/inspect.ts';

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { errorText } from '../../errors.ts';
-import { randomToken } from '../../crypto.ts';
-import { newId } from '../../ids.ts';
-import { insertAsset } from '../../store/video-assets.ts';
-import { endReservation } from '../../store/video-credits.ts';
-import { claimGeneration, completeGeneration, saveHandle, saveProgress } from '../../store/video-generations.ts';
-import type { StoredGeneration } from '../../store/video-generations.ts';
+import { errorText } from '../../platform/errors.ts';
+import { randomToken } from '../../platform/crypto.ts';
+import { newId } from '../../platform/ids.ts';
+import { insertAsset } from '../store/assets.ts';
+import { endReservation } from '../store/credits.ts';
+import { claimGeneration, completeGeneration, saveHandle, saveProgress } from '../store/generations.ts';
+import type { StoredGeneration } from '../store/generations.ts';
 import type { OfferedModel } from '../deps.ts';
 import { RenderError } from '../engines/engine.ts';
 import type { RenderResult } from '../engines/engine.ts';

@@ -1,6 +1,6 @@
-import { deleteOldUploads } from '../../store/video-references.ts';
-import { expireResults, listOverdue } from '../../store/video-generations.ts';
-import { sendRenderEnded } from '../../backends/bus/channels.ts';
+import { deleteOldUploads } from '../store/references.ts';
+import { expireResults, listOverdue } from '../store/generations.ts';
+import { sendRenderEnded } from '../channels.ts';
 import { endWithFailure } from '../generations/end.ts';
 import { resultPrefix } from './run.ts';
 import type { VideoWorkerPorts } from './start.ts';

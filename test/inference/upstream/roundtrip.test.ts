@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WireFormat } from '../../../src/contract/config.ts';
+import type { WireFormat } from '../../../src/inference/config.ts';
 import type { AssistantPart, FinishReason, ModelReply } from '../../../src/inference/model.ts';
 import { encodeEvents, encodeStream, encodeWhole } from '../../support/model-server/encode.ts';
 import { buildTarget, readBytes } from '../../support/upstream.ts';

@@ -1,7 +1,7 @@
-import { LABELS } from '../../../src/contract/resources/common.ts';
-import type { Session } from '../../../src/contract/resources/session.ts';
-import { buildListPath } from '../../../src/kubernetes/paths.ts';
-import type { Pod } from '../../../src/kubernetes/types.ts';
+import { LABELS } from '../../../src/platform/kubernetes/resource.ts';
+import type { Session } from '../../../src/sandbox/resources/session.ts';
+import { buildListPath } from '../../../src/platform/kubernetes/paths.ts';
+import type { Pod } from '../../../src/platform/kubernetes/types.ts';
 import { buildSession, buildVolume } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import type { Node } from './kubelet.ts';

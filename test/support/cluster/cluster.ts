@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { API_VERSION } from '../../../src/contract/resources/common.ts';
-import type { SessionSpec } from '../../../src/contract/resources/session.ts';
-import type { VolumeSpec } from '../../../src/contract/resources/volume.ts';
-import { hasStatus, openKubernetes } from '../../../src/kubernetes/client.ts';
-import type { Kubernetes } from '../../../src/kubernetes/client.ts';
-import { buildListPath } from '../../../src/kubernetes/paths.ts';
+import { API_VERSION } from '../../../src/platform/kubernetes/resource.ts';
+import type { SessionSpec } from '../../../src/sandbox/resources/session.ts';
+import type { VolumeSpec } from '../../../src/sandbox/resources/volume.ts';
+import { hasStatus, openKubernetes } from '../../../src/platform/kubernetes/client.ts';
+import type { Kubernetes } from '../../../src/platform/kubernetes/client.ts';
+import { buildListPath } from '../../../src/platform/kubernetes/paths.ts';
 import { findService } from '../find-service.ts';
 import { readDefinitions } from './stand-ins.ts';
 

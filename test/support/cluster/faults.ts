@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { openKubernetes } from '../../../src/kubernetes/client.ts';
-import type { Kubernetes } from '../../../src/kubernetes/client.ts';
+import { openKubernetes } from '../../../src/platform/kubernetes/client.ts';
+import type { Kubernetes } from '../../../src/platform/kubernetes/client.ts';
 import { makeScratch } from '../scratch.ts';
 import { readKubeconfig } from './stand-ins.ts';
 

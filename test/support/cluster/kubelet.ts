@@ -1,11 +1,11 @@
-import type { Kubernetes } from '../../../src/kubernetes/client.ts';
-import { startInformer } from '../../../src/kubernetes/informer.ts';
-import type { Informer } from '../../../src/kubernetes/informer.ts';
-import { buildListPath, buildPath } from '../../../src/kubernetes/paths.ts';
-import type { Pod } from '../../../src/kubernetes/types.ts';
-import type { Volume } from '../../../src/contract/resources/volume.ts';
-import { LABELS } from '../../../src/contract/resources/common.ts';
-import { openLog } from '../../../src/log.ts';
+import type { Kubernetes } from '../../../src/platform/kubernetes/client.ts';
+import { startInformer } from '../../../src/platform/kubernetes/informer.ts';
+import type { Informer } from '../../../src/platform/kubernetes/informer.ts';
+import { buildListPath, buildPath } from '../../../src/platform/kubernetes/paths.ts';
+import type { Pod } from '../../../src/platform/kubernetes/types.ts';
+import type { Volume } from '../../../src/sandbox/resources/volume.ts';
+import { LABELS } from '../../../src/platform/kubernetes/resource.ts';
+import { openLog } from '../../../src/platform/log.ts';
 import { bindPod, startStorage, tolerate as tolerateLate } from './stand-ins.ts';
 
 type Whole = Pod & { spec: { containers: { name: string; image: string; args: string[] }[] } };

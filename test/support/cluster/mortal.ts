@@ -1,4 +1,4 @@
-import type { Call, Kubernetes } from '../../../src/kubernetes/client.ts';
+import type { Call, Kubernetes } from '../../../src/platform/kubernetes/client.ts';
 
 export type Mortal = { kubernetes: Kubernetes; isDead(): boolean; kill(): void };
 

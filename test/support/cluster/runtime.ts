@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
-import { ETC_FILES, buildBubblewrapArguments } from '../../../src/backends/sandbox/bubblewrap.ts';
-import { EXECUTOR_PORT, LABELS } from '../../../src/contract/resources/common.ts';
-import type { Pod } from '../../../src/kubernetes/types.ts';
+import { ETC_FILES, buildBubblewrapArguments } from '../../../src/sandbox/process/bubblewrap.ts';
+import { EXECUTOR_PORT, LABELS } from '../../../src/platform/kubernetes/resource.ts';
+import type { Pod } from '../../../src/platform/kubernetes/types.ts';
 import type { Runtime } from './kubelet.ts';
 
 const HOME = '/opt/capstan';

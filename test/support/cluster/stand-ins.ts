@@ -1,13 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
-import { hasStatus } from '../../../src/kubernetes/client.ts';
-import type { Kubernetes } from '../../../src/kubernetes/client.ts';
-import { startInformer } from '../../../src/kubernetes/informer.ts';
-import type { Informer } from '../../../src/kubernetes/informer.ts';
-import { buildListPath, buildPath } from '../../../src/kubernetes/paths.ts';
-import { stripClaim } from '../../../src/kubernetes/types.ts';
-import type { Claim } from '../../../src/kubernetes/types.ts';
-import type { Logger } from '../../../src/log.ts';
+import { hasStatus } from '../../../src/platform/kubernetes/client.ts';
+import type { Kubernetes } from '../../../src/platform/kubernetes/client.ts';
+import { startInformer } from '../../../src/platform/kubernetes/informer.ts';
+import type { Informer } from '../../../src/platform/kubernetes/informer.ts';
+import { buildListPath, buildPath } from '../../../src/platform/kubernetes/paths.ts';
+import { stripClaim } from '../../../src/platform/kubernetes/types.ts';
+import type { Claim } from '../../../src/platform/kubernetes/types.ts';
+import type { Logger } from '../../../src/platform/log.ts';
 
 /** What tests and measurements do in the place of a cluster's own parts, where there is an API server alone. */
 

@@ -1,4 +1,4 @@
-import type { EventEnvelope } from '../../../src/contract/events.ts';
+import type { EventEnvelope } from '../../../src/agents/contract/events.ts';
 import type { Outcome, TrialResult } from './trial.ts';
 
 type Report = (fault: string) => void;

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../src/backends/db/db.ts';
+import type { Queryable } from '../../../src/platform/db/db.ts';
 
 /** What is left of work in the tables though every session rests. */
 export async function findUnrest(db: Queryable): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventEnvelope } from '../../../src/contract/events.ts';
-import { openClient } from '../../api/events/client.ts';
+import type { EventEnvelope } from '../../../src/agents/contract/events.ts';
+import { openClient } from '../../agents/api/events/client.ts';
 import { KEY } from './application.ts';
 import type { Application } from './application.ts';
 import { writePrompt } from './model.ts';

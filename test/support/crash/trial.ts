@@ -3,7 +3,7 @@ import { glob, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { EventEnvelope } from '../../../src/contract/events.ts';
+import type { EventEnvelope } from '../../../src/agents/contract/events.ts';
 import { makeScratch } from '../scratch.ts';
 import { KEY, openApplication } from './application.ts';
 import type { Application } from './application.ts';

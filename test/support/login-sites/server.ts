@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { randomToken } from '../../../src/crypto.ts';
+import { randomToken } from '../../../src/platform/crypto.ts';
 
 /** One request to a site, read. */
 export type Visit = {

@@ -1,4 +1,4 @@
-import { randomToken } from '../../../src/crypto.ts';
+import { randomToken } from '../../../src/platform/crypto.ts';
 import { page, serveAccount } from './server.ts';
 import type { Accounts, Reply, SiteKind, Visit } from './server.ts';
 import { letters } from './steps.ts';

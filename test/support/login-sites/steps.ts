@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { generateSync } from 'otplib';
-import { randomToken } from '../../../src/crypto.ts';
+import { randomToken } from '../../../src/platform/crypto.ts';
 import { page, serveAccount } from './server.ts';
 import type { Accounts, Reply, SiteKind, Visit } from './server.ts';
 

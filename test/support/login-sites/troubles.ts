@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomToken } from '../../../src/crypto.ts';
+import { randomToken } from '../../../src/platform/crypto.ts';
 import { page, serveAccount } from './server.ts';
 import type { Reply, SiteKind, Visit } from './server.ts';
 import { letters } from './steps.ts';

@@ -1,8 +1,8 @@
 /** What the conformance suite runs: connects to the server it is given, and calls every tool that is there. */
 import { pino } from 'pino';
-import { openEgress } from '../../../src/egress/egress.ts';
-import { openMcp } from '../../../src/mcp/mcp.ts';
-import type { Vaults } from '../../../src/vault/resolve.ts';
+import { openEgress } from '../../../src/platform/egress/egress.ts';
+import { openMcp } from '../../../src/agents/mcp/mcp.ts';
+import type { Vaults } from '../../../src/agents/vaults/resolve.ts';
 
 const url = process.argv.at(-1) ?? '';
 const nobody: Vaults = {

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../../src/contract/config.ts';
+import type { WireFormat } from '../../../src/inference/config.ts';
 import type { ModelReply } from '../../../src/inference/model.ts';
 import { encodeChatStream, encodeChatWhole } from './encode-chat.ts';
 import { encodeMessagesStream, encodeMessagesWhole } from './encode-messages.ts';

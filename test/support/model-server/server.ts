@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WireFormat } from '../../../src/contract/config.ts';
+import type { WireFormat } from '../../../src/inference/config.ts';
 import type { ModelReply } from '../../../src/inference/model.ts';
 import { encodeEvents, encodeStream, encodeWhole } from './encode.ts';
 import { completeReply } from './pieces.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openEgress } from '../../../src/egress/egress.ts';
-import type { Egress } from '../../../src/egress/egress.ts';
+import { openEgress } from '../../../src/platform/egress/egress.ts';
+import type { Egress } from '../../../src/platform/egress/egress.ts';
 import { makeScratch } from '../../support/scratch.ts';
 import { findLedgerFaults, probeVideo, startVideo } from '../harness.ts';
 import type { TestVideo } from '../harness.ts';

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { errorText } from '../../../src/errors.ts';
+import { errorText } from '../../../src/platform/errors.ts';
 import { InvalidReferenceError } from '../../../src/video/media/error.ts';
 import { normalizeImage } from '../../../src/video/media/image.ts';
 import { probeReference } from '../../../src/video/media/probe.ts';

@@ -1,4 +1,4 @@
-import { newId } from '../../../ids.ts';
+import { newId } from '../../../platform/ids.ts';
 import { ModelError } from '../../model.ts';
 import type { ModelDelta } from '../../model.ts';
 import { asArguments, asText, asWire, isJson } from '../wire.ts';

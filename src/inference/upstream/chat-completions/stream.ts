@@ -1,4 +1,4 @@
-import { newId } from '../../../ids.ts';
+import { newId } from '../../../platform/ids.ts';
 import { buildFault } from '../../fault.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
 import type { DeltaReader, UpstreamTarget } from '../dialect.ts';

@@ -1,4 +1,4 @@
-import { newId } from '../../../ids.ts';
+import { newId } from '../../../platform/ids.ts';
 import { buildFault } from '../../fault.ts';
 import { ModelError } from '../../model.ts';
 import type { FinishReason, ModelDelta } from '../../model.ts';

@@ -1,4 +1,4 @@
-import type { OpenAiVideosConfig, VideoEngineConfig } from '../../../contract/video/engines.ts';
+import type { OpenAiVideosConfig, VideoEngineConfig } from '../../contract/engines.ts';
 import type { z } from 'zod';
 import { RenderError } from '../engine.ts';
 import type { ModelCapabilities, RenderRequest } from '../engine.ts';

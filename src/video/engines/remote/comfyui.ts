@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import type { ComfyUiConfig } from '../../../contract/video/engines.ts';
+import type { ComfyUiConfig } from '../../contract/engines.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
 import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { OpenAiVideosConfig } from '../../../contract/video/engines.ts';
+import { OpenAiVideosConfig } from '../../contract/engines.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
 import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';
 import { buildFailure, buildRefusal, findMember, findText } from './faults.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ReplicateConfig } from '../../../contract/video/engines.ts';
+import type { ReplicateConfig } from '../../contract/engines.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
 import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';

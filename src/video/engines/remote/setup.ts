@@ -1,4 +1,4 @@
-import type { Egress } from '../../../egress/egress.ts';
+import type { Egress } from '../../../platform/egress/egress.ts';
 
 /** What every adapter is given beside its configuration. */
 export type RemoteSetup = {

@@ -1,7 +1,7 @@
-import { VideoEnginesConfig } from '../../../../src/contract/video/engines.ts';
+import { VideoEnginesConfig } from '../../../../src/video/contract/engines.ts';
 import type { Engine } from '../../../../src/video/engines/engine.ts';
 import { openEngines } from '../../../../src/video/engines/open-engines.ts';
-import type { Egress } from '../../../../src/egress/egress.ts';
+import type { Egress } from '../../../../src/platform/egress/egress.ts';
 import { readJsonBody, takeLook } from './engine-server.ts';
 import type { Answer, Asked, EngineServer, Speak } from './engine-server.ts';
 

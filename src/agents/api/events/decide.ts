@@ -1,0 +1,119 @@
+import type { EventsSend, InboundEvent, UserMessage } from '../../contract/events.ts';
+import type { TurnPrompt } from '../../contract/journal.ts';
+import { errors } from '../../../platform/errors.ts';
+import type { newId } from '../../../platform/ids.ts';
+import type { Ask } from '../../store/pending-actions.ts';
+import { pauseForInterrupt, takeGoal } from './goals.ts';
+import { findAsk, isAnswer, takeAnswer } from './answers.ts';
+import { buildEmptyPlan } from './plan.ts';
+import type { Draft, SendPlan, SessionState } from './plan.ts';
+
+function refuseArchived(draft: Draft, events: readonly InboundEvent[]): never {
+  const [first] = events;
+  if (first && isAnswer(first) && findAsk(draft.asks, first) !== undefined) throw errors.responseExpired();
+  throw errors.invalidState('The session is archived.');
+}
+
+function takePrompt(draft: Draft, event: UserMessage): void {
+  const part = takeGoal(draft, event);
+  if (part === 'answered') return;
+  const id = draft.newEventId();
+  const turnId = draft.open({ kind: 'message', eventId: id });
+  if (turnId === null) draft.plan.status = 202;
+  const status = turnId === null ? 'queued' : 'received';
+  const internal = part === 'started' ? { internal: { goal: true } } : {};
+  draft.plan.events.push({ id, turnId, status, payload: event, ...internal });
+  draft.plan.answer.push(id);
+  draft.plan.points += 1;
+}
+
+function takeControl(draft: Draft, event: InboundEvent & { type: 'user.steer' | 'user.interrupt' }): void {
+  const { plan, session } = draft;
+  if (session.liveTurn === null) throw errors.noActiveTurn();
+  const id = draft.newEventId();
+  plan.events.push({ id, turnId: session.liveTurn, status: 'received', payload: event });
+  plan.answer.push(id);
+  plan.points += 1;
+  const kind = event.type === 'user.steer' ? 'steer' : 'interrupt';
+  if (!plan.controls.includes(kind)) plan.controls.push(kind);
+  if (event.type === 'user.steer') return;
+  pauseForInterrupt(draft);
+  plan.interrupt = { eventId: id, message: event.message ?? null };
+  // Nobody runs a turn that waits for a person, so somebody has to be called.
+  if (session.status === 'waiting_on_human') plan.wake = true;
+}
+
+/** After the answers: the turn goes on when nothing is left to ask, else the caller is told what is. */
+function settleAsks({ plan, session, asks, newEventId }: Draft): void {
+  if (plan.answered.length === 0 || session.status !== 'waiting_on_human' || session.liveTurn === null) return;
+  const rest = [...asks.values()].filter((ask) => ask.state === 'pending').map((ask) => ask.id);
+  const common = { id: newEventId(), turnId: session.liveTurn, status: 'complete' } as const;
+  if (rest.length > 0) {
+    const stop_reason = { type: 'requires_action', event_ids: rest };
+    plan.events.push({ ...common, payload: { type: 'session.status_idle', stop_reason } });
+    return;
+  }
+  plan.events.push({ ...common, payload: { type: 'session.status_running' }, internal: { resume: true } });
+  plan.session = { status: 'running', wakeAt: 'now' };
+  plan.resumed = session.liveTurn;
+}
+
+/**
+ * What a request does to a session in this state, or the `ApiError` that refuses all of it. `asks` are those that wait
+ * and those that the request names. Pure but for the identifiers, which `makeId` gives.
+ */
+export function decideSend(
+  session: SessionState,
+  asks: readonly Ask[],
+  body: EventsSend,
+  makeId: typeof newId,
+): SendPlan {
+  const plan = buildEmptyPlan();
+  const busy = session.status === 'running' || session.status === 'waiting_on_human';
+  const hasPrompt = body.events.some((event) => event.type === 'user.message');
+  const free = !busy && session.queuedCount === 0;
+  let opener: { turnId: string; prompt: TurnPrompt } | null = null;
+  const draft: Draft = {
+    plan,
+    session,
+    asks: new Map(asks.map((ask) => [ask.id, { ...ask }])),
+    newEventId: () => makeId('evt'),
+    isFree: () => free && opener === null,
+    open: (prompt) => {
+      // A prompt goes before the results of tools that came with it.
+      if (draft.isFree() && (prompt.kind === 'message' || prompt.kind === 'goal' || !hasPrompt)) {
+        opener = { turnId: makeId('trn'), prompt };
+        return opener.turnId;
+      }
+      if (prompt.kind === 'message') plan.queued.unshift(prompt);
+      else plan.queued.push(prompt);
+      if (!busy) plan.wake = true;
+      return null;
+    },
+  };
+  if (session.status === 'archived') refuseArchived(draft, body.events);
+  if (busy && hasPrompt && body.events.length > 1) {
+    throw errors.invalidState('While a turn is live, a prompt cannot be sent together with other events.');
+  }
+  for (const event of body.events) {
+    if (event.type === 'user.message') takePrompt(draft, event);
+    else if (isAnswer(event)) takeAnswer(draft, event);
+    else takeControl(draft, event);
+  }
+  settleAsks(draft);
+  startTurn(draft, opener);
+  return plan;
+}
+
+function startTurn({ plan, newEventId }: Draft, opener: { turnId: string; prompt: TurnPrompt } | null): void {
+  if (opener === null) return;
+  plan.events.push({
+    id: newEventId(),
+    turnId: opener.turnId,
+    status: 'complete',
+    payload: { type: 'session.status_running' },
+    internal: { prompt: opener.prompt },
+  });
+  plan.session = { status: 'running', liveTurn: opener.turnId, wakeAt: 'now' };
+  plan.turn = { id: opener.turnId, state: 'running' };
+}

@@ -1,0 +1,153 @@
+import type { Queryable } from '../../../platform/db/db.ts';
+import { readReference, writeReference } from '../../contract/attachments.ts';
+import type { MessageAttachment } from '../../contract/attachments.ts';
+import type { ErrorBody } from '../../../platform/contract/errors.ts';
+import type { EventEnvelope, EventsSend } from '../../contract/events.ts';
+import type { eventRoutes } from '../../contract/routes/sessions.ts';
+import { errorText, errors } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { listAsks } from '../../store/pending-actions.ts';
+import { deleteOldAnswers, findKeptAnswer, hashBody, keepAnswer } from '../../../platform/store/idempotency.ts';
+import type { IdempotencyRef } from '../../../platform/store/idempotency.ts';
+import { lockSession } from '../../store/inbox.ts';
+import type { SendSession } from '../../store/inbox.ts';
+import { rateLimitHeaders, subjectKey, takeAllowance } from '../../../platform/http/allowance.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { Answer, Call } from '../../../platform/http/route.ts';
+import { askId, isAnswer } from './answers.ts';
+import { checkAttachments } from './attachments/check.ts';
+import type { AttachmentParser } from './attachments/parser.ts';
+import { renderBody } from './attachments/stored.ts';
+import { decideSend } from './decide.ts';
+import { announcePlan, writePlan } from './write-plan.ts';
+
+type Body = { object: 'list'; data: EventEnvelope[] };
+type Idempotency = { ref: IdempotencyRef; bodySha256: string };
+type Outcome = {
+  status: number;
+  body: Body;
+  rateLimit: NonNullable<ErrorBody['rateLimit']>;
+  announce: () => void;
+  /** an earlier request did this already */
+  isReplay: boolean;
+};
+
+const VISIBLE = /^[\x21-\x7e]{1,255}$/;
+/** One in so many requests with a key cleans up after all of them. */
+const CLEANUP_EVERY = 200;
+
+function readIdempotency(call: Call<typeof eventRoutes.sendEvents>): Idempotency | undefined {
+  const key = call.request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !VISIBLE.test(key)) {
+    throw errors.validation('header.idempotency-key: must be 1 to 255 visible characters');
+  }
+  const { organizationId } = call.caller;
+  const ref = { organizationId, scope: `events:${call.params.sessionId}`, key };
+  return { ref, bodySha256: hashBody(hideKeys(call.body)) };
+}
+
+/** The same attachments make the same request, wherever they are kept. */
+function hideKeys(body: EventsSend): EventsSend {
+  const hide = (attachment: MessageAttachment): MessageAttachment => {
+    const reference = readReference(attachment.source.dataUrl);
+    if (reference === undefined) return attachment;
+    return { ...attachment, source: { type: 'data_url', dataUrl: writeReference({ ...reference, key: '-' }) } };
+  };
+  const events = body.events.map((event) =>
+    event.type === 'user.message' && event.attachments !== undefined
+      ? { ...event, attachments: event.attachments.map(hide) }
+      : event,
+  );
+  return { ...body, events };
+}
+
+async function decide(tx: Queryable, session: SendSession, body: EventsSend) {
+  const ids = body.events.filter(isAnswer).map(askId);
+  // A control phrase of a goal repeats what the session waits for.
+  const isNeeded = ids.length > 0 || session.status === 'waiting_on_human';
+  const asks = !isNeeded ? [] : await listAsks(tx, session.id, ids);
+  return decideSend(session, asks, body, newId);
+}
+
+/** Runs inside the transaction. `took` hears of points, which the caller gives back should the transaction fail. */
+async function apply(
+  deps: ApiDeps,
+  tx: Queryable,
+  session: SendSession,
+  body: EventsSend,
+  idempotency: Idempotency | undefined,
+  took: (key: string, points: number) => void,
+): Promise<Outcome> {
+  const key = subjectKey('messages', session);
+  const take = (points: number) => takeAllowance(deps.limits, 'messages', key, points, session.messagesPerMinute);
+  const kept = idempotency && (await findKeptAnswer(tx, idempotency.ref));
+  if (kept !== undefined) {
+    if (kept.bodySha256 !== idempotency?.bodySha256) {
+      throw errors.conflict('The Idempotency-Key was used with another body.');
+    }
+    return {
+      status: kept.status,
+      body: kept.response as Body,
+      rateLimit: await take(0),
+      announce: () => {},
+      isReplay: true,
+    };
+  }
+  const plan = await decide(tx, session, body);
+  const rateLimit = await take(plan.points);
+  took(key, plan.points);
+  const written = await writePlan(tx, session, plan);
+  const answer: Body = { object: 'list', data: written.answer };
+  if (idempotency) {
+    const isKept = await keepAnswer(tx, idempotency.ref, {
+      bodySha256: idempotency.bodySha256,
+      status: plan.status,
+      response: answer,
+    });
+    if (!isKept) throw errors.conflict('The Idempotency-Key is in use.');
+  }
+  const announce = () => announcePlan(deps, session, plan, written);
+  return { status: plan.status, body: answer, rateLimit, announce, isReplay: false };
+}
+
+/** Builds the handler of `POST /v1/sessions/{sessionId}/events`: all events of a request take effect, or none. */
+export function buildSendEvents(
+  deps: ApiDeps,
+  attachments: AttachmentParser,
+): (call: Call<typeof eventRoutes.sendEvents>) => Promise<Answer> {
+  let keyed = 0;
+
+  function cleanUp(): void {
+    keyed += 1;
+    if (keyed % CLEANUP_EVERY !== 0) return;
+    deleteOldAnswers(deps.db).catch((error: unknown) => {
+      deps.log.warn({ error: errorText(error) }, 'old idempotency keys not deleted');
+    });
+  }
+
+  return async (call) => {
+    const idempotency = readIdempotency(call);
+    await checkAttachments(call.body, attachments.findStored(call.request));
+    let giveBack = async () => {};
+    const outcome = await deps.db
+      .transaction(async (tx) => {
+        const session = await lockSession(tx, call.caller.organizationId, call.params.sessionId);
+        if (session === undefined) throw errors.notFound('session');
+        return apply(deps, tx, session, call.body, idempotency, (key, points) => {
+          giveBack = () => deps.limits.refund(key, points);
+        });
+      })
+      .catch(async (error: unknown) => {
+        await giveBack().catch((failure: unknown) => {
+          deps.log.warn({ error: errorText(failure) }, 'message points not given back');
+        });
+        throw error;
+      });
+    if (!outcome.isReplay) attachments.keep(call.request);
+    outcome.announce();
+    if (idempotency) cleanUp();
+    const { body, headers } = renderBody(outcome.body, call.params.sessionId, deps.objects);
+    return { status: outcome.status, body, headers: { ...headers, ...rateLimitHeaders(outcome.rateLimit) } };
+  };
+}

@@ -1,0 +1,63 @@
+import type { eventRoutes } from '../../../contract/routes/sessions.ts';
+import { errors } from '../../../../platform/errors.ts';
+import { findLogEnd } from '../../../store/events.ts';
+import type { ApiDeps } from '../../deps.ts';
+import type { Answer, Call } from '../../../../platform/http/route.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { buildOpening } from './frame.ts';
+import type { Hub } from './hub.ts';
+import { openStream } from './stream.ts';
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
+
+async function getLogEnd(deps: ApiDeps, organizationId: string, sessionId: string): Promise<number> {
+  const end = await findLogEnd(deps.db, organizationId, sessionId);
+  if (end === undefined) throw errors.notFound('session');
+  return end;
+}
+
+/** Handler of `GET /v1/sessions/{sessionId}/events/stream`. Nothing that lives as long as the stream may hold the call. */
+export async function openEventStream(
+  deps: ApiDeps,
+  hub: Hub,
+  call: Call<typeof eventRoutes.streamEvents>,
+): Promise<Answer> {
+  const { request, reply, query } = call;
+  const { organizationId, keyId } = call.caller;
+  const { sessionId } = call.params;
+  await getLogEnd(deps, organizationId, sessionId);
+  const response = reply.raw;
+  const stream = openStream(deps, { organizationId, sessionId, keyId }, response);
+  const header = request.headers['last-event-id'];
+  const cursor = typeof header === 'string' ? readCursor(header) : undefined;
+  await hub.join(organizationId, sessionId, stream);
+  let after: number;
+  try {
+    const end = await getLogEnd(deps, organizationId, sessionId);
+    // A position past the end would hold back what is still to come.
+    after = Math.min(cursor?.sequence ?? query.after ?? end, end);
+  } catch (error) {
+    hub.leave(sessionId, stream);
+    throw error;
+  }
+  reply.headers(HEADERS).hijack();
+  if (response.destroyed || request.socket.destroyed) {
+    hub.leave(sessionId, stream);
+    return 'hijacked';
+  }
+  deps.metrics.streams.inc();
+  response.once('close', () => {
+    hub.leave(sessionId, stream);
+    deps.metrics.streams.dec();
+  });
+  // A connection that carried a stream is not used again, so that a closing server need not wait for it.
+  response.shouldKeepAlive = false;
+  response.writeHead(200, reply.getHeaders() as Record<string, string>);
+  response.write(buildOpening(writeCursor({ time: Date.now(), updateId: null, ...cursor, sequence: after })));
+  void stream.start({ after, cursor });
+  return 'hijacked';
+}

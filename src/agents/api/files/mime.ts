@@ -1,0 +1,38 @@
+import { fileTypeFromBuffer, supportedMimeTypes } from 'file-type';
+import { lookup } from 'mime-types';
+import type { FileEntry } from '../../../sandbox/protocol/executor.ts';
+import { baseName } from './paths.ts';
+
+/** Written as text, though their names do not begin with `text/`. */
+const TEXTUAL =
+  /^text\/|^application\/(.*\+)?(json|xml|yaml|toml|javascript|ecmascript|x-sh|sql|graphql|x-httpd-php|rtf)$|^image\/svg\+xml$/;
+
+/**
+ * By the first bytes; the name decides only what bytes cannot: which kind of text it is, or which of the binary types
+ * that have no signature.
+ */
+export async function decideMimeType(entry: FileEntry): Promise<string | null> {
+  if (entry.type === 'directory') return null;
+  if (entry.special !== null) return `inode/${entry.special}`;
+  const head = Buffer.from(entry.head ?? '', 'base64');
+  const named = lookup(baseName(entry.path)) || undefined;
+  const isText = entry.text ?? (head.length > 0 && !head.includes(0));
+  if (isText) {
+    if (named !== undefined && TEXTUAL.test(named)) return named;
+    const sniffed = head.length === 0 ? undefined : await sniff(head);
+    return sniffed ?? 'text/plain';
+  }
+  const sniffed = await sniff(head);
+  if (sniffed !== undefined) return sniffed;
+  const hasSignature = named !== undefined && supportedMimeTypes.has(named);
+  return named === undefined || hasSignature || TEXTUAL.test(named) ? 'application/octet-stream' : named;
+}
+
+async function sniff(head: Buffer): Promise<string | undefined> {
+  try {
+    return (await fileTypeFromBuffer(head))?.mime;
+  } catch {
+    // a signature whose file ends before what it promises
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify';
+import { registerBodyParser } from '../../platform/http/body.ts';
+import { buildAgentsDocument } from '../contract/document.ts';
+import { buildDocsSurface } from '../../platform/http/docs/register.ts';
+import { listSessionBackends } from '../../platform/http/health.ts';
+import { buildHttpServer } from '../../platform/http/server.ts';
+import type { ServerOptions, Surface } from '../../platform/http/server.ts';
+import { registerAgentRoutes } from './agents/register.ts';
+import { registerAutomationRoutes } from './automations/register.ts';
+import type { ApiDeps, ApiPorts } from './deps.ts';
+import { registerEventRoutes } from './events/register.ts';
+import { registerFileRoutes } from './files/register.ts';
+import { registerKeyRoutes } from '../../platform/http/key-routes.ts';
+import { registerMcpRoutes } from './mcp/register.ts';
+import { registerMemoryRoutes } from './memory/register.ts';
+import { registerSessionRoutes } from './sessions/register.ts';
+import { registerVaultRoutes } from './vaults/register.ts';
+
+/** The agent service's routes. */
+export function buildApiSurface(ports: ApiPorts): Surface {
+  return (app, http) => {
+    const deps: ApiDeps = { ...ports, ...http };
+    registerBodyParser(app);
+    registerKeyRoutes(app, deps);
+    registerAgentRoutes(app, deps);
+    registerSessionRoutes(app, deps);
+    registerEventRoutes(app, deps);
+    registerFileRoutes(app, deps);
+    registerVaultRoutes(app, deps);
+    registerMcpRoutes(app, deps);
+    registerAutomationRoutes(app, deps);
+    registerMemoryRoutes(app, deps);
+  };
+}
+
+/** The API role's HTTP server, not yet listening. Closing it ends its streams; the ports stay open. */
+export function buildServer(ports: ApiPorts, options: ServerOptions = {}): FastifyInstance {
+  const surfaces = [buildApiSurface(ports), buildDocsSurface({ agents: buildAgentsDocument })];
+  return buildHttpServer({ ...ports, backends: listSessionBackends(ports) }, surfaces, options);
+}

@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify';
+import { buildList } from '../../../platform/contract/common.ts';
+import { sessionRoutes } from '../../contract/routes/sessions.ts';
+import { errors } from '../../../platform/errors.ts';
+import { listSessions, updateSession } from '../../store/sessions.ts';
+import { getActiveAgent } from '../agents/find.ts';
+import { dropOrphan } from '../files/volume.ts';
+import { rateLimitHeaders } from '../../../platform/http/allowance.ts';
+import type { ApiDeps } from '../deps.ts';
+import { registerRoute } from '../../../platform/http/route.ts';
+import { createSession } from './create.ts';
+import { archiveSession, removeSession } from './end.ts';
+import { getSession } from './find.ts';
+
+export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void {
+  const { db } = deps;
+
+  registerRoute(app, deps, sessionRoutes.createSession, async ({ body, caller }) => {
+    const { session, rateLimit } = await createSession(deps, caller.organizationId, body);
+    return { status: 201, body: session, headers: rateLimitHeaders(rateLimit) };
+  });
+
+  registerRoute(app, deps, sessionRoutes.listSessions, async ({ query, caller }) => {
+    const filter = {
+      agentId: query.agentId ?? query.agent ?? null,
+      subjectId: query.subjectId ?? query.subject ?? null,
+      status: query.status ?? null,
+    };
+    const { sessions, total } = await listSessions(db, caller.organizationId, filter, query);
+    return { status: 200, body: buildList(sessions, query, total) };
+  });
+
+  registerRoute(app, deps, sessionRoutes.getSession, async ({ params, caller }) => ({
+    status: 200,
+    body: await getSession(db, caller.organizationId, params.sessionId),
+  }));
+
+  registerRoute(app, deps, sessionRoutes.updateSession, async ({ params, body, caller }) => {
+    const change = { title: body.title ?? null, yoloMode: body.yoloMode ?? null, metadata: body.metadata ?? null };
+    const updated = await updateSession(db, caller.organizationId, params.sessionId, change);
+    const session = await getSession(db, caller.organizationId, params.sessionId);
+    if (!updated) throw errors.invalidState('The session is archived.');
+    return { status: 200, body: session };
+  });
+
+  registerRoute(app, deps, sessionRoutes.archiveSession, async ({ params, caller }) => ({
+    status: 200,
+    body: await archiveSession(deps, caller.organizationId, params.sessionId),
+  }));
+
+  registerRoute(app, deps, sessionRoutes.deleteSession, async ({ params, caller }) => {
+    await removeSession(deps, caller.organizationId, params.sessionId);
+    return { status: 200, body: { object: 'session.deleted', id: params.sessionId, deleted: true } };
+  });
+
+  registerRoute(app, deps, sessionRoutes.warmSandbox, async ({ body, caller }) => {
+    const { organizationId } = caller;
+    const { agentId, subjectId } = body;
+    await getActiveAgent(db, organizationId, agentId);
+    const key = { organizationId, agentId, subjectId };
+    await deps.sandboxes.warm(key).catch((error: unknown) => {
+      throw errors.unavailable('The sandbox cannot be prepared.', error);
+    });
+    await dropOrphan(deps, key);
+    const warming = { object: 'sandbox.warm', status: 'warming', reason: null, agentId, subjectId };
+    return { status: 202, body: warming };
+  });
+}

@@ -1,0 +1,89 @@
+import { errorText } from '../platform/errors.ts';
+import type { EventEnvelope } from './contract/events.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Bus, Subscription } from '../platform/bus/bus.ts';
+
+/** An envelope, or only its place in the log when it is too large to travel: the reader fetches it there. */
+export type LiveEvent = EventEnvelope | { sequence: number };
+
+/** Tells the worker that holds the session that something came in for the live turn. */
+export type Control = { sessionId: string; kind: 'steer' | 'interrupt' };
+
+const MAX_MESSAGE_BYTES = 512 * 1024;
+const events = (organizationId: string, sessionId: string) => `capstan.events.${organizationId}.${sessionId}`;
+const deltas = (organizationId: string, sessionId: string) => `capstan.deltas.${organizationId}.${sessionId}`;
+const WAKE = 'capstan.wake';
+const CONTROL = 'capstan.control';
+
+/** Tells watchers of durable events, after their commit. Never throws: what is lost here, watchers find in the log. */
+export function publishEvents(
+  bus: Bus,
+  log: Logger,
+  organizationId: string,
+  envelopes: readonly EventEnvelope[],
+): void {
+  for (const envelope of envelopes) {
+    const size = JSON.stringify(envelope.payload).length;
+    const message: LiveEvent = size > MAX_MESSAGE_BYTES ? { sequence: envelope.sequence } : envelope;
+    bus.publish(events(organizationId, envelope.sessionId), message, envelope.id).catch((error: unknown) => {
+      log.debug({ sessionId: envelope.sessionId, error: errorText(error) }, 'live event not kept by the bus');
+    });
+  }
+}
+
+/**
+ * An event that lives on the bus only, kept for an hour: `session.tool_updated`. One that is too large travels without
+ * its new payload, which the reader finds in the log under `event_id`.
+ */
+export function publishEphemeral(bus: Bus, log: Logger, organizationId: string, envelope: EventEnvelope): void {
+  const { payload, ...patch } = envelope.payload;
+  const fits = JSON.stringify(payload ?? null).length <= MAX_MESSAGE_BYTES / 2;
+  publishEvents(bus, log, organizationId, [fits ? envelope : { ...envelope, payload: patch }]);
+}
+
+/** A frame that nobody keeps: deltas and tool calls in preparation. */
+export function sendDelta(bus: Bus, organizationId: string, envelope: EventEnvelope): void {
+  bus.send(deltas(organizationId, envelope.sessionId), envelope);
+}
+
+/** Durable and ephemeral events and deltas of one session, from now on. */
+export async function watchSession(
+  bus: Bus,
+  organizationId: string,
+  sessionId: string,
+  handlers: { onEvent: (event: LiveEvent) => void; onDelta: (delta: EventEnvelope) => void },
+): Promise<Subscription> {
+  const subscriptions = await Promise.all([
+    bus.subscribe(events(organizationId, sessionId), ({ data }) => handlers.onEvent(data as LiveEvent)),
+    bus.subscribe(deltas(organizationId, sessionId), ({ data }) => handlers.onDelta(data as EventEnvelope)),
+  ]);
+  return { close: () => subscriptions.forEach((subscription) => subscription.close()) };
+}
+
+/** What the bus still holds of a session's events since then. */
+export async function replaySession(
+  bus: Bus,
+  organizationId: string,
+  sessionId: string,
+  since: Date,
+): Promise<LiveEvent[]> {
+  const messages = await bus.replay(events(organizationId, sessionId), since);
+  return messages.map((message) => message.data as LiveEvent);
+}
+
+/** Tells one worker that a session has work; a slow poll of the database covers a loss. */
+export function sendWake(bus: Bus, sessionId: string): void {
+  bus.send(WAKE, { sessionId });
+}
+
+export function onWake(bus: Bus, handler: (sessionId: string) => void): Promise<Subscription> {
+  return bus.subscribe(WAKE, ({ data }) => handler((data as { sessionId: string }).sessionId), { queue: 'workers' });
+}
+
+export function sendControl(bus: Bus, control: Control): void {
+  bus.send(CONTROL, control);
+}
+
+export function onControl(bus: Bus, handler: (control: Control) => void): Promise<Subscription> {
+  return bus.subscribe(CONTROL, ({ data }) => handler(data as Control));
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { Id, SubjectId, Timestamp, deletedBody } from '../../platform/contract/common.ts';
+
+export const AutomationState = z.enum(['scheduled', 'running', 'paused', 'completed', 'error']);
+export type AutomationState = z.infer<typeof AutomationState>;
+
+/** Starts that may fail one after the other before an automation is given up: its state is `error` then. */
+export const MAX_FAILED_STARTS = 5;
+
+const Prompt = z
+  .string()
+  .min(1)
+  .max(5000)
+  .refine((text) => text.trim() !== '', 'must not be blank');
+/** The four forms are checked by the service. */
+const ScheduleText = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe('ISO timestamp, duration (`30m`), interval (`every 2h`) or five-field cron expression; UTC');
+const SkillNames = z.array(z.string().min(1).max(200)).max(64);
+const Repeat = z.int().min(1).max(2_147_483_647);
+
+export const AutomationCreate = z
+  .object({
+    name: z.string().min(1).max(200).nullish(),
+    prompt: Prompt,
+    schedule: ScheduleText,
+    skills: SkillNames.default([]),
+    repeat: Repeat.nullish(),
+    enabled: z.boolean().default(true),
+  })
+  .meta({ id: 'AutomationCreate' });
+export type AutomationCreate = z.infer<typeof AutomationCreate>;
+
+export const AutomationPatch = z
+  .object({
+    name: z.string().min(1).max(200).nullable().optional(),
+    prompt: Prompt.optional(),
+    schedule: ScheduleText.optional(),
+    skills: SkillNames.optional(),
+    repeat: Repeat.nullable().optional().describe('null removes the limit'),
+    enabled: z.boolean().optional(),
+  })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), 'must change at least one field')
+  .meta({ id: 'AutomationPatch' });
+export type AutomationPatch = z.infer<typeof AutomationPatch>;
+
+export const Automation = z
+  .object({
+    object: z.literal('automation'),
+    id: Id,
+    agentId: Id,
+    subjectId: SubjectId,
+    name: z.string().nullable(),
+    prompt: z.string(),
+    schedule: z.string().describe('normalized'),
+    scheduleDisplay: z.string(),
+    skills: z.array(z.string()),
+    repeat: z.int().nullable(),
+    enabled: z.boolean(),
+    state: AutomationState,
+    nextRunAt: Timestamp.nullable(),
+    lastRunAt: Timestamp.nullable(),
+    lastStatus: z.enum(['ok', 'error']).nullable(),
+    lastError: z.string().nullable(),
+    lastSessionId: Id.nullable(),
+    runCount: z.int().describe('runs that were started, on schedule or by hand'),
+    successCount: z.int(),
+    failureCount: z.int().describe('runs that failed or could not be started'),
+    skippedCount: z.int().describe('occurrences whose predecessor was still running'),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'Automation' });
+export type Automation = z.infer<typeof Automation>;
+
+export const AutomationRun = z
+  .object({ object: z.literal('automation.run'), automationId: Id, sessionId: Id })
+  .meta({ id: 'AutomationRun' });
+
+export const AutomationDeleted = deletedBody('automation.deleted');

@@ -1,0 +1,51 @@
+import { agentExamples, mcpExamples, memoryExamples } from './examples/agents.ts';
+import { fileExamples } from './examples/files.ts';
+import { automationExamples, eventExamples, sessionExamples } from './examples/sessions.ts';
+import { keyExamples, vaultExamples } from './examples/vaults.ts';
+import { AGENT_ERRORS, buildOpenApi } from '../../platform/contract/openapi.ts';
+import type { ErrorCode } from '../../platform/contract/errors.ts';
+import type { Route } from '../../platform/contract/route.ts';
+import { agentRoutes } from './routes/agents.ts';
+import { fileRoutes } from './routes/files.ts';
+import { automationRoutes } from './routes/automations.ts';
+import { keyRoutes } from '../../platform/contract/key-routes.ts';
+import { memoryRoutes } from './routes/memory.ts';
+import { eventRoutes, sessionRoutes } from './routes/sessions.ts';
+import { mcpRoutes } from './routes/mcp.ts';
+import { vaultRoutes } from './routes/vaults.ts';
+
+/** Every operation of the agent service. */
+export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
+  ...Object.values(agentRoutes),
+  ...Object.values(sessionRoutes),
+  ...Object.values(eventRoutes),
+  ...Object.values(automationRoutes),
+  ...Object.values(memoryRoutes),
+  ...Object.values(fileRoutes),
+  ...Object.values(vaultRoutes),
+  ...Object.values(mcpRoutes),
+  ...Object.values(keyRoutes),
+];
+
+/** By the operation's id. */
+export const AGENT_SERVICE_EXAMPLES = {
+  ...agentExamples,
+  ...sessionExamples,
+  ...eventExamples,
+  ...automationExamples,
+  ...memoryExamples,
+  ...fileExamples,
+  ...vaultExamples,
+  ...mcpExamples,
+  ...keyExamples,
+};
+
+export function buildAgentsDocument(): Record<string, unknown> {
+  return buildOpenApi({
+    title: 'Capstan agent service',
+    version: '1.0.0',
+    routes: AGENT_SERVICE_ROUTES,
+    examples: AGENT_SERVICE_EXAMPLES,
+    errors: AGENT_ERRORS,
+  });
+}

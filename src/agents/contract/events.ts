@@ -1,0 +1,231 @@
+import { z } from 'zod';
+import { MessageAttachment } from './attachments.ts';
+import { Id, TextBlock, TextBlocks, Timestamp, queryInteger } from '../../platform/contract/common.ts';
+import { Usage } from './usage.ts';
+
+const Message = z.string().min(1).max(20_000);
+const EventMetadata = z.record(z.string().min(1).max(256), z.union([z.string(), z.number(), z.boolean(), z.null()]));
+
+export const UserMessage = z
+  .object({
+    type: z.literal('user.message'),
+    content: TextBlocks,
+    metadata: EventMetadata.optional(),
+    attachments: z.array(MessageAttachment).max(10).optional(),
+  })
+  .meta({ id: 'UserMessage' });
+export type UserMessage = z.infer<typeof UserMessage>;
+
+export const UserSteer = z.object({ type: z.literal('user.steer'), message: Message }).meta({ id: 'UserSteer' });
+export const UserInterrupt = z
+  .object({ type: z.literal('user.interrupt'), message: Message.optional() })
+  .meta({ id: 'UserInterrupt' });
+
+export const ApprovalScope = z.enum(['once', 'session', 'always']);
+export type ApprovalScope = z.infer<typeof ApprovalScope>;
+
+export const UserApprovalResponse = z
+  .object({
+    type: z.literal('user.approval_response'),
+    approval_id: Id,
+    result: z.enum(['allow', 'deny']),
+    scope: ApprovalScope.default('once'),
+  })
+  .meta({ id: 'UserApprovalResponse' });
+export type UserApprovalResponse = z.infer<typeof UserApprovalResponse>;
+
+export const UserCustomToolResult = z
+  .object({
+    type: z.literal('user.custom_tool_result'),
+    tool_use_id: Id,
+    content: TextBlocks,
+    status: z.enum(['running', 'completed', 'failed']).optional(),
+    is_error: z.boolean().optional(),
+  })
+  .meta({ id: 'UserCustomToolResult' });
+export type UserCustomToolResult = z.infer<typeof UserCustomToolResult>;
+
+export const UserClarifyResult = z
+  .object({ type: z.literal('user.clarify_result'), request_id: Id, answer: z.string().max(20_000) })
+  .meta({ id: 'UserClarifyResult' });
+export type UserClarifyResult = z.infer<typeof UserClarifyResult>;
+
+export const InboundEvent = z
+  .discriminatedUnion('type', [
+    UserMessage,
+    UserSteer,
+    UserInterrupt,
+    UserApprovalResponse,
+    UserCustomToolResult,
+    UserClarifyResult,
+  ])
+  .meta({ id: 'InboundEvent' });
+export type InboundEvent = z.infer<typeof InboundEvent>;
+export type InboundType = InboundEvent['type'];
+
+export const EventsSend = z
+  .object({
+    events: z.array(InboundEvent).min(1).max(100),
+    delivery: z.enum(['immediate', 'when_idle']).default('immediate'),
+  })
+  .superRefine((body, context) => {
+    const prompts = body.events.filter((event) => event.type === 'user.message');
+    if (prompts.length > 1) {
+      context.addIssue({ code: 'custom', path: ['events'], message: 'must hold at most one user.message' });
+    }
+    if (body.delivery !== 'when_idle') return;
+    body.events.forEach((event, index) => {
+      if (event.type === 'user.message') return;
+      context.addIssue({
+        code: 'custom',
+        path: ['events', index, 'type'],
+        message: 'must be user.message when delivery is when_idle',
+      });
+    });
+  })
+  .meta({ id: 'EventsSend' });
+export type EventsSend = z.infer<typeof EventsSend>;
+
+export const EventStatus = z.enum(['received', 'queued', 'processed', 'complete', 'streaming']);
+export type EventStatus = z.infer<typeof EventStatus>;
+
+/** What lists and streams carry. `sequence` grows by one per durable event of a session, from 1. */
+export const EventEnvelope = z.object({
+  id: Id,
+  type: z.string(),
+  sessionId: Id,
+  sequence: z.int(),
+  turnId: Id.nullable(),
+  status: EventStatus.nullable(),
+  usage: Usage.optional(),
+  payload: z.looseObject({ type: z.string() }),
+  processedAt: Timestamp.nullable(),
+  createdAt: Timestamp,
+});
+export type EventEnvelope = z.infer<typeof EventEnvelope>;
+
+export const EventListQuery = z.object({
+  after: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }),
+  limit: queryInteger({ min: 1, max: 100, default: 100 }),
+});
+
+export const EventStreamQuery = z.object({
+  after: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }).optional(),
+});
+
+/** Why a turn stopped. */
+export const StopReason = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('end_turn') }),
+  z.object({ type: z.literal('error'), message: z.string() }),
+  z.object({ type: z.literal('requires_action'), event_ids: z.array(Id) }),
+]);
+export type StopReason = z.infer<typeof StopReason>;
+
+/** Whether a policy let a call run; `ask` also after a person allowed it. */
+export type EvaluatedPermission = 'allow' | 'ask' | 'deny';
+
+const Inner = {
+  parent_tool_use_id: Id.optional().describe('of a call made inside another one: the use of the tool that made it'),
+  thread_id: Id.optional().describe('the subagent that made it'),
+};
+const ToolUse = {
+  id: Id,
+  name: z.string(),
+  toolset: z.string().nullable(),
+  input: z.unknown(),
+  evaluated_permission: z.enum(['allow', 'ask', 'deny']),
+  ...Inner,
+};
+const ToolOutcome = {
+  name: z.string(),
+  content: z.array(TextBlock),
+  is_error: z.boolean(),
+  duration_ms: z.number(),
+  ...Inner,
+};
+const Thread = { thread_id: Id, agent_name: z.string(), tool_use_id: Id, content: z.array(TextBlock) };
+const Said = {
+  id: Id,
+  delta: z.boolean(),
+  offset: z.int().optional().describe('of deltas only: where in the text they begin, in UTF-16 units'),
+  content: z.array(TextBlock),
+};
+
+/** Everything the service itself writes into a session. `id` of asks and uses equals the envelope's. */
+export const OutboundPayload = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('session.status_running') }),
+    z.object({
+      type: z.literal('session.status_idle'),
+      stop_reason: StopReason,
+      interrupted: z.literal(true).optional(),
+      usage: Usage.optional(),
+    }),
+    z.object({ type: z.literal('session.compacted'), compression_count: z.int() }),
+    z.object({
+      type: z.literal('session.tool_updated'),
+      tool_use_id: Id,
+      event_id: Id,
+      payload: z.record(z.string(), z.unknown()),
+    }),
+    z.object({ type: z.literal('session.title_updated'), title: z.string() }),
+    z.object({ type: z.literal('agent.thinking'), ...Said }),
+    z.object({ type: z.literal('agent.message'), ...Said }),
+    z.object({
+      type: z.literal('agent.approval_request'),
+      id: Id,
+      tool_use_id: Id,
+      kind: z.enum(['builtin', 'mcp', 'custom']),
+      tool_name: z.string(),
+      toolset: z.string().nullable(),
+      mcp_server_name: z.string().nullable(),
+      input: z.unknown(),
+      scopes: z.array(ApprovalScope),
+    }),
+    z.object({ type: z.literal('agent.tool_use'), ...ToolUse }),
+    z.object({ type: z.literal('agent.tool_result'), tool_use_id: Id, ...ToolOutcome }),
+    z.object({ type: z.literal('agent.mcp_tool_use'), mcp_server_name: z.string(), ...ToolUse }),
+    z.object({
+      type: z.literal('agent.mcp_tool_result'),
+      tool_use_id: Id,
+      mcp_tool_use_id: Id,
+      mcp_server_name: z.string(),
+      ...ToolOutcome,
+    }),
+    z.object({ type: z.literal('agent.custom_tool_use'), id: Id, name: z.string(), input: z.unknown() }),
+    z.object({
+      type: z.literal('agent.clarify_request'),
+      request_id: Id,
+      id: Id,
+      question: z.string(),
+      choices: z.array(z.string()).nullable(),
+    }),
+    z.object({ type: z.literal('agent.thread_message_sent'), ...Thread }),
+    z.object({
+      type: z.literal('agent.thread_message_received'),
+      ...Thread,
+      status: z.enum(['completed', 'failed', 'interrupted']),
+      is_error: z.boolean(),
+      usage: Usage,
+    }),
+  ])
+  .meta({ id: 'OutboundPayload' });
+export type OutboundPayload = z.infer<typeof OutboundPayload>;
+export type OutboundType = OutboundPayload['type'];
+
+/** An envelope as callers know it: what they sent themselves, or what the service wrote. */
+export const SessionEvent = EventEnvelope.extend({ payload: z.union([InboundEvent, OutboundPayload]) }).meta({
+  id: 'EventEnvelope',
+});
+
+export const EventList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(SessionEvent),
+    pagination: z.object({ after: z.int(), hasMore: z.boolean(), limit: z.int() }),
+  })
+  .meta({ id: 'EventList' });
+
+export const EventsAccepted = z
+  .object({ object: z.literal('list'), data: z.array(SessionEvent) })
+  .meta({ id: 'EventsAccepted' });

@@ -1,0 +1,176 @@
+import { ID, LATER, SUBJECT, TIME, listExample } from '../../../platform/contract/examples/example.ts';
+import type { Example } from '../../../platform/contract/examples/example.ts';
+
+const usage = {
+  model: 'openai/gpt-5',
+  input: 812,
+  output: 64,
+  cache_read: 512,
+  cache_write: 0,
+  reasoning: 0,
+  total: 876,
+  calls: 1,
+  context_used: 876,
+  context_max: 400_000,
+  context_percent: 0.2,
+  cost_usd: 0.0011,
+  cost_status: 'estimated',
+  last_turn_latency_ms: 1840,
+  latency_ms: 1840,
+};
+
+const session = {
+  object: 'session',
+  id: ID.session,
+  agentId: ID.agent,
+  agentVersion: 1,
+  agentVersionId: ID.version,
+  subjectId: SUBJECT,
+  role: null,
+  title: 'Late delivery',
+  status: 'idle',
+  yoloMode: false,
+  preview: false,
+  tag: null,
+  metadata: { channel: 'web' },
+  automationId: null,
+  goal: null,
+  pendingActions: [],
+  queuedCount: 0,
+  usage,
+  createdAt: TIME,
+  updatedAt: LATER,
+  lastActivityAt: LATER,
+  archivedAt: null,
+};
+const fresh = { ...session, title: null, usage: null, updatedAt: TIME, lastActivityAt: TIME };
+
+const envelope = { sessionId: ID.session, turnId: ID.turn, createdAt: TIME, processedAt: null };
+const message = { type: 'user.message', content: [{ type: 'text', text: 'Where is my order?' }] };
+const prompt = {
+  ...envelope,
+  id: ID.prompt,
+  type: 'user.message',
+  sequence: 1,
+  status: 'received',
+  payload: message,
+};
+const reply = {
+  ...envelope,
+  id: ID.reply,
+  type: 'agent.message',
+  sequence: 3,
+  status: 'complete',
+  payload: {
+    type: 'agent.message',
+    id: ID.reply,
+    delta: false,
+    content: [{ type: 'text', text: 'What is the order number?' }],
+  },
+};
+const history = [
+  { ...prompt, status: 'processed', processedAt: LATER },
+  {
+    ...envelope,
+    id: ID.running,
+    type: 'session.status_running',
+    sequence: 2,
+    status: 'complete',
+    payload: { type: 'session.status_running' },
+  },
+  reply,
+  {
+    ...envelope,
+    id: ID.idle,
+    type: 'session.status_idle',
+    sequence: 4,
+    status: 'complete',
+    usage,
+    payload: { type: 'session.status_idle', stop_reason: { type: 'end_turn' }, usage },
+  },
+];
+
+export const sessionExamples: Record<string, Example> = {
+  createSession: {
+    body: { agentId: ID.agent, subjectId: SUBJECT, metadata: { channel: 'web' } },
+    answers: { 201: fresh },
+  },
+  listSessions: {
+    query: { agentId: ID.agent, subjectId: SUBJECT, status: 'idle' },
+    answers: { 200: listExample(session) },
+  },
+  getSession: { answers: { 200: session } },
+  updateSession: { body: { title: 'Late delivery' }, answers: { 200: session } },
+  archiveSession: { answers: { 200: { ...session, status: 'archived', archivedAt: LATER } } },
+  deleteSession: { answers: { 200: { object: 'session.deleted', id: ID.session, deleted: true } } },
+  warmSandbox: {
+    body: { agentId: ID.agent, subjectId: SUBJECT },
+    answers: {
+      202: { object: 'sandbox.warm', status: 'warming', reason: null, agentId: ID.agent, subjectId: SUBJECT },
+    },
+  },
+};
+
+export const eventExamples: Record<string, Example> = {
+  listEvents: {
+    query: { after: '0', limit: '100' },
+    answers: { 200: { object: 'list', data: history, pagination: { after: 0, hasMore: false, limit: 100 } } },
+  },
+  streamEvents: {
+    query: { after: '2' },
+    answers: { 200: `id: b3BhcXVl\nevent: agent.message\ndata: ${JSON.stringify(reply)}\n\n` },
+  },
+  sendEvents: {
+    body: { events: [message], delivery: 'immediate' },
+    answers: {
+      200: { object: 'list', data: [prompt] },
+      202: { object: 'list', data: [{ ...prompt, turnId: null, status: 'queued' }] },
+    },
+  },
+};
+
+const automation = {
+  object: 'automation',
+  id: ID.automation,
+  agentId: ID.agent,
+  subjectId: SUBJECT,
+  name: 'Morning report',
+  prompt: 'Sum up what happened since yesterday.',
+  schedule: '30 7 * * 1-5',
+  scheduleDisplay: 'At 07:30 AM, Monday through Friday',
+  skills: [],
+  repeat: null,
+  enabled: true,
+  state: 'scheduled',
+  nextRunAt: '2026-02-02T07:30:00.000Z',
+  lastRunAt: null,
+  lastStatus: null,
+  lastError: null,
+  lastSessionId: null,
+  runCount: 0,
+  successCount: 0,
+  failureCount: 0,
+  skippedCount: 0,
+  createdAt: TIME,
+  updatedAt: TIME,
+};
+
+export const automationExamples: Record<string, Example> = {
+  listAgentAutomations: { answers: { 200: listExample(automation) } },
+  listAutomations: { answers: { 200: listExample(automation) } },
+  createAutomation: {
+    body: { name: automation.name, prompt: automation.prompt, schedule: automation.schedule },
+    answers: { 201: automation },
+  },
+  getAutomation: { answers: { 200: automation } },
+  patchAutomation: { body: { repeat: 10 }, answers: { 200: { ...automation, repeat: 10 } } },
+  deleteAutomation: { answers: { 200: { object: 'automation.deleted', id: ID.automation, deleted: true } } },
+  pauseAutomation: { answers: { 200: { ...automation, enabled: false, state: 'paused', nextRunAt: null } } },
+  resumeAutomation: { answers: { 200: automation } },
+  triggerAutomation: {
+    answers: { 202: { object: 'automation.run', automationId: ID.automation, sessionId: ID.session } },
+  },
+  listAutomationSessions: {
+    answers: { 200: listExample({ ...session, title: automation.name, automationId: ID.automation }) },
+  },
+};

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { Id, Metadata, Page, SubjectId, Timestamp, deletedBody } from '../../platform/contract/common.ts';
+import { Usage } from './usage.ts';
+
+export const SessionStatus = z.enum(['idle', 'running', 'waiting_on_human', 'archived']);
+export type SessionStatus = z.infer<typeof SessionStatus>;
+
+export const PENDING_TYPES = ['agent.approval_request', 'agent.custom_tool_use', 'agent.clarify_request'] as const;
+export const PendingAction = z.object({ eventId: Id, type: z.enum(PENDING_TYPES) }).meta({ id: 'PendingAction' });
+export type PendingAction = z.infer<typeof PendingAction>;
+
+export const Goal = z
+  .object({
+    objective: z.string().describe('what stood behind `/goal `'),
+    status: z.enum(['active', 'paused', 'done', 'cleared']),
+    turnsUsed: z.int().describe('turns that were judged since the goal was set or resumed'),
+    maxTurns: z.int(),
+    reason: z.string().nullable().describe('what the judge said last, or why the goal is paused'),
+  })
+  .meta({ id: 'Goal' });
+export type Goal = z.infer<typeof Goal>;
+
+export const Session = z
+  .object({
+    object: z.literal('session'),
+    id: Id,
+    agentId: Id,
+    agentVersion: z.int(),
+    agentVersionId: Id,
+    subjectId: SubjectId,
+    role: z.string().nullable(),
+    title: z.string().nullable(),
+    status: SessionStatus,
+    yoloMode: z.boolean(),
+    preview: z.boolean(),
+    tag: z.string().nullable(),
+    metadata: Metadata,
+    automationId: Id.nullable(),
+    goal: Goal.nullable(),
+    pendingActions: z.array(PendingAction),
+    queuedCount: z.int(),
+    usage: Usage.nullable().describe('null until a turn has completed'),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    lastActivityAt: Timestamp,
+    archivedAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'Session' });
+export type Session = z.infer<typeof Session>;
+
+const Title = z.string().min(1).max(500);
+
+export const SessionCreate = z
+  .object({
+    agentId: Id,
+    subjectId: SubjectId,
+    role: z.string().min(1).max(200).optional(),
+    title: Title.optional(),
+    yoloMode: z.boolean().default(false),
+    preview: z.boolean().default(false),
+    tag: z.string().min(1).max(64).optional(),
+    metadata: Metadata.optional(),
+  })
+  .refine((body) => !(body.preview && body.tag !== undefined), {
+    path: ['tag'],
+    message: 'must not be combined with preview',
+  })
+  .meta({ id: 'SessionCreate' });
+export type SessionCreate = z.infer<typeof SessionCreate>;
+
+export const SessionUpdate = z
+  .object({ title: Title.optional(), yoloMode: z.boolean().optional(), metadata: Metadata.optional() })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), 'must change at least one field')
+  .meta({ id: 'SessionUpdate' });
+export type SessionUpdate = z.infer<typeof SessionUpdate>;
+
+export const SessionListQuery = Page.extend({
+  agentId: Id.optional(),
+  agent: Id.optional(),
+  subjectId: SubjectId.optional(),
+  subject: SubjectId.optional(),
+  status: z.enum(['idle', 'running', 'archived']).optional(),
+}).superRefine((query, context) => {
+  if (query.agent !== undefined && query.agentId !== undefined && query.agent !== query.agentId) {
+    context.addIssue({ code: 'custom', path: ['agent'], message: 'must match agentId' });
+  }
+  if (query.subject !== undefined && query.subjectId !== undefined && query.subject !== query.subjectId) {
+    context.addIssue({ code: 'custom', path: ['subject'], message: 'must match subjectId' });
+  }
+});
+
+export const SessionDeleted = deletedBody('session.deleted');
+
+export const SandboxWarmRequest = z.object({ agentId: Id, subjectId: SubjectId }).meta({ id: 'SandboxWarmRequest' });
+export const SandboxWarm = z
+  .object({
+    object: z.literal('sandbox.warm'),
+    status: z.literal('warming'),
+    reason: z.null(),
+    agentId: Id,
+    subjectId: SubjectId,
+  })
+  .meta({ id: 'SandboxWarm' });

@@ -1,0 +1,146 @@
+import type { LogEvent } from '../../contract/journal.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { ModelInfo, ModelMessage, ModelRequest } from '../../../inference/model.ts';
+import type { ShownAttachments } from '../history/attachments.ts';
+import { applyCompaction, findThreshold, isThrashing, planCompaction } from './plan.ts';
+import type { Compaction, CompactionPlan } from './plan.ts';
+import { cutText, estimateTokens } from './prune.ts';
+import { listSummary, writeSummary } from './summary.ts';
+import { buildHistory } from '../history/build.ts';
+import type { HistoryEntry } from '../history/build.ts';
+import { forgetPages } from '../../tools/files/seen.ts';
+import { forgetSearches } from '../../tools/search-files.ts';
+import { describeOpenTodos } from '../../tools/todo.ts';
+import type { ToolState } from '../../tools/tool.ts';
+import type { Turn, TurnDeps } from '../turn/types.ts';
+import { addCall, addCounts } from '../turn/usage.ts';
+import { openWrite } from '../../log/write.ts';
+
+/** After a summary that failed, the next ones do without the model for so long. */
+const COOLDOWN_MS = 600_000;
+const MAX_LAST_SAID = 2000;
+
+/** The conversation for the next call, as the latest compaction in the log left it. */
+export function buildMessages(
+  log: readonly LogEvent[],
+  steerMark: string,
+  attachments: ShownAttachments,
+): { entries: HistoryEntry[]; messages: ModelMessage[] } {
+  const entries = buildHistory(log, steerMark, attachments);
+  return { entries, messages: applyCompaction(entries, listCompactions(log).at(-1)) };
+}
+
+/** Whether the prompt has grown so far that it is to be compacted before the next call. Pure. */
+export function needsCompaction(
+  turn: Turn,
+  log: readonly LogEvent[],
+  messages: readonly ModelMessage[],
+  contextWindow: number,
+): boolean {
+  const known = findUsed(turn, log);
+  if (known === undefined || isThrashing(listCompactions(log))) return false;
+  const added = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+  return known + estimateTokens(added) >= findThreshold(contextWindow);
+}
+
+/** Tokens of the latest prompt and its reply, as the provider counted them. */
+function findUsed(turn: Turn, log: readonly LogEvent[]): number | undefined {
+  const { context_used: used } = turn.usage;
+  return used ?? log.findLast(({ usage }) => usage?.context_used !== undefined)?.usage?.context_used;
+}
+
+/**
+ * Sums up what lies between the beginning and the end of the conversation, and writes `session.compacted` with all that
+ * the prompts after it are made from. False: there is nothing to take away. Throws only what the loop stops for.
+ */
+export async function compactHistory(
+  turn: Turn,
+  deps: TurnDeps,
+  now: { entries: HistoryEntry[]; request: ModelRequest; model: ModelInfo; tight: boolean },
+): Promise<boolean> {
+  const { entries, request, model, tight } = now;
+  const earlier = listCompactions(deps.journal.events);
+  const last = earlier.at(-1);
+  const before = estimateTokens(request.messages);
+  const known = findUsed(turn, deps.journal.events) ?? before;
+  const scale = clamp(known / (before + estimateTokens([request.system, request.tools])), 0.5, 8);
+  const plan = planCompaction(entries, last, { contextWindow: model.contextWindow, scale, tight });
+  if (plan === undefined) return false;
+  const { summary, failedAt } = await sumUp(plan, turn, deps, model);
+  const state = openState(turn);
+  const text = frameSummary(summary, plan.lastSaid, describeOpenTodos(state));
+  // The model no longer has what it has read: it may read it again.
+  forgetPages(state);
+  forgetSearches(state);
+  const { head, tail, prompt } = plan;
+  const after = estimateTokens(applyCompaction(entries, { head, tail, prompt, text }));
+  const compaction: Compaction = { head, tail, prompt, text, summary, failedAt, saved: 1 - after / before };
+  turn.usage = { ...turn.usage, context_used: Math.max(0, Math.round(known - (before - after) * scale)) };
+  const { id, steps, usage, toolState } = turn;
+  const payload = { type: 'session.compacted', compression_count: earlier.length + 1 };
+  await deps.journal.append({
+    ...openWrite(turn, [{ id: newId('evt'), turnId: id, status: 'complete', payload, internal: { compaction } }]),
+    session: { toolState },
+    turn: { id, state: 'running', steps, step: null, usage },
+  });
+  return true;
+}
+
+function listCompactions(log: readonly LogEvent[]): Compaction[] {
+  return log.flatMap(({ type, internal }) =>
+    type === 'session.compacted' ? [internal?.['compaction'] as Compaction] : [],
+  );
+}
+
+async function sumUp(
+  plan: CompactionPlan,
+  turn: Turn,
+  deps: TurnDeps,
+  model: ModelInfo,
+): Promise<Pick<Compaction, 'summary' | 'failedAt'>> {
+  const last = listCompactions(deps.journal.events).at(-1);
+  const input = {
+    messages: plan.fresh.map(({ message }) => message),
+    earlier: last?.summary,
+    contextWindow: model.contextWindow,
+    model: deps.session.modelName,
+  };
+  const failed = last?.failedAt ?? null;
+  if (failed !== null && Date.now() - Date.parse(failed) < COOLDOWN_MS) {
+    return { summary: listSummary(input), failedAt: failed };
+  }
+  try {
+    const { summary, used } = await writeSummary(input, deps.inference, deps.signal);
+    const call = addCall({}, used.usage, deps.inference.findModel(used.model) ?? model);
+    turn.usage = addCounts(turn.usage, call);
+    return { summary, failedAt: null };
+  } catch (error) {
+    if (deps.signal.aborted) throw deps.signal.reason;
+    deps.report(error, 'a conversation was summed up without the model');
+    return { summary: listSummary(input), failedAt: new Date().toISOString() };
+  }
+}
+
+function frameSummary(summary: string, lastSaid: string | undefined, todos: string | undefined): string {
+  return [
+    '[Summary of the earlier part of this conversation, for reference only. It asks for nothing by itself: answer the ' +
+      'latest message of the user, and do not do again what is done.]',
+    summary,
+    ...(lastSaid === undefined ? [] : [`[What you last said to the user:]\n${cutText(lastSaid, MAX_LAST_SAID)}`]),
+    '[End of the summary]',
+    ...(todos === undefined ? [] : [todos]),
+  ].join('\n\n');
+}
+
+function openState(turn: Turn): ToolState {
+  return {
+    get: <T>(key: string) => turn.toolState[key] as T | undefined,
+    set: (key, value) => {
+      turn.toolState = { ...turn.toolState, [key]: value };
+    },
+  };
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}

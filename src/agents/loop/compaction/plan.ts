@@ -1,0 +1,153 @@
+import type { InputPart, ModelMessage, TextPart } from '../../../inference/model.ts';
+import { estimateTokens, pruneMessages } from './prune.ts';
+import type { HistoryEntry } from '../history/build.ts';
+
+/** A conversation is compacted when its prompt has grown to this part of the window: before it overflows, and not often. */
+const THRESHOLD = 0.625;
+/** Parts of the threshold: what is kept of the end, and what the beginning may take. */
+const TAIL = 0.2;
+const HEAD = 0.2;
+const HEAD_MESSAGES = 3;
+/** So many messages at the end are kept although they take half as much again as their part. */
+const TAIL_MESSAGES = 20;
+/** A pass that saves less is not worth its price; after two of them there are no more. */
+const WORTHWHILE = 0.1;
+
+/** Which entries a compaction leaves, by their keys, and what stands for the others. In the log, as `internal`. */
+export type Compaction = {
+  /** the last entry of the beginning that is kept; null: none is */
+  head: string | null;
+  /** the first entry of the end that is kept */
+  tail: string;
+  /** the last prompt, where it lies before `tail`: it stands behind the summary */
+  prompt: string | null;
+  /** what the model reads in place of the rest, in its frame */
+  text: string;
+  /** the summary alone, for the next one to go on from */
+  summary: string;
+  /** when the model last failed to write one, and this was made without it; null: a model wrote it */
+  failedAt: string | null;
+  /** part of the conversation that it saved, 0 to 1 */
+  saved: number;
+};
+
+/** What the next compaction takes away. */
+export type CompactionPlan = {
+  head: string | null;
+  tail: string;
+  prompt: string | null;
+  /** entries that no summary covers yet */
+  fresh: HistoryEntry[];
+  /** what the agent said last, where neither the end nor the beginning holds it */
+  lastSaid: string | undefined;
+};
+
+export function findThreshold(contextWindow: number): number {
+  return Math.floor(contextWindow * THRESHOLD);
+}
+
+/** Whether the latest compactions say that another one would not help either. */
+export function isThrashing(earlier: readonly Pick<Compaction, 'saved'>[]): boolean {
+  const last = earlier.slice(-2);
+  return last.length === 2 && last.every(({ saved }) => saved < WORTHWHILE);
+}
+
+/**
+ * What to take away, or undefined where nothing can be: the beginning and the end stay, calls stay with their results.
+ * `scale` corrects the estimate of tokens by what the provider has counted. Pure.
+ */
+export function planCompaction(
+  entries: readonly HistoryEntry[],
+  earlier: Compaction | undefined,
+  limits: { contextWindow: number; scale: number; tight: boolean },
+): CompactionPlan | undefined {
+  const measure = (from: number, to: number) =>
+    entries.slice(from, to).reduce((sum, { message }) => sum + estimateTokens(message), 0) * limits.scale;
+  const threshold = findThreshold(limits.contextWindow);
+  const lastPrompt = entries.findLastIndex(({ message }) => message.role === 'user');
+  const head = earlier === undefined ? findHead(entries, lastPrompt, threshold * HEAD) : countHead(entries, earlier);
+  const covered = earlier === undefined ? head : Math.max(head, findIndex(entries, earlier.tail));
+  const room = limits.tight ? Math.min(threshold * TAIL, measure(covered, entries.length) / 4) : threshold * TAIL;
+  let tail = findTail(entries, covered, room, measure);
+  const said = entries.findLastIndex(({ message }) => readSaid(message) !== '');
+  // Half as much again for the last words, with all that came after them.
+  if (said >= covered && said < tail && measure(said, tail) <= room / 2) tail = said;
+  const first = entries[tail];
+  const fresh = entries.slice(covered, tail);
+  const taken = fresh.filter((entry) => entry !== entries[lastPrompt]);
+  if (first === undefined || taken.length === 0) return undefined;
+  const message = entries[said]?.message;
+  return {
+    head: entries[head - 1]?.key ?? null,
+    tail: first.key,
+    prompt: lastPrompt >= head && lastPrompt < tail ? (entries[lastPrompt]?.key ?? null) : null,
+    fresh,
+    lastSaid: message === undefined || said < head || said >= tail ? undefined : readSaid(message),
+  };
+}
+
+/** The conversation with the summary in place of what it covers. Unchanged where the log no longer has its ends. Pure. */
+export function applyCompaction(
+  entries: readonly HistoryEntry[],
+  compaction: Pick<Compaction, 'head' | 'tail' | 'prompt' | 'text'> | undefined,
+): ModelMessage[] {
+  const all = entries.map(({ message }) => message);
+  if (compaction === undefined) return all;
+  const head = countHead(entries, compaction);
+  const start = findIndex(entries, compaction.tail);
+  if (start < head) return all;
+  const summary: TextPart = { type: 'text', text: compaction.text };
+  const prompt = entries.find(({ key }) => key === compaction.prompt)?.message;
+  const tail = all.slice(start);
+  const next = prompt ?? (tail[0]?.role === 'user' ? tail.shift() : undefined);
+  const parts: InputPart[] = next?.role === 'user' ? next.content : [];
+  return [...pruneMessages(all.slice(0, head)), { role: 'user', content: [summary, ...parts] }, ...tail];
+}
+
+function findIndex(entries: readonly HistoryEntry[], key: string): number {
+  return entries.findIndex((entry) => entry.key === key);
+}
+
+function countHead(entries: readonly HistoryEntry[], { head }: Pick<Compaction, 'head'>): number {
+  return head === null ? 0 : findIndex(entries, head) + 1;
+}
+
+/** The first exchange: whole units that end with the agent, without the prompt that is being worked on. */
+function findHead(entries: readonly HistoryEntry[], lastPrompt: number, room: number): number {
+  let count = Math.min(HEAD_MESSAGES, lastPrompt);
+  while (count > 0 && (!isStart(entries, count) || entries[count - 1]?.message.role === 'user')) count -= 1;
+  const kept = pruneMessages(entries.slice(0, Math.max(0, count)).map(({ message }) => message));
+  return count > 0 && estimateTokens(kept) <= room ? count : 0;
+}
+
+/** Whether a unit begins here: results belong to the reply that asked for them. */
+function isStart(entries: readonly HistoryEntry[], index: number): boolean {
+  return entries[index]?.message.role !== 'tool';
+}
+
+function findTail(
+  entries: readonly HistoryEntry[],
+  head: number,
+  room: number,
+  measure: (from: number, to: number) => number,
+): number {
+  let tail = entries.length;
+  let size = 0;
+  for (let index = tail - 1; index >= head; index -= 1) {
+    if (!isStart(entries, index)) continue;
+    const grown = size + measure(index, tail);
+    const isSmall = entries.length - index <= TAIL_MESSAGES && grown <= room * 1.5;
+    // The last exchange stays, however long it is.
+    if (size > 0 && grown > room && !isSmall) break;
+    [tail, size] = [index, grown];
+  }
+  return tail;
+}
+
+function readSaid(message: ModelMessage): string {
+  if (message.role !== 'assistant') return '';
+  return message.content
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n')
+    .trim();
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import type { GoalState } from '../../contract/goals.ts';
+import { collectReply } from '../../../inference/collect.ts';
+import { ModelError } from '../../../inference/model.ts';
+import type { Inference, ModelRequest, ModelUsage } from '../../../inference/model.ts';
+import { JUDGE_SYSTEM } from '../../../inference/script-judge.ts';
+
+/** Characters of the goal and of the reply that the judge reads. */
+const MAX_OBJECTIVE = 2000;
+const MAX_REPLY = 4000;
+const MAX_REASON = 500;
+const JUDGE_TIMEOUT_MS = 30_000;
+/** So many verdicts in a row that nobody can read, or calls that fail, and the goal waits for a person. */
+const MAX_UNREADABLE = 3;
+const MAX_FAILURES = 5;
+
+const Answer = z.object({ verdict: z.enum(['done', 'continue', 'blocked']), reason: z.string().catch('') });
+
+export type Verdict =
+  | { kind: 'done' | 'continue' | 'blocked'; reason: string }
+  /** the judge said something else */
+  | { kind: 'unreadable' }
+  /** the judge could not be asked */
+  | { kind: 'failed' }
+  /** the turn itself ended in an error */
+  | { kind: 'broken'; reason: string };
+
+/** The verdict, and what asking for it has used. Throws only the signal's reason. */
+export async function askJudge(
+  question: { objective: string; reply: string; model: string },
+  inference: Inference,
+  signal: AbortSignal,
+): Promise<{ verdict: Verdict; used?: { usage: ModelUsage; model: string }; error?: unknown }> {
+  const text = `Goal:\n${cutText(question.objective, MAX_OBJECTIVE)}\n\nLatest reply:\n${cutText(question.reply, MAX_REPLY)}`;
+  const request: ModelRequest = {
+    model: question.model,
+    system: JUDGE_SYSTEM,
+    messages: [{ role: 'user', content: [{ type: 'text', text }] }],
+    tools: [],
+    temperature: 0,
+  };
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(JUDGE_TIMEOUT_MS)]);
+  try {
+    const reply = await collectReply(inference.stream(request, timed)).catch((error: unknown) => {
+      // Some models take no temperature but their own.
+      if (!(error instanceof ModelError) || error.fault !== 'invalid_request') throw error;
+      const { temperature: _temperature, ...rest } = request;
+      return collectReply(inference.stream(rest, timed));
+    });
+    const said = reply.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+    return { verdict: readVerdict(said), used: { usage: reply.usage, model: reply.model } };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { verdict: { kind: 'failed' }, error };
+  }
+}
+
+/** One object of JSON, whatever a model says or draws around it. It may leave out the reason. */
+export function readVerdict(text: string): Verdict {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
+  } catch {
+    return { kind: 'unreadable' };
+  }
+  const { success, data } = Answer.safeParse(value);
+  return success ? { kind: data.verdict, reason: cutText(data.reason, MAX_REASON) } : { kind: 'unreadable' };
+}
+
+/** What becomes of the goal after one more turn. `say` is told to whoever watches; `continues`: another turn follows. */
+export type GoalStep = { goal: GoalState; continues: boolean; say?: string };
+
+/** Pure. What is not known to be done or blocked goes on, within the bounds of turns and of failures. */
+export function decideGoal(before: GoalState, verdict: Verdict): GoalStep {
+  const goal: GoalState = {
+    ...before,
+    turnsUsed: before.turnsUsed + 1,
+    unreadable: verdict.kind === 'unreadable' ? before.unreadable + 1 : 0,
+    failures: verdict.kind === 'failed' ? before.failures + 1 : 0,
+    reason: 'reason' in verdict ? verdict.reason : before.reason,
+  };
+  const pause = (reason: string): GoalStep => ({
+    goal: { ...goal, status: 'paused', reason },
+    continues: false,
+    say: `The goal is paused: ${reason} /goal resume goes on with it.`,
+  });
+  if (verdict.kind === 'done') {
+    return {
+      goal: { ...goal, status: 'done' },
+      continues: false,
+      say: `The goal is reached. ${verdict.reason}`.trim(),
+    };
+  }
+  if (verdict.kind === 'blocked') return pause(endSentence(verdict.reason || 'It is blocked'));
+  if (verdict.kind === 'broken') return pause(`The last turn failed. ${endSentence(verdict.reason)}`);
+  if (goal.unreadable >= MAX_UNREADABLE) {
+    return pause(`${MAX_UNREADABLE} verdicts in a row on whether it is reached could not be read.`);
+  }
+  if (goal.failures >= MAX_FAILURES) return pause(`Nobody could be asked ${MAX_FAILURES} times whether it is reached.`);
+  if (goal.turnsUsed >= goal.maxTurns) return pause(`Its budget of ${goal.maxTurns} turns is spent.`);
+  return { goal, continues: true };
+}
+
+function endSentence(text: string): string {
+  return /[.!?]\s*$/.test(text) ? text.trim() : `${text.trim()}.`;
+}
+
+/** The prompt that sets a goal, as the model reads it. */
+export function renderGoalStart(text: string): string {
+  const objective = text.replace(/^\/goal\s+/, '').trim();
+  return (
+    `${objective}\n\n[This is a goal for this conversation. After each of your turns a judge decides whether it is ` +
+    'reached; while work remains you are asked to go on. Say so when it is reached, or what blocks you.]'
+  );
+}
+
+/** The prompt that goes on with it. */
+export function renderGoalNext({ objective, reason }: { objective: string; reason: string | null }): string {
+  const why = reason === null || reason === '' ? '' : `\n\nWhat is missing: ${reason}`;
+  return `[Go on with the goal of this conversation:]\n${cutText(objective, MAX_REPLY)}${why}`;
+}
+
+/** At most so many UTF-16 units, without half a character at the end. */
+function cutText(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

@@ -1,0 +1,73 @@
+import { SandboxError } from '../../../sandbox/sandbox.ts';
+import type { SandboxSession } from '../../../sandbox/sandbox.ts';
+import type { ImagePart } from '../../../inference/model.ts';
+import type { StepCall } from '../../log/read.ts';
+import { look } from '../../tools/describe-image.ts';
+import { buildScriptCalls } from './script-calls.ts';
+import { finishResult } from '../../tools/plumbing.ts';
+import type { ResultBudget } from '../../tools/plumbing.ts';
+import { failTool } from '../../tools/tool.ts';
+import type { ToolOutcome } from '../../tools/tool.ts';
+import type { RunnableTool } from './toolbox.ts';
+import type { Turn, TurnDeps } from '../turn/types.ts';
+
+export type ToolRun = {
+  content: string;
+  isError: boolean;
+  durationMs: number;
+  images?: ImagePart[];
+  stateChanged: boolean;
+};
+
+/** Runs one tool to its outcome. What breaks in it harms this call only; an interrupt throws the signal's reason. */
+export async function runTool(
+  call: StepCall,
+  tool: RunnableTool,
+  input: Record<string, unknown>,
+  fit: ResultBudget,
+  turn: Turn,
+  deps: TurnDeps,
+): Promise<ToolRun> {
+  const { session, signal } = deps;
+  const started = performance.now();
+  let opened: Promise<SandboxSession> | undefined;
+  let stateChanged = false;
+  const sandbox = () => (opened ??= deps.openSandbox(signal));
+  const outer = {
+    ...deps.ports,
+    callId: call.useId,
+    sessionId: session.id,
+    organizationId: session.organizationId,
+    agentId: session.agentId,
+    subjectId: session.subjectId,
+    sandbox,
+    signal,
+    look: (image: ImagePart, question: string) => look(image, question, turn, deps),
+    ...(deps.delegation === undefined ? {} : { delegation: deps.delegation(call.useId) }),
+    state: {
+      get: <T>(key: string) => turn.toolState[key] as T | undefined,
+      set: (key: string, value: unknown) => {
+        turn.toolState = { ...turn.toolState, [key]: value };
+        stateChanged = true;
+      },
+    },
+  };
+  const context = { ...outer, scriptCalls: buildScriptCalls(outer, turn, deps) };
+  let outcome: ToolOutcome;
+  try {
+    outcome = await fit(await finishResult(tool.name, await tool.run(input, context), context), context);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (!(error instanceof SandboxError)) deps.report(error, `tool ${tool.name} failed`);
+    outcome = failTool(describeFailure(error, tool));
+  }
+  if (signal.aborted) throw signal.reason;
+  const durationMs = performance.now() - started;
+  return { ...outcome, durationMs, stateChanged };
+}
+
+/** A sandbox that died may have done the work before: the model must look before it tries again. */
+function describeFailure(error: unknown, tool: RunnableTool): string {
+  const cause = error instanceof SandboxError ? error.message : 'the tool failed unexpectedly';
+  return tool.readOnly ? cause : `${cause}. The outcome is unknown. Check before you repeat it.`;
+}

@@ -1,0 +1,227 @@
+import type { LogEvent, NewAsk, NewEvent, TurnPatch } from '../../contract/journal.ts';
+import type { TextBlock } from '../../../platform/contract/common.ts';
+import { newId } from '../../../platform/ids.ts';
+import { joinBlocks } from '../history/blocks.ts';
+import { buildApprovalRequest, buildClarifyRequest, buildCustomUse, buildResult, buildUse } from './call-events.ts';
+import { buildBatches, decideCall } from './decide.ts';
+import type { CallFacts, CallPlan } from './decide.ts';
+import type { OpenStep, StepCall } from '../../log/read.ts';
+import { buildMcpTool } from './mcp.ts';
+import type { McpTool } from './mcp.ts';
+import { runTool } from './run-tool.ts';
+import { findTool } from './toolbox.ts';
+import type { FoundTool } from './toolbox.ts';
+import { readArguments } from '../../tools/arguments.ts';
+import { readClarifyInput } from '../../tools/clarify.ts';
+import { buildResultBudget } from '../../tools/plumbing.ts';
+import { Interrupted } from '../turn/types.ts';
+import type { AskState, Turn, TurnDeps } from '../turn/types.ts';
+import { openWrite } from '../../log/write.ts';
+
+type Planned = { call: StepCall; plan: CallPlan };
+
+/**
+ * Brings every call of the open step to its result, or as far as it goes without the caller. `waiting`: the asks are
+ * in the log and the lease is given back.
+ */
+export async function settleCalls(step: OpenStep, turn: Turn, deps: TurnDeps): Promise<'settled' | 'waiting'> {
+  const planned = await planCalls(step, turn, deps);
+  await refuseCalls(planned, step, turn, deps);
+  const runnable = planned.flatMap(({ call, plan }) => (plan.kind === 'run' ? [{ call, plan }] : []));
+  for (const batch of buildBatches(runnable)) {
+    if (deps.signal.aborted) throw deps.signal.reason;
+    await runBatch(batch, step, turn, deps);
+  }
+  return await askCaller(planned, step, turn, deps);
+}
+
+async function planCalls(step: OpenStep, turn: Turn, deps: TurnDeps): Promise<Planned[]> {
+  const fresh = turn.unwritten.length > 0;
+  const asks = fresh ? [] : await deps.readAsks(turn.id);
+  const permissions = await deps.readPermissions();
+  const log = deps.journal.events.filter((event) => event.turnId === turn.id);
+  return step.calls.map((call) => {
+    const found = findTool(deps.session.toolConfigs, deps.tools, call.name, findMcpTool(call, deps));
+    const plan = decideCall(call, found, gatherFacts(call, log, asks), permissions, (tool) => readInput(tool, call));
+    return { call, plan };
+  });
+}
+
+function findMcpTool({ mcp }: StepCall, deps: TurnDeps): McpTool | undefined {
+  return mcp === undefined ? undefined : buildMcpTool(mcp, deps.mcp);
+}
+
+/** A schema of the caller or of a server is theirs to check. One object, since the compiled form is kept by identity. */
+const ANY_OBJECT = { type: 'object' };
+
+function readInput(found: FoundTool, call: StepCall): { input: Record<string, unknown> } | { error: string } {
+  if (found.kind === 'builtin') return readArguments(found.tool.parameters, call.arguments);
+  return readArguments(ANY_OBJECT, call.arguments);
+}
+
+const USE_TYPES = new Set(['agent.tool_use', 'agent.mcp_tool_use']);
+const RESULT_TYPES = new Set([
+  'agent.tool_result',
+  'agent.mcp_tool_result',
+  'user.custom_tool_result',
+  'user.clarify_result',
+]);
+
+function gatherFacts(call: StepCall, log: readonly LogEvent[], asks: readonly AskState[]): CallFacts {
+  const own = asks.filter((ask) => ask.toolUseId === call.useId);
+  const approval = own.find((ask) => ask.type === 'agent.approval_request' && ask.state === 'answered');
+  const hasResult = log.some((event) => {
+    if (!RESULT_TYPES.has(event.type)) return false;
+    const payload = event.payload as { tool_use_id?: string; request_id?: string };
+    return (payload.tool_use_id ?? payload.request_id) === call.useId;
+  });
+  return {
+    hasResult,
+    announced: log.some((event) => USE_TYPES.has(event.type) && event.id === call.useId),
+    waiting: own.some((ask) => ask.state === 'pending'),
+    approval: approval?.answer?.['result'] as 'allow' | 'deny' | undefined,
+  };
+}
+
+/** The step as it stands, for any write while it is open. */
+function keepStep(turn: Turn, step: OpenStep, state: TurnPatch['state'] = 'running'): TurnPatch {
+  return { id: turn.id, state, steps: turn.steps, step, usage: turn.usage };
+}
+
+async function refuseCalls(planned: readonly Planned[], step: OpenStep, turn: Turn, deps: TurnDeps): Promise<void> {
+  const events = planned.flatMap(({ call, plan }) => {
+    if (plan.kind !== 'fail') return [];
+    const place = { turnId: turn.id, step: step.number, call };
+    const content = JSON.stringify({ error: plan.message });
+    const result = buildResult(place, { content, isError: true, durationMs: 0 });
+    return plan.announced ? [result] : [buildUse(place, plan), result];
+  });
+  if (events.length === 0) return;
+  await deps.journal.append({ ...openWrite(turn, events), turn: keepStep(turn, step) });
+}
+
+// Journal before effect: the uses are in the log before the first tool of the batch starts.
+async function runBatch(
+  batch: { call: StepCall; plan: Extract<CallPlan, { kind: 'run' }> }[],
+  step: OpenStep,
+  turn: Turn,
+  deps: TurnDeps,
+): Promise<void> {
+  const uses = batch.flatMap(({ call, plan }) =>
+    plan.announced
+      ? []
+      : [
+          buildUse(
+            { turnId: turn.id, step: step.number, call },
+            { toolset: plan.toolset, input: plan.input, permission: plan.permission },
+          ),
+        ],
+  );
+  if (uses.length > 0) {
+    await deps.journal.append({ ...openWrite(turn, uses), turn: keepStep(turn, step) });
+  }
+  const fit = buildResultBudget(countResults(step, turn, deps));
+  const outcomes = await Promise.allSettled(
+    batch.map(async ({ call, plan }) => {
+      const result = await runTool(call, plan.tool, plan.input, fit, turn, deps);
+      await deps.journal.append({
+        events: [buildResult({ turnId: turn.id, step: step.number, call }, result)],
+        ...(result.stateChanged ? { session: { toolState: turn.toolState } } : {}),
+      });
+    }),
+  );
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') throw outcome.reason;
+  }
+}
+
+/** Characters of the step's results that are in the log. */
+function countResults(step: OpenStep, turn: Turn, deps: TurnDeps): number {
+  const uses = new Set(step.calls.map(({ useId }) => useId));
+  return deps.journal.events
+    .filter((event) => event.turnId === turn.id && RESULT_TYPES.has(event.type))
+    .filter(({ payload }) => uses.has(String(payload['tool_use_id'])))
+    .reduce((sum, { payload }) => sum + joinBlocks(payload['content'] as TextBlock[]).length, 0);
+}
+
+async function askCaller(
+  planned: readonly Planned[],
+  step: OpenStep,
+  turn: Turn,
+  deps: TurnDeps,
+): Promise<'settled' | 'waiting'> {
+  const events: NewEvent[] = [];
+  const asks: NewAsk[] = [];
+  for (const { call, plan } of planned) {
+    const ask = buildAsk(call, plan, step, turn, deps);
+    if (ask === undefined) continue;
+    events.push(ask.event);
+    asks.push(ask.ask);
+  }
+  const open = (await readOpenAsks(planned, turn, deps)).concat(asks);
+  if (open.length === 0) return 'settled';
+  if (deps.signal.reason instanceof Interrupted) throw deps.signal.reason;
+  const deadlines = open.flatMap((ask) => (ask.deadline === null ? [] : [ask.deadline.getTime()]));
+  const stop = { type: 'requires_action' as const, event_ids: open.map((ask) => ask.id) };
+  await deps.journal.append({
+    ...openWrite(turn, [...events, buildIdle(turn.id, { stop_reason: stop })]),
+    asks,
+    session: {
+      status: 'waiting_on_human',
+      wakeAt: deadlines.length === 0 ? null : new Date(Math.min(...deadlines)),
+      toolState: turn.toolState,
+      release: true,
+    },
+    turn: keepStep(turn, step, 'waiting'),
+  });
+  return 'waiting';
+}
+
+async function readOpenAsks(
+  planned: readonly Planned[],
+  turn: Turn,
+  deps: TurnDeps,
+): Promise<{ id: string; deadline: Date | null }[]> {
+  if (!planned.some(({ plan }) => plan.kind === 'wait')) return [];
+  return (await deps.readAsks(turn.id)).filter((ask) => ask.state === 'pending');
+}
+
+function buildAsk(
+  call: StepCall,
+  plan: CallPlan,
+  step: OpenStep,
+  turn: Turn,
+  deps: TurnDeps,
+): { event: NewEvent; ask: NewAsk } | undefined {
+  const place = { turnId: turn.id, step: step.number, call };
+  const ask = { turnId: turn.id, toolUseId: call.useId, toolName: call.name, deadline: null };
+  switch (plan.kind) {
+    case 'approve': {
+      const event = buildApprovalRequest(place, plan);
+      return { event, ask: { ...ask, id: event.id, type: 'agent.approval_request', toolName: plan.approvalKey } };
+    }
+    case 'custom': {
+      const deadline = new Date(Date.now() + deps.limits.customToolTimeoutMs);
+      const event = buildCustomUse(place, plan.input);
+      return { event, ask: { ...ask, id: event.id, type: 'agent.custom_tool_use', deadline } };
+    }
+    case 'clarify': {
+      const { question, choices } = readClarifyInput(plan.input);
+      const event = buildClarifyRequest(place, question, choices);
+      return { event, ask: { ...ask, id: event.id, type: 'agent.clarify_request' } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The event that ends or pauses a turn. */
+export function buildIdle(turnId: string, payload: Record<string, unknown>, usage?: Turn['usage']): NewEvent {
+  return {
+    id: newId('evt'),
+    turnId,
+    status: 'complete',
+    payload: { type: 'session.status_idle', ...payload, ...(usage === undefined ? {} : { usage }) },
+    ...(usage === undefined ? {} : { usage }),
+  };
+}

@@ -1,0 +1,90 @@
+import type { ToolConfig } from '../../contract/tools.ts';
+import { BUILTIN_TOOL_NAMES } from '../../contract/toolsets.ts';
+import type { ModelTool } from '../../../inference/model.ts';
+import type { McpTool, OfferedMcpTool } from './mcp.ts';
+import { findCustomTool, findMcpPolicy, findToolsetPolicy, readCustomPolicy } from './policy.ts';
+import type { ToolPolicy } from './policy.ts';
+import { SCRIPT_TOOLS } from '../../tools/execute-code/stubs.ts';
+import type { Tool } from '../../tools/tool.ts';
+
+/** What of a tool a call needs. */
+export type RunnableTool = Pick<Tool, 'name' | 'readOnly' | 'parallelism' | 'run'>;
+
+/** What a name in a model's reply stands for. */
+export type FoundTool =
+  | { kind: 'builtin'; tool: Tool; policy: ToolPolicy; approvalKey: string }
+  | { kind: 'mcp'; tool: McpTool; policy: ToolPolicy; approvalKey: string }
+  | { kind: 'custom'; name: string; policy: ToolPolicy; approvalKey: string }
+  | { kind: 'unknown' };
+
+export function findTool(
+  configs: readonly ToolConfig[],
+  tools: ReadonlyMap<string, Tool>,
+  name: string,
+  mcp?: McpTool,
+): FoundTool {
+  if (mcp !== undefined) {
+    const { server, tool } = mcp.target;
+    return { kind: 'mcp', tool: mcp, policy: findMcpPolicy(configs, server, tool), approvalKey: `${server}/${tool}` };
+  }
+  const tool = tools.get(name);
+  if (tool !== undefined) {
+    return { kind: 'builtin', tool, policy: findToolsetPolicy(configs, tool.toolset), approvalKey: name };
+  }
+  const custom = BUILTIN_TOOL_NAMES.includes(name) ? undefined : findCustomTool(configs, name);
+  if (custom === undefined) return { kind: 'unknown' };
+  return { kind: 'custom', name, policy: readCustomPolicy(custom), approvalKey: name };
+}
+
+/** What the model is offered: every enabled tool, in a stable order. A disabled one is invisible. */
+export function buildModelTools(
+  configs: readonly ToolConfig[],
+  tools: ReadonlyMap<string, Tool>,
+  offered: ReadonlyMap<string, OfferedMcpTool> = new Map(),
+): ModelTool[] {
+  const scriptTools = listScriptTools(configs, tools);
+  const builtin = [...tools.values()]
+    .filter((tool) => findToolsetPolicy(configs, tool.toolset).enabled)
+    .map((tool) => ({
+      name: tool.name,
+      description: tool.describe?.(scriptTools) ?? tool.description,
+      parameters: tool.parameters,
+    }));
+  const custom = configs.flatMap((config) =>
+    config.type === 'custom_tool' && readCustomPolicy(config).enabled
+      ? [
+          {
+            name: config.name,
+            description: config.description,
+            parameters: { type: 'object', properties: {}, ...config.input_schema },
+          },
+        ]
+      : [],
+  );
+  const mcp = [...offered.values()]
+    .filter(({ target }) => findMcpPolicy(configs, target.server, target.tool).enabled)
+    .map(({ name, description, parameters }) => ({ name, description, parameters }));
+  return [...builtin, ...custom, ...mcp];
+}
+
+/** What scripts may call: enabled, and not denied whatever happens. */
+export function listScriptTools(configs: readonly ToolConfig[], tools: ReadonlyMap<string, Tool>): string[] {
+  return SCRIPT_TOOLS.filter((name) => {
+    const tool = tools.get(name);
+    if (tool === undefined) return false;
+    const { enabled, policy } = findToolsetPolicy(configs, tool.toolset);
+    return enabled && policy !== 'always_deny';
+  });
+}
+
+/** The tools of MCP servers by the model's names for them: of two with one name the caller's own counts, or the first. */
+export function buildOffered(
+  configs: readonly ToolConfig[],
+  mcp: readonly OfferedMcpTool[],
+): ReadonlyMap<string, OfferedMcpTool> {
+  const offered = new Map<string, OfferedMcpTool>();
+  for (const tool of mcp) {
+    if (findCustomTool(configs, tool.name) === undefined && !offered.has(tool.name)) offered.set(tool.name, tool);
+  }
+  return offered;
+}

@@ -1,0 +1,76 @@
+import type { Skill } from '../../contract/agents.ts';
+import { joinEntries, splitEntries } from '../../contract/memory.ts';
+import type { MemoryTarget } from '../../contract/memory.ts';
+import type { ToolConfig } from '../../contract/tools.ts';
+import { findToolsetPolicy } from '../tool-calls/policy.ts';
+import { describeUsage } from '../../tools/memory/usage.ts';
+import type { LearnedSkill } from '../../tools/ports.ts';
+import { findDanger } from '../../tools/scan.ts';
+import { readSkillDocument } from '../../tools/skills/document.ts';
+
+/** What the first turn of a session puts into the system prompt, and every later one repeats. */
+export type PromptSnapshot = { notes: string[] };
+
+const TITLES: Record<MemoryTarget, string> = {
+  agent: 'SHARED NOTES (for everyone you work for)',
+  memory: 'MEMORY (your notes)',
+  user: 'USER PROFILE (who the user is)',
+};
+const MAX_INDEX = 20_000;
+const MAX_LINE = 240;
+
+/** The agent's own notes are always shown; what is kept about the subject, where its toolset is enabled. Pure. */
+export function buildPromptSnapshot(input: {
+  memories: ReadonlyMap<MemoryTarget, string>;
+  configured: readonly Skill[];
+  learned: readonly LearnedSkill[];
+  toolConfigs: readonly ToolConfig[];
+}): PromptSnapshot {
+  const isOn = (toolset: 'memory' | 'skills') => findToolsetPolicy(input.toolConfigs, toolset).enabled;
+  const targets: MemoryTarget[] = isOn('memory') ? ['agent', 'memory', 'user'] : ['agent'];
+  const memories = targets.map((target) => renderMemory(target, input.memories.get(target) ?? ''));
+  const skills = isOn('skills') ? renderIndex(input.configured, input.learned) : '';
+  return { notes: [...memories, skills].filter((note) => note !== '') };
+}
+
+// An entry that is dangerous in a prompt stays where it is kept, for a person to look at.
+function renderMemory(target: MemoryTarget, content: string): string {
+  const entries = splitEntries(content);
+  if (entries.length === 0) return '';
+  const safe = entries.map((entry) => {
+    const danger = findDanger(entry);
+    return danger === undefined ? entry : `[BLOCKED: this entry looks like ${danger} and is not shown]`;
+  });
+  return `${TITLES[target]} [${describeUsage(target, content)}]\n${joinEntries(safe)}`;
+}
+
+function renderIndex(configured: readonly Skill[], learned: readonly LearnedSkill[]): string {
+  const own = configured.map(({ name, content }) => ({ name, description: readSkillDocument(content).description }));
+  const names = new Set(own.map(({ name }) => name));
+  const safe = learned.filter(
+    ({ name, description }) => !names.has(name) && findDanger(`${name}\n${description}`) === undefined,
+  );
+  const lines = [...own, ...safe].map(({ name, description }) =>
+    `- ${name}: ${description}`.replaceAll(/\s+/g, ' ').slice(0, MAX_LINE),
+  );
+  if (lines.length === 0) return '';
+  const shown: string[] = [];
+  let size = 0;
+  for (const line of lines) {
+    size += line.length + 1;
+    if (size > MAX_INDEX) break;
+    shown.push(line);
+  }
+  if (shown.length < lines.length) shown.push(`- and ${lines.length - shown.length} more: see skills_list`);
+  return `Skills you have. Read one with skill_view before you do what it is about:\n${shown.join('\n')}`;
+}
+
+/** The skills that an automation asked for, in full: its run begins with them. */
+export function renderRunSkills(names: readonly string[], configured: readonly Skill[]): string[] {
+  return configured
+    .filter(({ name }) => names.includes(name))
+    .map(
+      ({ name, content }) =>
+        `The skill "${name}", to be followed in this session:\n${readSkillDocument(content).body.trim()}`,
+    );
+}

@@ -1,0 +1,102 @@
+import type { EventEnvelope } from '../../contract/events.ts';
+import type { JournalEntry, LogEvent, NewEvent } from '../../contract/journal.ts';
+import type { ToolConfig } from '../../contract/tools.ts';
+import type { Usage } from '../../contract/usage.ts';
+import type { Inference } from '../../../inference/model.ts';
+import type { SandboxSession } from '../../../sandbox/sandbox.ts';
+import type { Permissions } from '../tool-calls/decide.ts';
+import type { Delegation } from '../subagents/delegation.ts';
+import type { AttachmentPort } from '../history/attachments.ts';
+import type { OpenStep } from '../../log/read.ts';
+import type { McpPort } from '../tool-calls/mcp.ts';
+import type { ToolPorts } from '../../tools/ports.ts';
+import type { Tool } from '../../tools/tool.ts';
+
+/** One change of the session, written whole or not at all. */
+export type Change = Omit<JournalEntry, 'sessionId' | 'epoch'>;
+
+/** The session's log, as read and as extended under the lease. */
+export type Journal = {
+  /** everything up to now, foreign events included */
+  readonly events: readonly LogEvent[];
+  /** Writes, and reads what others wrote meanwhile. Throws `LeaseLost` when the session belongs to another worker. */
+  append(change: Change): Promise<void>;
+  /** Reads what others wrote. */
+  refresh(): Promise<void>;
+};
+
+/** An ask as the worker finds it when it takes a turn up again. */
+export type AskState = {
+  id: string;
+  type: string;
+  toolUseId: string;
+  state: 'pending' | 'answered' | 'expired' | 'cancelled';
+  answer: Record<string, unknown> | null;
+  deadline: Date | null;
+};
+
+/** What a turn is about; constant while it runs. */
+export type TurnSession = {
+  id: string;
+  organizationId: string;
+  agentId: string;
+  subjectId: string;
+  modelName: string;
+  systemPrompt: string;
+  /** what memory and skills add to it, the same for the whole session */
+  promptNotes: readonly string[];
+  /** those of the role, or of the version */
+  toolConfigs: readonly ToolConfig[];
+};
+
+/** Where a turn stands. Changed by the loop as it goes; the journal holds the same. */
+export type Turn = {
+  id: string;
+  startedAt: Date;
+  /** model calls made */
+  steps: number;
+  step: OpenStep | null;
+  usage: Usage;
+  /** events of the reply that go with the next write */
+  unwritten: NewEvent[];
+  /** sequences of inbound events that the loop has taken up and that the next write marks so */
+  taken: number[];
+  toolState: Record<string, unknown>;
+};
+
+/** Everything that the loop reaches outside through. */
+export type TurnDeps = {
+  session: TurnSession;
+  journal: Journal;
+  inference: Inference;
+  /** looks at images where the session's own model cannot */
+  visionModel?: string;
+  tools: ReadonlyMap<string, Tool>;
+  mcp: McpPort;
+  ports: ToolPorts;
+  attachments: AttachmentPort;
+  /** read anew for every decision, because callers change it while a turn runs */
+  readPermissions(): Promise<Permissions>;
+  readAsks(turnId: string): Promise<AskState[]>;
+  openSandbox(signal: AbortSignal): Promise<SandboxSession>;
+  /** for the call of this id; a turn makes it for itself, a subagent has none */
+  delegation?: (callId: string) => Delegation;
+  /** whether the session may have a goal that has to be looked at after the turn; absent: no */
+  mayHaveGoal?(): boolean;
+  sendLive(frame: Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>, turnId: string): void;
+  /** Aborted with an `Interrupted`, or with anything else when this worker must stop. */
+  signal: AbortSignal;
+  limits: { maxSteps: number; customToolTimeoutMs: number };
+  /** tells an operator of what callers are not told in detail */
+  report(error: unknown, what: string): void;
+};
+
+/** The caller asked to stop this turn. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
+/** The session belongs to another worker now; nothing more may be written. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}

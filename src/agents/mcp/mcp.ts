@@ -1,0 +1,161 @@
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { McpOperation } from '../contract/mcp.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
+import { UnsealError } from '../../platform/master-key.ts';
+import type { Vaults } from '../vaults/resolve.ts';
+import type { Connection } from './connection.ts';
+import { McpFault } from './fault.ts';
+import type { McpServerRef } from './fetch.ts';
+import { openListingCache } from './listings.ts';
+import { failCall, readCallResult, readPlain, readResource } from './results.ts';
+import type { McpOutcome } from './results.ts';
+import { openConnectionPool } from './sessions.ts';
+import { readTools } from './tools.ts';
+import type { ServerListing } from './tools.ts';
+
+export type McpDeps = { egress: Egress; vaults: Vaults; log: Logger };
+
+export type McpCall = {
+  server: McpServerRef;
+  /** calls of one scope share the server's session */
+  scope: string;
+  operation: McpOperation;
+  tool: string;
+  input: Record<string, unknown>;
+  signal: AbortSignal;
+};
+
+/** The MCP servers of agents: the only place that speaks their protocol. */
+export type Mcp = {
+  /** What a server offers, by `versionId` so long; undefined when that does not come to light in a moment. */
+  findListing(versionId: string, server: McpServerRef): Promise<ServerListing | undefined>;
+  /** Asks now. Throws a `McpFault` or an `UnsealError`. */
+  readListing(server: McpServerRef): Promise<ServerListing>;
+  /** Whatever the server does, an outcome; throws only the signal's reason. */
+  call(call: McpCall): Promise<McpOutcome>;
+  close(): Promise<void>;
+};
+
+/** What the first token of a turn may be delayed by servers that are not known yet. */
+const PATIENCE_MS = 3000;
+const LIST_TIMEOUT_MS = 10_000;
+const MAX_PAGES = 20;
+
+/** The protocol's library takes a while to load, and most processes need it late or never. */
+async function connect(server: McpServerRef, deps: McpDeps): Promise<Connection> {
+  const { openConnection } = await import('./connection.ts');
+  return await openConnection(server, deps);
+}
+
+export function openMcp(deps: McpDeps, options: { callTimeoutMs: number }): Mcp {
+  const pool = openConnectionPool();
+  const listings = openListingCache();
+
+  const readListing = async (server: McpServerRef): Promise<ServerListing> => {
+    const connection = await connect(server, deps);
+    try {
+      return {
+        protocolVersion: connection.protocolVersion,
+        tools: connection.has('tools') ? readTools(await readPages(connection)) : [],
+        hasResources: connection.has('resources'),
+        hasPrompts: connection.has('prompts'),
+      };
+    } finally {
+      void connection.close();
+    }
+  };
+
+  const ask = async (call: McpCall, isRetry: boolean): Promise<unknown> => {
+    const { server, signal } = call;
+    const key = [call.scope, server.agentId, server.name, server.url].join('\0');
+    const connection = await withSignal(
+      pool.take(key, () => connect(server, deps)),
+      signal,
+    );
+    const [method, params] = buildRequest(call);
+    try {
+      const answer = await connection.request(method, params, { timeoutMs: options.callTimeoutMs, signal });
+      if (call.operation !== 'list_resources' || call.input['cursor'] !== undefined) return answer;
+      const templates = await connection
+        .request('resources/templates/list', {}, { timeoutMs: LIST_TIMEOUT_MS, signal })
+        .catch(() => ({}));
+      return { ...(answer as object), ...(templates as object) };
+    } catch (error) {
+      if (!(error instanceof McpFault) || isRetry) pool.drop(key, connection);
+      if (error instanceof Error && error.name === 'SessionGone' && !isRetry) return await ask(call, true);
+      throw error;
+    }
+  };
+
+  return {
+    readListing,
+    findListing(versionId, server) {
+      const load = async () => {
+        try {
+          return await readListing(server);
+        } catch (error) {
+          deps.log.warn(
+            { agentId: server.agentId, server: server.name, error: errorText(error) },
+            'no tools of a server',
+          );
+          throw error;
+        }
+      };
+      return listings.find([versionId, server.name, server.url].join('\0'), load, PATIENCE_MS);
+    },
+    async call(call) {
+      try {
+        const answer = await ask(call, false);
+        if (call.operation === 'tool') return readCallResult(answer);
+        return call.operation === 'read_resource' ? readResource(answer) : readPlain(answer);
+      } catch (error) {
+        if (call.signal.aborted) throw call.signal.reason;
+        if (error instanceof McpFault) return failCall(error.message);
+        deps.log.warn({ server: call.server.name, error: errorText(error) }, 'an MCP call failed');
+        const unsealed = error instanceof UnsealError;
+        return failCall(unsealed ? 'The credential cannot be unsealed.' : `The MCP server ${call.server.name} failed.`);
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function readPages(connection: Connection): Promise<unknown[]> {
+  const pages: unknown[] = [];
+  let cursor: unknown;
+  do {
+    const params = typeof cursor === 'string' ? { cursor } : {};
+    const page = await connection.request('tools/list', params, { timeoutMs: LIST_TIMEOUT_MS });
+    pages.push(page);
+    cursor = (page as { nextCursor?: unknown }).nextCursor;
+  } while (typeof cursor === 'string' && pages.length < MAX_PAGES);
+  return pages;
+}
+
+function buildRequest({ operation, tool, input }: McpCall): [method: string, params: Record<string, unknown>] {
+  const cursor = typeof input['cursor'] === 'string' ? { cursor: input['cursor'] } : {};
+  switch (operation) {
+    case 'tool':
+      return ['tools/call', { name: tool, arguments: input }];
+    case 'list_resources':
+      return ['resources/list', cursor];
+    case 'read_resource':
+      return ['resources/read', { uri: input['uri'] }];
+    case 'list_prompts':
+      return ['prompts/list', cursor];
+    case 'get_prompt':
+      return ['prompts/get', { name: input['name'], arguments: input['arguments'] ?? {} }];
+  }
+}
+
+/** The connection is shared, so that an interrupt of one call must not close it. */
+async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  return await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}

@@ -1,0 +1,212 @@
+import type { Queryable } from '../../platform/db/db.ts';
+import type { Page } from '../../platform/contract/common.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Subject } from './approvals.ts';
+
+/** What a caller decides about an automation, with its schedule normalized. */
+export type AutomationFields = {
+  name: string | null;
+  prompt: string;
+  schedule: string;
+  /** what durations count from */
+  anchoredAt: Date;
+  skills: string[];
+  repeat: number | null;
+  enabled: boolean;
+  nextRunAt: Date | null;
+};
+
+/** The columns of an automation. */
+export type AutomationRecord = AutomationFields &
+  Subject & {
+    id: string;
+    lastRunAt: Date | null;
+    lastStatus: 'ok' | 'error' | null;
+    lastError: string | null;
+    lastSessionId: string | null;
+    runCount: number;
+    successCount: number;
+    failureCount: number;
+    skippedCount: number;
+    /** scheduled runs since the schedule was set */
+    occurrences: number;
+    /** scheduled runs that have ended */
+    completed: number;
+    failedStarts: number;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+
+/** `running`: one of its runs is under way. */
+export type StoredAutomation = AutomationRecord & { running: boolean };
+
+/** A row of the table as the database gives it. */
+export type AutomationRow = {
+  id: string;
+  organization_id: string;
+  agent_id: string;
+  subject_id: string;
+  name: string | null;
+  prompt: string;
+  schedule: string;
+  anchored_at: Date;
+  skills: string[];
+  repeat: number | null;
+  enabled: boolean;
+  next_run_at: Date | null;
+  last_run_at: Date | null;
+  last_status: 'ok' | 'error' | null;
+  last_error: string | null;
+  last_session_id: string | null;
+  run_count: number;
+  success_count: number;
+  failure_count: number;
+  skipped_count: number;
+  occurrences: number;
+  completed: number;
+  failed_starts: number;
+  created_at: Date;
+  updated_at: Date;
+};
+
+type Row = AutomationRow & { running: boolean };
+
+const RUNNING = `EXISTS (
+  SELECT FROM automation_runs r WHERE r.automation_id = a.id AND r.state = 'running') AS running`;
+
+export function readAutomation(row: AutomationRow): AutomationRecord {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    agentId: row.agent_id,
+    subjectId: row.subject_id,
+    name: row.name,
+    prompt: row.prompt,
+    schedule: row.schedule,
+    anchoredAt: row.anchored_at,
+    skills: row.skills,
+    repeat: row.repeat,
+    enabled: row.enabled,
+    nextRunAt: row.next_run_at,
+    lastRunAt: row.last_run_at,
+    lastStatus: row.last_status,
+    lastError: row.last_error,
+    lastSessionId: row.last_session_id,
+    runCount: row.run_count,
+    successCount: row.success_count,
+    failureCount: row.failure_count,
+    skippedCount: row.skipped_count,
+    occurrences: row.occurrences,
+    completed: row.completed,
+    failedStarts: row.failed_starts,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function read(row: Row): StoredAutomation {
+  return { ...readAutomation(row), running: row.running };
+}
+
+/** Undefined when the agent has been deleted meanwhile. */
+export async function insertAutomation(
+  db: Queryable,
+  subject: Subject,
+  fields: AutomationFields,
+): Promise<StoredAutomation | undefined> {
+  const { rows } = await db.query<Row>(
+    `INSERT INTO automations AS a (id, organization_id, agent_id, subject_id, name, prompt, schedule, anchored_at, skills,
+       repeat, enabled, next_run_at)
+     SELECT $1, $2, g.id, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM agents g WHERE g.id = $3 FOR KEY SHARE
+     RETURNING a.*, false AS running`,
+    [
+      newId('aut'),
+      subject.organizationId,
+      subject.agentId,
+      subject.subjectId,
+      fields.name,
+      fields.prompt,
+      fields.schedule,
+      fields.anchoredAt,
+      fields.skills,
+      fields.repeat,
+      fields.enabled,
+      fields.nextRunAt,
+    ],
+  );
+  return rows[0] && read(rows[0]);
+}
+
+const WHERE = 'WHERE a.organization_id = $1 AND a.agent_id = $2 AND a.subject_id = $3 AND a.id = $4';
+
+function params({ organizationId, agentId, subjectId }: Subject, id: string): string[] {
+  return [organizationId, agentId, subjectId, id];
+}
+
+export async function findAutomation(
+  db: Queryable,
+  subject: Subject,
+  id: string,
+): Promise<StoredAutomation | undefined> {
+  const { rows } = await db.query<Row>(`SELECT a.*, ${RUNNING} FROM automations a ${WHERE}`, params(subject, id));
+  return rows[0] && read(rows[0]);
+}
+
+/** As `findAutomation`, and keeps the row from runs and changes until the transaction ends. */
+export async function lockAutomation(
+  tx: Queryable,
+  subject: Subject,
+  id: string,
+): Promise<StoredAutomation | undefined> {
+  const { rowCount } = await tx.query(`SELECT FROM automations a ${WHERE} FOR UPDATE`, params(subject, id));
+  return rowCount === 0 ? undefined : findAutomation(tx, subject, id);
+}
+
+/** Newest first; of all subjects when none is named. */
+export async function listAutomations(
+  db: Queryable,
+  agent: { organizationId: string; agentId: string; subjectId: string | null },
+  page: Page,
+): Promise<{ automations: StoredAutomation[]; total: number }> {
+  const where = `WHERE a.organization_id = $1 AND a.agent_id = $2 AND ($3::text IS NULL OR a.subject_id = $3)`;
+  const filter = [agent.organizationId, agent.agentId, agent.subjectId];
+  const [{ rows }, count] = await Promise.all([
+    db.query<Row>(`SELECT a.*, ${RUNNING} FROM automations a ${where} ORDER BY a.id DESC LIMIT $4 OFFSET $5`, [
+      ...filter,
+      page.limit,
+      page.offset,
+    ]),
+    db.query<{ total: number }>(`SELECT count(*) AS total FROM automations a ${where}`, filter),
+  ]);
+  return { automations: rows.map(read), total: count.rows[0]!.total };
+}
+
+/** Writes what a caller may change. A change of schedule begins to count anew; failed starts are forgotten. */
+export async function updateAutomation(
+  tx: Queryable,
+  id: string,
+  fields: AutomationFields & { occurrences: number },
+): Promise<void> {
+  await tx.query(
+    `UPDATE automations SET name = $2, prompt = $3, schedule = $4, anchored_at = $5, skills = $6, repeat = $7,
+       enabled = $8, next_run_at = $9, occurrences = $10, failed_starts = 0, updated_at = now() WHERE id = $1`,
+    [
+      id,
+      fields.name,
+      fields.prompt,
+      fields.schedule,
+      fields.anchoredAt,
+      fields.skills,
+      fields.repeat,
+      fields.enabled,
+      fields.nextRunAt,
+      fields.occurrences,
+    ],
+  );
+}
+
+/** The sessions of its runs stay. False when there is none. */
+export async function deleteAutomation(db: Queryable, subject: Subject, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(`DELETE FROM automations a ${WHERE}`, params(subject, id));
+  return rowCount > 0;
+}

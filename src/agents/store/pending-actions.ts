@@ -1,0 +1,117 @@
+import type { Queryable } from '../../platform/db/db.ts';
+import type { PendingAction } from '../contract/sessions.ts';
+import { encodeJson } from '../../platform/store/json.ts';
+
+/** What a caller answered: to an approval, to a clarification, to a custom tool call. */
+export type AskAnswer =
+  | { result: 'allow' | 'deny'; scope: 'once' | 'session' | 'always' }
+  | { answer: string }
+  | { content: { type: 'text'; text: string }[]; status: 'running' | 'completed' | 'failed' | null; is_error: boolean };
+
+/** Something a turn waits for, or waited for. `id` equals the id of the event that asked. */
+export type Ask = {
+  id: string;
+  turnId: string;
+  type: PendingAction['type'];
+  toolUseId: string;
+  toolName: string;
+  state: 'pending' | 'answered' | 'expired' | 'cancelled';
+  answer: AskAnswer | null;
+  answerEventId: string | null;
+  /** answered by the start of long work, whose final result is still to come */
+  kickoff: boolean;
+  /** the event that holds the final result of long work */
+  finalEventId: string | null;
+  deadline: Date | null;
+};
+
+type AskRow = {
+  id: string;
+  turn_id: string;
+  type: Ask['type'];
+  tool_use_id: string;
+  tool_name: string;
+  state: Ask['state'];
+  answer: AskAnswer | null;
+  answer_event_id: string | null;
+  kickoff: boolean;
+  final_event_id: string | null;
+  deadline: Date | null;
+};
+
+function readAsk(row: AskRow): Ask {
+  return {
+    id: row.id,
+    turnId: row.turn_id,
+    type: row.type,
+    toolUseId: row.tool_use_id,
+    toolName: row.tool_name,
+    state: row.state,
+    answer: row.answer,
+    answerEventId: row.answer_event_id,
+    kickoff: row.kickoff,
+    finalEventId: row.final_event_id,
+    deadline: row.deadline,
+  };
+}
+
+/** All asks of the session that wait, and those of `ids` whatever their state, oldest first. */
+export async function listAsks(db: Queryable, sessionId: string, ids: readonly string[]): Promise<Ask[]> {
+  const { rows } = await db.query<AskRow>(
+    `SELECT * FROM pending_actions WHERE session_id = $1 AND (state = 'pending' OR id = ANY($2::text[]))
+     ORDER BY created_at, id`,
+    [sessionId, ids],
+  );
+  return rows.map(readAsk);
+}
+
+/** All asks of one turn, oldest first. */
+export async function listTurnAsks(db: Queryable, sessionId: string, turnId: string): Promise<Ask[]> {
+  const { rows } = await db.query<AskRow>(
+    'SELECT * FROM pending_actions WHERE session_id = $1 AND turn_id = $2 ORDER BY created_at, id',
+    [sessionId, turnId],
+  );
+  return rows.map(readAsk);
+}
+
+export type AnsweredAsk = { id: string; answer: AskAnswer; eventId: string; kickoff: boolean };
+
+/** Takes answers to asks that wait. The caller holds the row lock of the session. */
+export async function answerAsks(tx: Queryable, sessionId: string, answers: readonly AnsweredAsk[]): Promise<void> {
+  if (answers.length === 0) return;
+  await tx.query(
+    `UPDATE pending_actions p
+     SET state = 'answered', answer = a->'answer', answer_event_id = a->>'eventId', kickoff = (a->>'kickoff')::boolean
+     FROM jsonb_array_elements($2::jsonb) AS a
+     WHERE p.session_id = $1 AND p.id = a->>'id'`,
+    [sessionId, encodeJson(answers)],
+  );
+}
+
+/** Notes which event holds the final result of a custom tool call, so that a second one is not taken. */
+export async function setFinals(
+  tx: Queryable,
+  sessionId: string,
+  finals: readonly { id: string; eventId: string }[],
+): Promise<void> {
+  if (finals.length === 0) return;
+  await tx.query(
+    `UPDATE pending_actions p SET final_event_id = a->>'eventId' FROM jsonb_array_elements($2::jsonb) AS a
+     WHERE p.session_id = $1 AND p.id = a->>'id'`,
+    [sessionId, JSON.stringify(finals)],
+  );
+}
+
+/** Allows tools for this agent and subject from now on. */
+export async function insertStandingApprovals(
+  tx: Queryable,
+  owner: { organizationId: string; agentId: string; subjectId: string },
+  tools: readonly string[],
+): Promise<void> {
+  if (tools.length === 0) return;
+  await tx.query(
+    `INSERT INTO standing_approvals (organization_id, agent_id, subject_id, tool)
+     SELECT $1, $2, $3, tool FROM unnest($4::text[]) AS tool ON CONFLICT DO NOTHING`,
+    [owner.organizationId, owner.agentId, owner.subjectId, tools],
+  );
+}

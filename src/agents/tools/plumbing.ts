@@ -1,0 +1,87 @@
+import stripAnsi from 'strip-ansi';
+import type { SandboxSession } from '../../sandbox/sandbox.ts';
+import { redactSecrets } from './redact.ts';
+import type { ToolOutcome } from './tool.ts';
+
+export const RESULT_CAP = 100_000;
+const STEP_CAP = 200_000;
+const PREVIEW = 1500;
+/** A file for less than this would spare nothing. */
+const SPILL_FROM = 2 * PREVIEW;
+/** It caps itself; spilling what it reads would make the model read that in turn, for ever. */
+const EXEMPT = new Set(['read_file']);
+
+/** Escape sequences inside JSON text are written as `\u001b`, where `strip-ansi` does not see them. */
+function stripAnsiJson(text: string): string {
+  if (!text.includes('\\u001b') && !text.includes('\\u009b')) return text;
+  try {
+    return JSON.stringify(stripDeep(JSON.parse(text)));
+  } catch {
+    return text;
+  }
+}
+
+function stripDeep(value: unknown): unknown {
+  if (typeof value === 'string') return stripAnsi(value);
+  if (Array.isArray(value)) return value.map(stripDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, stripDeep(item)]));
+}
+
+/** What the model may read of any result: no escape sequences, no credentials. */
+export function cleanResult(text: string): string {
+  return redactSecrets(stripAnsiJson(stripAnsi(text)));
+}
+
+/**
+ * The last step of every tool call. A result over 100,000 characters goes to a file of the sandbox; what stays is its
+ * beginning and the path. When the file cannot be written the result is cut instead.
+ */
+export async function finishResult(
+  tool: string,
+  outcome: ToolOutcome,
+  context: { callId: string; sandbox(): Promise<SandboxSession> },
+): Promise<ToolOutcome> {
+  const content = cleanResult(outcome.content);
+  if (content.length <= RESULT_CAP || EXEMPT.has(tool)) return { ...outcome, content };
+  return { ...outcome, content: await persistResult(content, context) };
+}
+
+/** Makes a result fit with those that stand beside it. */
+export type ResultBudget = (
+  outcome: ToolOutcome,
+  context: { callId: string; sandbox(): Promise<SandboxSession> },
+) => Promise<ToolOutcome>;
+
+/**
+ * For the results of one reply, of which `used` characters are there: one that would take them past 200,000 goes to a
+ * file, whatever tool it is of.
+ */
+export function buildResultBudget(used: number): ResultBudget {
+  let total = used;
+  return async (outcome, context) => {
+    const { length } = outcome.content;
+    const spilled = total + length > STEP_CAP && length > SPILL_FROM;
+    total += spilled ? PREVIEW : length;
+    return spilled ? { ...outcome, content: await persistResult(outcome.content, context) } : outcome;
+  };
+}
+
+/** Writes a long result to `.capstan/outputs/<callId>.txt` and returns what takes its place. */
+export async function persistResult(
+  content: string,
+  context: { callId: string; sandbox(): Promise<SandboxSession> },
+): Promise<string> {
+  const path = `.capstan/outputs/${context.callId.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 100)}.txt`;
+  const preview = content.slice(0, PREVIEW);
+  try {
+    const sandbox = await context.sandbox();
+    await sandbox.writeFile(path, Buffer.from(content, 'utf8'));
+    return (
+      `<persisted-output>\nThe result has ${content.length} characters and was saved to ${sandbox.workspace}/${path}. ` +
+      `Read parts of it with read_file.\n\nPreview:\n${preview}\n</persisted-output>`
+    );
+  } catch {
+    return `<persisted-output>\nThe result has ${content.length} characters and could not be saved. Its beginning:\n${preview}\n</persisted-output>`;
+  }
+}

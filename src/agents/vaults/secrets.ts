@@ -1,0 +1,57 @@
+import type { CredentialAuth, CredentialRotation, PublicAuth, TokenEndpointAuth } from '../contract/vaults.ts';
+import type { MasterKeys, Sealed } from '../../platform/master-key.ts';
+import { credentialContext } from '../../platform/store/rewrap.ts';
+
+/** What is sealed of a credential. */
+export type Secrets = { token: string; refreshToken?: string; clientSecret?: string };
+
+/** Parts what callers may see of a credential from what nobody may. */
+export function splitAuth(auth: CredentialAuth): { shown: PublicAuth; secrets: Secrets } {
+  const { mcpServerUrl } = auth;
+  if (auth.type === 'static_bearer') {
+    return { shown: { type: 'static_bearer', mcpServerUrl }, secrets: { token: auth.token } };
+  }
+  const { accessToken: token, refresh } = auth;
+  const grant = { type: 'mcp_oauth', mcpServerUrl, expiresAt: auth.expiresAt ?? null } as const;
+  if (refresh === undefined || refresh === null) return { shown: { ...grant, refresh: null }, secrets: { token } };
+  const { tokenEndpoint, clientId, refreshToken, tokenEndpointAuth } = refresh;
+  const clientSecret = findClientSecret(tokenEndpointAuth);
+  return {
+    shown: { ...grant, refresh: { tokenEndpoint, clientId, tokenEndpointAuth: { type: tokenEndpointAuth.type } } },
+    secrets: { token, refreshToken, ...(clientSecret === undefined ? {} : { clientSecret }) },
+  };
+}
+
+function findClientSecret(auth: TokenEndpointAuth): string | undefined {
+  return auth.type === 'none' ? undefined : auth.clientSecret;
+}
+
+/** The credential after a rotation of the same type. */
+export function rotate(
+  shown: PublicAuth,
+  secrets: Secrets,
+  rotation: CredentialRotation,
+): { shown: PublicAuth; secrets: Secrets } {
+  if (rotation.type === 'static_bearer') return { shown, secrets: { token: rotation.token } };
+  const refreshToken = rotation.refresh?.refreshToken ?? secrets.refreshToken;
+  return {
+    shown:
+      shown.type === 'mcp_oauth' && rotation.expiresAt !== undefined
+        ? { ...shown, expiresAt: rotation.expiresAt }
+        : shown,
+    secrets: {
+      ...secrets,
+      token: rotation.accessToken ?? secrets.token,
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+    },
+  };
+}
+
+export function sealSecrets(keys: MasterKeys, id: string, secrets: Secrets): Sealed {
+  return keys.seal(JSON.stringify(secrets), credentialContext(id));
+}
+
+/** Throws `UnsealError`. */
+export function unsealSecrets(keys: MasterKeys, id: string, sealed: Sealed): Secrets {
+  return JSON.parse(keys.unseal(sealed, credentialContext(id))) as Secrets;
+}

@@ -1,0 +1,31 @@
+import { fileTypeFromBuffer } from 'file-type';
+import { isDocumentType } from '../../platform/documents/formats.ts';
+import type { PageSource } from '../../platform/documents/job.ts';
+
+/** What a body is: a document or a page of this type, or of a type that is not read. */
+export type BodyType =
+  | { kind: 'document'; mimeType: string }
+  | { kind: 'page'; mimeType: PageSource['mimeType']; charset: string | null }
+  | { kind: 'other'; mimeType: string };
+
+/** What begins with these is text, whatever the bytes say of its format. */
+const TEXTUAL = /^text\/|[/+](?:xml|json)$|^application\/(?:rtf|postscript|javascript|x-sh)/;
+const HTML_TYPES = ['text/html', 'application/xhtml+xml'];
+const HTML_HEAD = /^\s*(?:<!--[^]*?-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
+const HEAD = 1024;
+
+/** By the bytes where they are unmistakable, else by what the server declared, else HTML by how it begins. */
+export async function findBodyType(bytes: Uint8Array, contentType: string | null): Promise<BodyType> {
+  const declared = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const charset = /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType ?? '')?.[1] ?? null;
+  const seen = (await fileTypeFromBuffer(bytes).catch(() => undefined))?.mime ?? '';
+  for (const mimeType of [seen, declared]) if (isDocumentType(mimeType)) return { kind: 'document', mimeType };
+  if (seen !== '' && !TEXTUAL.test(seen)) return { kind: 'other', mimeType: seen };
+  if (/[/+]json$/.test(declared)) return { kind: 'page', mimeType: 'application/json', charset };
+  const isHtml = HTML_TYPES.includes(declared) || (declared !== 'text/plain' && looksLikeHtml(bytes));
+  return { kind: 'page', mimeType: isHtml ? 'text/html' : 'text/plain', charset };
+}
+
+function looksLikeHtml(bytes: Uint8Array): boolean {
+  return HTML_HEAD.test(Buffer.from(bytes.subarray(0, HEAD)).toString('latin1'));
+}

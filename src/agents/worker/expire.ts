@@ -1,0 +1,81 @@
+import type { Db, Queryable } from '../../platform/db/db.ts';
+import { buildIdle } from '../loop/tool-calls/settle.ts';
+import { buildResult } from '../loop/tool-calls/call-events.ts';
+import type { OpenStep } from '../log/read.ts';
+import type { EventEnvelope } from '../contract/events.ts';
+import type { JournalEntry, NewEvent } from '../contract/journal.ts';
+import { newId } from '../../platform/ids.ts';
+import { listTurnAsks } from '../store/pending-actions.ts';
+import type { Ask } from '../store/pending-actions.ts';
+import { writeJournal } from '../store/journal.ts';
+import type { Claim, TurnRow } from '../store/leases.ts';
+
+const LATE = JSON.stringify({ error: 'The application did not answer in time. Go on without this result.' });
+
+/**
+ * Answers with an error what has waited past its deadline. Under the row lock, because the caller may answer at the
+ * same moment. `resumed`: nothing waits any longer and the turn goes on. Otherwise the lease is given back, and `awake`
+ * tells whether the session has to be looked at again at once.
+ */
+export async function expireAsks(
+  claim: Claim,
+  db: Db,
+  publish: (envelopes: EventEnvelope[]) => void,
+): Promise<{ resumed: boolean; awake: boolean }> {
+  const { turn } = claim;
+  if (turn === null) return { resumed: true, awake: false };
+  const { appended, resumed } = await db.transaction(async (tx) => {
+    await tx.query('SELECT lease_epoch FROM sessions WHERE id = $1 FOR UPDATE', [claim.sessionId]);
+    const change = await decideExpiry(tx, claim, turn);
+    const [appended] = await writeJournal(tx, [{ sessionId: claim.sessionId, epoch: claim.epoch, ...change }]);
+    return { appended, resumed: change.session?.release === undefined };
+  });
+  if (appended === undefined) return { resumed: false, awake: false };
+  publish(appended.events);
+  return { resumed, awake: appended.awake };
+}
+
+async function decideExpiry(
+  tx: Queryable,
+  claim: Claim,
+  turn: TurnRow,
+): Promise<Omit<JournalEntry, 'sessionId' | 'epoch'>> {
+  const pending = (await listTurnAsks(tx, claim.sessionId, turn.id)).filter((ask) => ask.state === 'pending');
+  // The caller was faster, and the answer has already set the turn going.
+  if (pending.length === 0) return { events: [] };
+  const now = Date.now();
+  const late = pending.filter((ask) => ask.deadline !== null && ask.deadline.getTime() <= now);
+  const rest = pending.filter((ask) => !late.includes(ask));
+  const results = buildResults(late, turn);
+  const closeAsks = { ids: late.map((ask) => ask.id), state: 'expired' as const };
+  if (rest.length === 0) {
+    const running: NewEvent = {
+      id: newId('evt'),
+      turnId: turn.id,
+      status: 'complete',
+      payload: { type: 'session.status_running' },
+      internal: { resume: true },
+    };
+    return { events: [...results, running], closeAsks, session: { status: 'running', wakeAt: 'now' } };
+  }
+  const deadlines = rest.flatMap((ask) => (ask.deadline === null ? [] : [ask.deadline.getTime()]));
+  const stop = { type: 'requires_action' as const, event_ids: rest.map((ask) => ask.id) };
+  return {
+    events: late.length === 0 ? [] : [...results, buildIdle(turn.id, { stop_reason: stop })],
+    closeAsks,
+    session: {
+      status: 'waiting_on_human',
+      wakeAt: deadlines.length === 0 ? null : new Date(Math.min(...deadlines)),
+      release: true,
+    },
+  };
+}
+
+function buildResults(late: readonly Ask[], turn: TurnRow): NewEvent[] {
+  const step = turn.step as OpenStep | null;
+  return late.flatMap((ask): NewEvent[] => {
+    const call = step?.calls.find((candidate) => candidate.useId === ask.toolUseId);
+    if (call === undefined || step === null) return [];
+    return [buildResult({ turnId: turn.id, step: step.number, call }, { content: LATE, isError: true, durationMs: 0 })];
+  });
+}

@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildBlocks, joinBlocks } from '../loop/history/blocks.ts';
+import { askJudge, decideGoal } from '../loop/goal/goal.ts';
+import type { GoalStep, Verdict } from '../loop/goal/goal.ts';
+import { findMark, findPrompt } from '../log/read.ts';
+import { Interrupted, LeaseLost } from '../loop/turn/types.ts';
+import { addCall } from '../loop/turn/usage.ts';
+import { splitUsage } from '../contract/usage.ts';
+import type { Db } from '../../platform/db/db.ts';
+import type { EventEnvelope, UserMessage } from '../contract/events.ts';
+import { readGoalPhrase } from '../contract/goals.ts';
+import type { GoalState } from '../contract/goals.ts';
+import type { JournalEntry, LogEvent, NewEvent } from '../contract/journal.ts';
+import type { Usage } from '../contract/usage.ts';
+import { errorText } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Inference } from '../../inference/model.ts';
+import type { Logger } from '../../platform/log.ts';
+import { isWanted, lockGoal } from '../store/goals.ts';
+import { writeJournal } from '../store/journal.ts';
+import { restSession } from '../store/leases.ts';
+import type { Claim } from '../store/leases.ts';
+
+type GoalDeps = { db: Db; inference: Inference; log: Logger; publish: (envelopes: EventEnvelope[]) => void };
+
+/**
+ * Decides over the goal after a turn, with nothing else to do in the session: asks the judge, and in one write ends the
+ * goal, pauses it or opens the next turn, and gives the lease back. A crash before that write leaves the session to be
+ * looked at again; a prompt that came meanwhile goes first, and its turn is judged in its stead. Answers whether the
+ * session has more to do at once.
+ */
+export async function pursueGoal(
+  claim: Claim,
+  goal: GoalState,
+  events: readonly LogEvent[],
+  deps: GoalDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const turn = readLastTurn(events);
+  const asked = turn && (await judgeUntilWanted(claim, goal, turn, deps, signal));
+  if (asked === undefined) return restSession(deps.db, claim.sessionId, claim.epoch);
+  const { verdict, usageAdd } = asked;
+  const step = decideGoal(goal, verdict);
+  const written = await deps.db.transaction(async (tx) => {
+    const now = await lockGoal(tx, claim.sessionId, claim.epoch);
+    if (now === undefined) throw new LeaseLost('Claimed elsewhere.');
+    const isOwn = now.goal?.status === 'active' && now.goal.revision === goal.revision;
+    // The call was made and counts, whether its verdict still matters or not.
+    const { session, ...change } = isOwn ? buildChange(step, now.isFree) : { events: [] };
+    const wake = session?.wakeAt === undefined && now.isFree ? { wakeAt: null } : {};
+    const entry = { sessionId: claim.sessionId, epoch: claim.epoch, ...change };
+    const [appended] = await writeJournal(tx, [
+      { ...entry, session: { ...wake, ...session, usageAdd, release: true } },
+    ]);
+    return appended;
+  });
+  if (written === undefined) throw new LeaseLost('Claimed elsewhere.');
+  deps.publish(written.events);
+  return written.awake;
+}
+
+type Judged = { verdict: Verdict; usageAdd: Usage };
+
+const LOOK_MS = 250;
+
+/** A prompt that comes in does not wait for the judge: then there is no verdict, and a later turn gets one. */
+async function judgeUntilWanted(
+  claim: Claim,
+  goal: GoalState,
+  turn: LastTurn,
+  deps: GoalDeps,
+  signal: AbortSignal,
+): Promise<Judged | undefined> {
+  const wanted = new AbortController();
+  const over = new AbortController();
+  const look = async () => {
+    while (!over.signal.aborted) {
+      await sleep(LOOK_MS, undefined, { signal: over.signal });
+      if (await isWanted(deps.db, claim.sessionId)) return wanted.abort(new Wanted());
+    }
+  };
+  // Without the look the prompt waits for the judge's timeout at most.
+  const looking = look().catch(() => undefined);
+  try {
+    return await judge(claim, goal, turn, deps, AbortSignal.any([signal, wanted.signal]));
+  } catch (error) {
+    // A turn that somebody has begun and stopped already comes first as well.
+    if (error instanceof Wanted || error instanceof Interrupted) return undefined;
+    throw error;
+  } finally {
+    over.abort();
+    await looking;
+  }
+}
+
+class Wanted extends Error {
+  override readonly name = 'Wanted';
+}
+
+async function judge(
+  claim: Claim,
+  goal: GoalState,
+  turn: LastTurn,
+  deps: GoalDeps,
+  signal: AbortSignal,
+): Promise<Judged> {
+  if (turn.failure !== undefined) return { verdict: { kind: 'broken', reason: turn.failure }, usageAdd: {} };
+  // Who said nothing has not said that the goal is reached.
+  if (turn.reply.trim() === '') return { verdict: { kind: 'continue', reason: '' }, usageAdd: {} };
+  const { modelName } = claim.version;
+  const question = { objective: goal.objective, reply: turn.reply, model: modelName };
+  const { verdict, used, error } = await askJudge(question, deps.inference, signal);
+  if (error !== undefined) deps.log.warn({ error: errorText(error) }, 'the judge of a goal could not be asked');
+  const model = deps.inference.findModel(used?.model ?? modelName) ?? deps.inference.findModel(modelName);
+  const usageAdd = used === undefined || model === undefined ? {} : splitUsage(addCall({}, used.usage, model)).usageAdd;
+  return { verdict, usageAdd };
+}
+
+/** Without a place for the next turn only the count changes: whoever is in front will be judged. */
+function buildChange(step: GoalStep, isFree: boolean): Pick<JournalEntry, 'events' | 'session' | 'turn'> {
+  if (!isFree) return { events: [], session: { goal: { ...step.goal, status: 'active' } } };
+  if (!step.continues) return { events: buildStatement(step.say ?? ''), session: { goal: step.goal } };
+  const turnId = newId('trn');
+  const { objective, reason } = step.goal;
+  return {
+    events: [
+      {
+        id: newId('evt'),
+        turnId,
+        status: 'complete',
+        payload: { type: 'session.status_running' },
+        internal: { prompt: { kind: 'goal', objective, reason, eventId: null } },
+      },
+    ],
+    session: { goal: step.goal, status: 'running', liveTurn: turnId, wakeAt: 'now', clearInterrupt: true },
+    turn: { id: turnId, state: 'running' },
+  };
+}
+
+/** Said by the service, not by the model: it belongs to no turn, and the model does not read it. */
+function buildStatement(text: string): NewEvent[] {
+  const id = newId('evt');
+  const message = { type: 'agent.message', id, delta: false, content: buildBlocks(text) };
+  const idle = { type: 'session.status_idle', stop_reason: { type: 'end_turn' } };
+  return [
+    { id, turnId: null, status: 'complete', payload: message },
+    { id: newId('evt'), turnId: null, status: 'complete', payload: idle },
+  ];
+}
+
+type LastTurn = { reply: string; failure: string | undefined };
+
+/** How the latest turn ended and what it said last; undefined when there was none, or it still runs. */
+function readLastTurn(events: readonly LogEvent[]): LastTurn | undefined {
+  const start = events.findLast((event) => event.type === 'session.status_running' && findPrompt(event) !== undefined);
+  if (start === undefined) return undefined;
+  const own = events.filter((event) => event.turnId === start.turnId);
+  const end = own.findLast((event) => event.type === 'session.status_idle');
+  if (end === undefined) return undefined;
+  const said = own.filter((event) => event.type === 'agent.message' && findMark(event) !== undefined);
+  const last = findMark(said.at(-1) ?? end)?.step;
+  const reply = said
+    .filter((event) => findMark(event)?.step === last)
+    .map((event) => joinBlocks((event.payload as { content?: { text: string }[] }).content ?? []))
+    .join('\n');
+  const stop = end.payload['stop_reason'] as { type: string; message?: string };
+  return { reply, failure: stop.type === 'error' ? (stop.message ?? '') : undefined };
+}
+
+/** Whether the goal may be active when this turn ends: it is, or a caller has spoken of it meanwhile. */
+export function mayHaveGoal(claim: Claim, events: readonly LogEvent[]): boolean {
+  if (claim.goal?.status === 'active') return true;
+  return events.some(
+    (event) => event.sequence > claim.lastSequence && event.type === 'user.message' && isPhrase(event),
+  );
+}
+
+function isPhrase(event: LogEvent): boolean {
+  return readGoalPhrase(event.payload as UserMessage) !== undefined;
+}

@@ -1,0 +1,38 @@
+import { findToolsetPolicy } from '../loop/tool-calls/policy.ts';
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
+import type { Db } from '../../platform/db/db.ts';
+import type { LogEvent } from '../contract/journal.ts';
+import type { ToolConfig } from '../contract/tools.ts';
+import type { ToolsetName } from '../contract/toolsets.ts';
+import { errorText } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/log.ts';
+import { findSession } from '../store/sessions.ts';
+import type { Claim } from '../store/leases.ts';
+
+/** Their tools work in the sandbox with nearly every call; others touch it now and then at most. */
+const WORKING: readonly ToolsetName[] = ['terminal', 'file', 'code_execution'];
+
+/** The first turn of a session with tools that work in the sandbox. Later on it is the call that brings it back. */
+export function needsSandbox(events: readonly LogEvent[], tools: readonly ToolConfig[]): boolean {
+  if (events.filter(({ type }) => type === 'session.status_running').length > 1) return false;
+  return WORKING.some((toolset) => {
+    const { enabled, policy } = findToolsetPolicy(tools, toolset);
+    return enabled && policy !== 'always_deny';
+  });
+}
+
+/** Has the sandbox started beside the model's first call. The turn does not wait for it, nor for its failure. */
+export function startSandbox(
+  claim: Claim,
+  { db, sandboxes, log }: { db: Db; sandboxes: Sandboxes; log: Logger },
+): void {
+  const { organizationId, agentId, subjectId, sessionId } = claim;
+  const target = { organizationId, agentId, subjectId, sessionId };
+  const start = async (): Promise<void> => {
+    await sandboxes.prepare(target);
+    // The turn may have ended and the session been deleted meanwhile: then nobody else takes away what was made.
+    const session = await findSession(db, organizationId, sessionId);
+    if (session === undefined || session.status === 'archived') await sandboxes.remove(target);
+  };
+  start().catch((error: unknown) => log.warn({ error: errorText(error) }, 'the sandbox starts with its first call'));
+}

@@ -1,0 +1,168 @@
+import type { Sandboxes } from '../../sandbox/sandbox.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
+import { publishEvents, sendDelta } from '../channels.ts';
+import type { Objects } from '../../platform/objects/objects.ts';
+import type { Db } from '../../platform/db/db.ts';
+import { runTurn } from '../loop/turn/turn.ts';
+import { findForgottenSteers } from '../loop/history/build.ts';
+import type { OpenStep } from '../log/read.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { Turn, TurnDeps } from '../loop/turn/types.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { EventEnvelope } from '../contract/events.ts';
+import { errorText } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Inference } from '../../inference/model.ts';
+import type { Mcp } from '../mcp/mcp.ts';
+import type { Vaults } from '../vaults/resolve.ts';
+import type { Logger } from '../../platform/log.ts';
+import { listTurnAsks } from '../store/pending-actions.ts';
+import { listInbox } from '../store/inbox.ts';
+import { readPermissions, restSession } from '../store/leases.ts';
+import type { Claim } from '../store/leases.ts';
+import type { Web } from '../web/web.ts';
+import { buildAttachmentPort } from './attachments.ts';
+import { expireAsks } from './expire.ts';
+import { mayHaveGoal, pursueGoal } from './goal.ts';
+import { buildMcpPort } from './mcp.ts';
+import { openJournal } from './journal.ts';
+import type { SessionJournal } from './journal.ts';
+import type { Appender } from './appender.ts';
+import { enqueueSteer } from './enqueue.ts';
+import { needsSandbox, startSandbox } from './prepare.ts';
+import { readPromptNotes } from './snapshot.ts';
+import { startTitle } from './title.ts';
+import { buildToolPorts } from './tool-ports.ts';
+
+export type WorkerDeps = {
+  db: Db;
+  bus: Bus;
+  objects: Objects;
+  sandboxes: Sandboxes;
+  inference: Inference;
+  tools: ReadonlyMap<string, Tool>;
+  mcp: Mcp;
+  egress: Egress;
+  web: Web;
+  /** looks at images where a session's own model cannot */
+  visionModel?: string;
+  vaults: Vaults;
+  appender: Appender;
+  log: Logger;
+  limits: TurnDeps['limits'];
+};
+
+/**
+ * Does what a claimed session needs: expires asks, acts on an interrupt, opens the next turn from the inbox, runs the
+ * turn. The last write gives the lease back. Answers whether the session has more to do at once.
+ */
+export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSignal): Promise<boolean> {
+  const log = deps.log.child({ sessionId: claim.sessionId });
+  const publish = (envelopes: EventEnvelope[]) => publishEvents(deps.bus, log, claim.organizationId, envelopes);
+  if (claim.turn !== null && claim.status === 'waiting_on_human' && claim.interrupt === null) {
+    const expired = await expireAsks(claim, deps.db, publish);
+    if (!expired.resumed) return expired.awake;
+  }
+  const journal = await openJournal(claim, { db: deps.db, appender: deps.appender, publish });
+  const turn = claim.turn === null ? await openNextTurn(claim, journal, deps) : readTurn(claim.turn, claim);
+  if (turn === undefined) {
+    if (claim.goal?.status !== 'active') return restSession(deps.db, claim.sessionId, claim.epoch);
+    return pursueGoal(claim, claim.goal, journal.events, { ...deps, log, publish }, signal);
+  }
+  const isNew = turn.steps === 0 && turn.step === null;
+  if (isNew && needsSandbox(journal.events, findToolConfigs(claim))) startSandbox(claim, { ...deps, log });
+  const end = await runTurn(
+    turn,
+    buildTurnDeps(claim, await readPromptNotes(claim, deps.db), journal, deps, signal, log),
+  );
+  if (end === 'waiting') return journal.awake;
+  startTitle(claim, turn, journal, { ...deps, log, publish });
+  return journal.awake;
+}
+
+function readTurn(row: NonNullable<Claim['turn']>, claim: Claim): Turn {
+  return {
+    id: row.id,
+    startedAt: row.startedAt,
+    steps: row.steps,
+    step: row.step as OpenStep | null,
+    usage: row.usage ?? {},
+    unwritten: [],
+    taken: [],
+    toolState: claim.toolState,
+  };
+}
+
+/** Takes the oldest opener out of the inbox, or what came too late for the last turn. */
+async function openNextTurn(claim: Claim, journal: SessionJournal, deps: WorkerDeps): Promise<Turn | undefined> {
+  let [next] = await listInbox(deps.db, claim.sessionId, 1);
+  if (next === undefined) {
+    const late = findForgottenSteers(journal.events);
+    if (late !== undefined && (await enqueueSteer(deps.db, claim.sessionId, late))) {
+      [next] = await listInbox(deps.db, claim.sessionId, 1);
+    }
+  }
+  if (next === undefined) return undefined;
+  const turn = readTurn({ id: newId('trn'), steps: 0, step: null, usage: null, startedAt: new Date() }, claim);
+  const prompt = journal.events.find((event) => event.id === next.prompt.eventId);
+  await journal.append({
+    events: [
+      {
+        id: newId('evt'),
+        turnId: turn.id,
+        status: 'complete',
+        payload: { type: 'session.status_running' },
+        internal: { prompt: next.prompt },
+      },
+    ],
+    session: { status: 'running', liveTurn: turn.id, clearInterrupt: true },
+    turn: { id: turn.id, state: 'running' },
+    ...(prompt === undefined ? {} : { inbound: { sequences: [prompt.sequence], turnId: turn.id, status: 'received' } }),
+    taken: [next.position],
+  });
+  return turn;
+}
+
+/** Those of the role, or of the version. */
+function findToolConfigs({ version, role }: Claim): Claim['version']['tools'] {
+  return (version.roles.find(({ name }) => name === role) ?? version).tools;
+}
+
+function buildTurnDeps(
+  claim: Claim,
+  promptNotes: string[],
+  journal: SessionJournal,
+  deps: WorkerDeps,
+  signal: AbortSignal,
+  log: Logger,
+): TurnDeps {
+  const { sessionId: id, organizationId, agentId, subjectId, version } = claim;
+  const { modelName, systemPrompt } = version;
+  const toolConfigs = findToolConfigs(claim);
+  return {
+    session: { id, organizationId, agentId, subjectId, modelName, systemPrompt, promptNotes, toolConfigs },
+    journal,
+    inference: deps.inference,
+    ...(deps.visionModel === undefined ? {} : { visionModel: deps.visionModel }),
+    tools: deps.tools,
+    mcp: buildMcpPort(claim, toolConfigs, deps),
+    ports: buildToolPorts(claim, deps),
+    attachments: buildAttachmentPort(id, deps.objects, () => deps.inference.findModel(modelName)),
+    readPermissions: () => readPermissions(deps.db, id),
+    readAsks: (turnId) => listTurnAsks(deps.db, id, turnId),
+    openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),
+    mayHaveGoal: () => mayHaveGoal(claim, journal.events),
+    sendLive: (frame, turnId) =>
+      sendDelta(deps.bus, organizationId, {
+        ...frame,
+        sessionId: id,
+        sequence: journal.lastSequence,
+        turnId,
+        processedAt: null,
+        createdAt: new Date().toISOString(),
+      }),
+    signal,
+    limits: deps.limits,
+    report: (error, what) => log.warn({ error: errorText(error) }, what),
+  };
+}

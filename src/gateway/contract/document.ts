@@ -1,0 +1,264 @@
+import { z } from 'zod';
+import { ModelPrice } from '../../inference/config.ts';
+import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from './chat.ts';
+import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount } from './messages.ts';
+
+type Json = Record<string, unknown>;
+
+export const InferenceError = z
+  .object({
+    error: z.object({ message: z.string(), code: z.string(), type: z.string(), param: z.string().nullable() }),
+  })
+  .meta({ id: 'InferenceError' });
+
+export const Model = z
+  .object({
+    id: z.string(),
+    object: z.literal('model'),
+    created: z.int(),
+    owned_by: z.string(),
+    type: z.literal('model'),
+    display_name: z.string(),
+    created_at: z.string(),
+    context_window: z.int(),
+    max_output_tokens: z.int().nullable(),
+    price: ModelPrice.nullable(),
+    modalities: z.object({ input: z.array(z.string()), output: z.array(z.string()) }),
+  })
+  .meta({ id: 'Model' });
+
+export const ModelList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(Model),
+    has_more: z.literal(false),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+  })
+  .meta({ id: 'ModelList' });
+
+export const ModelUsageList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(
+      z
+        .object({
+          model: z.string().nullable(),
+          keyId: z.string().nullable(),
+          day: z.string().nullable(),
+          requests: z.int(),
+          inputTokens: z.int(),
+          cachedInputTokens: z.int(),
+          outputTokens: z.int(),
+          reasoningTokens: z.int(),
+          costUsd: z.number(),
+        })
+        .loose(),
+    ),
+  })
+  .meta({ id: 'ModelUsageList' });
+
+const Root = z.object({ name: z.string(), version: z.string() });
+const Health = z.object({ status: z.literal('ok') });
+
+type Operation = {
+  id: string;
+  method: 'get' | 'post';
+  path: string;
+  tag: string;
+  summary: string;
+  body?: z.ZodType;
+  answer: z.ZodType;
+  streams?: true;
+  error?: z.ZodType;
+  open?: true;
+  parameters?: Json[];
+};
+
+const version = (name: string): Json => ({
+  name,
+  in: 'header',
+  required: false,
+  description: 'version of the messages format; may be left out',
+  schema: { type: 'string', enum: ['2023-06-01', '2026-10-21'] },
+});
+const VERSIONS = [version('provider-version'), version('anthropic-version')];
+const MODEL = { name: 'model', in: 'path', required: true, schema: { type: 'string' } };
+const query = (name: string, schema: Json): Json => ({ name, in: 'query', required: false, schema });
+
+/** Every operation of the inference gateway. */
+export const INFERENCE_OPERATIONS: readonly Operation[] = [
+  {
+    id: 'createChatCompletion',
+    method: 'post',
+    path: '/v1/chat/completions',
+    tag: 'Text',
+    summary: 'Create a chat completion',
+    body: ChatRequest,
+    answer: ChatCompletion,
+    streams: true,
+  },
+  {
+    id: 'createResponse',
+    method: 'post',
+    path: '/v1/responses',
+    tag: 'Text',
+    summary: 'Create a response',
+    body: ResponsesRequest,
+    answer: ResponseResource,
+    streams: true,
+  },
+  {
+    id: 'createMessage',
+    method: 'post',
+    path: '/v1/messages',
+    tag: 'Text',
+    summary: 'Create a message',
+    body: MessagesRequest,
+    answer: Message,
+    streams: true,
+    error: MessagesError,
+    parameters: VERSIONS,
+  },
+  {
+    id: 'countTokens',
+    method: 'post',
+    path: '/v1/messages/count_tokens',
+    tag: 'Text',
+    summary: 'Count the input tokens of a message',
+    body: CountTokensRequest,
+    answer: TokenCount,
+    error: MessagesError,
+    parameters: VERSIONS,
+  },
+  { id: 'listModels', method: 'get', path: '/v1/models', tag: 'Models', summary: 'List the models', answer: ModelList },
+  {
+    id: 'getModel',
+    method: 'get',
+    path: '/v1/models/{model}',
+    tag: 'Models',
+    summary: 'Get one model',
+    answer: Model,
+    parameters: [MODEL],
+  },
+  {
+    id: 'listModelsUnprefixed',
+    method: 'get',
+    path: '/models',
+    tag: 'Models',
+    summary: 'List the models',
+    answer: ModelList,
+  },
+  {
+    id: 'getModelUnprefixed',
+    method: 'get',
+    path: '/models/{model}',
+    tag: 'Models',
+    summary: 'Get one model',
+    answer: Model,
+    parameters: [MODEL],
+  },
+  {
+    id: 'listModelUsage',
+    method: 'get',
+    path: '/v1/usage',
+    tag: 'Usage',
+    summary: 'Report what the organization has used',
+    answer: ModelUsageList,
+    parameters: [
+      query('from', { type: 'string', format: 'date' }),
+      query('to', { type: 'string', format: 'date' }),
+      query('groupBy', { type: 'string', description: 'one or more of model, key, day, separated by commas' }),
+    ],
+  },
+  { id: 'getRoot', method: 'get', path: '/', tag: 'Service', summary: 'Name and version', answer: Root, open: true },
+  {
+    id: 'getHealth',
+    method: 'get',
+    path: '/health',
+    tag: 'Service',
+    summary: 'Health check',
+    answer: Health,
+    open: true,
+  },
+];
+
+const ERRORS: Record<number, string> = {
+  400: '`invalid_request`, `unsupported_field`, `context_length_exceeded` or `upstream_authentication_failed`',
+  401: '`invalid_api_key`',
+  403: '`forbidden`',
+  404: '`model_not_found`',
+  413: '`request_too_large`',
+  429: '`rate_limit_exceeded`',
+  502: '`upstream_error`',
+  503: '`upstream_unavailable`',
+  504: '`upstream_timeout`',
+};
+
+function describe(schema: z.ZodType, components: Map<string, Json>): Json {
+  const { $schema: _dialect, $defs = {}, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  const text = (value: unknown) =>
+    JSON.parse(JSON.stringify(value).replaceAll('#/$defs/', '#/components/schemas/')) as Json;
+  for (const [name, definition] of Object.entries($defs)) {
+    const { id: _id, ...own } = text(definition);
+    components.set(name, own);
+  }
+  const { id, ...own } = text(rest);
+  if (typeof id !== 'string') return own;
+  components.set(id, own);
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function buildOperation(operation: Operation, components: Map<string, Json>): Json {
+  const { id, tag, summary, body, answer, streams, error = InferenceError, open, parameters } = operation;
+  const json = (schema: z.ZodType) => ({ 'application/json': { schema: describe(schema, components) } });
+  const failures =
+    open === true ? [] : Object.entries(ERRORS).filter(([status]) => body !== undefined || Number(status) < 429);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(open === true ? { security: [] } : { description: 'Needs a key with the scope `inference`.' }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
+    responses: {
+      200: {
+        description: summary,
+        content: {
+          ...json(answer),
+          ...(streams === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+        },
+      },
+      ...Object.fromEntries(failures.map(([status, description]) => [status, { description, content: json(error) }])),
+    },
+  };
+}
+
+/** The OpenAPI 3.1 document of the inference gateway. */
+export function buildInferenceDocument(): Json {
+  const components = new Map<string, Json>();
+  const paths: Record<string, Json> = {};
+  for (const operation of INFERENCE_OPERATIONS) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: buildOperation(operation, components) };
+  }
+  const names = [...components.keys()].sort();
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Capstan inference gateway',
+      version: '0.1.0',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    tags: [...new Set(INFERENCE_OPERATIONS.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(names.map((name) => [name, components.get(name)])),
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { Example } from '../../platform/contract/examples/example.ts';
+import { LATER, TIME } from '../../platform/contract/examples/example.ts';
+import { LOGIN_ERROR_STATUS, publicLoginCode } from './errors.ts';
+import type { LoginErrorBody, LoginErrorCode } from './errors.ts';
+
+const MESSAGES: Record<LoginErrorCode, string> = {
+  validation_error: 'cred.password: is required',
+  unsafe_domain: 'domain: leads to an address that is not on the public internet.',
+  unauthorized: 'The API key is missing, invalid or revoked.',
+  forbidden: 'The API key lacks the scope login.',
+  not_found: 'No such credential.',
+  method_not_allowed: 'The path has no such method.',
+  conflict: 'The request contradicts another one.',
+  verification_required: 'The site asks for a code.',
+  account_exists: 'The site says that the account exists already.',
+  challenge_expired: 'The challenge is over: begin the login again.',
+  payload_too_large: 'The request body must be at most 65536 bytes.',
+  invalid_credentials: 'The site refused the credentials.',
+  invalid_code: 'The site refused the code.',
+  login_form_not_found: 'No form to sign in with was found.',
+  ambiguous_form: 'Several forms are equally likely to be the one to sign in with.',
+  captcha_required: 'The site asks for a check that only a person can pass.',
+  account_locked: 'The site says that the account is locked or not usable yet.',
+  signup_rejected: 'The site refused the registration.',
+  rate_limited: 'Too many failed attempts for this account; wait before the next one.',
+  server_error: 'The request failed unexpectedly.',
+  method_not_available: 'The method otp_sms is not available here.',
+  site_unreachable: 'The site could not be reached.',
+  capacity: 'All browsers are busy.',
+  unavailable: 'The database cannot be reached.',
+  login_timeout: 'The login took too long.',
+};
+
+const CHALLENGE_ID = 'chl_01kg9ej2m3n4p5q6r7s8t9v0wa';
+const CREDENTIAL_ID = 'crd_01kg9ej2m3n4p5q6r7s8t9v0wb';
+const REQUEST_ID = 'req_01kg9ej2m3n4p5q6r7s8t9v0wc';
+
+const DETAILS: Partial<Record<LoginErrorCode, Record<string, unknown>>> = {
+  verification_required: { challengeId: CHALLENGE_ID, kind: 'otp_email', hint: 'a•••@example.com', expiresAt: LATER },
+  login_form_not_found: { reason: 'no_form', page: 'none' },
+  invalid_credentials: { reason: 'wrong_credentials' },
+};
+
+/** A body for each of the codes that have this status, by its public code. */
+export function listLoginErrorExamples(
+  codes: Iterable<LoginErrorCode>,
+  status: number,
+): Record<string, { value: LoginErrorBody }> {
+  const ofStatus = [...codes].filter((code) => LOGIN_ERROR_STATUS[code] === status);
+  return Object.fromEntries(
+    ofStatus.map((code) => {
+      const details = DETAILS[code];
+      const value = { error: publicLoginCode(code), message: MESSAGES[code], requestId: REQUEST_ID };
+      return [publicLoginCode(code), { value: { ...value, ...(details === undefined ? {} : { details }) } }];
+    }),
+  );
+}
+
+const cookies = [
+  {
+    name: 'sid',
+    value: '4f0c…',
+    domain: 'app.example.com',
+    path: '/',
+    expires: -1,
+    httpOnly: true,
+    secure: true,
+    sameSite: 'Lax',
+  },
+];
+const session = { cookies, origins: ['https://app.example.com'], storageState: { cookies, origins: [] } };
+const stored = { ...session, credentialId: CREDENTIAL_ID, expiresAt: LATER };
+
+export const LOGIN_EXAMPLES: Readonly<Record<string, Example>> = {
+  login: {
+    body: {
+      domain: 'https://app.example.com/login',
+      loginMethod: 'password',
+      cred: { username: 'ada@example.com', password: 'correct horse' },
+    },
+    answers: { 200: session },
+  },
+  signup: {
+    body: {
+      domain: 'https://app.example.com/register',
+      signup_method: 'email',
+      cred: { email: 'ada@example.com' },
+    },
+    answers: { 201: stored },
+  },
+  refresh: { body: { credentialId: CREDENTIAL_ID }, answers: { 200: stored } },
+  answerChallenge: { body: { code: '492039' }, answers: { 200: session, 201: stored } },
+  listStoredCredentials: {
+    answers: {
+      200: {
+        data: [
+          {
+            credentialId: CREDENTIAL_ID,
+            domain: 'https://app.example.com/register',
+            username: 'ada@example.com',
+            collectionId: null,
+            method: 'email',
+            createdAt: TIME,
+            expiresAt: LATER,
+          },
+        ],
+      },
+    },
+  },
+  deleteStoredCredential: {
+    answers: { 200: { object: 'credential.deleted', credentialId: CREDENTIAL_ID, deleted: true } },
+  },
+};

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { buildOpenApi } from '../../platform/contract/openapi.ts';
+import type { ErrorCatalogue } from '../../platform/contract/openapi.ts';
+import { defineRoute } from '../../platform/contract/route.ts';
+import type { Route } from '../../platform/contract/route.ts';
+import { LOGIN_ERROR_STATUS, LoginErrorBody, publicLoginCode } from './errors.ts';
+import type { LoginErrorCode } from './errors.ts';
+import { LOGIN_EXAMPLES, listLoginErrorExamples } from './examples.ts';
+import {
+  ChallengeAnswer,
+  LoginRequest,
+  RefreshRequest,
+  SignupRequest,
+  SiteSession,
+  StoredCredential,
+} from './shapes.ts';
+
+const BODY_LIMIT = 64 * 1024;
+const login = { tag: 'Website login', scope: 'login', bodyLimit: BODY_LIMIT } as const;
+
+const OF_SITES: readonly LoginErrorCode[] = [
+  'unsafe_domain',
+  'verification_required',
+  'invalid_credentials',
+  'invalid_code',
+  'login_form_not_found',
+  'ambiguous_form',
+  'captcha_required',
+  'account_locked',
+  'site_unreachable',
+  'capacity',
+  'login_timeout',
+];
+
+export const loginRoutes = {
+  login: defineRoute({
+    ...login,
+    id: 'login',
+    method: 'POST',
+    path: '/api/login',
+    summary: 'Sign in to a website and get the session; the header x-session-cache says where it came from',
+    body: LoginRequest,
+    responses: { 200: SiteSession },
+    errors: [...OF_SITES, 'method_not_available'],
+  }),
+  signup: defineRoute({
+    ...login,
+    id: 'signup',
+    method: 'POST',
+    path: '/api/signup',
+    summary: 'Make an account on a website and keep its credentials',
+    body: SignupRequest,
+    responses: { 201: SiteSession },
+    errors: [...OF_SITES, 'account_exists', 'signup_rejected', 'method_not_available'],
+  }),
+  refresh: defineRoute({
+    ...login,
+    id: 'refresh',
+    method: 'POST',
+    path: '/api/refresh',
+    summary: 'The session of a stored credential: the last one while it is good, else a new one',
+    body: RefreshRequest,
+    responses: { 200: SiteSession },
+    errors: [...OF_SITES, 'not_found'],
+  }),
+  answerChallenge: defineRoute({
+    ...login,
+    id: 'answerChallenge',
+    method: 'POST',
+    path: '/api/challenges/{challengeId}',
+    summary: 'Give the code or link that a login or signup waits for; answers as that call would have',
+    params: z.object({ challengeId: z.string().min(1).max(256) }),
+    body: ChallengeAnswer,
+    responses: { 200: SiteSession, 201: SiteSession },
+    errors: [...OF_SITES, 'account_exists', 'signup_rejected', 'not_found', 'challenge_expired'],
+  }),
+  listCredentials: defineRoute({
+    ...login,
+    id: 'listStoredCredentials',
+    method: 'GET',
+    path: '/api/credentials',
+    summary: 'Stored credentials, newest first, without their secrets',
+    responses: { 200: z.object({ data: z.array(StoredCredential) }) },
+    errors: [],
+  }),
+  deleteCredential: defineRoute({
+    ...login,
+    id: 'deleteStoredCredential',
+    method: 'DELETE',
+    path: '/api/credentials/{credentialId}',
+    summary: 'Forget a stored credential and its session',
+    params: z.object({ credentialId: z.string().min(1).max(256) }),
+    responses: {
+      200: z.object({ object: z.literal('credential.deleted'), credentialId: z.string(), deleted: z.literal(true) }),
+    },
+    errors: ['not_found'],
+  }),
+};
+
+const LOGIN_ERRORS: ErrorCatalogue<LoginErrorCode> = {
+  status: LOGIN_ERROR_STATUS,
+  common: ['validation_error', 'unauthorized', 'forbidden', 'rate_limited', 'server_error', 'unavailable'],
+  publicCode: publicLoginCode,
+  body: LoginErrorBody,
+  listExamples: listLoginErrorExamples,
+};
+
+/** The OpenAPI 3.1 document of the website login. */
+export function buildLoginDocument(): Record<string, unknown> {
+  return buildOpenApi({
+    title: 'Capstan website login',
+    version: '1.0.0',
+    routes: Object.values(loginRoutes) satisfies readonly Route<LoginErrorCode>[],
+    examples: LOGIN_EXAMPLES,
+    errors: LOGIN_ERRORS,
+  });
+}

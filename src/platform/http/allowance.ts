@@ -1,0 +1,55 @@
+import { LimitsUnavailable } from '../limits/limits.ts';
+import type { Allowance, Limits } from '../limits/limits.ts';
+import type { ErrorBody } from '../contract/errors.ts';
+import { errors } from '../errors.ts';
+
+type RateLimit = NonNullable<ErrorBody['rateLimit']>;
+
+/** Every allowance counts in fixed windows of this length. */
+export const PERIOD_MS = 60_000;
+
+/** The key of one subject's window under one agent. */
+export function subjectKey(
+  resource: 'conversations' | 'messages',
+  subject: { organizationId: string; agentId: string; subjectId: string },
+): string {
+  return `${resource}:${subject.organizationId}:${subject.agentId}:${subject.subjectId}`;
+}
+
+function describe(resource: RateLimit['resource'], allowance: Allowance): RateLimit {
+  return {
+    resource,
+    limit: allowance.limit,
+    remaining: allowance.remaining,
+    periodSeconds: PERIOD_MS / 1000,
+    resetAfterSeconds: Math.max(1, Math.ceil(allowance.resetMs / 1000)),
+  };
+}
+
+export function rateLimitHeaders(rateLimit: RateLimit): Record<string, string> {
+  return {
+    'ratelimit-limit': String(rateLimit.limit),
+    'ratelimit-remaining': String(rateLimit.remaining),
+    'ratelimit-reset': String(rateLimit.resetAfterSeconds),
+  };
+}
+
+/**
+ * Takes points of an allowance and returns it for the headers of the answer. Throws `rate_limited` when there are too
+ * few, and `unavailable` when they cannot be counted.
+ */
+export async function takeAllowance(
+  limits: Limits,
+  resource: RateLimit['resource'],
+  key: string,
+  points: number,
+  limit: number,
+): Promise<RateLimit> {
+  const allowance = await limits.take(key, points, limit, PERIOD_MS).catch((error: unknown) => {
+    if (error instanceof LimitsUnavailable) throw errors.unavailable('The allowance cannot be verified.', error);
+    throw error;
+  });
+  const rateLimit = describe(resource, allowance);
+  if (!allowance.allowed) throw errors.rateLimited(rateLimit);
+  return rateLimit;
+}

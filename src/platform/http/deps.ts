@@ -1,0 +1,45 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { Bus } from '../bus/bus.ts';
+import type { Db } from '../db/db.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Scope } from '../contract/keys.ts';
+import type { Logger } from '../log.ts';
+import type { HttpMetrics } from './metrics.ts';
+
+/** What any HTTP surface is given from outside. */
+export type HttpPorts = {
+  db: Db;
+  bus: Bus;
+  limits: Limits;
+  log: Logger;
+  /** what `/readyz` asks beside these, by name */
+  backends?: Record<string, { ping(): Promise<void> }>;
+  /** shared by the roles of one process; absent: the server's own, with the default metrics */
+  registry?: Registry;
+};
+
+/** Whose key a request carries. */
+export type Caller = {
+  organizationId: string;
+  organization: string;
+  keyId: string;
+  scopes: readonly Scope[];
+};
+
+/** Throws `unauthorized`, `rate_limited` or `unavailable`; sets the rate-limit headers on the reply. */
+export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>;
+
+/** What the server gives to every surface on it. */
+export type HttpDeps = {
+  authenticate: Authenticate;
+  metrics: HttpMetrics;
+  /** aborted when the server begins to close: whoever holds a stream open ends it then */
+  closing: AbortSignal;
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | undefined;
+  }
+}

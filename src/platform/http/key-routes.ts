@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import { sendKeysChanged } from '../bus/key-changes.ts';
+import { buildList } from '../contract/common.ts';
+import { keyRoutes } from '../contract/key-routes.ts';
+import { errors } from '../errors.ts';
+import { BOOTSTRAP_ORGANIZATION, createKey, listKeys, revokeKey } from '../store/keys.ts';
+import type { Caller, HttpDeps, HttpPorts } from './deps.ts';
+import { registerRoute } from './route.ts';
+
+/** The one organization whose keys the caller manages, or null for all of them. */
+function findManaged(caller: Caller): string | null {
+  return caller.organization === BOOTSTRAP_ORGANIZATION ? null : caller.organizationId;
+}
+
+export function registerKeyRoutes(app: FastifyInstance, deps: HttpPorts & HttpDeps): void {
+  const { db, bus } = deps;
+
+  registerRoute(app, deps, keyRoutes.listApiKeys, async ({ query, caller }) => {
+    const { keys, total } = await listKeys(db, query, findManaged(caller));
+    return { status: 200, body: buildList(keys, query, total) };
+  });
+
+  registerRoute(app, deps, keyRoutes.createApiKey, async ({ body, caller }) => {
+    const organization = body.organization ?? caller.organization;
+    if (findManaged(caller) !== null && organization !== caller.organization) {
+      throw errors.forbidden('The API key may only manage the keys of its own organization.');
+    }
+    const key = await createKey(db, { ...body, organization });
+    sendKeysChanged(bus);
+    return { status: 201, body: key };
+  });
+
+  registerRoute(app, deps, keyRoutes.revokeApiKey, async ({ params, caller }) => {
+    if (!(await revokeKey(db, params.keyId, findManaged(caller)))) throw errors.notFound('key');
+    sendKeysChanged(bus);
+    return { status: 200, body: { object: 'api_key.deleted', id: params.keyId, deleted: true } };
+  });
+}

@@ -1,0 +1,132 @@
+import { GROUP } from './resource.ts';
+import type { ResourceMeta } from './resource.ts';
+
+/** The parts of Kubernetes' own kinds that are read here, as JSON. */
+
+type PodCondition = { type: string; status: string; reason?: string; message?: string };
+
+/** Conditions of pods that are looked at. */
+const POD_CONDITIONS = new Set(['PodScheduled', 'Ready', 'DisruptionTarget']);
+
+type ContainerState = {
+  running?: { startedAt?: string };
+  waiting?: { reason?: string; message?: string };
+  terminated?: { reason?: string; exitCode?: number; message?: string };
+};
+
+export type Pod = {
+  metadata: ResourceMeta;
+  spec: { nodeName?: string };
+  status?: {
+    phase?: string;
+    reason?: string;
+    message?: string;
+    podIP?: string;
+    conditions?: PodCondition[];
+    containerStatuses?: { name: string; ready: boolean; state?: ContainerState }[];
+  };
+};
+
+export type Claim = {
+  metadata: ResourceMeta;
+  spec: { resources?: { requests?: { storage?: string } } };
+  status?: {
+    phase?: string;
+    capacity?: { storage?: string };
+    conditions?: { type: string; status: string; reason?: string; message?: string }[];
+  };
+};
+
+export type Lease = {
+  metadata: ResourceMeta;
+  spec: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    acquireTime?: string;
+    renewTime?: string;
+    leaseTransitions?: number;
+  };
+};
+
+/** Labels and annotations of our own group are all that is read of others. */
+const OWN = `${GROUP}/`;
+
+/** Without what nobody reads: who manages which field, the last applied configuration, what others have noted. */
+export function stripMeta(meta: ResourceMeta): ResourceMeta {
+  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp } = meta;
+  const labels = pickOwn(meta.labels);
+  const annotations = pickOwn(meta.annotations);
+  const owners = meta.ownerReferences?.map(({ uid, controller }) => ({
+    uid,
+    ...(controller === undefined ? {} : { controller }),
+  }));
+  return {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    ...(generation === undefined ? {} : { generation }),
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(owners === undefined ? {} : { ownerReferences: owners }),
+  };
+}
+
+function pickOwn(all: Record<string, string> | undefined): Record<string, string> | undefined {
+  const own = Object.entries(all ?? {}).filter(([key]) => key.startsWith(OWN));
+  return own.length === 0 ? undefined : Object.fromEntries(own);
+}
+
+export function stripResource<T extends { metadata: ResourceMeta }>(object: T): T {
+  const { metadata, spec, status } = object as { metadata: ResourceMeta; spec?: unknown; status?: unknown };
+  // Sessions and Volumes have no more than these; the rest says at each what all have in common.
+  return { metadata: stripMeta(metadata), spec, ...(status === undefined ? {} : { status }) } as unknown as T;
+}
+
+export function stripClaim({ metadata, spec, status }: Claim): Claim {
+  const { resources } = spec;
+  const { phase, capacity, conditions } = status ?? {};
+  return {
+    metadata: stripMeta(metadata),
+    spec: resources === undefined ? {} : { resources: pick(resources, ['requests']) },
+    status: {
+      ...(phase === undefined ? {} : { phase }),
+      ...(capacity === undefined ? {} : { capacity }),
+      ...(conditions === undefined
+        ? {}
+        : { conditions: conditions.map((one) => pick(one, ['type', 'status', 'reason', 'message'])) }),
+    },
+  };
+}
+
+/** Of what a kubelet and a scheduler tell, whatever `describePod` of the operator reads. */
+export function stripPod({ metadata, spec, status }: Pod): Pod {
+  const { phase, reason, message, podIP, conditions, containerStatuses } = status ?? {};
+  const told = conditions?.filter(({ type }) => POD_CONDITIONS.has(type));
+  return {
+    metadata: stripMeta(metadata),
+    spec: spec.nodeName === undefined ? {} : { nodeName: spec.nodeName },
+    status: {
+      ...(phase === undefined ? {} : { phase }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(message === undefined ? {} : { message }),
+      ...(podIP === undefined ? {} : { podIP }),
+      ...(told === undefined
+        ? {}
+        : { conditions: told.map((one) => pick(one, ['type', 'status', 'reason', 'message'])) }),
+      ...(containerStatuses === undefined
+        ? {}
+        : { containerStatuses: containerStatuses.map((one) => pick(one, ['name', 'ready', 'state'])) }),
+    },
+  };
+}
+
+/** The fields named that are there. */
+function pick<T extends object, K extends keyof T>(object: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.filter((key) => object[key] !== undefined).map((key) => [key, object[key]])) as Pick<
+    T,
+    K
+  >;
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { ModelsConfig, ProvidersConfig } from '../../inference/config.ts';
+import { LoginMethod } from '../../login/contract/shapes.ts';
+import { VideoEnginesConfig } from '../../video/contract/engines.ts';
+import { McpCatalog } from '../../agents/contract/mcp-catalog.ts';
+import { WebSearchConfig } from '../../agents/contract/web-search.ts';
+
+/** `capstan.yaml`. Unknown fields are errors: a misspelt one would otherwise be ignored in silence. */
+export const ConfigFile = z.strictObject({
+  providers: ProvidersConfig.default({}),
+  models: ModelsConfig.default({}),
+  /** looks at images for sessions whose own model cannot: a name or `<provider>/<id>` */
+  visionModel: z.string().min(1).max(500).optional(),
+  webSearch: WebSearchConfig.optional(),
+  mcpCatalog: McpCatalog.default([]),
+  video: z
+    .strictObject({
+      engines: VideoEnginesConfig.default({}),
+      creditsPerSecond: z.record(z.string(), z.number().min(0)).default({}),
+      initialCredits: z.number().min(0).default(1000),
+      freeTierPaused: z.boolean().default(false),
+      retentionDays: z.number().positive().default(30),
+    })
+    .optional(),
+  login: z
+    .strictObject({
+      methods: z.array(LoginMethod).optional(),
+      /** looks at pages on which no login is found, or several: a name or `<provider>/<id>` */
+      fallbackModel: z.string().min(1).max(500).optional(),
+    })
+    .optional(),
+  limits: z
+    .strictObject({ requestsPerMinute: z.int().min(1).optional(), tokensPerDay: z.int().min(1).optional() })
+    .optional(),
+});
+export type ConfigFile = z.infer<typeof ConfigFile>;

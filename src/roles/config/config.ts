@@ -1,0 +1,189 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
+import { ConfigFile } from './config-file.ts';
+import { DEFAULT_LOGIN_METHODS } from '../../login/contract/shapes.ts';
+import { describeIssues } from '../../platform/contract/validation.ts';
+import type { VideoEnginesConfig } from '../../video/contract/engines.ts';
+import type { WebSearchConfig } from '../../agents/contract/web-search.ts';
+import { StartupError, errorText } from '../../platform/errors.ts';
+import { readSettings } from './settings.ts';
+import type { Environment, Settings } from './settings.ts';
+
+export type Config = ReturnType<typeof readConfig>;
+
+function readConfigFile(path: string | undefined): ConfigFile {
+  const file = resolve(path ?? 'capstan.yaml');
+  if (!existsSync(file)) {
+    if (path === undefined) return ConfigFile.parse({});
+    throw new StartupError(`Bad setting: CAPSTAN_CONFIG: no file at ${file}.`);
+  }
+  let document: unknown;
+  try {
+    document = parse(readFileSync(file, 'utf8')) ?? {};
+  } catch (error) {
+    throw new StartupError(`${file} is not YAML: ${errorText(error)}`);
+  }
+  const parsed = ConfigFile.safeParse(document);
+  if (!parsed.success) throw new StartupError(`Bad setting in ${file}: ${describeIssues(parsed.error, 'file')}.`);
+  return parsed.data;
+}
+
+/** A provider as the inference core takes it: its key found, wherever the file said it is. */
+function readProviders(file: ConfigFile, settings: Settings, env: Environment) {
+  const providers: Record<string, ConfigFile['providers'][string] & { apiKey?: string }> = {};
+  if (settings.OPENAI_API_KEY !== undefined) {
+    providers['openai'] = {
+      format: 'chat-completions',
+      baseUrl: settings.OPENAI_BASE_URL,
+      timeoutSeconds: 600,
+      apiKey: settings.OPENAI_API_KEY,
+    };
+  }
+  if (settings.ANTHROPIC_API_KEY !== undefined) {
+    providers['anthropic'] = {
+      format: 'messages',
+      baseUrl: withVersion(settings.ANTHROPIC_BASE_URL),
+      timeoutSeconds: 600,
+      apiKey: settings.ANTHROPIC_API_KEY,
+    };
+  }
+  for (const [name, provider] of Object.entries(file.providers)) {
+    const { apiKeyEnv } = provider;
+    if (apiKeyEnv !== undefined && (env[apiKeyEnv] ?? '') === '') {
+      throw new StartupError(`Provider ${name} takes its key from ${apiKeyEnv}, which is not set.`);
+    }
+    const apiKey = provider.apiKey ?? (apiKeyEnv === undefined ? undefined : env[apiKeyEnv]);
+    providers[name] = { ...provider, ...(apiKey === undefined ? {} : { apiKey }) };
+  }
+  return providers;
+}
+
+/** Undefined: the worker calls the providers itself. */
+function readGateway({ CAPSTAN_GATEWAY_URL: url, CAPSTAN_GATEWAY_KEY: apiKey }: Settings) {
+  if (url === undefined) return undefined;
+  if (apiKey === undefined) {
+    throw new StartupError(
+      'Bad setting: CAPSTAN_GATEWAY_URL needs CAPSTAN_GATEWAY_KEY, a key with the scope inference.',
+    );
+  }
+  return { baseUrl: withVersion(url), apiKey };
+}
+
+/** Undefined: no collector is told of. */
+function readOtel(settings: Settings) {
+  const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
+  const url = settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/metrics`);
+  if (url === undefined) return undefined;
+  return { url, intervalMs: settings.OTEL_METRIC_EXPORT_INTERVAL, serviceName: settings.OTEL_SERVICE_NAME };
+}
+
+function readWebSearch({ webSearch }: ConfigFile, env: Environment): WebSearchConfig | undefined {
+  if (webSearch?.apiKeyEnv === undefined) return webSearch;
+  const apiKey = env[webSearch.apiKeyEnv] ?? '';
+  if (apiKey === '') throw new StartupError(`webSearch takes its key from ${webSearch.apiKeyEnv}, which is not set.`);
+  return { ...webSearch, apiKey };
+}
+
+function readVideoSettings({ video }: ConfigFile) {
+  const { creditsPerSecond = {}, initialCredits = 1000, freeTierPaused = false, retentionDays = 30 } = video ?? {};
+  return { creditsPerSecond, initialCredits, freeTierPaused, retentionDays };
+}
+
+/** Engines of videos as their adapters take them: each with its key found. */
+function readVideoEngines({ video }: ConfigFile, env: Environment): VideoEnginesConfig {
+  const found = Object.entries(video?.engines ?? {}).map(([name, engine]) => {
+    if (engine.apiKeyEnv === undefined) return [name, engine] as const;
+    const apiKey = env[engine.apiKeyEnv] ?? '';
+    if (apiKey === '') {
+      throw new StartupError(`Video engine ${name} takes its key from ${engine.apiKeyEnv}, which is not set.`);
+    }
+    return [name, { ...engine, apiKey }] as const;
+  });
+  return Object.fromEntries(found);
+}
+
+/** Clients of the messages format name the host only; everywhere else here the version segment is part of the base. */
+function withVersion(baseUrl: string): string {
+  const trimmed = baseUrl.replace(/\/+$/, '');
+  return /\/v\d+$/.test(trimmed) ? trimmed : `${trimmed}/v1`;
+}
+
+const list = (value: string) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+/** Where the API server is: what pods are told of it, where no kubeconfig is named. */
+function readKubernetes({ KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: Settings) {
+  return KUBECONFIG !== undefined || host === undefined ? {} : { pod: { host, port } };
+}
+
+/** How sandbox pods are made; `image` is undefined unless set. */
+function readPodOptions(settings: Settings) {
+  const [cpu = '', maxCpu = ''] = settings.CAPSTAN_SANDBOX_CPU.split(',');
+  const [memory = '', maxMemory = ''] = settings.CAPSTAN_SANDBOX_MEMORY.split(',');
+  const runtimeClassName = settings.CAPSTAN_SANDBOX_RUNTIME_CLASS;
+  return {
+    image: settings.CAPSTAN_SANDBOX_IMAGE,
+    ...(runtimeClassName === undefined ? {} : { runtimeClassName }),
+    userNamespaces: settings.CAPSTAN_SANDBOX_USER_NAMESPACES === 'on',
+    requests: { cpu, memory },
+    limits: { cpu: maxCpu, memory: maxMemory, 'ephemeral-storage': settings.CAPSTAN_SANDBOX_SCRATCH },
+  };
+}
+
+/** The only reader of the environment. Throws a `StartupError` that names the setting at fault. */
+export function readConfig(env: Environment) {
+  const settings = readSettings(env);
+  const file = readConfigFile(settings.CAPSTAN_CONFIG);
+  return {
+    host: settings.CAPSTAN_HOST,
+    port: settings.CAPSTAN_PORT,
+    dataDir: resolve(settings.CAPSTAN_DATA_DIR),
+    apiKey: settings.CAPSTAN_API_KEY,
+    masterKey: settings.CAPSTAN_MASTER_KEY,
+    masterKeyPrevious: settings.CAPSTAN_MASTER_KEY_PREVIOUS,
+    databaseUrl: settings.DATABASE_URL,
+    databasePool: settings.CAPSTAN_DATABASE_POOL,
+    natsUrl: settings.NATS_URL,
+    redisUrl: settings.REDIS_URL,
+    objectsUrl: settings.CAPSTAN_OBJECTS,
+    sandbox: settings.CAPSTAN_SANDBOX,
+    sandboxNetwork: settings.CAPSTAN_SANDBOX_NETWORK,
+    sandboxUnwrapped: settings.CAPSTAN_SANDBOX_UNWRAPPED !== undefined,
+    kubernetes: readKubernetes(settings),
+    kubernetesNamespace: settings.CAPSTAN_KUBERNETES_NAMESPACE,
+    sandboxIdleMs: settings.CAPSTAN_SANDBOX_IDLE_TIMEOUT * 1000,
+    sandboxPod: readPodOptions(settings),
+    storageClass: settings.CAPSTAN_SANDBOX_STORAGE_CLASS,
+    egressAllow: list(settings.CAPSTAN_EGRESS_ALLOW),
+    corsOrigins: list(settings.CAPSTAN_CORS_ORIGINS),
+    login: {
+      chromium: settings.CAPSTAN_CHROMIUM,
+      searchPath: env['PATH'] ?? '',
+      methods: file.login?.methods ?? DEFAULT_LOGIN_METHODS,
+      fallbackModel: file.login?.fallbackModel,
+      concurrency: settings.CAPSTAN_LOGIN_CONCURRENCY,
+    },
+    customToolTimeoutMs: settings.CAPSTAN_CUSTOM_TOOL_TIMEOUT * 1000,
+    mcpTimeoutMs: settings.CAPSTAN_MCP_TIMEOUT * 1000,
+    maxSteps: settings.CAPSTAN_MAX_STEPS,
+    workerConcurrency: settings.CAPSTAN_WORKER_CONCURRENCY,
+    leaseMs: settings.CAPSTAN_LEASE_SECONDS * 1000,
+    logLevel: settings.CAPSTAN_LOG_LEVEL,
+    providers: readProviders(file, settings, env),
+    models: file.models,
+    gateway: readGateway(settings),
+    otel: readOtel(settings),
+    webSearch: readWebSearch(file, env),
+    video: {
+      engines: readVideoEngines(file, env),
+      settings: readVideoSettings(file),
+      concurrency: settings.CAPSTAN_VIDEO_CONCURRENCY,
+      publicUrl: settings.CAPSTAN_PUBLIC_URL,
+    },
+    file,
+  };
+}

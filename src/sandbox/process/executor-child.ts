@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess, StdioPipe } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ETC_FILES, buildBubblewrapArguments, buildUnwrappedCommand } from './bubblewrap.ts';
+import type { Wrapping } from './bubblewrap.ts';
+import { openExecutorClient } from '../executor/client.ts';
+import type { ExecutorClient } from '../executor/client.ts';
+import { openExecutorLink } from '../executor/link.ts';
+import type { ExecutorLink } from '../executor/link.ts';
+import { SILENCE_MS } from '../executor/files.ts';
+import { SandboxError } from '../sandbox.ts';
+
+const START_TIMEOUT_MS = 15_000;
+/** Linux's O_PATH, which `fs.constants` leaves out. */
+const O_PATH = 0x200000;
+
+export type ExecutorChild = {
+  client: ExecutorClient;
+  link: ExecutorLink;
+  /** resolves when the process is gone, however it ended */
+  ended: Promise<void>;
+  isAlive(): boolean;
+  stop(): Promise<void>;
+};
+
+export type ChildOptions = Omit<Wrapping, 'folder'> & { bwrapPath: string | undefined };
+
+/** Starts one executor, wrapped when there is a `bwrapPath`. Throws `SandboxError` with what it said when it does not come up. */
+export async function startExecutorChild(options: ChildOptions): Promise<ExecutorChild> {
+  const folder = mkdtempSync(join(tmpdir(), `capstan-${process.pid}-`));
+  prepareFolder(folder);
+  const wrapping = { ...options, folder };
+  const wrapped = options.bwrapPath !== undefined;
+  const unwrapped = buildUnwrappedCommand(wrapping);
+  // Nothing is written to the pipe: its end tells the executor that this process is gone, even by SIGKILL.
+  const stdio: StdioPipe[] = ['pipe', 'pipe', 'pipe'];
+  const child = wrapped
+    ? spawn(options.bwrapPath ?? '', buildBubblewrapArguments(wrapping), { stdio, env: {} })
+    : spawn(unwrapped.args[0] ?? '', unwrapped.args.slice(1), {
+        stdio,
+        env: unwrapped.env,
+        cwd: options.volume,
+      });
+  const held: number[] = [];
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', () => resolve());
+    child.once('exit', () => resolve());
+  }).then(() => {
+    for (const fd of held.splice(0)) closeSync(fd);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  try {
+    await waitReady(child, ended);
+    const socket = holdSocket(join(folder, 'run', 'executor.sock'));
+    held.push(socket.fd);
+    const client = openExecutorClient({ target: { socketPath: socket.path } }, wrapped ? '/workspace' : options.volume);
+    const link = openExecutorLink(socket.path, SILENCE_MS);
+    void ended.then(() => {
+      client.close();
+      link.close();
+    });
+    return {
+      client,
+      link,
+      ended,
+      isAlive: () => child.exitCode === null && child.signalCode === null,
+      async stop() {
+        // bwrap passes no signal on: its death takes the whole pid namespace along
+        child.kill(wrapped ? 'SIGKILL' : 'SIGTERM');
+        const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
+        await ended;
+        clearTimeout(timer);
+      },
+    };
+  } catch (error) {
+    child.kill('SIGKILL');
+    await ended;
+    throw error;
+  }
+}
+
+/** Removes the folders of processes that were killed and could not do it themselves. */
+export function sweepFolders(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = Number(/^capstan-(\d+)-[A-Za-z0-9]{6}$/.exec(name)?.[1]);
+    if (pid > 0 && !existsSync(`/proc/${pid}`)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+function prepareFolder(folder: string): void {
+  for (const name of ['run', 'etc', 'etc/ssl']) mkdirSync(join(folder, name));
+  for (const [name, text] of Object.entries(ETC_FILES)) writeFileSync(join(folder, 'etc', name), text);
+  // read-only binds need a place to land on
+  for (const name of ['alternatives', 'ssl/certs', 'ca-certificates']) mkdirSync(join(folder, 'etc', name));
+  for (const name of ['ld.so.cache', 'ssl/openssl.cnf', 'localtime', 'resolv.conf'])
+    writeFileSync(join(folder, 'etc', name), '');
+}
+
+/**
+ * Commands of the sandbox may write to the folder of the socket. The descriptor is taken before any of them runs and
+ * every connection goes through it, so a link put in the socket's place leads nobody to a socket of the host.
+ */
+function holdSocket(path: string): { fd: number; path: string } {
+  if (!existsSync('/proc/self/fd')) throw new SandboxError('local sandboxes need Linux with /proc');
+  const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  if (!fstatSync(fd).isSocket()) {
+    closeSync(fd);
+    throw new SandboxError('the sandbox made no socket');
+  }
+  unlinkSync(path);
+  return { fd, path: `/proc/self/fd/${fd}` };
+}
+
+async function waitReady(child: ChildProcess, ended: Promise<void>): Promise<void> {
+  let complaint = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (complaint.length < 2000) complaint += chunk.toString('utf8');
+  });
+  child.on('error', (error) => {
+    complaint += error.message;
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const ready = await Promise.race([
+    new Promise<boolean>((resolve) => {
+      child.stdout?.on('data', (chunk: Buffer) => {
+        if (chunk.includes('ready')) resolve(true);
+      });
+    }),
+    ended.then(() => false),
+    new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), START_TIMEOUT_MS);
+    }),
+  ]);
+  clearTimeout(timer);
+  if (!ready) throw new SandboxError(`the sandbox did not start: ${complaint.trim() || 'no reason given'}`);
+}

@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { VolumeKey } from '../sandbox.ts';
+
+/** Callers choose subject ids, so a name that is not plain becomes a hash that no plain name can equal. */
+function encodeSegment(id: string): string {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(id)) return id;
+  return `~${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
+}
+
+export function volumeFolder(dir: string, key: VolumeKey): string {
+  return join(dir, ...[key.organizationId, key.agentId, key.subjectId].map(encodeSegment));
+}

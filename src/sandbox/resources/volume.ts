@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { ResourceMeta } from '../../platform/kubernetes/resource.ts';
+import {
+  Conditions,
+  DateTime,
+  FAILURE_FIELDS,
+  ResourceSubject,
+  identifier,
+  immutable,
+  nameKind,
+  rules,
+} from '../../platform/kubernetes/resource.ts';
+
+/** Filled past this part of its size, a volume grows. */
+export const GROW_AT = 0.8;
+
+const size = z.string().regex(/^[1-9][0-9]{0,5}(Mi|Gi)$/);
+
+const VolumeSpec = z
+  .object({
+    organizationId: identifier('The organization that the files belong to.'),
+    agentId: identifier('The agent that works with them.'),
+    subjectId: ResourceSubject,
+    publicKey: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{43}$/)
+      .meta({
+        description: 'Ed25519 public key, base64url: executors on this volume do what is signed by its private half.',
+      }),
+    initialSize: size.default('512Mi').meta({ description: 'What the claim begins with.' }),
+    maxSize: size.default('4Gi').meta({ description: 'Up to where the claim is doubled as it fills.' }),
+    standbyUntil: DateTime.optional().meta({
+      description:
+        'While this lies ahead and no session has a pod on the volume, one standby pod mounts it: it serves the ' +
+        "files, and the subject's next session adopts it.",
+    }),
+  })
+  .meta({
+    description: 'What is wanted. Written by the control plane.',
+    ...rules(
+      ...immutable('organizationId', 'agentId', 'subjectId', 'initialSize'),
+      {
+        rule: 'quantity(self.maxSize).compareTo(quantity(self.initialSize)) >= 0',
+        message: 'maxSize must be at least initialSize',
+        fieldPath: '.maxSize',
+      },
+      {
+        rule: 'quantity(self.maxSize).compareTo(quantity(oldSelf.maxSize)) >= 0',
+        message: 'maxSize cannot shrink',
+        fieldPath: '.maxSize',
+      },
+    ),
+  });
+
+export const VOLUME_PHASES = ['Pending', 'Ready', 'Resizing', 'Failed'] as const;
+
+const VolumeStatus = z
+  .object({
+    observedGeneration: z.int().min(0).optional(),
+    phase: z
+      .enum(VOLUME_PHASES)
+      .optional()
+      .meta({
+        description:
+          'Pending: the claim is not bound and no pod waits for it, or a pod does. Ready: bound. Resizing: growing. ' +
+          'Failed: the claim is lost or cannot be made; the condition Ready says why.',
+      }),
+    claimName: z.string().optional(),
+    size: z.string().optional().meta({ description: 'Capacity of the claim; what it asks for while it is not bound.' }),
+    used: z.string().optional(),
+    usedBytes: z.int().min(0).optional(),
+    podName: z.string().optional().meta({ description: 'The standby pod.' }),
+    podUid: z.string().optional(),
+    podIP: z.string().optional().meta({ description: 'Set while the standby pod takes calls.' }),
+    publicKey: z.string().optional().meta({ description: 'Fingerprint of the key that the standby pod trusts.' }),
+    ...FAILURE_FIELDS,
+    conditions: Conditions.optional(),
+  })
+  .meta({ description: 'What is. Written by the operator.' });
+
+/** One subject's files under one agent. */
+export const Volume = z
+  .object({ spec: VolumeSpec, status: VolumeStatus.optional() })
+  .meta({ description: "A subject's files under one agent: they outlive sessions and pods." });
+
+export type VolumeSpec = z.infer<typeof VolumeSpec>;
+export type VolumeStatus = z.infer<typeof VolumeStatus>;
+export type VolumePhase = (typeof VOLUME_PHASES)[number];
+export type Volume = { metadata: ResourceMeta; spec: VolumeSpec; status?: VolumeStatus };
+
+export const VOLUME_KIND = nameKind('Volume', 'cvol', {
+  Size: '.status.size',
+  Used: '.status.used',
+  Pod: '.status.podName',
+});

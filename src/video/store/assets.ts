@@ -1,0 +1,203 @@
+import type { Queryable } from '../../platform/db/db.ts';
+import { encodeJson } from '../../platform/store/json.ts';
+import { escapeLike } from './templates.ts';
+
+/** The scope of what everybody may find. */
+export const COMMUNITY = '';
+
+export type StoredAsset = {
+  id: string;
+  scope: string;
+  assetId: string;
+  assetType: 'image' | 'video';
+  prompt: string;
+  modelName: string;
+  metadata: Record<string, unknown>;
+  objectKey: string;
+  at: Date;
+};
+
+export type NewAsset = Omit<StoredAsset, 'at'> & { generationId: string };
+
+const COLUMNS = `id, scope, asset_id AS "assetId", asset_type AS "assetType", prompt, model_name AS "modelName", metadata,
+  object_key AS "objectKey", at`;
+
+/** Lets an asset be found, as the newest of its scope; of one that is there already, the one that is there. */
+export async function insertAsset(db: Queryable, asset: NewAsset): Promise<StoredAsset> {
+  const { rows } = await db.query<StoredAsset>(
+    `INSERT INTO video_assets (id, scope, generation_id, asset_id, asset_type, prompt, model_name, metadata, object_key,
+       search_text, at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, statement_timestamp())
+     ON CONFLICT (generation_id, scope) DO UPDATE SET scope = excluded.scope RETURNING ${COLUMNS}`,
+    [
+      asset.id,
+      asset.scope,
+      asset.generationId,
+      asset.assetId,
+      asset.assetType,
+      asset.prompt,
+      asset.modelName,
+      encodeJson(asset.metadata),
+      asset.objectKey,
+      buildSearchText(asset.prompt),
+    ],
+  );
+  return rows[0]!;
+}
+
+export async function deleteAsset(db: Queryable, generationId: string, scope: string): Promise<void> {
+  await db.query('DELETE FROM video_assets WHERE generation_id = $1 AND scope = $2', [generationId, scope]);
+}
+
+/** Of the caller's own results. */
+export async function findOwnResults(
+  db: Queryable,
+  organizationId: string,
+  keys: readonly string[],
+): Promise<{ key: string; facts: { width: number; height: number } }[]> {
+  const { rows } = await db.query<{ key: string; facts: { width: number; height: number } }>(
+    `SELECT video_key AS key, jsonb_build_object('width', request->'width', 'height', request->'height') AS facts
+     FROM generations WHERE organization_id = $1 AND video_key = ANY($2::text[]) AND NOT expired`,
+    [organizationId, keys],
+  );
+  return rows;
+}
+
+export type AssetSearch = {
+  /** 1 to 8, every one of which must occur, in any order; upper and lower case are one */
+  words: readonly string[];
+  scopes: readonly string[];
+  type: 'image' | 'video' | null;
+  limit: number;
+  offset: number;
+};
+
+/** How many of a scope's newest are looked through before the index of trigrams is asked. */
+const NEWEST = 400;
+/** Places on the smallest shelf, how many times as many on the next, and how many sizes there are. */
+const SHELF = 16_384;
+const LARGER = 4;
+const LEVELS = 5;
+
+/** Words that begin behind a sign, and every two neighbours where a script has no spaces between words. */
+const BEGINNINGS = /(?<=[^\s\p{L}\p{N}])[\p{L}\p{N}]+/gu;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2,}/gu;
+
+/**
+ * What searches look through: the prompt in lower case, a space before each word, and behind it what a word of two
+ * characters is to find besides. That is all made of parts of the prompt, so nothing is found that is not in it.
+ */
+export function buildSearchText(prompt: string): string {
+  const text = prompt.toLowerCase().split(/\s+/).join(' ');
+  const pairs = (text.match(UNSPACED) ?? []).flatMap((run) => {
+    const characters = Array.from(run);
+    return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+  });
+  return [` ${text}`, ...new Set([...(text.match(BEGINNINGS) ?? []), ...pairs])].join(' ');
+}
+
+/** A word of one or two characters has no trigram of its own, so it stands for the beginnings of words. */
+function buildPattern(word: string): string {
+  const text = escapeLike(word.toLowerCase());
+  return Array.from(word).length < 3 ? `% ${text}%` : `%${text}%`;
+}
+
+/** As many conditions as there are words: the index serves none that is over a list. The type is the first parameter. */
+function buildCondition(patterns: readonly string[], first: number): string {
+  const likes = patterns.map((_, index) => `search_text LIKE $${index + first}`);
+  return `${likes.join(' AND ')} AND ($1::text IS NULL OR asset_type = $1)`;
+}
+
+const NEWEST_FIRST = 'ORDER BY at DESC, id DESC';
+
+/**
+ * Newest first; one more than the limit when there are more. What is common is found among the newest, and no further is
+ * looked than that takes; the rest is looked for by the index of trigrams, shelf by shelf from the newest: so neither a
+ * common nor a rare word is slow among millions, nor one between.
+ */
+export async function searchAssets(db: Queryable, search: AssetSearch): Promise<StoredAsset[]> {
+  const needed = search.offset + search.limit + 1;
+  const { found, behind } = await searchNewest(db, search, needed);
+  return (behind === undefined ? found : await searchShelves(db, search, behind, needed)).slice(search.offset, needed);
+}
+
+/**
+ * Looks through the newest of each scope. `behind` are the shelves of the scopes when one that has more than its newest
+ * has too few among them: older ones might come in between.
+ */
+async function searchNewest(
+  db: Queryable,
+  { words, scopes, type }: AssetSearch,
+  needed: number,
+): Promise<{ found: StoredAsset[]; behind?: string[][] }> {
+  const patterns = words.map(buildPattern);
+  const condition = buildCondition(patterns, 3 + scopes.length);
+  // One branch for each scope: from its value, not from a join, the planner knows whether it is long, and goes by time.
+  const branches = scopes.map((_, branch) => {
+    const newest = `FROM video_assets WHERE scope = $${branch + 3} ${NEWEST_FIRST}`;
+    return `(SELECT ${branch} AS branch, (SELECT place ${newest} LIMIT 1) AS newest,
+         EXISTS (SELECT 1 ${newest} OFFSET ${NEWEST}) AS "isLong", found.*
+       FROM (SELECT 1) AS once LEFT JOIN (
+         SELECT ${COLUMNS} FROM (SELECT * ${newest} LIMIT ${NEWEST}) AS newest WHERE ${condition} LIMIT $2
+       ) AS found ON true)`;
+  });
+  const { rows } = await db.query<
+    Omit<StoredAsset, 'id'> & { id: string | null; branch: number; newest: number | null; isLong: boolean }
+  >(`SELECT * FROM (${branches.join(' UNION ALL ')}) AS found ${NEWEST_FIRST}`, [type, needed, ...scopes, ...patterns]);
+  const lists = scopes.map((_, index) => rows.filter(({ branch }) => branch === index));
+  if (lists.some((mine) => mine.length < needed && mine[0]?.isLong === true)) {
+    const behind = lists.map((mine, index) => {
+      const [first] = mine;
+      return listShelves(scopes[index]!, first?.newest ?? 0, first?.id === null);
+    });
+    return { found: [], behind };
+  }
+  return {
+    found: rows.flatMap(({ branch: _branch, newest: _newest, isLong: _isLong, id, ...asset }) =>
+      id === null ? [] : [{ id, ...asset }],
+    ),
+  };
+}
+
+async function searchShelves(
+  db: Queryable,
+  { words, scopes, type }: AssetSearch,
+  shelves: readonly string[][],
+  needed: number,
+): Promise<StoredAsset[]> {
+  const patterns = words.map(buildPattern);
+  const condition = buildCondition(patterns, 3 + scopes.length);
+  // Rows come in the order of the shelves, and each is asked once the newer ones have had too little.
+  const branches = scopes.map(
+    (_, branch) => `(SELECT found.* FROM unnest($${branch + 3}::text[]) AS s (shelf), LATERAL (
+       SELECT ${COLUMNS} FROM video_assets WHERE video_shelves(scope, place) @> ARRAY[s.shelf] AND ${condition}
+       ${NEWEST_FIRST} LIMIT $2) AS found LIMIT $2)`,
+  );
+  const { rows } = await db.query<StoredAsset>(
+    `SELECT * FROM (${branches.join(' UNION ALL ')}) AS found ${NEWEST_FIRST} LIMIT $2`,
+    [type, needed, ...shelves, ...patterns],
+  );
+  return rows;
+}
+
+/**
+ * Shelves as the database's `video_shelves` names them, which hold every place up to the newest and none twice: from the
+ * newest, a few of each size, from the smallest on or, for what seems rare, from the next. Pure.
+ */
+export function listShelves(scope: string, newest: number, seemsRare: boolean): string[] {
+  const shelves: string[] = [];
+  const first = seemsRare ? 1 : 0;
+  // Two that are stored at once may have the same time in another order than their places, so there is one more; the
+  // newest are full in part. Before larger ones are asked, one that is full has had too little.
+  const least = 3 - first;
+  const unit = LARGER ** first;
+  let end = Math.ceil((Math.floor(newest / SHELF) + 2) / unit) * unit;
+  for (let level = first; end > 0;) {
+    const size = LARGER ** level;
+    end -= size;
+    shelves.push(`${scope}:${level}:${end / size}`);
+    const isEnough = level > first || shelves.length >= least;
+    if (isEnough && level < LEVELS - 1 && end % (size * LARGER) === 0) level += 1;
+  }
+  return shelves;
+}

@@ -1,0 +1,48 @@
+import type { Queryable } from '../../platform/db/db.ts';
+import type { Template } from '../contract/catalog.ts';
+
+const COLUMNS = 'id, title, description, kind, model_name';
+
+/** `%` and `_` in what somebody looks for are themselves. */
+export function escapeLike(text: string): string {
+  return text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+}
+
+/** Featured ones in the order in which they were made; one more than the limit when there are more. */
+export async function listTemplates(
+  db: Queryable,
+  page: { limit: number; offset: number },
+  q: string | undefined,
+): Promise<Template[]> {
+  const { rows } = await db.query<Template>(
+    `SELECT ${COLUMNS} FROM video_templates
+     WHERE featured AND ($3::text IS NULL OR search_text LIKE $3)
+     ORDER BY position LIMIT $1 OFFSET $2`,
+    [page.limit + 1, page.offset, q === undefined ? null : `%${escapeLike(q.toLowerCase())}%`],
+  );
+  return rows;
+}
+
+/** Undefined also for one that is not featured. */
+export async function findTemplate(db: Queryable, id: string): Promise<Template | undefined> {
+  const { rows } = await db.query<Template>(`SELECT ${COLUMNS} FROM video_templates WHERE id = $1 AND featured`, [id]);
+  return rows[0];
+}
+
+/** Makes a template or replaces the one with its id; tells whether it is new. */
+export async function putTemplate(
+  db: Queryable,
+  template: Template & { featured: boolean },
+): Promise<{ template: Template; created: boolean }> {
+  const text = `${template.title}\n${template.description ?? ''}`.toLowerCase();
+  const { rows } = await db.query<Template & { created: boolean }>(
+    `INSERT INTO video_templates (id, title, description, kind, model_name, featured, search_text)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description, kind = excluded.kind,
+       model_name = excluded.model_name, featured = excluded.featured, search_text = excluded.search_text, updated_at = now()
+     RETURNING ${COLUMNS}, xmax = 0 AS created`,
+    [template.id, template.title, template.description, template.kind, template.model_name, template.featured, text],
+  );
+  const { created, ...stored } = rows[0]!;
+  return { template: stored, created };
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Automation } from '../../../../src/agents/contract/automations.ts';
+import type { List } from '../../../../src/platform/contract/common.ts';
+import type { Session } from '../../../../src/agents/contract/sessions.ts';
+import { makeAgent } from '../harness.ts';
+import type { Api } from '../harness.ts';
+import { openAutomations } from './harness.ts';
+import type { Automations } from './harness.ts';
+
+let automations: Automations;
+let api: Api;
+let agentId: string;
+let path: string;
+let make: Automations['make'];
+let get: Automations['get'];
+let act: Automations['act'];
+let patch: Automations['patch'];
+let makeDue: Automations['makeDue'];
+let run: Automations['run'];
+let finish: Automations['finish'];
+
+beforeAll(async () => {
+  automations = await openAutomations();
+  ({ api, agentId, path, make, get, act, patch, makeDue, run, finish } = automations);
+});
+afterAll(() => automations.close());
+
+describe('a run by hand', () => {
+  it('starts a fresh session with the prompt and leaves the schedule alone', async () => {
+    const made = await make({ name: 'Report', skills: ['report'] });
+    const reply = await api.call<{ sessionId: string }>('POST', `${path}/${made.id}/trigger`);
+    expect(reply.status).toBe(202);
+    const { sessionId } = reply.body;
+    expect(reply.body).toEqual({ object: 'automation.run', automationId: made.id, sessionId });
+    const session = await api.call<Session>('GET', `/v1/sessions/${sessionId}`);
+    expect(session.body).toMatchObject({
+      agentId,
+      subjectId: 'anna',
+      title: 'Report',
+      status: 'running',
+      automationId: made.id,
+    });
+    const log = await api.call<{ data: object[] }>('GET', `/v1/sessions/${sessionId}/events`);
+    expect(log.body.data).toMatchObject([
+      { type: 'user.message', status: 'received', payload: { content: [{ text: 'Write the report.' }] } },
+      { type: 'session.status_running' },
+    ]);
+    expect(await get(made)).toMatchObject({
+      state: 'running',
+      nextRunAt: made.nextRunAt,
+      runCount: 1,
+      lastSessionId: sessionId,
+      lastRunAt: expect.any(String),
+      lastStatus: null,
+    });
+  });
+
+  it('is possible while the schedule is paused', async () => {
+    const { id } = await make({ enabled: false });
+    expect((await act(id, 'trigger')).status).toBe(202);
+    expect(await get({ id })).toMatchObject({ state: 'paused', nextRunAt: null, runCount: 1 });
+  });
+
+  it('is part of the history, newest first', async () => {
+    const { id } = await make();
+    const runs: string[] = [];
+    for (let run = 0; run < 3; run += 1) {
+      runs.unshift((await api.call<{ sessionId: string }>('POST', `${path}/${id}/trigger`)).body.sessionId);
+    }
+    const history = await api.call<List<Session>>('GET', `${path}/${id}/sessions?limit=2`);
+    expect(history.body.data.map((session) => session.id)).toEqual(runs.slice(0, 2));
+    expect(history.body.pagination).toEqual({ limit: 2, offset: 0, hasMore: true, total: 3 });
+  });
+});
+
+describe('an occurrence', () => {
+  it('that is due runs once; those that were missed before are not made up for', async () => {
+    const made = await make();
+    await makeDue(made.id, '3 days');
+    await run();
+    await run();
+    const after = await get(made);
+    expect(after).toMatchObject({ state: 'running', runCount: 1, nextRunAt: made.nextRunAt });
+    await finish(made.id);
+    expect(await get(made)).toMatchObject({
+      state: 'scheduled',
+      runCount: 1,
+      successCount: 1,
+      failureCount: 0,
+      lastStatus: 'ok',
+      lastError: null,
+    });
+  });
+
+  it('of a one-shot runs however late, and completes it', async () => {
+    const { id } = await make({ schedule: '30m' });
+    await makeDue(id, '90 days');
+    await run();
+    expect(await get({ id })).toMatchObject({ state: 'running', nextRunAt: null });
+    await finish(id);
+    expect(await get({ id })).toMatchObject({ state: 'completed', nextRunAt: null, successCount: 1 });
+    expect((await act(id, 'resume')).body).toMatchObject({ state: 'completed', nextRunAt: null });
+    expect((await patch(id, { schedule: '1h' })).body).toMatchObject({ state: 'scheduled' });
+  });
+
+  it('is skipped and counted while the one before it still runs', async () => {
+    const made = await make();
+    await makeDue(made.id);
+    await run();
+    await makeDue(made.id);
+    await run();
+    expect(await get(made)).toMatchObject({ runCount: 1, skippedCount: 1, nextRunAt: made.nextRunAt });
+    await finish(made.id);
+    await makeDue(made.id);
+    await run();
+    expect(await get(made)).toMatchObject({ runCount: 2, skippedCount: 1 });
+  });
+
+  it('that fails or is interrupted is told as an error', async () => {
+    const made = await make();
+    await makeDue(made.id);
+    await run();
+    await finish(made.id, { type: 'error', message: 'The provider refused.' });
+    expect(await get(made)).toMatchObject({ failureCount: 1, lastStatus: 'error', lastError: 'The provider refused.' });
+    await makeDue(made.id);
+    await run();
+    await finish(made.id, { type: 'end_turn' }, { interrupted: true });
+    expect(await get(made)).toMatchObject({ failureCount: 2, lastStatus: 'error', successCount: 0 });
+  });
+
+  it('is the last one when the limit of runs is reached, until that is lifted', async () => {
+    const made = await make({ repeat: 2 });
+    for (let round = 0; round < 2; round += 1) {
+      await makeDue(made.id);
+      await run();
+      await finish(made.id);
+    }
+    expect(await get(made)).toMatchObject({ state: 'completed', nextRunAt: null, runCount: 2, successCount: 2 });
+    expect((await patch(made.id, { repeat: null })).body).toMatchObject({ state: 'scheduled', repeat: null });
+    expect((await get(made)).nextRunAt).not.toBeNull();
+  });
+
+  it('counts by itself only: runs by hand do not use up the limit', async () => {
+    const made = await make({ repeat: 1 });
+    await act(made.id, 'trigger');
+    await finish(made.id);
+    expect(await get(made)).toMatchObject({ state: 'scheduled', successCount: 1 });
+  });
+
+  it('that cannot start five times in a row is an error, until it is resumed', async () => {
+    const agent = await makeAgent(api);
+    const at = `/v1/agents/${agent}/users/anna/automations`;
+    const made = await make({}, at);
+    await api.backends.db.query(`UPDATE automations SET skills = '{gone}' WHERE id = $1`, [made.id]);
+    const read = async () => (await api.call<Automation>('GET', `${at}/${made.id}`)).body;
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      await makeDue(made.id);
+      await run();
+      expect(await read()).toMatchObject({
+        failureCount: attempt,
+        runCount: 0,
+        lastStatus: 'error',
+        state: attempt < 5 ? 'scheduled' : 'error',
+      });
+    }
+    expect((await read()).nextRunAt).toBeNull();
+    expect((await read()).lastError).toContain('gone');
+    expect((await api.call<Automation>('POST', `${at}/${made.id}/resume`)).body.state).toBe('scheduled');
+  });
+
+  it('does not come while it is paused', async () => {
+    const made = await make();
+    await makeDue(made.id);
+    await act(made.id, 'pause');
+    await run();
+    expect(await get(made)).toMatchObject({ runCount: 0, state: 'paused' });
+  });
+
+  it('does not take a conversation of the subject’s allowance', async () => {
+    const agent = await makeAgent(api, { rateLimits: { conversationsPerMinute: 1 } });
+    const at = `/v1/agents/${agent}/users/anna/automations`;
+    const { id } = await make({}, at);
+    for (let run = 0; run < 3; run += 1) expect((await api.call('POST', `${at}/${id}/trigger`)).status).toBe(202);
+  });
+});

@@ -1,0 +1,136 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  describeSchedule,
+  findNextTime,
+  isOneShot,
+  parseSchedule,
+  readSchedule,
+} from '../../../src/agents/automations/schedule.ts';
+
+const ANCHOR = new Date('2026-01-01T10:00:00.000Z');
+
+describe('the text of a schedule', () => {
+  it.each([
+    ['30m', '30m', 'once in 30m'],
+    [' 30  Minutes ', '30m', 'once in 30m'],
+    ['1 hr', '1h', 'once in 1h'],
+    ['2days', '2d', 'once in 2d'],
+    ['every 2h', 'every 2h', 'every 2h'],
+    ['Every  90 mins', 'every 90m', 'every 90m'],
+    ['every 007d', 'every 7d', 'every 7d'],
+    ['2030-05-06', '2030-05-06T00:00:00.000Z', 'once at 2030-05-06 00:00 UTC'],
+    ['2030-05-06T07:08', '2030-05-06T07:08:00.000Z', 'once at 2030-05-06 07:08 UTC'],
+    ['2030-05-06 07:08:09', '2030-05-06T07:08:09.000Z', 'once at 2030-05-06 07:08 UTC'],
+    ['2030-05-06T07:08:09.5Z', '2030-05-06T07:08:09.500Z', 'once at 2030-05-06 07:08 UTC'],
+    ['2030-05-06T07:08:00+02:00', '2030-05-06T05:08:00.000Z', 'once at 2030-05-06 05:08 UTC'],
+    ['0  9 * * 1-5', '0 9 * * 1-5', 'At 09:00, Monday through Friday'],
+    ['0 9 L * *', '0 9 l * *', 'At 09:00, on the last day of the month'],
+    ['*/15 * * * *', '*/15 * * * *', 'Every 15 minutes'],
+    ['0 0 1 JAN *', '0 0 1 jan *', 'At 00:00, on day 1 of the month, only in January'],
+  ])('%j is kept as %j and shown as %j', (source, text, display) => {
+    expect(parseSchedule(source)?.text).toBe(text);
+    expect(describeSchedule(text)).toBe(display);
+  });
+
+  it.each([
+    '',
+    'soon',
+    '0m',
+    'every 0h',
+    'every',
+    'every day',
+    '30s',
+    '1.5h',
+    '-5m',
+    '9999999d',
+    '* * * *',
+    '0 0 * * * *',
+    '@daily',
+    '60 * * * *',
+    '* * * 13 *',
+    '0 0 30 2 *',
+    '2030-02-30',
+    '2030-13-01',
+    '2030-05-06T25:00',
+    '2030-05-06T07:08:09.5Z nonsense',
+    'every * * * * *',
+  ])('%j is refused', (source) => {
+    expect(parseSchedule(source)).toBeUndefined();
+  });
+
+  it('is its own normal form, whatever it was', () => {
+    const unit = fc.constantFrom('m', 'min', 'minutes', 'h', 'hours', 'd', 'day');
+    const duration = fc.tuple(fc.integer({ min: 1, max: 3000 }), unit).map(([count, word]) => `${count} ${word}`);
+    const field = (max: number) => fc.oneof(fc.constant('*'), fc.integer({ min: 1, max }).map(String));
+    const cron = fc.tuple(field(59), field(23), field(28), field(12), field(6)).map((fields) => fields.join('  '));
+    const at = fc
+      .date({ min: new Date('2027-01-01'), max: new Date('2200-01-01'), noInvalidDate: true })
+      .map((date) => date.toISOString());
+    const any = fc.oneof(
+      duration,
+      duration.map((text) => `every ${text}`),
+      cron,
+      at,
+    );
+    fc.assert(
+      fc.property(any, (source) => {
+        const parsed = parseSchedule(source);
+        if (parsed === undefined) throw new Error(`refused: ${source}`);
+        expect(parseSchedule(parsed.text)).toEqual(parsed);
+        expect(describeSchedule(parsed.text)).not.toBe('');
+      }),
+    );
+  });
+
+  it('never brings anything but a schedule or a refusal', () => {
+    const noise = fc.oneof(fc.string(), fc.stringMatching(/^[0-9*/,\- a-z]{5,30}$/));
+    fc.assert(
+      fc.property(noise, (source) => {
+        const parsed = parseSchedule(source);
+        expect(parsed === undefined ? undefined : readSchedule(parsed.text)).toEqual(parsed?.schedule);
+      }),
+    );
+  });
+});
+
+function next(text: string, after: string, anchor = ANCHOR): string | undefined {
+  return findNextTime(readSchedule(text), anchor, new Date(after))?.toISOString();
+}
+
+describe('the next time of a schedule', () => {
+  it.each([
+    ['30m', '2026-01-01T10:00:00.000Z', '2026-01-01T10:30:00.000Z'],
+    ['30m', '2026-01-01T10:30:00.000Z', undefined],
+    ['every 2h', '2026-01-01T10:00:00.000Z', '2026-01-01T12:00:00.000Z'],
+    ['every 2h', '2026-01-01T12:00:00.000Z', '2026-01-01T14:00:00.000Z'],
+    ['every 2h', '2026-01-03T11:59:59.999Z', '2026-01-03T12:00:00.000Z'],
+    ['0 9 * * 1-5', '2026-01-02T09:00:00.000Z', '2026-01-05T09:00:00.000Z'],
+    // Friday the 2nd comes before the 13th: either of the two is enough.
+    ['0 0 13 * 5', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'],
+    ['0 0 13 * 5', '2026-01-12T00:00:00.000Z', '2026-01-13T00:00:00.000Z'],
+    ['0 0 29 2 *', '2026-01-01T00:00:00.000Z', '2028-02-29T00:00:00.000Z'],
+    ['30 1 * * *', '2026-03-29T00:00:00.000Z', '2026-03-29T01:30:00.000Z'],
+  ])('of %j after %s is %s', (text, after, expected) => {
+    expect(next(text, after)).toBe(expected);
+  });
+
+  it('is the earliest one after any moment, for intervals on the grid of their anchor', () => {
+    const moment = fc.date({ min: ANCHOR, max: new Date('2040-01-01'), noInvalidDate: true });
+    fc.assert(
+      fc.property(moment, fc.integer({ min: 1, max: 5000 }), (after, minutes) => {
+        const found = findNextTime({ kind: 'every', periodMs: minutes * 60_000 }, ANCHOR, after);
+        if (found === undefined) throw new Error('none');
+        const distance = found.getTime() - after.getTime();
+        expect(distance > 0 && distance <= minutes * 60_000).toBe(true);
+        expect((found.getTime() - ANCHOR.getTime()) % (minutes * 60_000)).toBe(0);
+      }),
+    );
+  });
+
+  it('is found once only for what happens once', () => {
+    expect(
+      ['30m', '2030-01-01', 'every 30m', '* * * * *'].map((text) => isOneShot(readSchedule(parseSchedule(text)!.text))),
+    ).toEqual([true, true, false, false]);
+  });
+});

@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, expect, it } from 'vitest';
+import { makeScratch } from '../../support/scratch.ts';
+
+const SUITE = fileURLToPath(
+  new URL('../../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
+);
+const CLIENT = fileURLToPath(new URL('../../support/mcp/conformance-client.ts', import.meta.url));
+const folder = makeScratch('conformance');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+// The scenarios `auth/*` are left out: all of them check discovery, registration, the consent of a person or another first
+// grant, which happen before a credential is stored here; none of them looks at a refresh. `elicitation-*` needs a person
+// at the client. What is ours, the refresh and its ways of showing the client, is tested in test/agents/vaults.
+it.each(['initialize', 'tools_call', 'sse-retry'])('the official suite accepts the client in %s', async (scenario) => {
+  const command = `${process.execPath} ${CLIENT}`;
+  const args = [SUITE, 'client', '--command', command, '--scenario', scenario];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: folder });
+  expect(stdout + stderr).toMatch(/Passed: [1-9]\d*\/\d+, 0 failed/);
+});

@@ -1,0 +1,25 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import { buildInferenceDocument } from '../../../src/gateway/contract/document.ts';
+
+type Document = Record<string, unknown> & { paths: object; components: { schemas: object } };
+
+const inference = buildInferenceDocument() as Document;
+
+test('the document of the gateway is valid OpenAPI 3.1, and names every route', async () => {
+  const { valid, errors } = await new Validator().validate(structuredClone(inference));
+  expect([valid, errors]).toEqual([true, undefined]);
+  expect(Object.keys(inference.paths).sort()).toEqual([
+    '/',
+    '/health',
+    '/models',
+    '/models/{model}',
+    '/v1/chat/completions',
+    '/v1/messages',
+    '/v1/messages/count_tokens',
+    '/v1/models',
+    '/v1/models/{model}',
+    '/v1/responses',
+    '/v1/usage',
+  ]);
+});
