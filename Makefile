@@ -20,7 +20,7 @@ run: $(INSTALLED) ## install what is missing, then serve everything on http://12
 	@exec node src/main.ts all
 
 test: lint services ## install what is missing, then check and test everything
-	vitest run
+	vitest run --project default
 
 services: ## install what the tests run against
 	scripts/install-test-services.sh
@@ -30,7 +30,7 @@ test-cluster: test-control-plane test-node ## install what is missing, then test
 test-control-plane: $(INSTALLED) services ## the part of it that needs no node: resources, operator and chart on a real API server
 	scripts/cluster/install-control-plane.sh
 	scripts/cluster/build-helm.sh
-	vitest run --config vitest.cluster.config.ts
+	vitest run --project cluster
 
 test-node: $(INSTALLED) ## the part of it in pods: starts a cluster unless one runs
 	scripts/cluster/build-helm.sh
@@ -44,11 +44,11 @@ cluster-down: ## end it and remove what it kept
 
 test-clients: $(INSTALLED) ## install what is missing, then let Codex CLI and Claude Code work through the gateway
 	scripts/install-clients.sh
-	vitest run --config vitest.clients.config.ts
+	vitest run --project clients
 
 test-login-apps: $(INSTALLED) services ## install what is missing, then sign in to real applications through the login service
 	scripts/install-login-apps.sh
-	vitest run --config vitest.login-apps.config.ts
+	vitest run --project login-apps
 
 lint: $(INSTALLED) ## check format, lint, types and generated files
 	npm run --silent fmt:check

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/node/settings.sh"
 cd "$SCRIPTS/../.."
 
 run_tests() {
-  vitest run --config vitest.node.config.ts "$@"
+  vitest run --project node "$@"
 }
 
 if [[ -n ${CAPSTAN_TEST_KUBECONFIG:-} ]]; then
