@@ -85,7 +85,7 @@ export function startQueue(options: QueueOptions): Queue {
       options.onPass?.(error, performance.now() - begunMs);
       // Somebody else wrote first: the change is on its way here.
       if (!closed && !hasStatus(error, 409))
-        options.log.warn({ key, count, error: errorText(error) }, 'will try again');
+        options.log.warn({ resource: key, failures: count, error: errorText(error) }, 'reconcile failed; will retry');
       const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(count - 1, 20));
       addAfter(key, most * (0.5 + Math.random() / 2));
     }

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import type { Logger } from 'pino';
+import type { DestinationStream, Logger, LoggerOptions } from 'pino';
 
 export type { Logger };
 
 /** Names of fields whose values never reach a log, at the top and one or two levels down. */
-const SECRET_FIELDS = [
+export const SECRET_FIELDS = [
   'apiKey',
   'key',
   'token',
@@ -27,12 +27,13 @@ const paths = SECRET_FIELDS.flatMap((field) => {
   return [field, `*${step}`, `*.*${step}`];
 });
 
-/** JSON lines on stdout; readable lines when a person watches. `level` is a pino level or `silent`. */
-export function openLog(options: { level: string; pretty: boolean }): Logger {
-  return pino({
+/** JSON lines on stdout; with `pretty`, lines for people. `level` is a pino level or `silent`. */
+export function openLog(options: { level: string; pretty: boolean; destination?: DestinationStream }): Logger {
+  const settings: LoggerOptions = {
     level: options.level,
     base: null,
     redact: { paths, censor: '[redacted]' },
     ...(options.pretty ? { transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } } : {}),
-  });
+  };
+  return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
 }

@@ -65,7 +65,7 @@ export function registerAttachmentParser(scope: FastifyInstance, deps: ApiDeps):
   scope.addHook('onResponse', async (request) => {
     for (const { key } of stored.get(request)?.values() ?? []) {
       await objects.delete(key).catch((error: unknown) => {
-        log.warn({ key, error: errorText(error) }, 'an attachment is left over');
+        log.warn({ object: key, error: errorText(error) }, 'could not delete an unused attachment');
       });
     }
   });
