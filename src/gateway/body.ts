@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isObject } from './dialects/fields.ts';
+import { isRecord } from '../platform/records.ts';
 import type { Wire } from './dialects/dialect.ts';
 import { GatewayFault } from './faults.ts';
 
@@ -39,6 +39,6 @@ export function registerBodyParser(app: FastifyInstance): void {
 }
 
 export function readBody(request: FastifyRequest): Wire {
-  if (!isObject(request.body)) throw malformed('body: must be a JSON object');
+  if (!isRecord(request.body)) throw malformed('body: must be a JSON object');
   return request.body;
 }

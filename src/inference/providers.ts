@@ -1,5 +1,6 @@
 import type { ModelsConfig, ProviderConfig, ProvidersConfig } from './config.ts';
 import { StartupError } from '../platform/errors.ts';
+import { omitUndefined } from '../platform/records.ts';
 import type { ModelInfo } from './model.ts';
 import { SCRIPT_MODEL, SCRIPT_PROVIDER } from './script.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
@@ -43,7 +44,7 @@ function buildEntry(provider: string, config: ProviderConfig, id: string): Model
       contextWindow,
       vision,
       ...limits,
-      ...(price === undefined ? {} : { price: withoutUndefined(price) }),
+      ...(price === undefined ? {} : { price: omitUndefined(price) }),
     },
     target: {
       name,
@@ -59,10 +60,6 @@ function buildEntry(provider: string, config: ProviderConfig, id: string): Model
       ...limits,
     },
   };
-}
-
-function withoutUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
 }
 
 function joinInfo(name: string, [first, ...others]: ModelEntry[]): ModelInfo | undefined {

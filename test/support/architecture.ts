@@ -5,7 +5,7 @@ export type SourceFile = { path: string; text: string };
 /** Files by their path: a folder ends with a slash, `*` stands for a name. */
 type Places = readonly string[];
 
-const BASE: Places = ['errors', 'log', 'lifecycle', 'ids', 'crypto', 'master-key'].map(
+const BASE: Places = ['errors', 'log', 'lifecycle', 'ids', 'crypto', 'master-key', 'records', 'abort'].map(
   (name) => `src/platform/${name}.ts`,
 );
 const CONTRACT: Places = ['src/platform/contract/'];

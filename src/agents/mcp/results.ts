@@ -1,3 +1,5 @@
+import { isRecord } from '../../platform/records.ts';
+
 /** What a call came to, as the loop takes it. */
 export type McpOutcome = {
   content: string;
@@ -49,9 +51,6 @@ function show(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function isRecord(value: unknown): value is Block {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function readImage(block: Block): NonNullable<McpOutcome['images']> {
   const { type, data, mimeType } = block;

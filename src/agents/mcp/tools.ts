@@ -1,3 +1,4 @@
+import { isRecord } from '../../platform/records.ts';
 import type { McpOperation, McpTarget } from '../contract/mcp.ts';
 import { buildToolName } from './names.ts';
 
@@ -62,9 +63,6 @@ function readSchema(schema: unknown): Record<string, unknown> {
   return { ...schema, type: 'object', properties: properties ?? {} };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 const text = (description: string) => ({ type: 'string', description });
 

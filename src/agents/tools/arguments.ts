@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv';
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { isRecord } from '../../platform/records.ts';
 
 type Schema = Record<string, unknown>;
 export type ReadArguments = { input: Record<string, unknown> } | { error: string };
@@ -27,9 +28,6 @@ export function readArguments(parameters: Schema, jsonText: string): ReadArgumen
   return { error: describeError(validate.errors?.[0]) };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Null for a caller's schema that cannot be compiled: its tool is called with what the model gave. */
 function compile(schema: Schema): ValidateFunction | null {

@@ -1,18 +1,16 @@
+import { isRecord } from '../../platform/records.ts';
 import { invalid } from '../faults.ts';
 import type { Wire } from './dialect.ts';
 
 /** Readers of single fields. `null` counts as absent; what has the wrong type is the caller's mistake, by its path. */
 
-export function isObject(value: unknown): value is Wire {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
 export function readObject(value: unknown, path: string): Wire {
-  if (!isObject(value)) throw invalid(path, 'must be an object');
+  if (!isRecord(value)) throw invalid(path, 'must be an object');
   return value;
 }
 
@@ -75,11 +73,6 @@ export function readOptionalChoice<const T extends string>(
   const found = choices.find((choice) => choice === value);
   if (found === undefined) throw invalid(path, `must be one of ${choices.join(', ')}`);
   return found;
-}
-
-/** Fields that are there; undefined ones are left out, which optional properties demand. */
-export function present<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** A type as it was sent, fit for a message. */

@@ -1,5 +1,5 @@
 import type { ReasoningPart } from '../../inference/model.ts';
-import { isObject } from './fields.ts';
+import { isRecord } from '../../platform/records.ts';
 
 /**
  * Reasoning goes back to its issuer with the proof that it came with. The gateway keeps nothing, so the client carries
@@ -26,7 +26,7 @@ export function unpackProof(text: unknown): Proof | undefined {
   } catch {
     return undefined;
   }
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { i, s, e, r, m } = value;
   if (typeof i !== 'string') return undefined;
   return {

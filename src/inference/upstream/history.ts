@@ -79,11 +79,6 @@ export function imageAddress(part: Exclude<InputPart, TextPart>): string {
   return part.type === 'image' ? `data:${part.mediaType};base64,${part.data}` : part.url;
 }
 
-/** Drops what is undefined: upstreams refuse null where a field is merely absent. */
-export function compact(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
 export function bearer(target: UpstreamTarget): Record<string, string> {
   return { ...(target.apiKey === undefined ? {} : { authorization: `Bearer ${target.apiKey}` }), ...target.headers };
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../platform/records.ts';
 import { ModelError } from '../model.ts';
 import type { FinishReason, ModelUsage } from '../model.ts';
 
@@ -18,7 +19,7 @@ export function parseWire(data: string): Wire {
 }
 
 export function asWire(value: unknown): Wire | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Wire) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 export function asList(value: unknown): unknown[] {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Route, RouteInput } from '../contract/route.ts';
 import { describeIssues, describePath } from '../contract/validation.ts';
 import { errors } from '../errors.ts';
+import { isRecord } from '../records.ts';
 import type { Caller, HttpDeps } from './deps.ts';
 import { cutPath, findUnstorable } from './text.ts';
 
@@ -41,13 +42,10 @@ function parseParams(route: Route, value: unknown): Record<string, string> | und
   throw errors.validation(describeIssues(result.error, 'path', value));
 }
 
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function parseBody(route: Route, value: unknown): Record<string, unknown> | undefined {
   if (route.body === undefined) {
-    if (value !== undefined && !isObject(value)) throw errors.validation('body: must be of type object');
+    if (value !== undefined && !isRecord(value)) throw errors.validation('body: must be of type object');
     return undefined;
   }
   if (value === undefined && route.bodyOptional === true) return undefined;

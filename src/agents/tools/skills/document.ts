@@ -1,4 +1,5 @@
 import { parse } from 'yaml';
+import { isRecord } from '../../../platform/records.ts';
 
 /** A skill's Markdown, read: what stands between two lines `---` at its beginning, and the rest. */
 export type SkillDocument = {
@@ -52,7 +53,7 @@ function findDescription(body: string): string {
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }
 
 function asText(value: unknown): string | undefined {

@@ -1,7 +1,8 @@
 import type { AssistantPart, InputPart, ModelMessage, TextPart } from '../../../inference/model.ts';
+import { isRecord } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
-import { isAbsent, isObject, readName, readObject, readOptionalList, readParts, readText } from '../fields.ts';
+import { isAbsent, readName, readObject, readOptionalList, readParts, readText } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { readDetail, readImageUrl } from '../images.ts';
 import { unpackProof } from '../proof.ts';
@@ -19,7 +20,7 @@ function readTexts(content: unknown, path: string): TextPart[] {
 function readInputPart(part: Wire, path: string): InputPart {
   if (part['type'] === 'text') return { type: 'text', text: readText(part['text'], `${path}.text`) };
   if (part['type'] !== 'image_url') throw unsupported(`${path}.type`, 'must be text or image_url');
-  const image = isObject(part['image_url']) ? part['image_url'] : { url: part['image_url'] };
+  const image = isRecord(part['image_url']) ? part['image_url'] : { url: part['image_url'] };
   const detail = readDetail(image['detail'], `${path}.image_url.detail`);
   return readImageUrl(readText(image['url'], `${path}.image_url.url`), `${path}.image_url.url`, {
     remote: true,
@@ -58,7 +59,7 @@ function readReasoning(message: Wire): AssistantPart[] {
   const text = message['reasoning_content'] ?? message['reasoning'];
   const details = Array.isArray(message['reasoning_details']) ? (message['reasoning_details'] as unknown[]) : [];
   const proofs = details.flatMap((detail) => {
-    if (!isObject(detail)) return [];
+    if (!isRecord(detail)) return [];
     const proof = unpackProof(detail['data']);
     return proof === undefined ? [] : [{ proof, text: typeof detail['text'] === 'string' ? detail['text'] : '' }];
   });
@@ -78,7 +79,7 @@ function readCall(item: unknown, path: string): AssistantPart {
     type: 'tool_call',
     id: readName(call['id'], `${path}.id`),
     name: readName(body['name'], `${path}.function.name`),
-    arguments: isObject(given)
+    arguments: isRecord(given)
       ? JSON.stringify(given)
       : isAbsent(given)
         ? '{}'

@@ -2,22 +2,10 @@ import type { ModelRequest, ReasoningEffort, ResponseFormat, Sampling } from '..
 import { invalid, unsupported } from '../../faults.ts';
 import type { GatewayFault } from '../../faults.ts';
 import type { NativeTarget } from '../../../inference/native.ts';
+import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { writeData } from '../dialect.ts';
 import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
-import {
-  isAbsent,
-  isObject,
-  present,
-  readList,
-  readName,
-  readObject,
-  readOptionalBoolean,
-  readOptionalChoice,
-  readOptionalCount,
-  readOptionalNumber,
-  readOptionalText,
-  readText,
-} from '../fields.ts';
+import { isAbsent, readList, readName, readObject, readOptionalBoolean, readOptionalChoice, readOptionalCount, readOptionalNumber, readOptionalText, readText } from '../fields.ts';
 import { CACHE_TTL } from '../cache.ts';
 import { buildChatError } from './error.ts';
 import { readConversation } from './messages.ts';
@@ -48,7 +36,7 @@ export function readSchemaFormat(value: Wire, path: string): ResponseFormat {
     type: 'json_schema',
     name: readName(value['name'], `${path}.name`),
     schema: isAbsent(value['schema']) ? {} : readObject(value['schema'], `${path}.schema`),
-    ...present({
+    ...omitUndefined({
       strict: readOptionalBoolean(value['strict'], `${path}.strict`),
       description: readOptionalText(value['description'], `${path}.description`),
     }),
@@ -86,12 +74,12 @@ function findNeed(body: Wire): GatewayFault | undefined {
 
 /** Whether a message has what upstreams of this format do not know. */
 function isOwn(message: unknown): boolean {
-  if (!isObject(message)) return false;
+  if (!isRecord(message)) return false;
   const { content } = message;
   return (
     message['reasoning_details'] !== undefined ||
     message['is_error'] !== undefined ||
-    (Array.isArray(content) && content.some((part) => isObject(part) && part['type'] === 'tool_result'))
+    (Array.isArray(content) && content.some((part) => isRecord(part) && part['type'] === 'tool_result'))
   );
 }
 
@@ -131,7 +119,7 @@ function decidePassThrough(body: Wire, usage: boolean): PassThrough | undefined 
 function readSampling(body: Wire): Sampling | undefined {
   const { seed } = body;
   if (!isAbsent(seed) && !Number.isSafeInteger(seed)) throw invalid('seed', 'must be an integer');
-  const sampling = present<Sampling>({
+  const sampling = omitUndefined<Sampling>({
     seed: isAbsent(seed) ? undefined : (seed as number),
     frequencyPenalty: readOptionalNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
     presencePenalty: readOptionalNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
@@ -150,7 +138,7 @@ function readRequest(body: Wire): ModelRequest {
     system: '',
     messages,
     tools,
-    ...present({
+    ...omitUndefined({
       toolChoice,
       parallelToolCalls: readOptionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
       maxOutputTokens:
@@ -175,7 +163,7 @@ function withEffort(effort: ReasoningEffort | undefined): { reasoning?: { effort
 export function readChatCall(body: Wire): ClientCall {
   const request = readRequest(body);
   const options = body['stream_options'];
-  const usage = isObject(options) && options['include_usage'] === true;
+  const usage = isRecord(options) && options['include_usage'] === true;
   const passThrough = decidePassThrough(body, usage);
   return {
     request,

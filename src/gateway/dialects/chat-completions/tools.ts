@@ -1,17 +1,8 @@
 import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
+import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
-import {
-  isAbsent,
-  isObject,
-  present,
-  readList,
-  readName,
-  readObject,
-  readOptionalBoolean,
-  readOptionalList,
-  readOptionalText,
-} from '../fields.ts';
+import { isAbsent, readList, readName, readObject, readOptionalBoolean, readOptionalList, readOptionalText } from '../fields.ts';
 
 /** A function's declaration, which the OpenAI formats say alike but for one level of nesting. */
 export function readFunction(body: Wire, path: string): ModelTool {
@@ -21,7 +12,7 @@ export function readFunction(body: Wire, path: string): ModelTool {
     parameters: isAbsent(body['parameters'])
       ? { type: 'object', properties: {} }
       : readObject(body['parameters'], `${path}.parameters`),
-    ...present({ strict: readOptionalBoolean(body['strict'], `${path}.strict`) }),
+    ...omitUndefined({ strict: readOptionalBoolean(body['strict'], `${path}.strict`) }),
   };
 }
 
@@ -43,7 +34,7 @@ function readTool(item: unknown, path: string): ModelTool {
 type Offer = { tools: ModelTool[]; toolChoice: ToolChoice | undefined };
 
 function nameOf(value: Wire): unknown {
-  return isObject(value['function']) ? value['function']['name'] : value['name'];
+  return isRecord(value['function']) ? value['function']['name'] : value['name'];
 }
 
 function demand(name: string, tools: readonly ModelTool[], path: string): { name: string } {
@@ -53,7 +44,7 @@ function demand(name: string, tools: readonly ModelTool[], path: string): { name
 
 /** Upstreams know no list of allowed tools: the others are not offered. */
 function readAllowed(choice: Wire, tools: ModelTool[]): Offer {
-  const allowed = isObject(choice['allowed_tools']) ? choice['allowed_tools'] : choice;
+  const allowed = isRecord(choice['allowed_tools']) ? choice['allowed_tools'] : choice;
   const names = readList(allowed['tools'], 'tool_choice.tools').map((item, index) =>
     readName(nameOf(readObject(item, `tool_choice.tools[${index}]`)), `tool_choice.tools[${index}].name`),
   );
@@ -68,7 +59,7 @@ export function readToolChoice(value: unknown, tools: ModelTool[]): Offer {
     if (value === 'required' && tools.length === 0) throw invalid('tool_choice', 'needs tools');
     return { tools, toolChoice: value };
   }
-  if (!isObject(value)) throw invalid('tool_choice', 'must be auto, none, required or an object');
+  if (!isRecord(value)) throw invalid('tool_choice', 'must be auto, none, required or an object');
   if (value['type'] === 'allowed_tools') return readAllowed(value, tools);
   if (value['type'] !== 'function') throw unsupported('tool_choice.type', 'must be function or allowed_tools');
   return { tools, toolChoice: demand(readName(nameOf(value), 'tool_choice.name'), tools, 'tool_choice') };

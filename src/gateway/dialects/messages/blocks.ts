@@ -1,8 +1,9 @@
 import type { AssistantPart, InputPart, TextPart, ToolResult } from '../../../inference/model.ts';
+import { isRecord } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { GatewayFault } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
-import { isAbsent, isObject, nameType, readName, readObject, readParts, readText } from '../fields.ts';
+import { isAbsent, nameType, readName, readObject, readParts, readText } from '../fields.ts';
 import { readImageData, readImageUrl } from '../images.ts';
 import { unpackProof } from '../proof.ts';
 
@@ -113,7 +114,7 @@ export function readAssistantBlocks(content: unknown, path: string, note: NoteFo
       case 'redacted_thinking':
         return [{ type: 'reasoning', text: '', ...unpackProof(block['data']) }];
       case 'tool_use': {
-        if (!isAbsent(block['input']) && !isObject(block['input'])) throw invalid(`${at}.input`, 'must be an object');
+        if (!isAbsent(block['input']) && !isRecord(block['input'])) throw invalid(`${at}.input`, 'must be an object');
         return [
           {
             type: 'tool_call',

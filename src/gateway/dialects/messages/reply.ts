@@ -1,7 +1,7 @@
 import { parse } from 'partial-json';
 import type { AssistantPart, ModelReply, ModelUsage } from '../../../inference/model.ts';
+import { isRecord } from '../../../platform/records.ts';
 import type { Moment, Wire } from '../dialect.ts';
-import { isObject } from '../fields.ts';
 import { packProof } from '../proof.ts';
 
 export function messageId({ id }: Moment): string {
@@ -39,7 +39,7 @@ export function decideStop({ finish, stopSequence }: ModelReply): {
 export function parseInput(text: string): Wire {
   try {
     const value: unknown = parse(text);
-    return isObject(value) ? value : {};
+    return isRecord(value) ? value : {};
   } catch {
     return {};
   }

@@ -6,25 +6,12 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../../../inference/model.ts';
+import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { GatewayFault } from '../../faults.ts';
 import { checkNames } from '../chat-completions/tools.ts';
 import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
-import {
-  isAbsent,
-  isObject,
-  nameType,
-  present,
-  readList,
-  readName,
-  readObject,
-  readOptionalBoolean,
-  readOptionalCount,
-  readOptionalList,
-  readOptionalNumber,
-  readOptionalText,
-  readText,
-} from '../fields.ts';
+import { isAbsent, nameType, readList, readName, readObject, readOptionalBoolean, readOptionalCount, readOptionalList, readOptionalNumber, readOptionalText, readText } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { PROOF_PREFIX } from '../proof.ts';
 import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
@@ -72,7 +59,7 @@ function readTool(item: unknown, path: string, note: NoteForeign): ModelTool[] {
       name: readName(tool['name'], `${path}.name`),
       description: readOptionalText(tool['description'], `${path}.description`) ?? '',
       parameters: readObject(tool['input_schema'], `${path}.input_schema`),
-      ...present({ strict: readOptionalBoolean(tool['strict'], `${path}.strict`) }),
+      ...omitUndefined({ strict: readOptionalBoolean(tool['strict'], `${path}.strict`) }),
     },
   ];
 }
@@ -88,7 +75,7 @@ function readToolChoice(
   const type = readName(choice['type'], 'tool_choice.type');
   if (type === 'tool') {
     const name = readName(choice['name'], 'tool_choice.name');
-    if (!declared.some((tool) => isObject(tool) && tool['name'] === name))
+    if (!declared.some((tool) => isRecord(tool) && tool['name'] === name))
       throw invalid('tool_choice.name', `no tool is called ${name.slice(0, 80)}`);
     return { toolChoice: { name }, ...serial };
   }
@@ -112,7 +99,7 @@ function readEffort(config: Wire): ReasoningEffort | undefined {
 
 /** Undefined: the caller wants no thinking, and gets none to see. */
 function readThinking(value: unknown, config: Wire): ModelRequest['reasoning'] {
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   if (value['type'] === 'adaptive') return { effort: readEffort(config) ?? 'high' };
   if (value['type'] !== 'enabled') return undefined;
   const budgetTokens = readOptionalCount(value['budget_tokens'], 'thinking.budget_tokens');
@@ -122,7 +109,7 @@ function readThinking(value: unknown, config: Wire): ModelRequest['reasoning'] {
 }
 
 function readFormat(value: unknown): ResponseFormat | undefined {
-  if (!isObject(value) || value['type'] !== 'json_schema') return undefined;
+  if (!isRecord(value) || value['type'] !== 'json_schema') return undefined;
   return {
     type: 'json_schema',
     name: 'output',
@@ -135,7 +122,7 @@ function readFormat(value: unknown): ResponseFormat | undefined {
 function readCacheTtl(body: Wire): '1h' | undefined {
   const blocks = Array.isArray(body['system']) ? (body['system'] as unknown[]) : [];
   const asks = blocks.some(
-    (each) => isObject(each) && isObject(each['cache_control']) && each['cache_control']['ttl'] === '1h',
+    (each) => isRecord(each) && isRecord(each['cache_control']) && each['cache_control']['ttl'] === '1h',
   );
   return asks ? '1h' : undefined;
 }
@@ -162,7 +149,7 @@ function readRequest(body: Wire, note: NoteForeign): ModelRequest {
   const declared = readOptionalList(body['tools'], 'tools');
   const tools = declared.flatMap((item, index) => readTool(item, `tools.${index}`, note));
   checkNames(tools, (index) => `tools.${index}.name`);
-  const config = isObject(body['output_config']) ? body['output_config'] : {};
+  const config = isRecord(body['output_config']) ? body['output_config'] : {};
   const stop = readOptionalList(body['stop_sequences'], 'stop_sequences');
   const topK = readOptionalCount(body['top_k'], 'top_k');
   return {
@@ -171,7 +158,7 @@ function readRequest(body: Wire, note: NoteForeign): ModelRequest {
     messages: readConversation(readList(body['messages'], 'messages'), note),
     tools,
     ...readToolChoice(body['tool_choice'], declared),
-    ...present({
+    ...omitUndefined({
       maxOutputTokens: readOptionalCount(body['max_tokens'], 'max_tokens'),
       temperature: readOptionalNumber(body['temperature'], 'temperature', 0, 1),
       topP: readOptionalNumber(body['top_p'], 'top_p', 0, 1),
@@ -193,7 +180,7 @@ function holdsProof({ messages }: Wire): boolean {
   return (messages as Wire[]).some(
     ({ content }) =>
       Array.isArray(content) &&
-      content.some((block) => isObject(block) && (isProof(block['signature']) || isProof(block['data']))),
+      content.some((block) => isRecord(block) && (isProof(block['signature']) || isProof(block['data']))),
   );
 }
 

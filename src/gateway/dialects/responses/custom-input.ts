@@ -1,4 +1,5 @@
-import { isObject } from '../fields.ts';
+import { isRecord } from '../../../platform/records.ts';
+
 
 /**
  * Takes the input of a custom tool out of the arguments `{"input":"…"}` while they come, cut anywhere. What is not of
@@ -75,8 +76,8 @@ export function buildInputDecoder(): InputDecoder {
       if (state === 'string' || state === 'done') return '';
       try {
         const value: unknown = JSON.parse(held);
-        if (isObject(value) && typeof value['input'] === 'string') return value['input'];
-        if (isObject(value) && Object.keys(value).length === 0) return '';
+        if (isRecord(value) && typeof value['input'] === 'string') return value['input'];
+        if (isRecord(value) && Object.keys(value).length === 0) return '';
       } catch {
         // no JSON: the model wrote the input as it is
       }

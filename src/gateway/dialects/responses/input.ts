@@ -1,17 +1,8 @@
 import type { AssistantPart, InputPart, ModelMessage } from '../../../inference/model.ts';
+import { isRecord } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
-import {
-  isAbsent,
-  isObject,
-  nameType,
-  readName,
-  readObject,
-  readOptionalList,
-  readOptionalText,
-  readParts,
-  readText,
-} from '../fields.ts';
+import { isAbsent, nameType, readName, readObject, readOptionalList, readOptionalText, readParts, readText } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { readDetail, readImageUrl } from '../images.ts';
 import { unpackProof } from '../proof.ts';
@@ -81,7 +72,7 @@ function readMessage(item: Wire, path: string, messages: ModelMessage[]): void {
 
 function joinTexts(value: unknown, path: string, separator: string): string {
   return readOptionalList(value, path)
-    .map((each) => (isObject(each) && typeof each['text'] === 'string' ? each['text'] : ''))
+    .map((each) => (isRecord(each) && typeof each['text'] === 'string' ? each['text'] : ''))
     .join(separator);
 }
 

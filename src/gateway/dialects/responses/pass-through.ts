@@ -1,8 +1,8 @@
 import type { SseEvent } from '../../../inference/upstream/dialect.ts';
+import { isRecord } from '../../../platform/records.ts';
 import type { GatewayFault } from '../../faults.ts';
 import { writeEvent } from '../dialect.ts';
 import type { Moment, PassThrough, Wire } from '../dialect.ts';
-import { isObject } from '../fields.ts';
 import { PROOF_PREFIX } from '../proof.ts';
 import { describeFailure } from './failure.ts';
 import { buildResource } from './resource.ts';
@@ -23,11 +23,11 @@ function isForeign(item: Wire): boolean {
 
 function isPlain(body: Wire): boolean {
   const tools = Array.isArray(body['tools']) ? body['tools'] : [];
-  if (!tools.every((tool) => isObject(tool) && tool['type'] === 'function')) return false;
+  if (!tools.every((tool) => isRecord(tool) && tool['type'] === 'function')) return false;
   const items = Array.isArray(body['input']) ? body['input'] : [];
   return items.every(
     (item) =>
-      isObject(item) && !TRANSLATED.has(String(item['type'])) && item['namespace'] === undefined && isForeign(item),
+      isRecord(item) && !TRANSLATED.has(String(item['type'])) && item['namespace'] === undefined && isForeign(item),
   );
 }
 
@@ -35,8 +35,8 @@ function isPlain(body: Wire): boolean {
 function joinOutput(response: Wire): string {
   const output = Array.isArray(response['output']) ? response['output'] : [];
   return output
-    .flatMap((item) => (isObject(item) && Array.isArray(item['content']) ? item['content'] : []))
-    .map((part) => (isObject(part) && part['type'] === 'output_text' ? String(part['text']) : ''))
+    .flatMap((item) => (isRecord(item) && Array.isArray(item['content']) ? item['content'] : []))
+    .map((part) => (isRecord(part) && part['type'] === 'output_text' ? String(part['text']) : ''))
     .join('');
 }
 
@@ -49,7 +49,7 @@ function addOutputText(event: SseEvent): string {
   if (!isWhole && !ENDS.some((type) => event.event === type || data.includes(`"${type}"`))) return data;
   const wire = JSON.parse(data) as Wire;
   const response = isWhole ? wire : wire['response'];
-  if (!isObject(response) || response['output_text'] !== undefined) return data;
+  if (!isRecord(response) || response['output_text'] !== undefined) return data;
   response['output_text'] = joinOutput(response);
   return JSON.stringify(wire);
 }
@@ -63,7 +63,7 @@ export function decidePassThrough(body: Wire, effort: string, echo: Echo): PassT
   return {
     buildBody(own, { reasoning }) {
       const kept = Object.entries(own).filter(([name]) => !IDLE.includes(name) && name !== 'reasoning');
-      const asked = reasoning ? { reasoning: { ...(isObject(own['reasoning']) ? own['reasoning'] : {}), effort } } : {};
+      const asked = reasoning ? { reasoning: { ...(isRecord(own['reasoning']) ? own['reasoning'] : {}), effort } } : {};
       return { ...Object.fromEntries(kept), ...asked, store: false };
     },
     open(moment: Moment) {

@@ -1,21 +1,10 @@
 import type { ModelRequest, ResponseFormat } from '../../../inference/model.ts';
+import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid } from '../../faults.ts';
 import { CACHE_TTL } from '../cache.ts';
 import { readSchemaFormat } from '../chat-completions/request.ts';
 import type { ClientCall, Wire } from '../dialect.ts';
-import {
-  isAbsent,
-  isObject,
-  present,
-  readName,
-  readObject,
-  readOptionalBoolean,
-  readOptionalChoice,
-  readOptionalCount,
-  readOptionalList,
-  readOptionalNumber,
-  readOptionalText,
-} from '../fields.ts';
+import { isAbsent, readName, readObject, readOptionalBoolean, readOptionalChoice, readOptionalCount, readOptionalList, readOptionalNumber, readOptionalText } from '../fields.ts';
 import { checkFields, readStrict } from './fields.ts';
 import { readInput } from './input.ts';
 import { decidePassThrough } from './pass-through.ts';
@@ -39,7 +28,7 @@ function readFormat(text: Wire): ResponseFormat | undefined {
 function checkIdleFields(body: Wire): void {
   for (const name of ['user', 'safety_identifier', 'service_tier']) readOptionalText(body[name], name);
   for (const name of ['metadata', 'client_metadata', 'stream_options']) {
-    if (!isAbsent(body[name]) && !isObject(body[name])) throw invalid(name, 'must be an object');
+    if (!isAbsent(body[name]) && !isRecord(body[name])) throw invalid(name, 'must be an object');
   }
   readOptionalList(body['include'], 'include');
   readOptionalChoice(body['truncation'], 'truncation', ['auto', 'disabled']);
@@ -59,7 +48,7 @@ export function readResponsesCall(body: Wire): ClientCall {
     messages: readInput(body['input'], names),
     tools,
     reasoning: { effort: readOptionalChoice(reasoning['effort'], 'reasoning.effort', EFFORTS) ?? 'high' },
-    ...present({
+    ...omitUndefined({
       toolChoice,
       parallelToolCalls: readOptionalBoolean(body['parallel_tool_calls'], 'parallel_tool_calls'),
       maxOutputTokens: readOptionalCount(body['max_output_tokens'], 'max_output_tokens'),

@@ -1,6 +1,7 @@
 import type { ModelRequest, ModelUsage } from '../../../inference/model.ts';
+import { isRecord } from '../../../platform/records.ts';
 import type { Moment, Wire } from '../dialect.ts';
-import { isAbsent, isObject } from '../fields.ts';
+import { isAbsent } from '../fields.ts';
 import type { ToolNames } from './tool-names.ts';
 
 /** What of the request its answer says again. */
@@ -11,7 +12,7 @@ export type ResponseContext = { echo: Echo; names: ToolNames; thinks: boolean };
 
 /** A function as the format tells of it: what was left out is said. */
 function describeTool(tool: unknown): unknown {
-  if (!isObject(tool) || tool['type'] !== 'function') return tool;
+  if (!isRecord(tool) || tool['type'] !== 'function') return tool;
   return {
     ...tool,
     description: tool['description'] ?? null,
@@ -21,18 +22,18 @@ function describeTool(tool: unknown): unknown {
 }
 
 function describeFormat(format: unknown): unknown {
-  if (!isObject(format) || format['type'] !== 'json_schema') return format ?? { type: 'text' };
+  if (!isRecord(format) || format['type'] !== 'json_schema') return format ?? { type: 'text' };
   return { ...format, description: format['description'] ?? null, strict: format['strict'] ?? false };
 }
 
 function describeChoice(choice: unknown): unknown {
-  if (!isObject(choice) || choice['type'] !== 'allowed_tools') return choice ?? 'auto';
+  if (!isRecord(choice) || choice['type'] !== 'allowed_tools') return choice ?? 'auto';
   return { ...choice, mode: choice['mode'] ?? 'auto' };
 }
 
 export function buildEcho(body: Wire, request: ModelRequest): Echo {
-  const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {};
-  const text = isObject(body['text']) ? body['text'] : {};
+  const reasoning = isRecord(body['reasoning']) ? body['reasoning'] : {};
+  const text = isRecord(body['text']) ? body['text'] : {};
   return {
     instructions: body['instructions'] ?? null,
     tools: Array.isArray(body['tools']) ? body['tools'].map(describeTool) : [],

@@ -1,19 +1,9 @@
 import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
+import { isRecord } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import { readFunction } from '../chat-completions/tools.ts';
 import type { Wire } from '../dialect.ts';
-import {
-  isAbsent,
-  isObject,
-  nameType,
-  readList,
-  readName,
-  readObject,
-  readOptionalChoice,
-  readOptionalList,
-  readOptionalText,
-  readText,
-} from '../fields.ts';
+import { isAbsent, nameType, readList, readName, readObject, readOptionalChoice, readOptionalList, readOptionalText, readText } from '../fields.ts';
 import { buildToolNames } from './tool-names.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -98,7 +88,7 @@ function readToolChoice(value: unknown, tools: ModelTool[], names: ToolNames): T
     if (value === 'required' && tools.length === 0) throw invalid('tool_choice', 'needs tools');
     return { names, tools, toolChoice: value };
   }
-  if (!isObject(value)) throw invalid('tool_choice', 'must be auto, none, required or an object');
+  if (!isRecord(value)) throw invalid('tool_choice', 'must be auto, none, required or an object');
   switch (value['type']) {
     case 'function':
     case 'custom':

@@ -1,13 +1,14 @@
+import { omitUndefined } from '../../../platform/records.ts';
 import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ReasoningEffort, ToolResult } from '../../model.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
-import { bearer, buildHistory, compact, imageAddress, joinText, sayFailure, wrapSystem } from '../history.ts';
+import { bearer, buildHistory, imageAddress, joinText, sayFailure, wrapSystem } from '../history.ts';
 import { asList, isJson } from '../wire.ts';
 
 type ChatMessage = Record<string, unknown> & { role: string };
 
 function buildInputPart(part: InputPart): Record<string, unknown> {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  return { type: 'image_url', image_url: compact({ url: imageAddress(part), detail: part.detail }) };
+  return { type: 'image_url', image_url: omitUndefined({ url: imageAddress(part), detail: part.detail }) };
 }
 
 function buildUserContent(parts: InputPart[]): string | Record<string, unknown>[] {
@@ -121,7 +122,7 @@ function buildToolChoice(choice: ModelRequest['toolChoice']): unknown {
 function buildResponseFormat(format: ModelRequest['responseFormat']): unknown {
   if (format?.type !== 'json_schema') return format?.type === 'json_object' ? { type: 'json_object' } : undefined;
   const { name, schema, strict, description } = format;
-  return { type: 'json_schema', json_schema: compact({ name, schema, strict, description }) };
+  return { type: 'json_schema', json_schema: omitUndefined({ name, schema, strict, description }) };
 }
 
 /** A token budget said as an effort, for upstreams that know efforts only. */
@@ -152,7 +153,7 @@ export function buildChatRequest(request: ModelRequest, target: UpstreamTarget):
   const conversation = mergeUsers(joinToolMessages(messages).flatMap((message) => buildMessage(message, target)));
   const tools = request.tools.map(({ name, description, parameters, strict }) => ({
     type: 'function',
-    function: compact({ name, description, parameters, strict }),
+    function: omitUndefined({ name, description, parameters, strict }),
   }));
   const offered = tools.length > 0;
   const limit = COMPLETION_TOKENS.test(target.model) ? 'max_completion_tokens' : 'max_tokens';
@@ -160,7 +161,7 @@ export function buildChatRequest(request: ModelRequest, target: UpstreamTarget):
   return {
     path: '/chat/completions',
     headers: bearer(target),
-    body: compact({
+    body: omitUndefined({
       model: target.model,
       messages: system === '' ? conversation : [{ role: 'system', content: system }, ...conversation],
       stream: true,

@@ -1,6 +1,7 @@
+import { omitUndefined } from '../../../platform/records.ts';
 import type { ModelRequest } from '../../model.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
-import { buildHistory, compact } from '../history.ts';
+import { buildHistory } from '../history.ts';
 import { buildTurns } from './conversation.ts';
 import type { Block, Turn } from './conversation.ts';
 import { decideThinking } from './thinking.ts';
@@ -50,7 +51,7 @@ export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarg
   const { maxTokens, thinking, effort } = decideThinking(request, history.messages, target);
   const format = request.responseFormat;
   const schema = format?.type === 'json_schema' ? { type: 'json_schema', schema: format.schema } : undefined;
-  const outputConfig = compact({ effort, format: schema });
+  const outputConfig = omitUndefined({ effort, format: schema });
   const stop = request.stop?.filter((sequence) => sequence.trim() !== '');
 
   const system = buildSystem(history.system, request);
@@ -74,7 +75,7 @@ export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarg
       ...(target.apiKey === undefined ? {} : { 'x-api-key': target.apiKey }),
       ...target.headers,
     },
-    body: compact({
+    body: omitUndefined({
       model: target.model,
       max_tokens: maxTokens,
       system: system.length === 0 ? undefined : system,

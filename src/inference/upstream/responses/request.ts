@@ -1,7 +1,8 @@
+import { omitUndefined } from '../../../platform/records.ts';
 import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ToolResult } from '../../model.ts';
 import { effortOf } from '../chat-completions/request.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
-import { bearer, buildHistory, compact, imageAddress, joinText, sayFailure } from '../history.ts';
+import { bearer, buildHistory, imageAddress, joinText, sayFailure } from '../history.ts';
 
 type Item = Record<string, unknown> & { type: string };
 
@@ -58,7 +59,7 @@ function buildItems(each: ModelMessage, target: UpstreamTarget): Item[] {
 function buildFormat(format: ModelRequest['responseFormat']): unknown {
   if (format?.type !== 'json_schema') return format?.type === 'json_object' ? { type: 'json_object' } : undefined;
   const { name, schema, strict, description } = format;
-  return compact({ type: 'json_schema', name, schema, strict, description });
+  return omitUndefined({ type: 'json_schema', name, schema, strict, description });
 }
 
 /** Models that reason unasked; others refuse to be asked for the proof of it. */
@@ -74,7 +75,7 @@ export function buildResponsesRequest(request: ModelRequest, target: UpstreamTar
   return {
     path: '/responses',
     headers: bearer(target),
-    body: compact({
+    body: omitUndefined({
       model: target.model,
       instructions: system === '' ? undefined : system,
       input: messages.flatMap((each) => buildItems(each, target)),
