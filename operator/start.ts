@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Kubernetes } from '../src/platform/kubernetes/client.ts';
 import type { Logger } from '../src/platform/log.ts';
+import { omitUndefined } from '../src/platform/records.ts';
 import { startHealth } from './health.ts';
 import type { ControllerOptions } from './runtime/controller.ts';
 import { startLeadership } from './runtime/lease.ts';
@@ -47,8 +48,7 @@ export async function startOperator(
           controller: options,
           metrics,
           log,
-          ...(workers === undefined ? {} : { workers }),
-          ...(measureMs === undefined ? {} : { measureMs }),
+          ...omitUndefined({ workers, measureMs }),
         },
         term,
       ),

@@ -3,6 +3,7 @@ import { API_VERSION, EXECUTOR_PORT, KEY_ANNOTATION, LABELS } from '../../src/pl
 import type { OwnerReference, ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import { sha256 } from '../../src/platform/crypto.ts';
+import { omitUndefined } from '../../src/platform/records.ts';
 import { parseQuantity } from '../volume/quantity.ts';
 
 /** What all sandbox pods have in common, from the operator's settings. */
@@ -64,9 +65,11 @@ export function buildPod(
       enableServiceLinks: false,
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 5,
-      ...(options.runtimeClassName === undefined ? {} : { runtimeClassName: options.runtimeClassName }),
-      ...(options.schedulerName === undefined ? {} : { schedulerName: options.schedulerName }),
-      ...(options.nodeSelector === undefined ? {} : { nodeSelector: options.nodeSelector }),
+      ...omitUndefined({
+        runtimeClassName: options.runtimeClassName,
+        schedulerName: options.schedulerName,
+        nodeSelector: options.nodeSelector,
+      }),
       ...(options.userNamespaces ? { hostUsers: false } : {}),
       securityContext: {
         runAsNonRoot: true,

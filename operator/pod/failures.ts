@@ -1,4 +1,5 @@
 import type { Pod } from '../../src/platform/kubernetes/types.ts';
+import { omitUndefined } from '../../src/platform/records.ts';
 
 const FIRST_MS = 10_000;
 const MOST_MS = 5 * 60_000;
@@ -13,9 +14,7 @@ export function countFailure(before: Failures, pod: Pod, now: Date): Failures {
 
 export function pickFailures({ failures, failedPodUid, lastFailureAt }: Failures): Failures {
   return {
-    ...(failures === undefined ? {} : { failures }),
-    ...(failedPodUid === undefined ? {} : { failedPodUid }),
-    ...(lastFailureAt === undefined ? {} : { lastFailureAt }),
+    ...omitUndefined({ failures, failedPodUid, lastFailureAt }),
   };
 }
 

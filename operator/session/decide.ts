@@ -2,6 +2,7 @@ import { KEY_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
 import type { Session, SessionPhase, SessionStatus } from '../../src/sandbox/resources/session.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { Pod } from '../../src/platform/kubernetes/types.ts';
+import { omitUndefined } from '../../src/platform/records.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
 import { describePod } from '../pod/state.ts';
@@ -185,8 +186,7 @@ export function buildStatusFields(plan: SessionPlan): SessionStatus {
     phase,
     ...(pod === undefined ? {} : { podName: pod.metadata.name, podUid: pod.metadata.uid }),
     ...(ip === undefined || !takesCalls ? {} : { podIP: ip }),
-    ...(pod?.spec.nodeName === undefined ? {} : { nodeName: pod.spec.nodeName }),
-    ...(key === undefined ? {} : { publicKey: key }),
+    ...omitUndefined({ nodeName: pod?.spec.nodeName, publicKey: key }),
     ...plan.failures,
   };
 }

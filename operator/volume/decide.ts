@@ -2,6 +2,7 @@ import { KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.t
 import { GROW_AT } from '../../src/sandbox/resources/volume.ts';
 import type { Volume, VolumePhase, VolumeStatus } from '../../src/sandbox/resources/volume.ts';
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
+import { omitUndefined } from '../../src/platform/records.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
@@ -183,7 +184,7 @@ function decideStandby({ volume, pods, now }: VolumeInput): Standby {
     status: {
       podName: pod.metadata.name,
       podUid: pod.metadata.uid,
-      ...(key === undefined ? {} : { publicKey: key }),
+      ...omitUndefined({ publicKey: key }),
       ...(isThere && pod.status?.podIP !== undefined ? { podIP: pod.status.podIP } : {}),
     },
   });

@@ -2,6 +2,7 @@ import { LABELS } from '../../src/platform/kubernetes/resource.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 import { errorText } from '../../src/platform/errors.ts';
+import { omitUndefined } from '../../src/platform/records.ts';
 import { buildOwner, buildPod } from '../pod/build.ts';
 import type { Finding } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
@@ -99,7 +100,7 @@ function buildClaim(volume: Volume, storageClassName: string | undefined) {
     spec: {
       accessModes: ['ReadWriteOnce'],
       resources: { requests: { storage: volume.spec.initialSize } },
-      ...(storageClassName === undefined ? {} : { storageClassName }),
+      ...omitUndefined({ storageClassName }),
     },
   };
 }

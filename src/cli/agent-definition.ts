@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { parse } from 'yaml';
 import type { PermissionPolicy, ToolConfig } from '../agents/contract/tools.ts';
 import { errorText } from '../platform/errors.ts';
+import { omitUndefined } from '../platform/records.ts';
 import { CliFault } from './fault.ts';
 
 type Tools = 'allow' | 'ask' | 'deny';
@@ -41,9 +42,7 @@ function readDefinition(path: string): Record<string, unknown> {
 export function readFields(flags: DefinitionFlags): Record<string, unknown> {
   return {
     ...(flags.file === undefined ? {} : readDefinition(flags.file)),
-    ...(flags.name === undefined ? {} : { name: flags.name }),
-    ...(flags.model === undefined ? {} : { modelName: flags.model }),
-    ...(flags.system === undefined ? {} : { systemPrompt: flags.system }),
+    ...omitUndefined({ name: flags.name, modelName: flags.model, systemPrompt: flags.system }),
     ...(flags.tools === undefined ? {} : { tools: [buildToolset(flags.tools)] }),
   };
 }

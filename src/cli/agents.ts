@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Agent, ToolConfig } from '../../clients/typescript/index.ts';
 import { AgentCreate, AgentPatch } from '../agents/contract/agents.ts';
 import { describeIssues } from '../platform/contract/validation.ts';
+import { omitUndefined } from '../platform/records.ts';
 import { addDefinitionFlags, readFields } from './agent-definition.ts';
 import type { DefinitionFlags } from './agent-definition.ts';
 import { buildContext, readInteger, readPage } from './context.ts';
@@ -56,7 +57,7 @@ export function addAgentCommands(program: Command): void {
     .action(async ({ status, limit, offset }: ListFlags, command: Command) => {
       const context = buildContext(command);
       const page = await context.client.listAgents({
-        ...(status === undefined ? {} : { status }),
+        ...omitUndefined({ status }),
         ...readPage({ limit, offset }),
       });
       context.show(page, () => {

@@ -5,6 +5,7 @@ import { isLiveOnly } from '../../clients/typescript/index.ts';
 import type { EventEnvelope } from '../../clients/typescript/index.ts';
 import { EventsSend } from '../agents/contract/events.ts';
 import { describeIssues } from '../platform/contract/validation.ts';
+import { omitUndefined } from '../platform/records.ts';
 import { describeEvent } from './describe-event.ts';
 import { buildContext, readInteger } from './context.ts';
 import { CliFault } from './fault.ts';
@@ -21,7 +22,7 @@ function showEvent(event: EventEnvelope): string {
 type SendFlags = { file?: string; steer?: boolean; interrupt?: boolean; delivery: 'immediate' | 'when_idle' };
 
 function readEvents(message: string | undefined, flags: SendFlags): unknown {
-  if (flags.interrupt === true) return [{ type: 'user.interrupt', ...(message === undefined ? {} : { message }) }];
+  if (flags.interrupt === true) return [{ type: 'user.interrupt', ...omitUndefined({ message }) }];
   if (flags.file !== undefined) {
     try {
       const value: unknown = JSON.parse(readFileSync(flags.file === '-' ? 0 : flags.file, 'utf8'));

@@ -1,6 +1,7 @@
 import { ModelError } from '../inference/model.ts';
 import type { ModelFault } from '../inference/model.ts';
 import type { ApiError } from '../platform/errors.ts';
+import { omitUndefined } from '../platform/records.ts';
 
 /** Stable codes of the gateway and the HTTP status of each. A permanent fault is never a 5xx: clients repeat those. */
 export const FAULT_STATUS = {
@@ -77,7 +78,7 @@ export function buildModelFault(error: ModelError): GatewayFault {
   return new GatewayFault(code, error.message, {
     cause: error,
     ...(code === 'model_not_found' ? { param: 'model' } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...omitUndefined({ retryAfterMs }),
   });
 }
 

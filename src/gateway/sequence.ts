@@ -1,5 +1,6 @@
 import { ModelError } from '../inference/model.ts';
 import type { AssistantPart, ModelDelta, ModelReply, ModelUsage } from '../inference/model.ts';
+import { omitUndefined } from '../platform/records.ts';
 
 /**
  * A reply as every client dialect can write it: one part is open at a time, in order, and numbered without a hole.
@@ -158,7 +159,7 @@ export function buildSequencer(options: { reasoning: boolean }): Sequencer {
             close(out);
           }
           const { reason: finish, usage, stopSequence } = delta;
-          const reply = { id, model, content, finish, ...(stopSequence === undefined ? {} : { stopSequence }), usage };
+          const reply = { id, model, content, finish, ...omitUndefined({ stopSequence }), usage };
           out.push({ type: 'finish', reply });
         }
       }

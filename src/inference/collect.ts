@@ -1,3 +1,4 @@
+import { omitUndefined } from '../platform/records.ts';
 import { ModelError } from './model.ts';
 import type { AssistantPart, ModelDelta, ModelReply } from './model.ts';
 
@@ -65,7 +66,7 @@ export async function collectReply(
           if (part.type === 'tool_call' && part.arguments.trim() === '') part.arguments = '{}';
         }
         const { reason: finish, usage, stopSequence } = delta;
-        return { id, model, content, finish, ...(stopSequence === undefined ? {} : { stopSequence }), usage };
+        return { id, model, content, finish, ...omitUndefined({ stopSequence }), usage };
       }
     }
   }

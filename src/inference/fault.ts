@@ -1,3 +1,4 @@
+import { omitUndefined } from '../platform/records.ts';
 import { ModelError } from './model.ts';
 import type { ModelFault } from './model.ts';
 import { asList, asText, asWire } from './upstream/wire.ts';
@@ -99,8 +100,7 @@ export function buildFault(
       ? redactMessage(complaint.message, target) || `The provider refused the request (${status ?? 'no status'}).`
       : MESSAGES[fault];
   return new ModelError(fault, message, {
-    ...(status === undefined ? {} : { status }),
-    ...(http.retryAfterMs === undefined ? {} : { retryAfterMs: http.retryAfterMs }),
+    ...omitUndefined({ status, retryAfterMs: http.retryAfterMs }),
   });
 }
 

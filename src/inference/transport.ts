@@ -1,4 +1,5 @@
 import { Agent, errors as undiciErrors } from 'undici';
+import { omitUndefined } from '../platform/records.ts';
 import { buildFault, parseRetryAfter } from './fault.ts';
 import { ModelError } from './model.ts';
 import { buildEventReader } from './sse.ts';
@@ -61,7 +62,7 @@ async function buildHttpFault(answer: Exchange, target: UpstreamTarget): Promise
   const header = answer.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now());
   const { status } = answer;
-  return buildFault(body, target, { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  return buildFault(body, target, { status, ...omitUndefined({ retryAfterMs }) });
 }
 
 /** Calls upstreams over kept-alive connections, one pool an origin. */

@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts';
 import type { LoginChallengeDetails } from './contract/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { omitUndefined } from '../platform/records.ts';
 import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from './store/challenges.ts';
 import { LoginFault } from './fault.ts';
 import type { Given } from './flow/ask.ts';
@@ -56,7 +57,7 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
       challengeId: id,
       kind: news.ask.kind,
       hint: news.ask.hint,
-      ...(news.ask.mailbox === undefined ? {} : { mailbox: news.ask.mailbox }),
+      ...omitUndefined({ mailbox: news.ask.mailbox }),
       expiresAt: expiresAt.toISOString(),
     } satisfies LoginChallengeDetails;
     let wrong = 0;

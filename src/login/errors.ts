@@ -6,6 +6,7 @@ import { ApiError } from '../platform/errors.ts';
 import { rateLimitHeaders } from '../platform/http/allowance.ts';
 import { describeError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/log.ts';
+import { omitUndefined } from '../platform/records.ts';
 import { LoginFault } from './fault.ts';
 
 function isLoginCode(code: string): code is LoginErrorCode {
@@ -22,7 +23,7 @@ export function decideLoginFault(error: unknown, bodyLimit: number): LoginFault 
   }
   const { retryAfterSeconds } = known.details;
   return new LoginFault(known.code, known.message, {
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...omitUndefined({ retryAfterSeconds }),
     cause: error,
   });
 }
@@ -51,7 +52,7 @@ export function sendLoginError(log: Logger, error: unknown, request: FastifyRequ
     error: publicLoginCode(fault.code),
     message: fault.message,
     requestId: request.id,
-    ...(fault.details === undefined ? {} : { details: fault.details }),
+    ...omitUndefined({ details: fault.details }),
   };
   const wait = fault.retryAfterSeconds ?? WAIT_SECONDS[fault.code];
   const rateLimit = error instanceof ApiError ? error.details.rateLimit : undefined;

@@ -2,6 +2,7 @@ import { Cookie, CookieJar } from 'tough-cookie';
 import type { SessionCookie } from './contract/shapes.ts';
 import type { Egress } from '../platform/egress/egress.ts';
 import { EgressError } from '../platform/egress/error.ts';
+import { omitUndefined } from '../platform/records.ts';
 import type { Fleet } from './browser/fleet.ts';
 import { LoginFault } from './fault.ts';
 import type { CollectedSession } from './flow/collect.ts';
@@ -114,7 +115,7 @@ function readJar(jar: CookieJar, site: Site, session: CollectedSession) {
         httpOnly: cookie.httpOnly,
         secure: cookie.secure,
         sameSite: old?.sameSite ?? sameSite[(cookie.sameSite ?? 'lax') as keyof typeof sameSite] ?? 'Lax',
-        ...(old?.partitionKey === undefined ? {} : { partitionKey: old.partitionKey }),
+        ...omitUndefined({ partitionKey: old?.partitionKey }),
       },
     ];
   });

@@ -4,6 +4,7 @@ import { buildVideoMaker } from '../video/maker.ts';
 import { openVideo, openVideoPorts } from '../video/open.ts';
 import type { VideoOptions } from '../video/open.ts';
 import { buildVideoServer } from '../video/server.ts';
+import { omitUndefined } from '../platform/records.ts';
 import type { StoredBackends } from './backends/stored.ts';
 import { DRAIN_MS, readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
@@ -25,7 +26,7 @@ function readOptions(context: RoleContext<StoredBackends>): VideoOptions {
 
 export function openRenderer(context: RoleContext<StoredBackends>, registry?: Registry): Promise<VideoPorts> {
   const { backends, lifecycle, log } = context;
-  const ports = { ...backends, log, ...(registry === undefined ? {} : { registry }) };
+  const ports = { ...backends, log, ...omitUndefined({ registry }) };
   return openVideo(ports, readOptions(context), lifecycle);
 }
 

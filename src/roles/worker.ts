@@ -11,6 +11,7 @@ import { openWeb } from '../agents/web/web.ts';
 import { openAppender } from '../agents/worker/appender.ts';
 import { startAutomations } from '../agents/automations/start.ts';
 import { startWorker } from '../agents/worker/start.ts';
+import { omitUndefined } from '../platform/records.ts';
 import { openModels } from './models.ts';
 import { DRAIN_MS, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
@@ -42,7 +43,7 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
     {
       ...backends,
       web,
-      ...(visionModel === undefined ? {} : { visionModel }),
+      ...omitUndefined({ visionModel }),
       inference,
       log,
       tools: new Map([...buildTools(), ...buildServiceTools(context, registry)].map((tool) => [tool.name, tool])),

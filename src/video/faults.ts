@@ -5,6 +5,7 @@ import type { ApiError } from '../platform/errors.ts';
 import { rateLimitHeaders } from '../platform/http/allowance.ts';
 import { describeError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/log.ts';
+import { omitUndefined } from '../platform/records.ts';
 
 type More = { required?: number; balance?: number; retryAfterSeconds?: number };
 
@@ -69,8 +70,7 @@ export function sendVideoError(log: Logger, error: unknown, request: FastifyRequ
     message: fault.message,
     request_id: request.id,
     ...(details === undefined || details.length === 0 ? {} : { details }),
-    ...(required === undefined ? {} : { required }),
-    ...(balance === undefined ? {} : { balance }),
+    ...omitUndefined({ required, balance }),
   };
   const rateLimit = known?.details.rateLimit;
   void reply

@@ -7,6 +7,7 @@ import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { EgressError, findEgressError } from '../../platform/egress/error.ts';
 import { UnsealError } from '../../platform/master-key.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { McpFault } from './fault.ts';
 import { openServerFetch } from './fetch.ts';
 import type { McpServerRef, ServerFetch } from './fetch.ts';
@@ -68,7 +69,7 @@ export async function openConnection(server: McpServerRef, deps: McpDeps, signal
     has: (capability) => capabilities[capability] !== undefined,
     async request(method, params, { timeoutMs, signal }) {
       if (dead) throw new SessionGone('The session has ended.');
-      const options = { timeout: timeoutMs, maxTotalTimeout: timeoutMs, ...(signal === undefined ? {} : { signal }) };
+      const options = { timeout: timeoutMs, maxTotalTimeout: timeoutMs, ...omitUndefined({ signal }) };
       const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
       broken.catch(() => undefined);
       pending.add(breakOff);

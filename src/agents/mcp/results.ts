@@ -51,7 +51,6 @@ function show(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-
 function readImage(block: Block): NonNullable<McpOutcome['images']> {
   const { type, data, mimeType } = block;
   if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string' || !IMAGES.has(mimeType)) return [];

@@ -63,7 +63,6 @@ function readSchema(schema: unknown): Record<string, unknown> {
   return { ...schema, type: 'object', properties: properties ?? {} };
 }
 
-
 const text = (description: string) => ({ type: 'string', description });
 
 const HELPERS: Record<'resources' | 'prompts', { operation: McpOperation; description: string; parameters: object }[]> =

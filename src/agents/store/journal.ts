@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import { encodeJson } from '../../platform/store/json.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import type { Appended, JournalEntry, NewEvent } from '../contract/journal.ts';
 
@@ -41,7 +42,7 @@ function buildEnvelope(sessionId: string, event: NewEvent, sequence: number, cre
     sequence,
     turnId: event.turnId,
     status: event.status,
-    ...(event.usage === undefined ? {} : { usage: event.usage }),
+    ...omitUndefined({ usage: event.usage }),
     payload: event.payload,
     processedAt: event.processed === true ? createdAt : null,
     createdAt,

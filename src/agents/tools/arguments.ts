@@ -28,7 +28,6 @@ export function readArguments(parameters: Schema, jsonText: string): ReadArgumen
   return { error: describeError(validate.errors?.[0]) };
 }
 
-
 /** Null for a caller's schema that cannot be compiled: its tool is called with what the model gave. */
 function compile(schema: Schema): ValidateFunction | null {
   const known = compiled.get(schema);

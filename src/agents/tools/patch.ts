@@ -1,4 +1,5 @@
 import { createTwoFilesPatch } from 'diff';
+import { omitUndefined } from '../../platform/records.ts';
 import { absolutePath, catchFileErrors, pathKey } from './files/faults.ts';
 import { lintText } from './files/lint.ts';
 import { noteWrite, warnIfChanged } from './files/seen.ts';
@@ -115,7 +116,7 @@ async function patch(input: Record<string, unknown>, context: ToolContext): Prom
     lint: lintText(path, result.text, file.text),
     resolved_path: resolved,
     ...(result.strategy === 'exact' ? {} : { match_strategy: result.strategy }),
-    ...(warning === undefined ? {} : { _warning: warning }),
+    ...omitUndefined({ _warning: warning }),
   });
 }
 

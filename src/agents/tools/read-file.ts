@@ -1,4 +1,5 @@
 import type { SandboxSession } from '../../sandbox/sandbox.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { catchFileErrors } from './files/faults.ts';
 import { readPage } from './files/pages.ts';
 import { noteRead } from './files/seen.ts';
@@ -113,7 +114,7 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
     truncated,
     is_binary: false,
     is_image: false,
-    ...(hint === undefined ? {} : { hint }),
+    ...omitUndefined({ hint }),
     ...(document === undefined ? {} : { extracted_document: true }),
     ...(big ? { _hint: 'This file is big: search it with search_files, or read a narrow range of lines.' } : {}),
   });

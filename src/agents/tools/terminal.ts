@@ -1,5 +1,6 @@
 import type { SandboxSession } from '../../sandbox/sandbox.ts';
 import { SandboxFileError } from '../../sandbox/sandbox.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { explainExitCode } from './terminal/exit-codes.ts';
 import { refuseForeground } from './terminal/refusals.ts';
 import { answerTool } from './tool.ts';
@@ -87,7 +88,7 @@ async function runInForeground(
       output: result.output,
       exit_code: result.exitCode,
       error: result.timedOut ? `Command timed out after ${timeout} s` : null,
-      ...(meaning === undefined ? {} : { exit_code_meaning: meaning }),
+      ...omitUndefined({ exit_code_meaning: meaning }),
     }),
     // a command that failed is an answer, not a failed tool
     isError: result.timedOut,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../platform/records.ts';
 import { readText } from './input.ts';
 import { answerTool, failTool } from './tool.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
@@ -56,7 +57,7 @@ async function logIn(
   const site = readText(input, 'site').trim();
   const id = input['credential_id'];
   const credentialId = typeof id === 'string' && id.trim() !== '' ? id.trim() : undefined;
-  const wanted = { site, ...(credentialId === undefined ? {} : { credentialId }) };
+  const wanted = { site, ...omitUndefined({ credentialId }) };
   const found = await accounts.signIn(context.organizationId, wanted, context.signal);
   if ('fault' in found) return failTool(found.fault, { success: false });
   const { session } = found;

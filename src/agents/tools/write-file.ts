@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../platform/records.ts';
 import { absolutePath, catchFileErrors, pathKey } from './files/faults.ts';
 import { lintText } from './files/lint.ts';
 import { noteWrite, warnIfChanged } from './files/seen.ts';
@@ -54,7 +55,7 @@ async function writeFile(input: Record<string, unknown>, context: ToolContext): 
     lint: lintText(path, content, before?.text),
     resolved_path: resolved,
     files_modified: [resolved],
-    ...(warning === undefined ? {} : { _warning: warning }),
+    ...omitUndefined({ _warning: warning }),
   });
 }
 

@@ -4,6 +4,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { findStored, writeSecrets } from '../store/credentials.ts';
 import type { StoredCredential } from '../store/credentials.ts';
 import { failRefresh, takeRefresh } from '../store/refreshes.ts';
@@ -74,6 +75,6 @@ async function refreshOnce(credential: StoredCredential, owner: string, deps: Va
   }
   const { accessToken, expiresIn, refreshToken } = answer;
   const expiresAt = expiresIn === null ? null : new Date(Date.now() + expiresIn * 1000).toISOString();
-  const next = { ...secrets, token: accessToken, ...(refreshToken === undefined ? {} : { refreshToken }) };
+  const next = { ...secrets, token: accessToken, ...omitUndefined({ refreshToken }) };
   await writeSecrets(db, id, revision, { auth: { ...auth, expiresAt }, ...sealSecrets(masterKeys, id, next) });
 }

@@ -1,6 +1,7 @@
 import type { CredentialAuth, CredentialRotation, PublicAuth, TokenEndpointAuth } from '../contract/vaults.ts';
 import type { MasterKeys, Sealed } from '../../platform/master-key.ts';
 import { credentialContext } from '../../platform/store/rewrap.ts';
+import { omitUndefined } from '../../platform/records.ts';
 
 /** What is sealed of a credential. */
 export type Secrets = { token: string; refreshToken?: string; clientSecret?: string };
@@ -18,7 +19,7 @@ export function splitAuth(auth: CredentialAuth): { shown: PublicAuth; secrets: S
   const clientSecret = findClientSecret(tokenEndpointAuth);
   return {
     shown: { ...grant, refresh: { tokenEndpoint, clientId, tokenEndpointAuth: { type: tokenEndpointAuth.type } } },
-    secrets: { token, refreshToken, ...(clientSecret === undefined ? {} : { clientSecret }) },
+    secrets: { token, refreshToken, ...omitUndefined({ clientSecret }) },
   };
 }
 
@@ -42,7 +43,7 @@ export function rotate(
     secrets: {
       ...secrets,
       token: rotation.accessToken ?? secrets.token,
-      ...(refreshToken === undefined ? {} : { refreshToken }),
+      ...omitUndefined({ refreshToken }),
     },
   };
 }

@@ -16,6 +16,7 @@ import type { Inference } from '../../inference/model.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import type { Vaults } from '../vaults/resolve.ts';
 import type { Logger } from '../../platform/log.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { listTurnAsks } from '../store/pending-actions.ts';
 import { listInbox } from '../store/inbox.ts';
 import { readPermissions, restSession } from '../store/leases.ts';
@@ -143,7 +144,7 @@ function buildTurnDeps(
     session: { id, organizationId, agentId, subjectId, modelName, systemPrompt, promptNotes, toolConfigs },
     journal,
     inference: deps.inference,
-    ...(deps.visionModel === undefined ? {} : { visionModel: deps.visionModel }),
+    ...omitUndefined({ visionModel: deps.visionModel }),
     tools: deps.tools,
     mcp: buildMcpPort(claim, toolConfigs, deps),
     ports: buildToolPorts(claim, deps),

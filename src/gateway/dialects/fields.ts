@@ -4,7 +4,6 @@ import type { Wire } from './dialect.ts';
 
 /** Readers of single fields. `null` counts as absent; what has the wrong type is the caller's mistake, by its path. */
 
-
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }

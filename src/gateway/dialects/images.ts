@@ -1,4 +1,5 @@
 import type { InputPart } from '../../inference/model.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { invalid } from '../faults.ts';
 import { isAbsent } from './fields.ts';
 
@@ -20,7 +21,7 @@ export function readImageData(data: string, path: string, detail?: Detail): Inpu
   const clean = /\s/.test(data) ? data.replaceAll(/\s/g, '') : data;
   const mediaType = BASE64.test(clean) ? sniffImage(clean) : undefined;
   if (mediaType === undefined) throw invalid(path, 'must be a JPEG, PNG, GIF or WebP image in base64');
-  return { type: 'image', mediaType, data: clean, ...(detail === undefined ? {} : { detail }) };
+  return { type: 'image', mediaType, data: clean, ...omitUndefined({ detail }) };
 }
 
 export function readDetail(value: unknown, path: string): Detail | undefined {
@@ -41,5 +42,5 @@ export function readImageUrl(url: string, path: string, options: { remote: boole
   }
   if (!remote) throw invalid(path, 'must be a base64 data URL; remote images are not fetched');
   if (!/^https?:\/\/\S+$/i.test(url)) throw invalid(path, 'must be an http, https or data URL');
-  return { type: 'image_url', url, ...(detail === undefined ? {} : { detail }) };
+  return { type: 'image_url', url, ...omitUndefined({ detail }) };
 }

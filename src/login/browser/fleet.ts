@@ -2,6 +2,7 @@ import type { BrowserContext } from 'playwright-core';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { LoginFault } from '../fault.ts';
 import { launchBrowser } from './browser.ts';
 import type { BrowserOptions, LoginBrowser } from './browser.ts';
@@ -164,8 +165,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
   const openSeat = async (member: Member, request: SeatRequest): Promise<Omit<Seat, 'rest'>> => {
     const { signal, storageState, httpCredentials } = request;
     const options = {
-      ...(storageState === undefined ? {} : { storageState }),
-      ...(httpCredentials === undefined ? {} : { httpCredentials }),
+      ...omitUndefined({ storageState, httpCredentials }),
     };
     const find = async () => {
       const spare = Object.keys(options).length === 0 ? await member.spare.take() : undefined;

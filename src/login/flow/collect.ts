@@ -1,4 +1,5 @@
 import type { BrowserContext } from 'playwright-core';
+import { omitUndefined } from '../../platform/records.ts';
 import type { SessionCookie, SiteSession, StorageState } from '../contract/shapes.ts';
 import type { Site } from '../site.ts';
 import { isSessionLike } from './cookies.ts';
@@ -42,7 +43,7 @@ function readCookie(cookie: Awaited<ReturnType<BrowserContext['cookies']>>[numbe
     httpOnly,
     secure,
     sameSite: SAME_SITE.has(sameSite) ? sameSite : 'Lax',
-    ...(partitionKey === undefined ? {} : { partitionKey }),
+    ...omitUndefined({ partitionKey }),
   };
 }
 

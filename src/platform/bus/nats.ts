@@ -2,6 +2,7 @@ import { AckPolicy, DeliverPolicy, Events, RetentionPolicy, StorageType, connect
 import type { ConnectionOptions, JetStreamManager, NatsConnection } from 'nats';
 
 import { errorText } from '../errors.ts';
+import { omitUndefined } from '../records.ts';
 import type { Bus, BusMessage } from './bus.ts';
 import { EVENTS, requirePublishable, requireSendable } from './subject.ts';
 
@@ -117,7 +118,7 @@ export async function openNats({ url, replicas = 1 }: { url: string; replicas?: 
     subscribe: async (subject, handler, { queue } = {}) => {
       requireConnection();
       const subscription = connection.subscribe(subject, {
-        ...(queue === undefined ? {} : { queue }),
+        ...omitUndefined({ queue }),
         callback: (error, message) => {
           if (error) return;
           try {

@@ -1,5 +1,6 @@
 import { fetch as undiciFetch } from 'undici';
 import type { Dispatcher } from 'undici';
+import { omitUndefined } from '../records.ts';
 import { buildAllowList } from './allow.ts';
 import { boundBody } from './body.ts';
 import { buildCheck, openDispatcher, resolveBySystem } from './dispatcher.ts';
@@ -48,7 +49,7 @@ export function openEgress(options: EgressOptions): Egress {
   const dispatcher = openDispatcher(check);
 
   const send = async ({ url, init }: Hop, signal: AbortSignal | undefined): Promise<Response> => {
-    const request = { ...init, redirect: 'manual', dispatcher, ...(signal === undefined ? {} : { signal }) };
+    const request = { ...init, redirect: 'manual', dispatcher, ...omitUndefined({ signal }) };
     return await undiciFetch(url, request as Parameters<typeof undiciFetch>[1]);
   };
 

@@ -42,7 +42,6 @@ function parseParams(route: Route, value: unknown): Record<string, string> | und
   throw errors.validation(describeIssues(result.error, 'path', value));
 }
 
-
 function parseBody(route: Route, value: unknown): Record<string, unknown> | undefined {
   if (route.body === undefined) {
     if (value !== undefined && !isRecord(value)) throw errors.validation('body: must be of type object');

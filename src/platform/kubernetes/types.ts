@@ -1,3 +1,4 @@
+import { omitUndefined } from '../records.ts';
 import { GROUP } from './resource.ts';
 import type { ResourceMeta } from './resource.ts';
 
@@ -58,19 +59,21 @@ export function stripMeta(meta: ResourceMeta): ResourceMeta {
   const annotations = pickOwn(meta.annotations);
   const owners = meta.ownerReferences?.map(({ uid, controller }) => ({
     uid,
-    ...(controller === undefined ? {} : { controller }),
+    ...omitUndefined({ controller }),
   }));
   return {
     name,
     namespace,
     uid,
     resourceVersion,
-    ...(generation === undefined ? {} : { generation }),
-    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(owners === undefined ? {} : { ownerReferences: owners }),
+    ...omitUndefined({
+      generation,
+      creationTimestamp,
+      deletionTimestamp,
+      labels,
+      annotations,
+      ownerReferences: owners,
+    }),
   };
 }
 
@@ -82,7 +85,7 @@ function pickOwn(all: Record<string, string> | undefined): Record<string, string
 export function stripResource<T extends { metadata: ResourceMeta }>(object: T): T {
   const { metadata, spec, status } = object as { metadata: ResourceMeta; spec?: unknown; status?: unknown };
   // Sessions and Volumes have no more than these; the rest says at each what all have in common.
-  return { metadata: stripMeta(metadata), spec, ...(status === undefined ? {} : { status }) } as unknown as T;
+  return { metadata: stripMeta(metadata), spec, ...omitUndefined({ status }) } as unknown as T;
 }
 
 export function stripClaim({ metadata, spec, status }: Claim): Claim {
@@ -92,8 +95,7 @@ export function stripClaim({ metadata, spec, status }: Claim): Claim {
     metadata: stripMeta(metadata),
     spec: resources === undefined ? {} : { resources: pick(resources, ['requests']) },
     status: {
-      ...(phase === undefined ? {} : { phase }),
-      ...(capacity === undefined ? {} : { capacity }),
+      ...omitUndefined({ phase, capacity }),
       ...(conditions === undefined
         ? {}
         : { conditions: conditions.map((one) => pick(one, ['type', 'status', 'reason', 'message'])) }),
@@ -109,10 +111,7 @@ export function stripPod({ metadata, spec, status }: Pod): Pod {
     metadata: stripMeta(metadata),
     spec: spec.nodeName === undefined ? {} : { nodeName: spec.nodeName },
     status: {
-      ...(phase === undefined ? {} : { phase }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(message === undefined ? {} : { message }),
-      ...(podIP === undefined ? {} : { podIP }),
+      ...omitUndefined({ phase, reason, message, podIP }),
       ...(told === undefined
         ? {}
         : { conditions: told.map((one) => pick(one, ['type', 'status', 'reason', 'message'])) }),

@@ -7,6 +7,7 @@ import { describeIssues } from '../../platform/contract/validation.ts';
 import type { VideoEnginesConfig } from '../../video/contract/engines.ts';
 import type { WebSearchConfig } from '../../agents/contract/web-search.ts';
 import { StartupError, errorText } from '../../platform/errors.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { readSettings } from './settings.ts';
 import type { Environment, Settings } from './settings.ts';
 
@@ -54,7 +55,7 @@ function readProviders(file: ConfigFile, settings: Settings, env: Environment) {
       throw new StartupError(`Provider ${name} takes its key from ${apiKeyEnv}, which is not set.`);
     }
     const apiKey = provider.apiKey ?? (apiKeyEnv === undefined ? undefined : env[apiKeyEnv]);
-    providers[name] = { ...provider, ...(apiKey === undefined ? {} : { apiKey }) };
+    providers[name] = { ...provider, ...omitUndefined({ apiKey }) };
   }
   return providers;
 }
@@ -127,7 +128,7 @@ function readPodOptions(settings: Settings) {
   const runtimeClassName = settings.CAPSTAN_SANDBOX_RUNTIME_CLASS;
   return {
     image: settings.CAPSTAN_SANDBOX_IMAGE,
-    ...(runtimeClassName === undefined ? {} : { runtimeClassName }),
+    ...omitUndefined({ runtimeClassName }),
     userNamespaces: settings.CAPSTAN_SANDBOX_USER_NAMESPACES === 'on',
     requests: { cpu, memory },
     limits: { cpu: maxCpu, memory: maxMemory, 'ephemeral-storage': settings.CAPSTAN_SANDBOX_SCRATCH },

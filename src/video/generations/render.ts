@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../platform/records.ts';
 import type { Generation } from '../contract/generations.ts';
 import { countAhead } from '../store/generations.ts';
 import type { StoredGeneration } from '../store/generations.ts';
@@ -19,7 +20,7 @@ export async function signResult(
     method: 'GET',
     key,
     expiresInSeconds: ADDRESS_SECONDS,
-    ...(fileName === undefined ? {} : { fileName }),
+    ...omitUndefined({ fileName }),
   });
   return new URL(address, base).href;
 }

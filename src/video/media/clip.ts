@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { omitUndefined } from '../../platform/records.ts';
 import { InvalidReferenceError } from './error.ts';
 import { buildInputArguments, findDemuxer, isCodecAllowed } from './formats.ts';
 import { MediaRunError, runMedia } from './run.ts';
@@ -79,7 +80,7 @@ export async function probeClip(
   const { maxBytes } = BOUNDS[kind];
   if (bytes > maxBytes) throw new InvalidReferenceError(`The file is larger than ${maxBytes / 1024 ** 2} MiB.`);
   const input = buildInputArguments(path, demuxer);
-  const run = { reads: [path], limits: LIMITS, ...(signal === undefined ? {} : { signal }) };
+  const run = { reads: [path], limits: LIMITS, ...omitUndefined({ signal }) };
 
   const entries = ['-v', 'error', '-show_streams', '-show_format', '-of', 'json', ...input];
   const answer = await runMedia({ ...run, program: 'ffprobe', args: entries }).catch(refuse);

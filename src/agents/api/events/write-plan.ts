@@ -2,6 +2,7 @@ import { publishEphemeral, publishEvents, sendControl, sendWake } from '../../ch
 import type { Queryable } from '../../../platform/db/db.ts';
 import type { EventEnvelope } from '../../contract/events.ts';
 import { newId } from '../../../platform/ids.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import { answerAsks, insertStandingApprovals, setFinals } from '../../store/pending-actions.ts';
 import { findEvent, replacePayload } from '../../store/events.ts';
 import { insertInbox, notifySession, resumeTurn } from '../../store/inbox.ts';
@@ -26,8 +27,8 @@ async function append(tx: Queryable, session: SendSession, plan: SendPlan): Prom
       sessionId: session.id,
       epoch: null,
       events: plan.events,
-      session: { ...plan.session, ...(plan.goal === undefined ? {} : { goal: plan.goal }) },
-      ...(plan.turn === undefined ? {} : { turn: plan.turn }),
+      session: { ...plan.session, ...omitUndefined({ goal: plan.goal }) },
+      ...omitUndefined({ turn: plan.turn }),
     },
   ]);
   if (written === undefined) throw new Error('A locked session has no row.');

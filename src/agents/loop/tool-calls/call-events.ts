@@ -2,6 +2,7 @@ import type { EvaluatedPermission } from '../../contract/events.ts';
 import type { NewEvent } from '../../contract/journal.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ImagePart } from '../../../inference/model.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import { buildBlocks } from '../history/blocks.ts';
 import type { StepCall, StepMark } from '../../log/read.ts';
 
@@ -59,7 +60,7 @@ export function buildResult(
       is_error: result.isError,
       duration_ms: Math.round(result.durationMs),
     },
-    internal: { step, index: call.index, ...(result.images === undefined ? {} : { images: result.images }) },
+    internal: { step, index: call.index, ...omitUndefined({ images: result.images }) },
   };
 }
 

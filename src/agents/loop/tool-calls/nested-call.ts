@@ -1,5 +1,6 @@
 import type { LogEvent, NewEvent } from '../../contract/journal.ts';
 import { newId } from '../../../platform/ids.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import { buildBlocks } from '../history/blocks.ts';
 import { isInner } from '../../log/read.ts';
 import type { InnerMark } from '../../log/read.ts';
@@ -45,7 +46,7 @@ function openInnerJournal(
       const marked = shown.map(({ id, status, payload }) => ({ id, turnId, status, payload: { ...payload, ...mark } }));
       if (marked.length > 0) {
         const turn = keepTurn?.();
-        await outer.append({ events: marked, ...(turn === undefined ? {} : { turn }) });
+        await outer.append({ events: marked, ...omitUndefined({ turn }) });
       }
       for (const event of change.events) events.push(buildLogEvent(event, events.length + 1));
     },

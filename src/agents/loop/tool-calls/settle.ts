@@ -1,6 +1,7 @@
 import type { LogEvent, NewAsk, NewEvent, TurnPatch } from '../../contract/journal.ts';
 import type { TextBlock } from '../../../platform/contract/common.ts';
 import { newId } from '../../../platform/ids.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import { joinBlocks } from '../history/blocks.ts';
 import { buildApprovalRequest, buildClarifyRequest, buildCustomUse, buildResult, buildUse } from './call-events.ts';
 import { buildBatches, decideCall } from './decide.ts';
@@ -221,7 +222,7 @@ export function buildIdle(turnId: string, payload: Record<string, unknown>, usag
     id: newId('evt'),
     turnId,
     status: 'complete',
-    payload: { type: 'session.status_idle', ...payload, ...(usage === undefined ? {} : { usage }) },
-    ...(usage === undefined ? {} : { usage }),
+    payload: { type: 'session.status_idle', ...payload, ...omitUndefined({ usage }) },
+    ...omitUndefined({ usage }),
   };
 }

@@ -1,5 +1,5 @@
 import type { AssistantPart, InputPart, ModelMessage, TextPart } from '../../../inference/model.ts';
-import { isRecord } from '../../../platform/records.ts';
+import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
 import { isAbsent, readName, readObject, readOptionalList, readParts, readText } from '../fields.ts';
@@ -24,7 +24,7 @@ function readInputPart(part: Wire, path: string): InputPart {
   const detail = readDetail(image['detail'], `${path}.image_url.detail`);
   return readImageUrl(readText(image['url'], `${path}.image_url.url`), `${path}.image_url.url`, {
     remote: true,
-    ...(detail === undefined ? {} : { detail }),
+    ...omitUndefined({ detail }),
   });
 }
 

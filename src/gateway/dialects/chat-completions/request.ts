@@ -5,7 +5,18 @@ import type { NativeTarget } from '../../../inference/native.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { writeData } from '../dialect.ts';
 import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
-import { isAbsent, readList, readName, readObject, readOptionalBoolean, readOptionalChoice, readOptionalCount, readOptionalNumber, readOptionalText, readText } from '../fields.ts';
+import {
+  isAbsent,
+  readList,
+  readName,
+  readObject,
+  readOptionalBoolean,
+  readOptionalChoice,
+  readOptionalCount,
+  readOptionalNumber,
+  readOptionalText,
+  readText,
+} from '../fields.ts';
 import { CACHE_TTL } from '../cache.ts';
 import { buildChatError } from './error.ts';
 import { readConversation } from './messages.ts';
@@ -119,7 +130,7 @@ function decidePassThrough(body: Wire, usage: boolean): PassThrough | undefined 
 function readSampling(body: Wire): Sampling | undefined {
   const { seed } = body;
   if (!isAbsent(seed) && !Number.isSafeInteger(seed)) throw invalid('seed', 'must be an integer');
-  const sampling = omitUndefined<Sampling>({
+  const sampling = omitUndefined({
     seed: isAbsent(seed) ? undefined : (seed as number),
     frequencyPenalty: readOptionalNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
     presencePenalty: readOptionalNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
@@ -169,7 +180,7 @@ export function readChatCall(body: Wire): ClientCall {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
     reasoning: request.reasoning?.effort !== 'none',
-    ...(passThrough === undefined ? {} : { passThrough }),
+    ...omitUndefined({ passThrough }),
     buildFinal: buildCompletion,
     openFrames: (moment) => openChatFrames(moment, { usage }),
   };

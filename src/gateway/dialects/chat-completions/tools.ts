@@ -2,7 +2,15 @@ import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
-import { isAbsent, readList, readName, readObject, readOptionalBoolean, readOptionalList, readOptionalText } from '../fields.ts';
+import {
+  isAbsent,
+  readList,
+  readName,
+  readObject,
+  readOptionalBoolean,
+  readOptionalList,
+  readOptionalText,
+} from '../fields.ts';
 
 /** A function's declaration, which the OpenAI formats say alike but for one level of nesting. */
 export function readFunction(body: Wire, path: string): ModelTool {

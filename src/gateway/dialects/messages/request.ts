@@ -11,7 +11,19 @@ import { invalid, unsupported } from '../../faults.ts';
 import type { GatewayFault } from '../../faults.ts';
 import { checkNames } from '../chat-completions/tools.ts';
 import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
-import { isAbsent, nameType, readList, readName, readObject, readOptionalBoolean, readOptionalCount, readOptionalList, readOptionalNumber, readOptionalText, readText } from '../fields.ts';
+import {
+  isAbsent,
+  nameType,
+  readList,
+  readName,
+  readObject,
+  readOptionalBoolean,
+  readOptionalCount,
+  readOptionalList,
+  readOptionalNumber,
+  readOptionalText,
+  readText,
+} from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { PROOF_PREFIX } from '../proof.ts';
 import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
@@ -105,7 +117,7 @@ function readThinking(value: unknown, config: Wire): ModelRequest['reasoning'] {
   const budgetTokens = readOptionalCount(value['budget_tokens'], 'thinking.budget_tokens');
   if (budgetTokens === undefined) throw invalid('thinking.budget_tokens', 'is required');
   const effort = readEffort(config);
-  return { budgetTokens, ...(effort === undefined ? {} : { effort }) };
+  return { budgetTokens, ...omitUndefined({ effort }) };
 }
 
 function readFormat(value: unknown): ResponseFormat | undefined {

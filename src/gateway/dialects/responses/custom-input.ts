@@ -1,6 +1,5 @@
 import { isRecord } from '../../../platform/records.ts';
 
-
 /**
  * Takes the input of a custom tool out of the arguments `{"input":"…"}` while they come, cut anywhere. What is not of
  * that form is held until the end, and is the input itself when it has none in it.

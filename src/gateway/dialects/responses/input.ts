@@ -1,8 +1,17 @@
 import type { AssistantPart, InputPart, ModelMessage } from '../../../inference/model.ts';
-import { isRecord } from '../../../platform/records.ts';
+import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import type { Wire } from '../dialect.ts';
-import { isAbsent, nameType, readName, readObject, readOptionalList, readOptionalText, readParts, readText } from '../fields.ts';
+import {
+  isAbsent,
+  nameType,
+  readName,
+  readObject,
+  readOptionalList,
+  readOptionalText,
+  readParts,
+  readText,
+} from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { readDetail, readImageUrl } from '../images.ts';
 import { unpackProof } from '../proof.ts';
@@ -14,7 +23,7 @@ function readImage(part: Wire, path: string): InputPart {
   const detail = readDetail(part['detail'], `${path}.detail`);
   return readImageUrl(readText(part['image_url'], `${path}.image_url`), `${path}.image_url`, {
     remote: false,
-    ...(detail === undefined ? {} : { detail }),
+    ...omitUndefined({ detail }),
   });
 }
 

@@ -1,5 +1,5 @@
 import type { SseEvent } from '../../../inference/upstream/dialect.ts';
-import { isRecord } from '../../../platform/records.ts';
+import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import type { GatewayFault } from '../../faults.ts';
 import { writeEvent } from '../dialect.ts';
 import type { Moment, PassThrough, Wire } from '../dialect.ts';
@@ -81,7 +81,7 @@ export function decidePassThrough(body: Wire, effort: string, echo: Echo): PassT
             status: 'failed',
             model: '',
             error,
-            ...(id === undefined ? {} : { id }),
+            ...omitUndefined({ id }),
           });
           return writeEvent('response.failed', { type: 'response.failed', sequence_number: sequence + 1, response });
         },

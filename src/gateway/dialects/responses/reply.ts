@@ -1,4 +1,5 @@
 import type { AssistantPart, ModelReply } from '../../../inference/model.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import type { Moment, Wire } from '../dialect.ts';
 import { packProof } from '../proof.ts';
 import { decodeInput } from './custom-input.ts';
@@ -53,7 +54,7 @@ export function buildItem(
         status,
         summary: shown && isSummary ? [{ type: 'summary_text', text: part.text }] : [],
         content: shown && !isSummary ? [{ type: 'reasoning_text', text: part.text }] : [],
-        ...(proof === undefined ? {} : { encrypted_content: proof }),
+        ...omitUndefined({ encrypted_content: proof }),
       };
     }
     case 'tool_call': {

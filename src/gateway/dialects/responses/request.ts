@@ -4,7 +4,17 @@ import { invalid } from '../../faults.ts';
 import { CACHE_TTL } from '../cache.ts';
 import { readSchemaFormat } from '../chat-completions/request.ts';
 import type { ClientCall, Wire } from '../dialect.ts';
-import { isAbsent, readName, readObject, readOptionalBoolean, readOptionalChoice, readOptionalCount, readOptionalList, readOptionalNumber, readOptionalText } from '../fields.ts';
+import {
+  isAbsent,
+  readName,
+  readObject,
+  readOptionalBoolean,
+  readOptionalChoice,
+  readOptionalCount,
+  readOptionalList,
+  readOptionalNumber,
+  readOptionalText,
+} from '../fields.ts';
 import { checkFields, readStrict } from './fields.ts';
 import { readInput } from './input.ts';
 import { decidePassThrough } from './pass-through.ts';
@@ -66,7 +76,7 @@ export function readResponsesCall(body: Wire): ClientCall {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
     reasoning: context.thinks,
-    ...(passThrough === undefined ? {} : { passThrough }),
+    ...omitUndefined({ passThrough }),
     buildFinal: (reply, moment) => buildResponse(reply, moment, context),
     openFrames: (moment) => openResponsesFrames(moment, context),
   };

@@ -3,7 +3,17 @@ import { isRecord } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../faults.ts';
 import { readFunction } from '../chat-completions/tools.ts';
 import type { Wire } from '../dialect.ts';
-import { isAbsent, nameType, readList, readName, readObject, readOptionalChoice, readOptionalList, readOptionalText, readText } from '../fields.ts';
+import {
+  isAbsent,
+  nameType,
+  readList,
+  readName,
+  readObject,
+  readOptionalChoice,
+  readOptionalList,
+  readOptionalText,
+  readText,
+} from '../fields.ts';
 import { buildToolNames } from './tool-names.ts';
 import type { ToolNames } from './tool-names.ts';
 

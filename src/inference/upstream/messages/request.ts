@@ -72,7 +72,7 @@ export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarg
     path: '/messages',
     headers: {
       'anthropic-version': '2023-06-01',
-      ...(target.apiKey === undefined ? {} : { 'x-api-key': target.apiKey }),
+      ...omitUndefined({ 'x-api-key': target.apiKey }),
       ...target.headers,
     },
     body: omitUndefined({

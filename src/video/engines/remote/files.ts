@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { omitUndefined } from '../../../platform/records.ts';
 import { probeClip } from '../../media/clip.ts';
 import { InvalidReferenceError } from '../../media/error.ts';
 import { buildInputArguments, findDemuxer } from '../../media/formats.ts';
@@ -61,10 +62,7 @@ export async function prepareFiles(request: RenderRequest, signal: AbortSignal):
         Promise.all(inputs.referenceVideos.map((path, at) => clip(path, 'video', `reference-video-${at + 1}`))),
       ]);
     return {
-      ...(startFrame === undefined ? {} : { startFrame }),
-      ...(endFrame === undefined ? {} : { endFrame }),
-      ...(sourceVideo === undefined ? {} : { sourceVideo }),
-      ...(audio === undefined ? {} : { audio }),
+      ...omitUndefined({ startFrame, endFrame, sourceVideo, audio }),
       ingredientImages,
       characterImages,
       referenceVideos,

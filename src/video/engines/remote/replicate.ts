@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { omitUndefined } from '../../../platform/records.ts';
 import type { ReplicateConfig } from '../../contract/engines.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
@@ -95,7 +96,7 @@ async function look(transport: Transport, handle: string, signal: AbortSignal): 
     return { state: 'failed', error: new RenderError('engine_error', 'The job was cancelled at the engine.') };
   }
   const progress = readProgress(findText(reply.body, 'logs') ?? '');
-  return { state: 'waiting', ...(progress === undefined ? {} : { progress }) };
+  return { state: 'waiting', ...omitUndefined({ progress }) };
 }
 
 /** The last address of the output, whatever its form: one, a list, or fields with addresses. */

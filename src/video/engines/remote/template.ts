@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../platform/records.ts';
 import type { RenderRequest } from '../engine.ts';
 import type { SentFiles } from './files.ts';
 
@@ -82,10 +83,7 @@ export async function wordFiles(
   const { startFrame, endFrame, sourceVideo, audio } = files;
   const [start, end, source, heard] = await Promise.all([startFrame, endFrame, sourceVideo, audio].map(one));
   return {
-    ...(start === undefined ? {} : { startFrame: start }),
-    ...(end === undefined ? {} : { endFrame: end }),
-    ...(source === undefined ? {} : { sourceVideo: source }),
-    ...(heard === undefined ? {} : { audio: heard }),
+    ...omitUndefined({ startFrame: start, endFrame: end, sourceVideo: source, audio: heard }),
     ingredientImages: await many(files.ingredientImages),
     characterImages: await many(files.characterImages),
     referenceVideos: await many(files.referenceVideos),

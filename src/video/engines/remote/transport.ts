@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { omitUndefined } from '../../../platform/records.ts';
 import { RenderError } from '../engine.ts';
 
 /** An answer of an engine's API: the status, and the body as JSON where it is some. */
@@ -60,7 +61,7 @@ export function buildTransport(
       headers: { ...headers, ...call.headers, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...(form === undefined ? {} : { body: form }),
+      ...omitUndefined({ body: form }),
     });
   };
 

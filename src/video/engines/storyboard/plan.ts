@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../platform/records.ts';
 import { probeClip } from '../../media/clip.ts';
 import { buildInputArguments, findDemuxer } from '../../media/formats.ts';
 import type { RenderInputs, RenderRequest } from '../engine.ts';
@@ -44,9 +45,7 @@ export async function makePlan(request: RenderRequest, signal: AbortSignal): Pro
     seconds: request.durationSeconds,
     seed: request.seed,
     scene,
-    ...(start === undefined ? {} : { start }),
-    ...(end === undefined ? {} : { end }),
-    ...(source === undefined ? {} : { source }),
+    ...omitUndefined({ start, end, source }),
     ...(request.hasAudio ? { sound } : {}),
     landscape,
     over: [...tiles.over, placeCaption(caption, request)],
