@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAgentCommands } from './agents.ts';
+import { addApproveCommand } from './approve.ts';
 import { addChatCommand } from './chat/command.ts';
 import { addCreditCommands } from './credits.ts';
 import { addEventCommands } from './events.ts';
@@ -18,6 +19,7 @@ function buildProgram(): Command {
   addAgentCommands(program);
   addSessionCommands(program);
   addEventCommands(program);
+  addApproveCommand(program);
   addKeyCommands(program);
   addCreditCommands(program);
   addTemplateCommands(program);
