@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { sendFault, sendJson } from './answer/frames.ts';
+import { sendError, sendJson } from './answer/frames.ts';
 import { answerRequest } from './answer/routes.ts';
 import type { Surface } from './answer/routes.ts';
-import { describeFault } from './fault.ts';
+import { describeError } from './executor-error.ts';
 import { openNotices } from './processes/notices.ts';
 import { openAccount } from './files/account.ts';
 import { openDigests } from './files/digest.ts';
@@ -45,7 +45,7 @@ export async function startServer(
       return;
     }
     answerRequest(surface, request, response).catch((error: unknown) => {
-      sendFault(response, describeFault(error, requestPath(request)));
+      sendError(response, describeError(error, requestPath(request)));
     });
   });
   const parts = { root: settings.workspace, account, digests: surface.digests };

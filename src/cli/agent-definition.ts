@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { PermissionPolicy, ToolConfig } from '../agents/contract/tools.ts';
 import { errorText } from '../platform/errors.ts';
 import { omitUndefined } from '../platform/records.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 
 type Tools = 'allow' | 'ask' | 'deny';
 export type DefinitionFlags = { name?: string; model?: string; system?: string; tools?: Tools; file?: string };
@@ -30,10 +30,10 @@ function readDefinition(path: string): Record<string, unknown> {
   try {
     value = parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new CliFault(`${path} cannot be read: ${errorText(error).split('\n')[0]}`);
+    throw new CliError(`${path} cannot be read: ${errorText(error).split('\n')[0]}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new CliFault(`${path} must hold one object: name, modelName, systemPrompt, tools …`);
+    throw new CliError(`${path} must hold one object: name, modelName, systemPrompt, tools …`);
   }
   return value as Record<string, unknown>;
 }

@@ -8,7 +8,7 @@ import { omitUndefined } from '../platform/records.ts';
 import { addDefinitionFlags, readFields } from './agent-definition.ts';
 import type { DefinitionFlags } from './agent-definition.ts';
 import { buildContext, readInteger, readPage } from './context.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import { getAgent } from './find-agent.ts';
 import { buildFields, buildTable, cutLine, paint, showTime } from './text.ts';
 
@@ -42,7 +42,7 @@ function showAgent(agent: Agent): string {
 function check<T>(schema: z.ZodType<T>, fields: Record<string, unknown>): T {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
-  throw new CliFault(`The definition is not valid: ${describeIssues(parsed.error, 'body', fields)}`, 2);
+  throw new CliError(`The definition is not valid: ${describeIssues(parsed.error, 'body', fields)}`, 2);
 }
 
 export function addAgentCommands(program: Command): void {
@@ -87,7 +87,7 @@ export function addAgentCommands(program: Command): void {
     async (flags: DefinitionFlags, command: Command) => {
       const context = buildContext(command);
       const fields = { systemPrompt: '', skills: [], tools: [], ...readFields(flags) };
-      if (!('name' in fields) || !('modelName' in fields)) throw new CliFault('An agent needs --name and --model.', 2);
+      if (!('name' in fields) || !('modelName' in fields)) throw new CliError('An agent needs --name and --model.', 2);
       const body = check(AgentCreate, fields);
       const agent = await context.client.createAgent(body);
       context.show(agent, () => showAgent(agent));
@@ -171,7 +171,7 @@ function addVersionCommands(agents: Command): void {
       ) => {
         const context = buildContext(command);
         if (tagName !== undefined && version === undefined && flags.delete !== true) {
-          throw new CliFault('Say which version the tag names.', 2);
+          throw new CliError('Say which version the tag names.', 2);
         }
         const { id: agentId } = await getAgent(context.client, reference);
         if (tagName === undefined) {

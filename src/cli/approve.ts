@@ -5,7 +5,7 @@ import type { Client, InboundEvent, OutboundPayload, Session } from '../../clien
 import { ApprovalScope } from '../agents/contract/events.ts';
 import { buildContext } from './context.ts';
 import { describeInput, readPayload } from './describe-event.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import { cutLine } from './text.ts';
 
 type ApproveFlags = { deny?: boolean; scope: ApprovalScope; message?: string };
@@ -23,7 +23,7 @@ async function waitWhileRunning(client: Client, sessionId: string): Promise<Sess
     const session = await client.getSession(sessionId);
     if (session.status !== 'running') return session;
     if (Date.now() > deadline) {
-      throw new CliFault(`The session is still running after ${MAX_WAIT_MS / 1000} s and asks for no approval.`);
+      throw new CliError(`The session is still running after ${MAX_WAIT_MS / 1000} s and asks for no approval.`);
     }
     await sleep(POLL_MS);
   }
@@ -58,7 +58,7 @@ export function addApproveCommand(program: Command): void {
       const context = buildContext(command);
       const session = await waitWhileRunning(context.client, sessionId);
       const waiting = session.pendingActions.filter((action) => action.type === 'agent.approval_request');
-      if (waiting.length === 0) throw new CliFault('The session does not wait for an approval.');
+      if (waiting.length === 0) throw new CliError('The session does not wait for an approval.');
       const ids = new Set(waiting.map((action) => action.eventId));
       const requests = await findRequests(context.client, sessionId, ids);
       const result = flags.deny === true ? 'deny' : 'allow';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 
 export type Connection = { baseUrl: string; apiKey: string };
 export type Environment = Record<string, string | undefined>;
@@ -18,7 +18,7 @@ function findUrl(env: Environment): string {
     `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${env['CAPSTAN_PORT'] || '8080'}`;
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
-    throw new CliFault(`CAPSTAN_URL is no http address: ${url}`);
+    throw new CliError(`CAPSTAN_URL is no http address: ${url}`);
   return url;
 }
 
@@ -41,7 +41,7 @@ export function findConnection(env: Environment): Connection {
   const baseUrl = findUrl(env);
   const apiKey = env['CAPSTAN_API_KEY'] || (isLoopback(baseUrl) ? readKeyFile(env) : undefined);
   if (apiKey === undefined) {
-    throw new CliFault('No API key: set CAPSTAN_API_KEY, or start a server here, which keeps its key in data/api-key.');
+    throw new CliError('No API key: set CAPSTAN_API_KEY, or start a server here, which keeps its key in data/api-key.');
   }
   return { baseUrl, apiKey };
 }

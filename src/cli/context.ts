@@ -3,7 +3,7 @@ import { buildClient } from '../../clients/typescript/index.ts';
 import type { Client } from '../../clients/typescript/index.ts';
 import { findConnection } from './connection.ts';
 import type { Environment } from './connection.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 
 /** A person waits: a server that is not there is said within a second. */
 const MAX_RETRIES = 2;
@@ -34,7 +34,7 @@ export function buildContext(command: Command): Context {
 }
 
 export function readInteger(text: string, name: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new CliFault(`${name} must be a whole number.`, 2);
+  if (!/^\d{1,15}$/.test(text)) throw new CliError(`${name} must be a whole number.`, 2);
   return Number(text);
 }
 

@@ -8,7 +8,7 @@ import { describeIssues } from '../platform/contract/validation.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { describeEvent } from './describe-event.ts';
 import { buildContext, readInteger } from './context.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import { cutLine, paint } from './text.ts';
 
 function showEvent(event: EventEnvelope): string {
@@ -28,10 +28,10 @@ function readEvents(message: string | undefined, flags: SendFlags): unknown {
       const value: unknown = JSON.parse(readFileSync(flags.file === '-' ? 0 : flags.file, 'utf8'));
       return Array.isArray(value) ? value : [value];
     } catch (error) {
-      throw new CliFault(`${flags.file} holds no JSON: ${error instanceof Error ? error.message : String(error)}`);
+      throw new CliError(`${flags.file} holds no JSON: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  if (message === undefined) throw new CliFault('Say what to send: a message, or --file with events in JSON.', 2);
+  if (message === undefined) throw new CliError('Say what to send: a message, or --file with events in JSON.', 2);
   return flags.steer === true
     ? [{ type: 'user.steer', message }]
     : [{ type: 'user.message', content: [{ type: 'text', text: message }] }];
@@ -68,7 +68,7 @@ export function addEventCommands(program: Command): void {
     .action(async (sessionId: string, message: string | undefined, flags: SendFlags, command: Command) => {
       const context = buildContext(command);
       const parsed = EventsSend.safeParse({ events: readEvents(message, flags), delivery: flags.delivery });
-      if (!parsed.success) throw new CliFault(`Not sent: ${describeIssues(parsed.error)}`);
+      if (!parsed.success) throw new CliError(`Not sent: ${describeIssues(parsed.error)}`);
       const sent = await context.client.sendEvents(sessionId, parsed.data);
       context.show(sent, () =>
         sent.data.map((event) => `${event.status ?? 'sent'}  ${event.type}  ${event.id}`).join('\n'),

@@ -1,5 +1,5 @@
 import type { Agent, Client } from '../../clients/typescript/index.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 
 const PAGE = 100;
 
@@ -20,7 +20,7 @@ export async function getAgent(client: Client, reference: string): Promise<Agent
   const named = await findByName(client, reference);
   const active = named.filter((agent) => agent.status === 'active');
   const [agent, second] = active.length > 0 ? active : named;
-  if (agent === undefined) throw new CliFault(`No such agent: ${reference}`);
-  if (second !== undefined) throw new CliFault(`More than one agent is named ${reference}; use the id.`);
+  if (agent === undefined) throw new CliError(`No such agent: ${reference}`);
+  if (second !== undefined) throw new CliError(`More than one agent is named ${reference}; use the id.`);
   return agent;
 }

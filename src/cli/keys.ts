@@ -5,7 +5,7 @@ import type { List } from '../platform/contract/common.ts';
 import { describeIssues } from '../platform/contract/validation.ts';
 import { buildContext, readInteger } from './context.ts';
 import type { Context } from './context.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import { buildTable, paint, showTime } from './text.ts';
 
 export type KeyService = {
@@ -50,7 +50,7 @@ export function addKeyCommands(program: Command): void {
         ...(flags.scopes === undefined ? {} : { scopes: flags.scopes.split(',').map((scope) => scope.trim()) }),
         ...(flags.limit === undefined ? {} : { requestsPerMinute: readInteger(flags.limit, '--limit') }),
       });
-      if (!parsed.success) throw new CliFault(`Not a key: ${describeIssues(parsed.error)}`, 2);
+      if (!parsed.success) throw new CliError(`Not a key: ${describeIssues(parsed.error)}`, 2);
       const body = parsed.data;
       const made = await withKeys(context, (service) => service.create(body));
       context.show(

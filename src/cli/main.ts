@@ -4,7 +4,7 @@ import { addApproveCommand } from './approve.ts';
 import { addChatCommand } from './chat/command.ts';
 import { addCreditCommands } from './credits.ts';
 import { addEventCommands } from './events.ts';
-import { CliFault, describeFault } from './fault.ts';
+import { CliError, describeError } from './cli-error.ts';
 import { addKeyCommands } from './keys.ts';
 import { addSessionCommands } from './sessions.ts';
 import { addTemplateCommands } from './templates.ts';
@@ -40,8 +40,8 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`capstan: ${describeFault(error)}\n`);
-    return error instanceof CliFault ? error.exitCode : 1;
+    process.stderr.write(`capstan: ${describeError(error)}\n`);
+    return error instanceof CliError ? error.exitCode : 1;
   }
 }
 

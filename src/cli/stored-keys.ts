@@ -3,7 +3,7 @@ import { buildList } from '../platform/contract/common.ts';
 import { errorText } from '../platform/errors.ts';
 import { createKey, listKeys, revokeKey } from '../platform/store/keys.ts';
 import { runMigrations } from '../platform/store/migrate.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import type { KeyService } from './keys.ts';
 
 const PAGE = { limit: 100, offset: 0 };
@@ -11,7 +11,7 @@ const PAGE = { limit: 100, offset: 0 };
 /** Keys without a server: straight to the database, for the very first one. */
 export async function withStoredKeys<T>(url: string, use: (keys: KeyService) => Promise<T>): Promise<T> {
   const db = await openPostgres({ url, poolSize: 1 }).catch((error: unknown) => {
-    throw new CliFault(`The database cannot be opened: ${errorText(error)}`);
+    throw new CliError(`The database cannot be opened: ${errorText(error)}`);
   });
   try {
     await runMigrations(db);
@@ -22,7 +22,7 @@ export async function withStoredKeys<T>(url: string, use: (keys: KeyService) => 
         return buildList(keys, PAGE, total);
       },
       async revoke(id) {
-        if (!(await revokeKey(db, id, null))) throw new CliFault('No such key.');
+        if (!(await revokeKey(db, id, null))) throw new CliError('No such key.');
       },
     });
   } finally {

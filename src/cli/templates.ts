@@ -6,7 +6,7 @@ import { describeIssues } from '../platform/contract/validation.ts';
 import { TemplateApply } from '../video/contract/catalog.ts';
 import type { Template } from '../video/contract/catalog.ts';
 import { buildContext } from './context.ts';
-import { CliFault } from './fault.ts';
+import { CliError } from './cli-error.ts';
 import { buildTable } from './text.ts';
 
 /** A list of templates, YAML or JSON; `-` is standard input. */
@@ -15,10 +15,10 @@ function readTemplates(file: string): TemplateApply[] {
   try {
     document = parse(readFileSync(file === '-' ? 0 : file, 'utf8'));
   } catch (error) {
-    throw new CliFault(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
   const parsed = z.array(TemplateApply).min(1).safeParse(document);
-  if (!parsed.success) throw new CliFault(`${file}: ${describeIssues(parsed.error, 'the file')}`, 2);
+  if (!parsed.success) throw new CliError(`${file}: ${describeIssues(parsed.error, 'the file')}`, 2);
   return parsed.data;
 }
 

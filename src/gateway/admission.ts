@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { GatewayFault } from './faults.ts';
+import { GatewayError } from './gateway-error.ts';
 
 /** A request under way takes about two and a half times its body, and more while it is read. */
 const HEAP_SHARE = 8;
@@ -18,7 +18,7 @@ export function openAdmission(limit = getHeapStatistics().heap_size_limit / HEAP
     enter(bytes) {
       if (used > 0 && used + bytes > limit) {
         const message = 'Too many large requests are under way here; try again.';
-        throw new GatewayFault('unavailable', message, { retryAfterMs: RETRY_AFTER_MS });
+        throw new GatewayError('unavailable', message, { retryAfterMs: RETRY_AFTER_MS });
       }
       used += bytes;
       return () => {

@@ -5,11 +5,11 @@ import { estimateTokens } from '../inference/estimate.ts';
 import type { ModelDelta, ModelRequest } from '../inference/model.ts';
 import type { NativeCall } from '../inference/native.ts';
 import { readBody } from './body.ts';
-import { ClientGone, watchClient } from './client-gone.ts';
+import { ClientGoneError, watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { ClientCall, ClientDialect, FrameWriter, Moment, Wire } from './dialects/dialect.ts';
-import { decideFault, logFault } from './errors.ts';
-import { invalid, unknownModel } from './faults.ts';
+import { decideFault, logGatewayError } from './errors.ts';
+import { invalid, unknownModel } from './gateway-error.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
 import { collectNative, writeNative } from './native.ts';
@@ -124,7 +124,7 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     else await writeNative(task.meter, native, watch.signal, stream);
     reply.hijack();
   } catch (error) {
-    if (error instanceof ClientGone) {
+    if (error instanceof ClientGoneError) {
       task.meter.fail('client_gone');
       reply.hijack();
       return;
@@ -133,7 +133,7 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     task.meter.fail(fault.code);
     if (!stream.hasBegun()) throw error;
     reply.hijack();
-    logFault(deps.log, error, fault, request);
+    logGatewayError(deps.log, error, fault, request);
     stream.end((native?.writer ?? frames).fail(fault));
   } finally {
     stream.release();
@@ -160,7 +160,7 @@ async function sendWhole(deps: GatewayDeps, task: Task, reply: FastifyReply): Pr
     if (deps.closing.aborted) void reply.header('connection', 'close');
     await reply.type('application/json; charset=utf-8').send(text);
   } catch (error) {
-    const gone = error instanceof ClientGone;
+    const gone = error instanceof ClientGoneError;
     task.meter.fail(gone ? 'client_gone' : decideFault(error, 0).code);
     if (!gone) throw error;
     reply.hijack();

@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isRecord } from '../platform/records.ts';
 import type { Wire } from './dialects/dialect.ts';
-import { GatewayFault } from './faults.ts';
+import { GatewayError } from './gateway-error.ts';
 
 /** Bytes of a request as they come, images and all. */
 export const BODY_LIMIT = 4 * 1024 * 1024;
 
-function malformed(message: string): GatewayFault {
-  return new GatewayFault('invalid_request', message);
+function malformed(message: string): GatewayError {
+  return new GatewayError('invalid_request', message);
 }
 
 declare module 'fastify' {

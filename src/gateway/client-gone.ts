@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { GatewayFault } from './faults.ts';
+import { GatewayError } from './gateway-error.ts';
 
 /** Why a call was given up: nobody is left to hear of it. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
 }
 
 /** How long calls under way may go on once the server begins to close. */
@@ -21,10 +21,10 @@ export function watchClient(
   const controller = new AbortController();
   let drain: NodeJS.Timeout | undefined;
   const onClose = (): void => {
-    if (!response.writableFinished) controller.abort(new ClientGone());
+    if (!response.writableFinished) controller.abort(new ClientGoneError());
   };
   const onClosing = (): void => {
-    const reason = new GatewayFault('unavailable', 'The server is shutting down.', { retryAfterMs: 1000 });
+    const reason = new GatewayError('unavailable', 'The server is shutting down.', { retryAfterMs: 1000 });
     drain = setTimeout(() => controller.abort(reason), drainMs);
   };
   response.once('close', onClose);

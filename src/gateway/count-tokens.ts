@@ -5,7 +5,7 @@ import { watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { Wire } from './dialects/dialect.ts';
 import { readMessagesRequest } from './dialects/messages/request.ts';
-import { unknownModel } from './faults.ts';
+import { unknownModel } from './gateway-error.ts';
 
 /** The upstream's count where it has one, else an estimate that says so. */
 export async function countTokens(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply): Promise<Wire> {

@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../inference/model.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { Wire } from './dialects/dialect.ts';
-import { unknownModel } from './faults.ts';
+import { unknownModel } from './gateway-error.ts';
 
 /** One record for clients of every format. When a model was made is not known: the beginning of time, as clients expect. */
 export function buildModelRecord(info: ModelInfo): Wire {

@@ -10,9 +10,9 @@ import { buildChatError } from './dialects/chat-completions/error.ts';
 import type { ClientDialect } from './dialects/dialect.ts';
 import { MESSAGES } from './dialects/messages/dialect.ts';
 import { RESPONSES } from './dialects/responses/dialect.ts';
-import { sendFault } from './errors.ts';
+import { sendGatewayError } from './errors.ts';
 import type { RenderError } from './errors.ts';
-import { GatewayFault, invalid } from './faults.ts';
+import { GatewayError, invalid } from './gateway-error.ts';
 import { countTokens } from './count-tokens.ts';
 import { getModel, listModels } from './models.ts';
 import { buildTokenBudget } from './usage/budget.ts';
@@ -58,7 +58,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   ) {
     const render = options.render ?? buildChatError;
     const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      sendFault(deps.log, render, error, request, reply);
+      sendGatewayError(deps.log, render, error, request, reply);
     app.route({
       method,
       url,
@@ -79,7 +79,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
       errorHandler,
       onRequest: (_request, reply) => {
         void reply.header('allow', method === 'GET' ? 'GET, HEAD' : method);
-        throw new GatewayFault('method_not_allowed', 'The path has no such method.');
+        throw new GatewayError('method_not_allowed', 'The path has no such method.');
       },
       handler: () => undefined,
     });
@@ -115,9 +115,9 @@ function registerStoredResponses(
     method: METHODS,
     url: '/v1/responses/*',
     onRequest: authenticate,
-    errorHandler: (error, request, reply) => sendFault(deps.log, buildChatError, error, request, reply),
+    errorHandler: (error, request, reply) => sendGatewayError(deps.log, buildChatError, error, request, reply),
     handler: () => {
-      throw new GatewayFault('not_found', 'Responses are not stored here; send the conversation whole.');
+      throw new GatewayError('not_found', 'Responses are not stored here; send the conversation whole.');
     },
   });
 }

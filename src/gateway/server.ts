@@ -5,13 +5,13 @@ import { buildHttpServer } from '../platform/http/server.ts';
 import type { ServerOptions } from '../platform/http/server.ts';
 import type { GatewayPorts } from './deps.ts';
 import { buildChatError } from './dialects/chat-completions/error.ts';
-import { sendFault } from './errors.ts';
+import { sendGatewayError } from './errors.ts';
 import { buildGatewaySurface } from './register.ts';
 
 /** The gateway role's HTTP server, not yet listening. */
 export function buildGateway(ports: GatewayPorts, options: ServerOptions = {}): FastifyInstance {
   return buildHttpServer(ports, [buildGatewaySurface(ports), buildDocsSurface({ inference: buildInferenceDocument })], {
     ...options,
-    sendError: (log, error, request, reply) => sendFault(log, buildChatError, error, request, reply),
+    sendError: (log, error, request, reply) => sendGatewayError(log, buildChatError, error, request, reply),
   });
 }

@@ -1,4 +1,4 @@
-import type { ModelFault } from './model.ts';
+import type { ModelErrorCode } from './model.ts';
 
 export type BreakerPolicy = {
   /** calls in a row that fail before an upstream is left alone */
@@ -14,13 +14,13 @@ export const DEFAULT_BREAKER: BreakerPolicy = { failures: 5, openMs: 10_000, now
 export type Breaker = {
   allows(name: string): boolean;
   succeed(name: string): void;
-  fail(name: string, fault: ModelFault): void;
+  fail(name: string, fault: ModelErrorCode): void;
   /** milliseconds until one of these is tried again */
   retryAfterMs(names: readonly string[]): number;
 };
 
 /** A refusal says that the upstream is alive. */
-const COUNTS: ReadonlySet<ModelFault> = new Set(['upstream', 'unavailable', 'timeout']);
+const COUNTS: ReadonlySet<ModelErrorCode> = new Set(['upstream', 'unavailable', 'timeout']);
 
 export function buildBreaker({ failures, openMs, now }: BreakerPolicy): Breaker {
   const states = new Map<string, { failures: number; openUntil: number }>();

@@ -124,7 +124,7 @@ export type ModelReply = {
   usage: ModelUsage;
 };
 
-export type ModelFault =
+export type ModelErrorCode =
   | 'unknown_model'
   | 'invalid_request'
   | 'authentication'
@@ -137,14 +137,14 @@ export type ModelFault =
 /** What went wrong with a model call. The message is fit for a caller: no key, no address. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
-  readonly fault: ModelFault;
+  readonly fault: ModelErrorCode;
   /** worth another try, here or elsewhere */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
 
   constructor(
-    fault: ModelFault,
+    fault: ModelErrorCode,
     message: string,
     options: { retryAfterMs?: number; status?: number; cause?: unknown } = {},
   ) {

@@ -1,6 +1,6 @@
 import { Agent, errors as undiciErrors } from 'undici';
 import { omitUndefined } from '../platform/records.ts';
-import { buildFault, parseRetryAfter } from './fault.ts';
+import { buildUpstreamError, parseRetryAfter } from './upstream-error.ts';
 import { ModelError } from './model.ts';
 import { buildEventReader } from './sse.ts';
 import { decodeBody, readText } from './body.ts';
@@ -50,7 +50,7 @@ function describeFailure(error: unknown, started: boolean): ModelError {
   return new ModelError('upstream', message, { cause: error });
 }
 
-async function buildHttpFault(answer: Exchange, target: UpstreamTarget): Promise<ModelError> {
+async function buildHttpError(answer: Exchange, target: UpstreamTarget): Promise<ModelError> {
   const text = await readText(decodeBody(answer), ERROR_BODY_LIMIT).catch(() => '');
   answer.close();
   let body: unknown = text.trimStart().startsWith('<') ? '' : text;
@@ -62,7 +62,7 @@ async function buildHttpFault(answer: Exchange, target: UpstreamTarget): Promise
   const header = answer.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now());
   const { status } = answer;
-  return buildFault(body, target, { status, ...omitUndefined({ retryAfterMs }) });
+  return buildUpstreamError(body, target, { status, ...omitUndefined({ retryAfterMs }) });
 }
 
 /** Calls upstreams over kept-alive connections, one pool an origin. */
@@ -126,7 +126,7 @@ export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: n
         throw describeFailure(error, false);
       }
       if (answer.status < 200 || answer.status > 299) {
-        const fault = await buildHttpFault(answer, target);
+        const fault = await buildHttpError(answer, target);
         signal.throwIfAborted();
         throw fault;
       }

@@ -4,7 +4,7 @@ import { listLoginCredentials } from './store/credentials.ts';
 import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginPorts } from './deps.ts';
-import { decideLoginFault } from './errors.ts';
+import { toLoginError } from './errors.ts';
 import { findRegistrable } from './site.ts';
 
 type Session = { credentialId: string; storageState: unknown; origins: string[]; expiresAt: string };
@@ -42,7 +42,7 @@ export function buildWebsiteAccounts(ports: LoginPorts) {
       const { storageState, origins, expiresAt = '' } = answer.body as SiteSession;
       return { session: { credentialId, storageState, origins, expiresAt } satisfies Session };
     } catch (error) {
-      const fault = decideLoginFault(error, 0);
+      const fault = toLoginError(error, 0);
       if (fault.code === 'server_error') throw error;
       return { fault: `${fault.code}: ${fault.message}` };
     } finally {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createGuardrails, generate } from 'otplib';
 import type { LoginCred, LoginMethod } from './contract/shapes.ts';
 import type { MailboxFailure } from './contract/errors.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import type { AnswerSource, Ask, Given } from './flow/ask.ts';
 import type { JobContext } from './job.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';
@@ -17,7 +17,7 @@ type Totp = { secret: string; digits: 6 | 7 | 8; period: number; algorithm: 'sha
 
 /** The parameters of an authenticator: from base-32 text, spaces and case as people copy it, or an `otpauth://` URI. */
 export function readTotp(text: string): Totp {
-  const bad = () => new LoginFault('validation_error', 'cred.totpSecret: must be base-32 or an otpauth URI');
+  const bad = () => new LoginError('validation_error', 'cred.totpSecret: must be base-32 or an otpauth URI');
   const uri = /^otpauth:\/\/totp\//i.test(text) ? URL.parse(text) : undefined;
   if (uri === null) throw bad();
   const get = (name: string) => uri?.searchParams.get(name) ?? undefined;
@@ -85,7 +85,7 @@ export function buildAnswers(
           return 'trouble' in found ? ask({ ...asked, mailbox: found.trouble }, wrong) : found;
         });
       }
-      if (used) throw new LoginFault('invalid_code', 'The site refused the code.');
+      if (used) throw new LoginError('invalid_code', 'The site refused the code.');
       used = true;
       return { code: own };
     },

@@ -1,6 +1,6 @@
 import type { Limits } from '../platform/limits/limits.ts';
 import type { MasterKeys } from '../platform/master-key.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 
 const MAX_FAILED = 5;
 const PERIOD_MS = 15 * 60_000;
@@ -33,7 +33,7 @@ export async function limitAttempts<T>(
       await Promise.race(others);
       continue;
     }
-    throw new LoginFault('rate_limited', 'Too many failed attempts for this account; wait before the next one.', {
+    throw new LoginError('rate_limited', 'Too many failed attempts for this account; wait before the next one.', {
       details: { reason: 'failed_attempts' },
       retryAfterSeconds: Math.max(1, Math.ceil(allowance.resetMs / 1000)),
     });
@@ -47,7 +47,7 @@ export async function limitAttempts<T>(
     await limits.refund(key, 1);
     return result;
   } catch (error) {
-    if (!(error instanceof LoginFault && COUNTS.has(error.code))) await limits.refund(key, 1);
+    if (!(error instanceof LoginError && COUNTS.has(error.code))) await limits.refund(key, 1);
     throw error;
   } finally {
     others.delete(ended);

@@ -3,7 +3,7 @@ import type { LoginChallengeDetails } from './contract/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from './store/challenges.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import type { Given } from './flow/ask.ts';
 import type { Job, JobNews } from './job.ts';
 
@@ -33,7 +33,7 @@ export type Challenges = {
 const HOLD_MS = 5 * 60_000;
 const MAX_WRONG = 3;
 
-const expired = () => new LoginFault('challenge_expired', 'The challenge is over: begin the login again.');
+const expired = () => new LoginError('challenge_expired', 'The challenge is over: begin the login again.');
 
 /** Questions of this process's browsers. `holdMs`: how long each may wait; default 5 minutes. */
 export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challenges {
@@ -50,7 +50,7 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
     job: Job<T>,
     news: JobNews<T> & { is: 'asking' },
     finish: (value: T) => Answered,
-  ): Promise<LoginFault> => {
+  ): Promise<LoginError> => {
     const id = newId('chl');
     const expiresAt = new Date(Date.now() + holdMs);
     const details = {
@@ -71,14 +71,14 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
         void drop(item).catch(() => undefined);
       }, holdMs).unref(),
       async goOn(given) {
-        if (busy) throw new LoginFault('conflict', 'Another answer to this challenge is being tried.');
+        if (busy) throw new LoginError('conflict', 'Another answer to this challenge is being tried.');
         busy = true;
         job.answer(given);
         const next = await job.next();
         busy = false;
         if (next.is === 'asking' && next.wrong) {
           wrong += 1;
-          const fault = new LoginFault('invalid_code', 'The site refused the code.', {
+          const fault = new LoginError('invalid_code', 'The site refused the code.', {
             details: { challengeId: id, attemptsLeft: MAX_WRONG - wrong },
           });
           if (wrong >= MAX_WRONG) {
@@ -93,7 +93,7 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
     };
     held.set(id, item);
     await insertLoginChallenge(db, { id, organizationId, owner, kind: news.ask.kind, expiresAt });
-    return new LoginFault('verification_required', 'The site asks for a code or a link.', { details });
+    return new LoginError('verification_required', 'The site asks for a code or a link.', { details });
   };
 
   const tell = async <T>(
@@ -113,13 +113,13 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
       const item = held.get(id);
       if (item !== undefined && item.organizationId === organizationId) return item.goOn(given);
       const known = await findLoginChallenge(db, organizationId, id);
-      if (known === undefined) throw new LoginFault('not_found', 'No such challenge.');
+      if (known === undefined) throw new LoginError('not_found', 'No such challenge.');
       throw expired();
     },
     close() {
       for (const item of held.values()) {
         clearTimeout(item.timer);
-        item.stop(new LoginFault('capacity', 'The service is going down.'));
+        item.stop(new LoginError('capacity', 'The service is going down.'));
       }
       held.clear();
     },

@@ -8,7 +8,7 @@ import { limitAttempts } from './attempts.ts';
 import { findSession, keepSession } from './cache.ts';
 import type { Answered, Challenges } from './challenges.ts';
 import type { LoginPorts } from './deps.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
 import { listAffiliates, listFields, readOrder, showSession, startBoundJob, startLogin } from './service.ts';
 import type { LoginOrder, Made } from './service.ts';
@@ -71,7 +71,7 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
   return {
     async signup(organizationId: string, body: SignupRequest): Promise<Answered> {
       if (body.signup_method === 'oauth') {
-        throw new LoginFault('method_not_available', 'Signing up by another service is switched off.');
+        throw new LoginError('method_not_available', 'Signing up by another service is switched off.');
       }
       const allowedDomains = listAffiliates(body.additionalFields);
       const site = buildSite(body.domain, allowedDomains);
@@ -100,19 +100,19 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
         const made = { session: done.session, expiresAt: await keepSession(ports, organizationId, key, done.session) };
         return { ...made, id: await store(organizationId, body, secrets, made, key) };
       });
-      if (job === undefined) throw new LoginFault('conflict', 'The same signup is under way.');
+      if (job === undefined) throw new LoginError('conflict', 'The same signup is under way.');
       return challenges.follow(organizationId, job, (made) => show(201, made.id, made, 'miss'));
     },
 
     async refresh(organizationId: string, { credentialId, force, timeoutSeconds }: RefreshRequest): Promise<Answered> {
       const stored = await findLoginCredential(db, organizationId, credentialId);
-      if (stored === undefined) throw new LoginFault('not_found', 'No such credential.');
+      if (stored === undefined) throw new LoginError('not_found', 'No such credential.');
       let secrets: Secrets;
       try {
         secrets = JSON.parse(masterKeys.unseal(stored, loginContext(credentialId))) as Secrets;
       } catch (error) {
         if (!(error instanceof UnsealError)) throw error;
-        throw new LoginFault('server_error', 'The credential cannot be unsealed: its master key has gone.');
+        throw new LoginError('server_error', 'The credential cannot be unsealed: its master key has gone.');
       }
       const order = buildOrder(organizationId, secrets, timeoutSeconds);
       const allowedDomains = [order.site.url.href, ...secrets.allowedDomains];
@@ -121,7 +121,7 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
       if (found !== undefined) return show(200, credentialId, found, found.state);
       await ports.egress.check(order.site.url);
       const job = await startLogin(ports, { ...order, key: stored.sessionKey, useCache: !force });
-      if (job === undefined) throw new LoginFault('conflict', 'A refresh of this credential is under way.');
+      if (job === undefined) throw new LoginError('conflict', 'A refresh of this credential is under way.');
       const renewed = await challenges.follow(organizationId, job, (made) => show(200, credentialId, made, 'miss'));
       const { expiresAt } = renewed.body as { expiresAt: string };
       await updateLoginExpiry(db, organizationId, credentialId, new Date(expiresAt));

@@ -7,35 +7,35 @@ import { rateLimitHeaders } from '../platform/http/allowance.ts';
 import { describeError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/log.ts';
 import { omitUndefined } from '../platform/records.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 
 function isLoginCode(code: string): code is LoginErrorCode {
   return Object.hasOwn(LOGIN_ERROR_STATUS, code);
 }
 
 /** What anything thrown is to a caller; our own faults stay without their text. */
-export function decideLoginFault(error: unknown, bodyLimit: number): LoginFault {
-  if (error instanceof LoginFault) return error;
+export function toLoginError(error: unknown, bodyLimit: number): LoginError {
+  if (error instanceof LoginError) return error;
   if (error instanceof EgressError) return describeEgress(error);
   const known = describeError(error, bodyLimit);
   if (known === undefined || !isLoginCode(known.code)) {
-    return new LoginFault('server_error', 'The request failed unexpectedly.', { cause: error });
+    return new LoginError('server_error', 'The request failed unexpectedly.', { cause: error });
   }
   const { retryAfterSeconds } = known.details;
-  return new LoginFault(known.code, known.message, {
+  return new LoginError(known.code, known.message, {
     ...omitUndefined({ retryAfterSeconds }),
     cause: error,
   });
 }
 
-function describeEgress(error: EgressError): LoginFault {
+function describeEgress(error: EgressError): LoginError {
   if (error.fault === 'refused' || error.fault === 'bad_url') {
-    return new LoginFault('unsafe_domain', 'domain: leads to an address that is not on the public internet.', {
+    return new LoginError('unsafe_domain', 'domain: leads to an address that is not on the public internet.', {
       details: { reason: error.fault === 'refused' ? 'private_address' : 'bad_url' },
       cause: error,
     });
   }
-  return new LoginFault('site_unreachable', 'The site could not be reached.', { cause: error });
+  return new LoginError('site_unreachable', 'The site could not be reached.', { cause: error });
 }
 
 /** Seconds that a caller should wait when nothing else is known. */
@@ -43,7 +43,7 @@ const WAIT_SECONDS: Partial<Record<LoginErrorCode, number>> = { capacity: 5, una
 
 /** The one place where an error of the website login becomes an answer. */
 export function sendLoginError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const fault = decideLoginFault(error, request.routeOptions.bodyLimit ?? 0);
+  const fault = toLoginError(error, request.routeOptions.bodyLimit ?? 0);
   if (fault.code === 'server_error' || fault.code === 'unavailable' || fault.code === 'capacity') {
     const { cause } = fault;
     log.error({ err: cause ?? fault, requestId: request.id, route: request.routeOptions.url }, 'request failed');

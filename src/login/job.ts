@@ -1,4 +1,4 @@
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import type { MailboxFailure } from './contract/errors.ts';
 import type { Ask, Given } from './flow/ask.ts';
 
@@ -44,7 +44,7 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
   const run = () => {
     startedAt = performance.now();
     timer = setTimeout(() => {
-      abort.abort(new LoginFault('login_timeout', 'The login took too long.', { details: { reason: 'deadline' } }));
+      abort.abort(new LoginError('login_timeout', 'The login took too long.', { details: { reason: 'deadline' } }));
     }, leftMs);
   };
   const pause = () => {

@@ -1,7 +1,7 @@
 import type { LoginMethod } from './contract/shapes.ts';
 import type { Fleet, Seat } from './browser/fleet.ts';
 import type { ReadForm } from './fallback.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import type { AnswerSource, Answers } from './flow/ask.ts';
 import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
@@ -31,7 +31,7 @@ export function askAt(source: AnswerSource, seat: Seat): Answers {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Signs in and collects the session. Throws a `LoginFault`, or the signal's reason. */
+/** Signs in and collects the session. Throws a `LoginError`, or the signal's reason. */
 export async function logIn(input: LoginInput, ports: LoginPorts): Promise<CollectedSession> {
   const byForm = await withSite(ports, input, {}, async (opened) => {
     if (opened.asksForHttp) return undefined;
@@ -59,12 +59,12 @@ function logInByHttp(input: LoginInput, ports: LoginPorts): Promise<CollectedSes
     const status = first?.status() ?? 0;
     const url = first?.url() ?? site.url.href;
     if (asksForHttp || status === 401 || status === 403) {
-      throw new LoginFault('invalid_credentials', 'The site refused the credentials.', {
+      throw new LoginError('invalid_credentials', 'The site refused the credentials.', {
         details: { reason: 'http_authentication' },
       });
     }
     if (status >= 500) {
-      throw new LoginFault('site_unreachable', 'The site answered with an error.', { details: { status } });
+      throw new LoginError('site_unreachable', 'The site answered with an error.', { details: { status } });
     }
     const session = await collectSession(seat.context, site, visited, url);
     return { ...session, origins: [...new Set([new URL(url).origin, ...session.origins])] };

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { ModelUsage } from '../inference/model.ts';
 import type { Fleet } from './browser/fleet.ts';
 import type { Answered } from './challenges.ts';
-import { decideLoginFault } from './errors.ts';
+import { toLoginError } from './errors.ts';
 import type { FallbackOutcome } from './fallback.ts';
 
 const OPERATIONS = ['login', 'signup', 'refresh', 'challenge', 'tool'] as const;
@@ -87,7 +87,7 @@ export function openLoginMetrics(registry: Registry, fleet: Fleet): LoginMetrics
         if (cache === 'miss') seconds.observe({ operation }, (performance.now() - start) / 1000);
         return answered;
       } catch (error) {
-        calls.inc({ operation, outcome: decideLoginFault(error, 0).code, cache: '' });
+        calls.inc({ operation, outcome: toLoginError(error, 0).code, cache: '' });
         throw error;
       }
     },

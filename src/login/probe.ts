@@ -4,7 +4,7 @@ import type { Egress } from '../platform/egress/egress.ts';
 import { EgressError } from '../platform/egress/error.ts';
 import { omitUndefined } from '../platform/records.ts';
 import type { Fleet } from './browser/fleet.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { hasLoginForm, isLoginPath } from './flow/proof.ts';
 import { withSite } from './visit.ts';
@@ -136,7 +136,7 @@ async function isWelcomeInBrowser(
       return site.allows(sight.url) && status < 400 && !hasLoginForm(sight);
     });
   } catch (error) {
-    if (error instanceof LoginFault && error.code !== 'capacity') return false;
+    if (error instanceof LoginError && error.code !== 'capacity') return false;
     throw error;
   }
 }

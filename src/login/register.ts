@@ -12,7 +12,7 @@ import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginDeps, LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import { openLoginService } from './service.ts';
 
 const SWEEP_MS = 10 * 60_000;
@@ -72,7 +72,7 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   registerRoute(app, deps, loginRoutes.deleteCredential, async ({ params, caller }) => {
     const { credentialId } = params;
     const sessionKey = await deleteLoginCredential(db, caller.organizationId, credentialId);
-    if (sessionKey === undefined) throw new LoginFault('not_found', 'No such credential.');
+    if (sessionKey === undefined) throw new LoginError('not_found', 'No such credential.');
     await deleteLoginSession(db, caller.organizationId, sessionKey);
     return { status: 200, body: { object: 'credential.deleted', credentialId, deleted: true } };
   });

@@ -9,7 +9,7 @@ import { findSession, keepSession, keySession } from './cache.ts';
 import type { CacheState } from './cache.ts';
 import type { Answered, Challenges } from './challenges.ts';
 import type { LoginPorts } from './deps.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { startJob } from './job.ts';
 import type { Job } from './job.ts';
@@ -35,7 +35,7 @@ export type LoginOrder = LoginRequest & { organizationId: string; site: Site; ke
 /** Reads a request: its site, and the key of its session. Throws `unsafe_domain` and `method_not_available`. */
 export function readOrder({ masterKeys, methods }: LoginPorts, organizationId: string, body: LoginRequest): LoginOrder {
   if (!methods.includes(body.loginMethod) || MISSING_METHODS.includes(body.loginMethod)) {
-    throw new LoginFault('method_not_available', `The method ${body.loginMethod} is not available here.`);
+    throw new LoginError('method_not_available', `The method ${body.loginMethod} is not available here.`);
   }
   const site = buildSite(body.domain, listAffiliates(body.additionalFields));
   return { ...body, organizationId, site, key: keySession(masterKeys, { ...body, organizationId, site }) };
@@ -66,7 +66,7 @@ export async function startBoundJob<T>(
   const claim = await claimLoginJob(db, { id, organizationId, key, limit: MAX_JOBS, holdMs });
   if (claim === 'under-way') return undefined;
   if (claim === 'too-many') {
-    throw new LoginFault('rate_limited', `At most ${MAX_JOBS} logins of an organization run at a time.`, {
+    throw new LoginError('rate_limited', `At most ${MAX_JOBS} logins of an organization run at a time.`, {
       details: { reason: 'concurrent_logins' },
       retryAfterSeconds: 5,
     });
@@ -74,7 +74,7 @@ export async function startBoundJob<T>(
   return startJob<T>(timeoutSeconds * 1000, async ({ ask, ...context }) => {
     const hold: typeof ask = async (...asked) => {
       if (!(await holdLoginJob(db, organizationId, id, MAX_WAITING))) {
-        throw new LoginFault('rate_limited', `At most ${MAX_WAITING} logins of an organization wait for answers.`, {
+        throw new LoginError('rate_limited', `At most ${MAX_WAITING} logins of an organization wait for answers.`, {
           details: { reason: 'open_challenges' },
         });
       }
@@ -138,7 +138,7 @@ export function openLoginService(ports: LoginPorts, challenges: Challenges) {
       if (job !== undefined) return challenges.follow(organizationId, job, (made) => answer(made, 'miss'));
       // Another replica is at work on it: what comes of that will be in the cache.
       while (await isLoginUnderWay(ports.db, organizationId, key)) {
-        if (timeout.aborted) throw new LoginFault('login_timeout', 'The login took too long.');
+        if (timeout.aborted) throw new LoginError('login_timeout', 'The login took too long.');
         await sleep(LOOK_AGAIN_MS);
       }
     }

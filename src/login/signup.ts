@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import { ignoreStale, press } from './flow/act.ts';
 import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
@@ -40,7 +40,7 @@ const MAX_DISMISSED = 5;
 const MAX_CONFIRMED = 3;
 const NOT_YET: ReadonlySet<string> = new Set(['account_locked', 'invalid_credentials']);
 
-/** Makes an account, confirms it where the site asks for that, and signs in. Throws a `LoginFault`. */
+/** Makes an account, confirms it where the site asks for that, and signs in. Throws a `LoginError`. */
 export function signUp(input: SignupInput, ports: LoginPorts): Promise<SignedUp> {
   return withSite(ports, input, {}, async (opened) => {
     const sight = await findForm(opened, ports.signal);
@@ -75,14 +75,14 @@ async function findForm({ eyes, traffic }: OpenedSite, signal: AbortSignal): Pro
       continue;
     }
     if (plan.captcha || plan.kind === 'captcha') {
-      throw new LoginFault('captcha_required', 'The site asks for a check that only a person can pass.');
+      throw new LoginError('captcha_required', 'The site asks for a check that only a person can pass.');
     }
     if (plan.kind === 'registration' && plan.fields.length > 0) return sight;
     if (performance.now() - start > FORM_MS) {
       const status = traffic.status();
       if (status >= 500)
-        throw new LoginFault('site_unreachable', 'The site answered with an error.', { details: { status } });
-      throw new LoginFault('login_form_not_found', 'No form to sign up with was found.', {
+        throw new LoginError('site_unreachable', 'The site answered with an error.', { details: { status } });
+      throw new LoginError('login_form_not_found', 'No form to sign up with was found.', {
         details: { page: plan.kind },
       });
     }
@@ -90,8 +90,8 @@ async function findForm({ eyes, traffic }: OpenedSite, signal: AbortSignal): Pro
   }
 }
 
-function buildUnproven(): LoginFault {
-  return new LoginFault('signup_rejected', 'Nothing shows that the new account can be used.', {
+function buildUnproven(): LoginError {
+  return new LoginError('signup_rejected', 'Nothing shows that the new account can be used.', {
     details: { reason: 'unproven' },
   });
 }
@@ -120,7 +120,7 @@ async function confirm(
   let asked = false;
 
   const follow = async (sight: Sight, link: string): Promise<void> => {
-    if (!input.site.allows(link)) throw new LoginFault('unsafe_domain', 'The link leads to another site.');
+    if (!input.site.allows(link)) throw new LoginError('unsafe_domain', 'The link leads to another site.');
     sent = 'link';
     await sight.page.goto(link, { waitUntil: 'commit' });
   };
@@ -141,7 +141,7 @@ async function confirm(
     try {
       return await logIn();
     } catch (error) {
-      const waits = error instanceof LoginFault && NOT_YET.has(error.code) && !asked;
+      const waits = error instanceof LoginError && NOT_YET.has(error.code) && !asked;
       if (!waits) throw error;
       await askForProof(await eyes.look(signal));
       return undefined;
@@ -199,7 +199,7 @@ async function confirm(
       continue;
     }
     if (performance.now() - at > OUTCOME_MS && traffic.quietMs() > OUTCOME_MS / 4 && !traffic.awaits()) {
-      throw new LoginFault('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
+      throw new LoginError('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
     }
     await sleep(LOOK_EVERY_MS, undefined, { signal });
   }

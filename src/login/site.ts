@@ -1,5 +1,5 @@
 import { parse } from 'tldts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 
 /** The site that a caller has named, and what counts as part of it. */
 export type Site = {
@@ -26,10 +26,10 @@ export function findRegistrable(hostname: string): string {
 export function buildSite(address: string, affiliates: readonly string[] = []): Site {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new LoginFault('unsafe_domain', 'domain: must be a URL of http or https.');
+    throw new LoginError('unsafe_domain', 'domain: must be a URL of http or https.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new LoginFault('unsafe_domain', 'domain: must not contain credentials.');
+    throw new LoginError('unsafe_domain', 'domain: must not contain credentials.');
   }
   url.hash = '';
   const domains = [url.hostname, ...affiliates.map(readAffiliate)].map(findRegistrable);
@@ -53,10 +53,10 @@ function readAffiliate(text: string): string {
   const { domain, isIp } = parse(host, { allowPrivateDomains: true });
   // A public suffix alone would let in everybody below it.
   if (host === '' || (domain === null && isIp !== true && host.includes('.'))) {
-    throw new LoginFault('unsafe_domain', 'additionalFields.allowedDomains: must hold registrable domains.');
+    throw new LoginError('unsafe_domain', 'additionalFields.allowedDomains: must hold registrable domains.');
   }
   if (domain === null && isIp !== true && host !== 'localhost') {
-    throw new LoginFault('unsafe_domain', 'additionalFields.allowedDomains: must hold registrable domains.');
+    throw new LoginError('unsafe_domain', 'additionalFields.allowedDomains: must hold registrable domains.');
   }
   return host;
 }

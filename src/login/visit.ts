@@ -4,7 +4,7 @@ import { errorText } from '../platform/errors.ts';
 import type { Fleet, Seat } from './browser/fleet.ts';
 import { declinePrompts } from './browser/prompts.ts';
 import { installDetection } from './detection/observe.ts';
-import { LoginFault } from './fault.ts';
+import { LoginError } from './login-error.ts';
 import { openEyes } from './flow/eyes.ts';
 import { watchTraffic } from './flow/traffic.ts';
 import type { Site } from './site.ts';
@@ -77,7 +77,7 @@ export async function withSite<T>(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (seat.lost.aborted) {
-      throw new LoginFault('capacity', 'The browser has ended in the middle of the login.', { cause: error });
+      throw new LoginError('capacity', 'The browser has ended in the middle of the login.', { cause: error });
     }
     throw error;
   } finally {
@@ -97,7 +97,7 @@ async function goTo(go: () => Promise<Response | null>, { proxy }: Seat): Promis
     const code = /net::(ERR_[A-Z_]+)/.exec(errorText(error))?.[1];
     // The browser has nobody to ask for user name and password.
     if (code === 'ERR_INVALID_AUTH_CREDENTIALS') return null;
-    throw new LoginFault('site_unreachable', 'The site could not be reached.', {
+    throw new LoginError('site_unreachable', 'The site could not be reached.', {
       ...(code === undefined ? {} : { details: { reason: code.toLowerCase() } }),
       cause: error,
     });
@@ -107,7 +107,7 @@ async function goTo(go: () => Promise<Response | null>, { proxy }: Seat): Promis
   const fault = proxy.faults.get(`${url?.hostname.replace(/^\[(.*)\]$/, '$1')}:${port}`);
   if (fault?.fault === 'refused') throw buildRefusal();
   if (fault !== undefined && (response?.status() ?? 0) === 502) {
-    throw new LoginFault('site_unreachable', 'The site could not be reached.', { cause: fault });
+    throw new LoginError('site_unreachable', 'The site could not be reached.', { cause: fault });
   }
   return response;
 }
@@ -118,8 +118,8 @@ function isChallenge(response: Response): boolean {
   return response.status() === 401 && HTTP_AUTHENTICATION.test(response.headers()['www-authenticate'] ?? '');
 }
 
-function buildRefusal(): LoginFault {
-  return new LoginFault('unsafe_domain', 'domain: leads to an address that is not on the public internet.', {
+function buildRefusal(): LoginError {
+  return new LoginError('unsafe_domain', 'domain: leads to an address that is not on the public internet.', {
     details: { reason: 'private_address' },
   });
 }

@@ -9,7 +9,7 @@ import { buildObjectSurface } from '../platform/http/objects.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import { sendLoginError } from '../login/errors.ts';
 import { buildLoginSurface } from '../login/register.ts';
-import { sendVideoError } from '../video/faults.ts';
+import { sendVideoError } from '../video/errors.ts';
 import { buildVideoSurface } from '../video/register.ts';
 import { buildApiPorts } from './api.ts';
 import { openGatewayPorts } from './gateway.ts';

@@ -4,7 +4,7 @@ import { describeIssues } from '../platform/contract/validation.ts';
 import { findGeneration } from './store/generations.ts';
 import type { StoredGeneration } from './store/generations.ts';
 import type { VideoPorts } from './deps.ts';
-import { VideoFault } from './faults.ts';
+import { VideoApiError } from './errors.ts';
 import { cancelGeneration } from './generations/cancel.ts';
 import { buildGenerations } from './generations/render.ts';
 import { submitGenerations } from './generations/submit.ts';
@@ -41,7 +41,7 @@ export function buildVideoMaker(open: () => Promise<VideoPorts>, at: { readonly 
         const { id, video_url, share_url, duration, width, height } = made!;
         return { video: { id, share_url, video_url, duration, width, height } };
       } catch (error) {
-        if (error instanceof VideoFault) return { fault: error.message };
+        if (error instanceof VideoApiError) return { fault: error.message };
         throw error;
       }
     },

@@ -4,7 +4,7 @@ import type { Surface } from '../platform/http/server.ts';
 import { registerAssetRoutes } from './catalog/assets.ts';
 import { registerCatalogRoutes } from './catalog/register.ts';
 import type { VideoDeps, VideoPorts } from './deps.ts';
-import { sendVideoError } from './faults.ts';
+import { sendVideoError } from './errors.ts';
 import { registerGenerationRoutes } from './generations/register.ts';
 import { registerReferenceRoutes } from './references/register.ts';
 import { registerSharePages } from './share/register.ts';

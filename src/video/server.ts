@@ -5,7 +5,7 @@ import { buildObjectSurface } from '../platform/http/objects.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import type { ServerOptions } from '../platform/http/server.ts';
 import type { VideoPorts } from './deps.ts';
-import { sendVideoError } from './faults.ts';
+import { sendVideoError } from './errors.ts';
 import { buildVideoSurface } from './register.ts';
 
 /** The video role's HTTP server, not yet listening. */

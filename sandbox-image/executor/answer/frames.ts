@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ExecutorFault, ExecutorFrame } from '../../../src/sandbox/protocol/executor.ts';
+import type { ExecutorErrorBody, ExecutorFrame } from '../../../src/sandbox/protocol/executor.ts';
 
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   if (response.headersSent || response.destroyed) {
@@ -10,7 +10,7 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
   response.end(JSON.stringify(value));
 }
 
-export function sendFault(response: ServerResponse, fault: ExecutorFault): void {
+export function sendError(response: ServerResponse, fault: ExecutorErrorBody): void {
   const status = fault.kind === 'internal' ? 500 : fault.code === 'ENOENT' ? 404 : fault.code === 'ETOOBIG' ? 413 : 400;
   sendJson(response, status, { error: fault });
 }

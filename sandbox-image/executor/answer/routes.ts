@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { STAT_HEADER, readExecutorCall } from '../../../src/sandbox/protocol/executor.ts';
 import type { ExecutorHealth } from '../../../src/sandbox/protocol/executor.ts';
-import { Fault, describeFault } from '../fault.ts';
+import { ExecutorError, describeError } from '../executor-error.ts';
 import { openForReading } from '../files/read.ts';
 import { writeFile } from '../files/write.ts';
 import type { Notices } from '../processes/notices.ts';
@@ -18,7 +18,7 @@ const HEARTBEAT_MS = 15_000;
 export type Surface = Parts & { calls: Calls; notices: Notices };
 type Exchange = { surface: Surface; url: URL; request: IncomingMessage; response: ServerResponse };
 
-/** Throws a `Fault` for what the server answers as an error. */
+/** Throws a `ExecutorError` for what the server answers as an error. */
 export async function answerRequest(
   surface: Surface,
   request: IncomingMessage,
@@ -53,14 +53,14 @@ function describeHealth({ settings, account }: Surface): ExecutorHealth {
 
 async function answerCall({ surface, request, response }: Exchange): Promise<void> {
   const call = readExecutorCall(await readJsonBody(request));
-  if (typeof call === 'string') throw new Fault('input', 'EINVAL', call);
+  if (typeof call === 'string') throw new ExecutorError('input', 'EINVAL', call);
   const frames = openFrames(response);
   const outcome = surface.calls.run(call, async (signal) => {
     try {
       return { type: 'result', value: await runOperation(surface, call, signal, frames) };
     } catch (error) {
       const { path, from } = call.input as { path?: string; from?: string };
-      return { type: 'error', error: describeFault(error, path ?? from) };
+      return { type: 'error', error: describeError(error, path ?? from) };
     }
   });
   // a script without anybody to answer it, and to take its result, has nothing to run for
@@ -76,13 +76,13 @@ function readNumber(url: URL, name: string): number | undefined {
   if (text === null) return undefined;
   const value = Number(text);
   if (!Number.isFinite(value) || value < 0)
-    throw new Fault('input', 'EINVAL', `${name} must be a number of at least 0`);
+    throw new ExecutorError('input', 'EINVAL', `${name} must be a number of at least 0`);
   return value;
 }
 
 function readPath(url: URL): string {
   const path = url.searchParams.get('path');
-  if (path === null || path === '') throw new Fault('input', 'EINVAL', 'path is required');
+  if (path === null || path === '') throw new ExecutorError('input', 'EINVAL', 'path is required');
   return path;
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, lstatSync, openSync, statfsSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 import { removeTree } from './remove.ts';
 import { isTemporary } from './temporary.ts';
 import { walkTree } from './walk.ts';
@@ -72,7 +72,7 @@ export function openAccount(root: string, limit: number): Account {
       };
       return {
         take(bytes) {
-          if (used + reserved + bytes > limit) throw fileFault('EDQUOT', path);
+          if (used + reserved + bytes > limit) throw fileError('EDQUOT', path);
           reserved += bytes;
           mine += bytes;
         },

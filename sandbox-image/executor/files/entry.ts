@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import type { FileEntry } from '../../../src/sandbox/protocol/executor.ts';
-import { Fault } from '../fault.ts';
+import { ExecutorError } from '../executor-error.ts';
 import type { Digests } from './digest.ts';
 import { locate } from './resolve.ts';
 import { toFileStat } from './stat.ts';
@@ -56,7 +56,7 @@ export async function describeFile(root: string, path: string, digests: Digests)
   try {
     located = locate(root, path);
   } catch (error) {
-    if (error instanceof Fault && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
+    if (error instanceof ExecutorError && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
     throw error;
   }
   try {
@@ -77,7 +77,7 @@ export async function describeListed(root: string, path: string, digests: Digest
 }
 
 function isUnreachable(error: unknown): boolean {
-  return error instanceof Fault || (error as NodeJS.ErrnoException).code === 'EACCES';
+  return error instanceof ExecutorError || (error as NodeJS.ErrnoException).code === 'EACCES';
 }
 
 function describeLink(root: string, path: string): FileEntry | null {

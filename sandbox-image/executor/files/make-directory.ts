@@ -1,6 +1,6 @@
 import { fstatSync, lstatSync, mkdirSync } from 'node:fs';
 import type { FileStat } from '../../../src/sandbox/protocol/executor.ts';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 import { locate } from './resolve.ts';
 import { toFileStat } from './stat.ts';
 
@@ -14,7 +14,7 @@ export function makeDirectory(
   try {
     if (located.fd !== undefined) {
       const stats = fstatSync(located.fd);
-      if (!stats.isDirectory()) throw fileFault('EEXIST', path);
+      if (!stats.isDirectory()) throw fileError('EEXIST', path);
       return toFileStat(stats, located.relative);
     }
     try {

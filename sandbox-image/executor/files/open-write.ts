@@ -1,7 +1,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, futimesSync, lstatSync, openSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { WriteResult } from '../../../src/sandbox/protocol/executor.ts';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 import type { Account } from './account.ts';
 import { sizeOf } from './account.ts';
 import type { Digest, Digests } from './digest.ts';
@@ -51,13 +51,13 @@ export async function openWrite(
 ): Promise<OpenWrite> {
   const target = locate(root, path, { createParents: options.createParents, protect: options.protect });
   try {
-    if (target.relative === '.') throw fileFault('EISDIR', path);
+    if (target.relative === '.') throw fileError('EISDIR', path);
     const old = target.fd === undefined ? undefined : fstatSync(target.fd);
-    if (old?.isDirectory() === true) throw fileFault('EISDIR', path);
-    if (old !== undefined && !old.isFile()) throw fileFault('EINVAL', path);
+    if (old?.isDirectory() === true) throw fileError('EISDIR', path);
+    if (old !== undefined && !old.isFile()) throw fileError('EINVAL', path);
     checkUnchanged(target, path, options);
     const expected = Math.min(options.sizeBytes ?? 0, options.maxBytes);
-    if ((options.sizeBytes ?? 0) > options.maxBytes) throw fileFault('ETOOBIG', path);
+    if ((options.sizeBytes ?? 0) > options.maxBytes) throw fileError('ETOOBIG', path);
     const room = await account.reserve(path);
     const at = temporaryBeside(target.at);
     const mode = options.mode ?? (old === undefined ? 0o644 : old.mode & 0o7777);
@@ -78,7 +78,7 @@ export async function openWrite(
       at,
       relative: join(dirname(target.relative), at.slice(at.lastIndexOf('/') + 1)),
       take(bytes, size) {
-        if (size > options.maxBytes) throw fileFault('ETOOBIG', path);
+        if (size > options.maxBytes) throw fileError('ETOOBIG', path);
         room.take(Math.max(0, Math.min(bytes, size - expected)));
       },
       async finish(digest) {
@@ -132,9 +132,9 @@ function publish(
 
 function checkUnchanged(target: Located, path: string, options: WriteOptions): void {
   const now = lstatSync(target.at, { throwIfNoEntry: false });
-  if (!options.overwrite && now !== undefined) throw fileFault('EEXIST', path);
+  if (!options.overwrite && now !== undefined) throw fileError('EEXIST', path);
   if (options.ifModifiedMs === undefined) return;
-  if (now === undefined || now.mtimeMs !== options.ifModifiedMs) throw fileFault('ECHANGED', path);
+  if (now === undefined || now.mtimeMs !== options.ifModifiedMs) throw fileError('ECHANGED', path);
 }
 
 function removeQuietly(at: string): void {

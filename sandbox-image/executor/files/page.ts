@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import type { FileEntry, FilePage } from '../../../src/sandbox/protocol/executor.ts';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 import type { Digests } from './digest.ts';
 import { describeListed } from './entry.ts';
 import { locate } from './resolve.ts';
@@ -29,15 +29,15 @@ export async function listPage(root: string, request: PageRequest, digests: Dige
 export async function listItems(root: string, path: string, recursive: boolean): Promise<Item[]> {
   const located = locate(root, path);
   try {
-    if (located.fd === undefined) throw fileFault('ENOENT', path);
-    if (!fstatSync(located.fd).isDirectory()) throw fileFault('ENOTDIR', path);
+    if (located.fd === undefined) throw fileError('ENOENT', path);
+    if (!fstatSync(located.fd).isDirectory()) throw fileError('ENOTDIR', path);
     const prefix = located.relative === '.' ? '' : `${located.relative}/`;
     const items: Item[] = [];
     await walkTree(
       located.fd,
       (below, entry) => {
         if (isTemporary(entry.name)) return false;
-        if (items.length === MAX_ENTRIES) throw fileFault('ETOOBIG', path);
+        if (items.length === MAX_ENTRIES) throw fileError('ETOOBIG', path);
         const own = `${prefix}${below}`;
         items.push({ path: own, folder: entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(root, own)) });
         return true;

@@ -1,7 +1,7 @@
 import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { FileEntry, FileStat } from '../../../src/sandbox/protocol/executor.ts';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 import type { Digests } from './digest.ts';
 import { describeOpen } from './entry.ts';
 import { locate } from './resolve.ts';
@@ -63,12 +63,12 @@ async function openPart(root: string, request: ReadRequest, digests: Digests): P
   const { path, offset } = request;
   const located = locate(root, path);
   try {
-    if (located.fd === undefined) throw fileFault('ENOENT', path);
+    if (located.fd === undefined) throw fileError('ENOENT', path);
     const held = fstatSync(located.fd);
-    if (held.isDirectory()) throw fileFault('EISDIR', path);
+    if (held.isDirectory()) throw fileError('EISDIR', path);
     // a pipe would block the open, a device could be anything
-    if (!held.isFile()) throw fileFault('EINVAL', path);
-    if (held.size > request.maxFileBytes) throw fileFault('ETOOBIG', path);
+    if (!held.isFile()) throw fileError('EINVAL', path);
+    if (held.size > request.maxFileBytes) throw fileError('ETOOBIG', path);
     const stat = request.describe
       ? await describeOpen(located.fd, located.relative, digests)
       : toFileStat(held, located.relative);

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 import { locate } from './resolve.ts';
 import { temporaryBeside } from './temporary.ts';
 import { openDirectory } from './walk.ts';
@@ -19,8 +19,8 @@ export async function removeFile(
 ): Promise<void> {
   const place = locate(root, path, { followLast: false, protect: options.protect });
   try {
-    if (place.fd === undefined) throw fileFault('ENOENT', path);
-    if (place.relative === '.') throw fileFault('EINVAL', path);
+    if (place.fd === undefined) throw fileError('ENOENT', path);
+    if (place.relative === '.') throw fileError('EINVAL', path);
     if (!fstatSync(place.fd).isDirectory()) {
       unlinkSync(place.at);
       return;

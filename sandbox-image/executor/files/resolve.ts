@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 
 /** Linux's O_PATH (the same on x64 and arm64), which `fs.constants` leaves out. */
 const O_PATH = 0x200000;
@@ -18,12 +18,12 @@ export type Located = {
 };
 
 function toSegments(root: string, path: string): string[] {
-  if (path.includes('\0')) throw fileFault('EINVAL', 'path');
+  if (path.includes('\0')) throw fileError('EINVAL', 'path');
   let rest = path;
   if (rest === '~' || rest.startsWith('~/')) rest = rest.slice(1);
   else if (rest.startsWith('/')) {
     const base = [root, '/workspace'].find((prefix) => rest === prefix || rest.startsWith(`${prefix}/`));
-    if (base === undefined) throw fileFault('ESCAPE', path);
+    if (base === undefined) throw fileError('ESCAPE', path);
     rest = rest.slice(base.length);
   }
   return rest.split('/').filter((segment) => segment !== '' && segment !== '.');
@@ -50,13 +50,13 @@ export function locate(
   };
   const names = (): string[] => stack.slice(1).map((entry) => entry.name);
   const guard = (first: string | undefined): void => {
-    if (first !== undefined && options.protect?.includes(first) === true) throw fileFault('ERESERVED', path);
+    if (first !== undefined && options.protect?.includes(first) === true) throw fileError('ERESERVED', path);
   };
   try {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
       if (name === '..') {
         const left = stack.length > 1 ? stack.pop() : undefined;
-        if (left === undefined) throw fileFault('ESCAPE', path);
+        if (left === undefined) throw fileError('ESCAPE', path);
         closeSync(left.fd);
         continue;
       }
@@ -72,13 +72,13 @@ export function locate(
         dirsCreated.push([...names(), name].join('/'));
         fd = openEntry(at);
       }
-      if (fd === undefined) throw fileFault('ENOENT', path);
+      if (fd === undefined) throw fileError('ENOENT', path);
       const stat = fstatSync(fd);
       if (stat.isDirectory()) {
         stack.push({ fd, name });
       } else if (stat.isSymbolicLink() && (queue.length > 0 || options.followLast !== false)) {
         closeSync(fd);
-        if (++links > MAX_LINKS) throw fileFault('ELOOP', path);
+        if (++links > MAX_LINKS) throw fileError('ELOOP', path);
         const target = readlinkSync(at);
         if (target.startsWith('/')) for (const entry of stack.splice(1)) closeSync(entry.fd);
         queue.unshift(...(target.startsWith('/') ? toSegments(root, target) : splitRelative(target)));
@@ -86,7 +86,7 @@ export function locate(
         last = { fd, name };
       } else {
         closeSync(fd);
-        throw fileFault('ENOTDIR', path);
+        throw fileError('ENOTDIR', path);
       }
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 import { fstatSync, readdirSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import type { FileStat } from '../../../src/sandbox/protocol/executor.ts';
-import { Fault, fileFault } from '../fault.ts';
+import { ExecutorError, fileError } from '../executor-error.ts';
 import { withLocated } from './resolve.ts';
 
 export function toFileStat(stats: Stats, path: string): FileStat {
@@ -16,7 +16,7 @@ export function statFile(root: string, path: string): FileStat | null {
       fd === undefined ? null : toFileStat(fstatSync(fd), relative),
     );
   } catch (error) {
-    if (error instanceof Fault && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
+    if (error instanceof ExecutorError && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
     throw error;
   }
 }
@@ -24,8 +24,8 @@ export function statFile(root: string, path: string): FileStat | null {
 /** Sorted by name. A link that leads outside, or nowhere, is listed as `other`. */
 export function listDirectory(root: string, path: string): FileStat[] {
   return withLocated(root, path, ({ fd, relative }) => {
-    if (fd === undefined) throw fileFault('ENOENT', path);
-    if (!fstatSync(fd).isDirectory()) throw fileFault('ENOTDIR', path);
+    if (fd === undefined) throw fileError('ENOENT', path);
+    if (!fstatSync(fd).isDirectory()) throw fileError('ENOTDIR', path);
     const names = readdirSync(`/proc/self/fd/${fd}`).sort();
     return names.flatMap((name) => {
       const entry = relative === '.' ? name : `${relative}/${name}`;
@@ -42,7 +42,7 @@ function statEntry(root: string, entry: string): FileStat | null {
     const stat = statFile(root, path);
     if (stat !== null) return stat;
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
+    if (!(error instanceof ExecutorError)) throw error;
   }
   return withLocated(
     root,

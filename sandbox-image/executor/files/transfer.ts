@@ -10,7 +10,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { copyFile as copyBytes } from 'node:fs/promises';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 import type { Account } from './account.ts';
 import { publishFile, publishFolder } from './publish.ts';
 import { removeTree } from './remove.ts';
@@ -71,18 +71,18 @@ async function transfer(
   const source = locate(root, from, options.source);
   try {
     const { fd, relative } = source;
-    if (fd === undefined) throw fileFault('ENOENT', from);
-    if (relative === '.') throw fileFault('EINVAL', from);
+    if (fd === undefined) throw fileError('ENOENT', from);
+    if (relative === '.') throw fileError('EINVAL', from);
     const target = locate(root, to, { createParents: true, followLast: false, protect: options.protect });
     try {
       const stats = fstatSync(fd);
       const old = target.fd === undefined ? undefined : fstatSync(target.fd);
-      if (target.relative === '.') throw fileFault('EINVAL', to);
-      if (old !== undefined && !options.overwrite) throw fileFault('EEXIST', to);
+      if (target.relative === '.') throw fileError('EINVAL', to);
+      if (old !== undefined && !options.overwrite) throw fileError('EEXIST', to);
       if (target.relative === relative) return;
-      if (`${target.relative}/`.startsWith(`${relative}/`)) throw fileFault('EINVAL', to);
-      if (`${relative}/`.startsWith(`${target.relative}/`)) throw fileFault('EEXIST', to);
-      if (old !== undefined && old.isDirectory() !== stats.isDirectory()) throw fileFault('EEXIST', to);
+      if (`${target.relative}/`.startsWith(`${relative}/`)) throw fileError('EINVAL', to);
+      if (`${relative}/`.startsWith(`${target.relative}/`)) throw fileError('EEXIST', to);
+      if (old !== undefined && old.isDirectory() !== stats.isDirectory()) throw fileError('EEXIST', to);
       await act({ source: { ...source, fd }, target, folder: stats.isDirectory() });
     } finally {
       target.close();
@@ -100,12 +100,12 @@ async function measure(
 ): Promise<number> {
   let bytes = 0;
   const add = (size: number, isFile: boolean): void => {
-    if (isFile && size > maxFileBytes) throw fileFault('ETOOBIG', from);
+    if (isFile && size > maxFileBytes) throw fileError('ETOOBIG', from);
     bytes += size;
   };
   const own = fstatSync(source.fd);
   if (!folder) {
-    if (!own.isFile()) throw fileFault('EINVAL', from);
+    if (!own.isFile()) throw fileError('EINVAL', from);
     add(own.size, true);
     return bytes;
   }

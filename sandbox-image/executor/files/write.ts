@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { WriteResult } from '../../../src/sandbox/protocol/executor.ts';
-import { fileFault } from '../fault.ts';
+import { fileError } from '../executor-error.ts';
 import { openDigest, readDigest } from './digest.ts';
 import type { Digest } from './digest.ts';
 import { openWrite } from './open-write.ts';
@@ -67,7 +67,7 @@ export async function commitWrite(write: OpenWrite): Promise<WriteResult> {
     } finally {
       closeSync(fd);
     }
-    if (digest === undefined) throw fileFault('ETOOBIG', write.relative);
+    if (digest === undefined) throw fileError('ETOOBIG', write.relative);
     return await write.finish(digest);
   } catch (error) {
     write.cancel();

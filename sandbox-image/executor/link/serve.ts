@@ -7,7 +7,7 @@ import {
   writeSoon,
 } from '../../../src/sandbox/protocol/link.ts';
 import type { LinkAnswer, LinkFrame, LinkRequest, LinkWrite } from '../../../src/sandbox/protocol/link.ts';
-import { Fault, describeFault } from '../fault.ts';
+import { ExecutorError, describeError } from '../executor-error.ts';
 import { openWrite } from '../files/open-write.ts';
 import type { OpenWrite, WriteParts } from '../files/open-write.ts';
 import { readForLink } from '../files/read.ts';
@@ -23,7 +23,7 @@ export function serveLink(parts: WriteParts, socket: Duplex, first: Buffer): voi
 
   const find = (write: number): OpenWrite => {
     const found = writes.get(write);
-    if (found === undefined) throw new Fault('input', 'EINVAL', 'no such write');
+    if (found === undefined) throw new ExecutorError('input', 'EINVAL', 'no such write');
     writes.delete(write);
     return found;
   };
@@ -44,7 +44,7 @@ export function serveLink(parts: WriteParts, socket: Duplex, first: Buffer): voi
         const write = await openWrite(parts, request.path, buildOptions(request));
         if (socket.destroyed) {
           write.cancel();
-          throw new Fault('input', 'EINVAL', 'nobody waits for it');
+          throw new ExecutorError('input', 'EINVAL', 'nobody waits for it');
         }
         const id = next++;
         writes.set(id, write);
@@ -63,7 +63,7 @@ export function serveLink(parts: WriteParts, socket: Duplex, first: Buffer): voi
     try {
       reply = await act(head as LinkRequest, body);
     } catch (error) {
-      reply = { head: { error: describeFault(error, (head as { path?: string }).path) } };
+      reply = { head: { error: describeError(error, (head as { path?: string }).path) } };
     }
     if (!socket.destroyed) writeSoon(socket, encodeLinkFrame(id, reply.head, reply.body));
   };

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { ExecutorOperations, ProcessInfo, ProcessOutput } from '../../../src/sandbox/protocol/executor.ts';
-import { Fault } from '../fault.ts';
+import { ExecutorError } from '../executor-error.ts';
 import { killTree } from '../run/kill.ts';
 import { rollOutput } from '../run/output.ts';
 import type { Shell } from '../run/shell.ts';
@@ -66,7 +66,7 @@ export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
       .filter((entry) => entries.has(entry.id))
       .sort((a, b) => (a.endedMs ?? 0) - (b.endedMs ?? 0))[0];
     if (oldest === undefined)
-      throw new Fault('input', 'EAGAIN', `${MAX_PROCESSES} background processes are running; kill one first`);
+      throw new ExecutorError('input', 'EAGAIN', `${MAX_PROCESSES} background processes are running; kill one first`);
     entries.delete(oldest.id);
   };
 

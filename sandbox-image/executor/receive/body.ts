@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Fault } from '../fault.ts';
+import { ExecutorError } from '../executor-error.ts';
 
 /** A call's body; file contents go another way. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -9,12 +9,12 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new Fault('input', 'ETOOBIG', 'the call is too big');
+    if (size > MAX_BODY_BYTES) throw new ExecutorError('input', 'ETOOBIG', 'the call is too big');
     chunks.push(chunk);
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
   } catch {
-    throw new Fault('input', 'EINVAL', 'the call is not JSON');
+    throw new ExecutorError('input', 'EINVAL', 'the call is not JSON');
   }
 }

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { Fault } from '../fault.ts';
+import { ExecutorError } from '../executor-error.ts';
 import { killTree } from './kill.ts';
 
 /** How long output may still come from children that outlive the program and hold its pipe. */
@@ -28,7 +28,9 @@ export async function awaitEnd(
   try {
     const code = await new Promise<number>((resolve, reject) => {
       let exit: number | undefined;
-      child.on('error', (error) => reject(new Fault('internal', 'SPAWN', `could not start bash: ${error.message}`)));
+      child.on('error', (error) =>
+        reject(new ExecutorError('internal', 'SPAWN', `could not start bash: ${error.message}`)),
+      );
       child.on('exit', (status, name) => {
         exit = status ?? 128 + (SIGNALS[name ?? ''] ?? 0);
         setTimeout(() => resolve(exit ?? 0), DRAIN_MS);

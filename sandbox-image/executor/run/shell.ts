@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fault } from '../fault.ts';
+import { ExecutorError } from '../executor-error.ts';
 import { withLocated } from '../files/resolve.ts';
 import type { Settings } from '../settings.ts';
 
@@ -75,7 +75,7 @@ export function openShell(settings: Settings): Shell {
 
   const stateOf = (name: string | undefined): string => {
     if (name === undefined) return settings.stateDir;
-    if (!/^\w{1,64}$/.test(name)) throw new Fault('input', 'EINVAL', 'a shell has no such name');
+    if (!/^\w{1,64}$/.test(name)) throw new ExecutorError('input', 'EINVAL', 'a shell has no such name');
     return join(settings.stateDir, 'shells', name);
   };
 
@@ -103,11 +103,11 @@ export function openShell(settings: Settings): Shell {
     } catch {
       // told below
     }
-    throw new Fault('input', 'ENOENT', `working directory does not exist: ${workdir}`);
+    throw new ExecutorError('input', 'ENOENT', `working directory does not exist: ${workdir}`);
   };
 
   const start: Shell['start'] = ({ command, workdir, stdin, keep, pty, apart, shell }) => {
-    if (command.includes('\0')) throw new Fault('input', 'EINVAL', 'the command holds a NUL character');
+    if (command.includes('\0')) throw new ExecutorError('input', 'EINVAL', 'the command holds a NUL character');
     const stateDir = stateOf(shell);
     const cwd = chooseCwd(workdir, shell);
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });

@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { FoundFile } from '../../../src/sandbox/protocol/executor.ts';
-import { Fault, fileFault } from '../fault.ts';
+import { ExecutorError, fileError } from '../executor-error.ts';
 import { MAX_DIGEST_BYTES } from '../files/digest.ts';
 import type { Digests } from '../files/digest.ts';
 import { describeFile } from '../files/entry.ts';
@@ -46,8 +46,8 @@ async function findInText({ settings, digests }: Parts, request: Request, signal
   const folder = locate(root, request.path);
   let child;
   try {
-    if (folder.fd === undefined) throw fileFault('ENOENT', request.path);
-    if (!fstatSync(folder.fd).isDirectory()) throw fileFault('ENOTDIR', request.path);
+    if (folder.fd === undefined) throw fileError('ENOENT', request.path);
+    if (!fstatSync(folder.fd).isDirectory()) throw fileError('ENOTDIR', request.path);
     child = spawn(settings.rgPath, buildArguments(request.query), {
       // the folder itself, whatever stands at its path by now
       cwd: `/proc/${process.pid}/fd/${folder.fd}`,
@@ -62,7 +62,9 @@ async function findInText({ settings, digests }: Parts, request: Request, signal
   const hits: Hit[] = [];
   try {
     const closed = new Promise<void>((resolve, reject) => {
-      child.on('error', (error) => reject(new Fault('internal', 'SPAWN', `could not start ripgrep: ${error.message}`)));
+      child.on('error', (error) =>
+        reject(new ExecutorError('internal', 'SPAWN', `could not start ripgrep: ${error.message}`)),
+      );
       child.on('close', () => resolve());
     });
     closed.catch(() => undefined);

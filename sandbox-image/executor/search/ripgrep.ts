@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { basename, join, matchesGlob } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { SearchInput, SearchResult } from '../../../src/sandbox/protocol/executor.ts';
-import { Fault, fileFault } from '../fault.ts';
+import { ExecutorError, fileError } from '../executor-error.ts';
 import { withLocated } from '../files/resolve.ts';
 import type { Settings } from '../settings.ts';
 import { collectMatches } from './matches.ts';
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 60_000;
 /** Counts all there is and keeps one page of it. Sorted by path (`names`: newest first), so pages fit together. */
 export async function searchFiles(settings: Settings, input: SearchInput, signal: AbortSignal): Promise<SearchResult> {
   const place = withLocated(settings.workspace, input.path, ({ fd, relative }) => {
-    if (fd === undefined) throw fileFault('ENOENT', input.path);
+    if (fd === undefined) throw fileError('ENOENT', input.path);
     return relative;
   });
   const result: SearchResult = { totalCount: 0, matches: [], files: [], counts: {}, limitReason: null };
@@ -34,13 +34,16 @@ export async function searchFiles(settings: Settings, input: SearchInput, signal
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     const closed = new Promise<number>((resolve, reject) => {
-      child.on('error', (error) => reject(new Fault('internal', 'SPAWN', `could not start ripgrep: ${error.message}`)));
+      child.on('error', (error) =>
+        reject(new ExecutorError('internal', 'SPAWN', `could not start ripgrep: ${error.message}`)),
+      );
       child.on('close', (code) => resolve(code ?? -1));
     });
     closed.catch(() => undefined);
     for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) take(line);
     const code = await closed;
-    if (code === 2 && result.totalCount === 0) throw new Fault('input', 'SEARCH', complaint.trim().slice(0, 500));
+    if (code === 2 && result.totalCount === 0)
+      throw new ExecutorError('input', 'SEARCH', complaint.trim().slice(0, 500));
     return result;
   } finally {
     clearTimeout(timer);

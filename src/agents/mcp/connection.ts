@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { EgressError, findEgressError } from '../../platform/egress/error.ts';
 import { UnsealError } from '../../platform/master-key.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import { McpFault } from './fault.ts';
+import { McpServerError } from './mcp-error.ts';
 import { openServerFetch } from './fetch.ts';
 import type { McpServerRef, ServerFetch } from './fetch.ts';
 import type { McpDeps } from './mcp.ts';
@@ -17,7 +17,7 @@ import type { McpDeps } from './mcp.ts';
 export type Connection = {
   protocolVersion: string;
   has(capability: 'tools' | 'resources' | 'prompts'): boolean;
-  /** Throws `SessionGone` when the server has forgotten the session, else a `McpFault`, or the signal's reason. */
+  /** Throws `SessionGoneError` when the server has forgotten the session, else a `McpServerError`, or the signal's reason. */
   request(
     method: string,
     params: Record<string, unknown>,
@@ -27,8 +27,8 @@ export type Connection = {
 };
 
 /** The server does not know our session any longer; nothing was done. */
-export class SessionGone extends Error {
-  override readonly name = 'SessionGone';
+export class SessionGoneError extends Error {
+  override readonly name = 'SessionGoneError';
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -40,7 +40,7 @@ const Anything = z.looseObject({});
 
 type Link = { client: Client; transport: Transport };
 
-/** Streamable HTTP, or else server-sent events. Throws a `McpFault` after ten seconds at most. */
+/** Streamable HTTP, or else server-sent events. Throws a `McpServerError` after ten seconds at most. */
 export async function openConnection(server: McpServerRef, deps: McpDeps, signal?: AbortSignal): Promise<Connection> {
   // Whose answer breaks off is known by the call that the request belongs to; the stream of a session belongs to all.
   const calls = new AsyncLocalStorage<(error: Error) => void>();
@@ -56,7 +56,7 @@ export async function openConnection(server: McpServerRef, deps: McpDeps, signal
       pending.forEach((end) => end(error));
     };
   });
-  const describe = (error: unknown): Error => describeFault(error, server, fetch);
+  const describe = (error: unknown): Error => describeError(error, server, fetch);
   const link = await connect(server, fetch, signal).catch((error: unknown) => {
     if (signal?.aborted === true) throw signal.reason;
     throw describe(error);
@@ -68,7 +68,7 @@ export async function openConnection(server: McpServerRef, deps: McpDeps, signal
     protocolVersion: protocolVersion ?? 'unknown',
     has: (capability) => capabilities[capability] !== undefined,
     async request(method, params, { timeoutMs, signal }) {
-      if (dead) throw new SessionGone('The session has ended.');
+      if (dead) throw new SessionGoneError('The session has ended.');
       const options = { timeout: timeoutMs, maxTotalTimeout: timeoutMs, ...omitUndefined({ signal }) };
       const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
       broken.catch(() => undefined);
@@ -79,7 +79,7 @@ export async function openConnection(server: McpServerRef, deps: McpDeps, signal
         return redactDeep(answer, fetch);
       } catch (error) {
         if (signal?.aborted === true) throw signal.reason;
-        if (isSessionGone(error, transport)) throw new SessionGone('The session has ended.');
+        if (isSessionGone(error, transport)) throw new SessionGoneError('The session has ended.');
         throw describe(error);
       } finally {
         pending.delete(breakOff);
@@ -150,21 +150,21 @@ function isSessionGone(error: unknown, transport: Transport): boolean {
 }
 
 /** In words that hold nothing of headers and, but for a server's own error, nothing that it said. */
-function describeFault(error: unknown, { name }: McpServerRef, fetch: ServerFetch): Error {
-  if (error instanceof McpFault || error instanceof UnsealError) return error;
+function describeError(error: unknown, { name }: McpServerRef, fetch: ServerFetch): Error {
+  if (error instanceof McpServerError || error instanceof UnsealError) return error;
   const egress = error instanceof EgressError ? error : findEgressError(error);
-  if (egress !== undefined) return new McpFault(`The MCP server ${name} failed: ${egress.message}`);
+  if (egress !== undefined) return new McpServerError(`The MCP server ${name} failed: ${egress.message}`);
   if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0) {
-    return new McpFault(`The MCP server ${name} answered HTTP ${error.code}.`);
+    return new McpServerError(`The MCP server ${name} answered HTTP ${error.code}.`);
   }
   if (error instanceof McpError) {
-    if (error.code === -32001) return new McpFault(`The MCP server ${name} did not answer in time.`);
-    return new McpFault(`The MCP server ${name} failed: ${fetch.redact(error.message).slice(0, 2000)}`);
+    if (error.code === -32001) return new McpServerError(`The MCP server ${name} did not answer in time.`);
+    return new McpServerError(`The MCP server ${name} failed: ${fetch.redact(error.message).slice(0, 2000)}`);
   }
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return new McpFault(`The MCP server ${name} did not answer in time.`);
+    return new McpServerError(`The MCP server ${name} did not answer in time.`);
   }
-  return new McpFault(`The MCP server ${name} gave an answer that is not understood.`);
+  return new McpServerError(`The MCP server ${name} gave an answer that is not understood.`);
 }
 
 function redactDeep(value: unknown, fetch: ServerFetch): unknown {

@@ -1,7 +1,7 @@
 import type { EgressError } from '../../platform/egress/error.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { UsedToken, Vaults } from '../vaults/resolve.ts';
-import { McpFault } from './fault.ts';
+import { McpServerError } from './mcp-error.ts';
 
 /** One agent's way to one server. */
 export type McpServerRef = { agentId: string; name: string; url: string };
@@ -49,9 +49,10 @@ export function openServerFetch(
     async fetch(url, init = {}) {
       const onBroken = watch(init.method ?? 'GET');
       const { status, used } = await vaults.resolve(server.agentId, server.url);
-      if (status === 'reconnect') throw new McpFault('The credential of this server has to be renewed by its owner.');
+      if (status === 'reconnect')
+        throw new McpServerError('The credential of this server has to be renewed by its owner.');
       if (used === undefined && status === 'unavailable') {
-        throw new McpFault('The credential of this server cannot be refreshed at the moment.');
+        throw new McpServerError('The credential of this server cannot be refreshed at the moment.');
       }
       const response = await send(url, init, used, onBroken);
       if (response.status !== 401 || used === undefined) return response;

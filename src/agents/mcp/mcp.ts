@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/log.ts';
 import { UnsealError } from '../../platform/master-key.ts';
 import type { Vaults } from '../vaults/resolve.ts';
 import type { Connection } from './connection.ts';
-import { McpFault } from './fault.ts';
+import { McpServerError } from './mcp-error.ts';
 import type { McpServerRef } from './fetch.ts';
 import { openListingCache } from './listings.ts';
 import { failCall, readCallResult, readPlain, readResource } from './results.ts';
@@ -30,7 +30,7 @@ export type McpCall = {
 export type Mcp = {
   /** What a server offers, by `versionId` so long; undefined when that does not come to light in a moment. */
   findListing(versionId: string, server: McpServerRef): Promise<ServerListing | undefined>;
-  /** Asks now. Throws a `McpFault` or an `UnsealError`. */
+  /** Asks now. Throws a `McpServerError` or an `UnsealError`. */
   readListing(server: McpServerRef): Promise<ServerListing>;
   /** Whatever the server does, an outcome; throws only the signal's reason. */
   call(call: McpCall): Promise<McpOutcome>;
@@ -82,8 +82,8 @@ export function openMcp(deps: McpDeps, options: { callTimeoutMs: number }): Mcp 
         .catch(() => ({}));
       return { ...(answer as object), ...(templates as object) };
     } catch (error) {
-      if (!(error instanceof McpFault) || isRetry) pool.drop(key, connection);
-      if (error instanceof Error && error.name === 'SessionGone' && !isRetry) return await ask(call, true);
+      if (!(error instanceof McpServerError) || isRetry) pool.drop(key, connection);
+      if (error instanceof Error && error.name === 'SessionGoneError' && !isRetry) return await ask(call, true);
       throw error;
     }
   };
@@ -111,7 +111,7 @@ export function openMcp(deps: McpDeps, options: { callTimeoutMs: number }): Mcp 
         return call.operation === 'read_resource' ? readResource(answer) : readPlain(answer);
       } catch (error) {
         if (call.signal.aborted) throw call.signal.reason;
-        if (error instanceof McpFault) return failCall(error.message);
+        if (error instanceof McpServerError) return failCall(error.message);
         deps.log.warn({ server: call.server.name, error: errorText(error) }, 'an MCP call failed');
         const unsealed = error instanceof UnsealError;
         return failCall(unsealed ? 'The credential cannot be unsealed.' : `The MCP server ${call.server.name} failed.`);

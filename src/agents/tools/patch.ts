@@ -1,6 +1,6 @@
 import { createTwoFilesPatch } from 'diff';
 import { omitUndefined } from '../../platform/records.ts';
-import { absolutePath, catchFileErrors, pathKey } from './files/faults.ts';
+import { absolutePath, catchFileErrors, pathKey } from './files/file-errors.ts';
 import { lintText } from './files/lint.ts';
 import { noteWrite, warnIfChanged } from './files/seen.ts';
 import { findSimilar } from './files/similar.ts';

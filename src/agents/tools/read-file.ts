@@ -1,6 +1,6 @@
 import type { SandboxSession } from '../../sandbox/sandbox.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import { catchFileErrors } from './files/faults.ts';
+import { catchFileErrors } from './files/file-errors.ts';
 import { readPage } from './files/pages.ts';
 import { noteRead } from './files/seen.ts';
 import { findSimilar } from './files/similar.ts';

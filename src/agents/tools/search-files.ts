@@ -1,5 +1,5 @@
 import type { SearchRequest, SearchResult } from '../../sandbox/sandbox.ts';
-import { catchFileErrors } from './files/faults.ts';
+import { catchFileErrors } from './files/file-errors.ts';
 import { findSimilar } from './files/similar.ts';
 import { failTool } from './tool.ts';
 import { readNumber, readText } from './input.ts';

@@ -1,5 +1,5 @@
 import type { SandboxSession } from '../../sandbox/sandbox.ts';
-import { catchFileErrors } from './files/faults.ts';
+import { catchFileErrors } from './files/file-errors.ts';
 import { readText } from './input.ts';
 import { replaceText } from './patch/replace.ts';
 import { findNameFlaw, findTextDanger, findTextFlaw } from './skills/check.ts';

@@ -1,5 +1,5 @@
 import type { SandboxSession } from '../../sandbox/sandbox.ts';
-import { catchFileErrors } from './files/faults.ts';
+import { catchFileErrors } from './files/file-errors.ts';
 import { extensionOf, isBinary } from './files/text.ts';
 import { readText } from './input.ts';
 import { readSkillDocument } from './skills/document.ts';

@@ -1,4 +1,4 @@
-import { catchFileErrors } from './files/faults.ts';
+import { catchFileErrors } from './files/file-errors.ts';
 import { readText } from './input.ts';
 import { readSkillDocument } from './skills/document.ts';
 import { describeLearned } from './skills/volume.ts';

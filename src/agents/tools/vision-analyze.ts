@@ -1,4 +1,4 @@
-import { catchFileErrors } from './files/faults.ts';
+import { catchFileErrors } from './files/file-errors.ts';
 import { readText } from './input.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 

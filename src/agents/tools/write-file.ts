@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../platform/records.ts';
-import { absolutePath, catchFileErrors, pathKey } from './files/faults.ts';
+import { absolutePath, catchFileErrors, pathKey } from './files/file-errors.ts';
 import { lintText } from './files/lint.ts';
 import { noteWrite, warnIfChanged } from './files/seen.ts';
 import { decodeText, encodeText } from './files/text.ts';

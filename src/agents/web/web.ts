@@ -2,7 +2,7 @@ import type { WebSearchConfig } from '../contract/web-search.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { readPage } from './page.ts';
 import type { PageAnswer } from './page.ts';
-import { SearchFault } from './search/backend.ts';
+import { SearchError } from './search/backend.ts';
 import type { SearchResult } from './search/backend.ts';
 import { openSearch } from './search/open.ts';
 
@@ -29,7 +29,7 @@ export function openWeb({ egress, search: config }: WebOptions): Web {
         return { results: await opened.search(query, limit, signal) };
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof SearchFault) return { fault: error.message };
+        if (error instanceof SearchError) return { fault: error.message };
         throw error;
       }
     },

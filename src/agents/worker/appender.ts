@@ -1,4 +1,4 @@
-import { DbUnavailable } from '../../platform/db/db.ts';
+import { DbUnavailableError } from '../../platform/db/db.ts';
 import type { Db } from '../../platform/db/db.ts';
 import type { Appended, JournalEntry } from '../contract/journal.ts';
 import { writeJournal } from '../store/journal.ts';
@@ -68,7 +68,7 @@ export function openAppender(db: Db): Appender {
  * committed: then nothing is written again, and whoever takes the session up finds out from the log.
  */
 async function retryAlone(db: Db, batch: readonly Waiting[], error: unknown): Promise<void> {
-  if (batch.length === 1 || error instanceof DbUnavailable) {
+  if (batch.length === 1 || error instanceof DbUnavailableError) {
     for (const item of batch) item.reject(error);
     return;
   }

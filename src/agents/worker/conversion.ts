@@ -17,14 +17,14 @@ export function buildConversion(egress: Egress): ConversionPort {
       return type !== false && isDocumentType(type) ? type : undefined;
     },
     readDocument: (bytes, mimeType, signal) =>
-      catchFaults(async () => ({ text: (await convertDocument(bytes, mimeType, signal)).text })),
+      catchDocumentErrors(async () => ({ text: (await convertDocument(bytes, mimeType, signal)).text })),
     readImage: (given, signal) =>
-      catchFaults(async () => {
+      catchDocumentErrors(async () => {
         const { mediaType, bytes } = await prepareImage(given, signal);
         return { image: { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64') } };
       }),
     fetchImage: (url, signal) =>
-      catchFaults(async () => {
+      catchDocumentErrors(async () => {
         const init = { maxBytes: FETCH_BYTES, timeoutMs: FETCH_MS, headers: { accept: 'image/*' }, signal };
         const response = await egress.fetch(url, init);
         if (!response.ok) {
@@ -36,7 +36,7 @@ export function buildConversion(egress: Egress): ConversionPort {
   };
 }
 
-async function catchFaults<T>(work: () => Promise<T | { fault: string }>): Promise<T | { fault: string }> {
+async function catchDocumentErrors<T>(work: () => Promise<T | { fault: string }>): Promise<T | { fault: string }> {
   try {
     return await work();
   } catch (error) {

@@ -3,7 +3,7 @@ import { buildBlocks, joinBlocks } from '../loop/history/blocks.ts';
 import { askJudge, decideGoal } from '../loop/goal/goal.ts';
 import type { GoalStep, Verdict } from '../loop/goal/goal.ts';
 import { findMark, findPrompt } from '../log/read.ts';
-import { Interrupted, LeaseLost } from '../loop/turn/types.ts';
+import { InterruptedError, LeaseLostError } from '../loop/turn/types.ts';
 import { addCall } from '../loop/turn/usage.ts';
 import { splitUsage } from '../contract/usage.ts';
 import type { Db } from '../../platform/db/db.ts';
@@ -43,7 +43,7 @@ export async function pursueGoal(
   const step = decideGoal(goal, verdict);
   const written = await deps.db.transaction(async (tx) => {
     const now = await lockGoal(tx, claim.sessionId, claim.epoch);
-    if (now === undefined) throw new LeaseLost('Claimed elsewhere.');
+    if (now === undefined) throw new LeaseLostError('Claimed elsewhere.');
     const isOwn = now.goal?.status === 'active' && now.goal.revision === goal.revision;
     // The call was made and counts, whether its verdict still matters or not.
     const { session, ...change } = isOwn ? buildChange(step, now.isFree) : { events: [] };
@@ -54,7 +54,7 @@ export async function pursueGoal(
     ]);
     return appended;
   });
-  if (written === undefined) throw new LeaseLost('Claimed elsewhere.');
+  if (written === undefined) throw new LeaseLostError('Claimed elsewhere.');
   deps.publish(written.events);
   return written.awake;
 }
@@ -76,7 +76,7 @@ async function judgeUntilWanted(
   const look = async () => {
     while (!over.signal.aborted) {
       await sleep(LOOK_MS, undefined, { signal: over.signal });
-      if (await isWanted(deps.db, claim.sessionId)) return wanted.abort(new Wanted());
+      if (await isWanted(deps.db, claim.sessionId)) return wanted.abort(new PreemptedError());
     }
   };
   // Without the look the prompt waits for the judge's timeout at most.
@@ -85,7 +85,7 @@ async function judgeUntilWanted(
     return await judge(claim, goal, turn, deps, AbortSignal.any([signal, wanted.signal]));
   } catch (error) {
     // A turn that somebody has begun and stopped already comes first as well.
-    if (error instanceof Wanted || error instanceof Interrupted) return undefined;
+    if (error instanceof PreemptedError || error instanceof InterruptedError) return undefined;
     throw error;
   } finally {
     over.abort();
@@ -93,8 +93,8 @@ async function judgeUntilWanted(
   }
 }
 
-class Wanted extends Error {
-  override readonly name = 'Wanted';
+class PreemptedError extends Error {
+  override readonly name = 'PreemptedError';
 }
 
 async function judge(

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/db.ts';
-import { LeaseLost } from '../loop/turn/types.ts';
+import { LeaseLostError } from '../loop/turn/types.ts';
 import type { Change, Journal } from '../loop/turn/types.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import { readLog } from '../store/events.ts';
@@ -32,7 +32,7 @@ export async function openJournal(
 
   const write = async (change: Change) => {
     const appended = await deps.appender.append({ ...change, sessionId, epoch });
-    if (appended === undefined) throw new LeaseLost('The session belongs to another worker.');
+    if (appended === undefined) throw new LeaseLostError('The session belongs to another worker.');
     awake = appended.awake;
     // A gap is what callers sent meanwhile: the loop must see it before it goes on.
     if (appended.firstSequence > last + 1) await fetch(appended.firstSequence);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { onControl, onWake, sendWake } from '../channels.ts';
-import { Interrupted, LeaseLost } from '../loop/turn/types.ts';
+import { InterruptedError, LeaseLostError } from '../loop/turn/types.ts';
 import { errorText } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { claimSessions, renewLeases, returnLease } from '../store/leases.ts';
@@ -54,10 +54,10 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
       again = await runSession(held, deps, abort.signal);
       metrics?.onEnd('done');
     } catch (error) {
-      const quiet = error instanceof LeaseLost || abort.signal.aborted;
+      const quiet = error instanceof LeaseLostError || abort.signal.aborted;
       metrics?.onEnd(quiet ? 'lost' : 'failed');
       if (!quiet) log.error({ sessionId, error: errorText(error) }, 'a session could not go on');
-      if (!(error instanceof LeaseLost)) await giveBack(held, quiet ? 0 : POLL_MS);
+      if (!(error instanceof LeaseLostError)) await giveBack(held, quiet ? 0 : POLL_MS);
     } finally {
       // The last write gave the lease back, so the session may be at work here again already.
       if (running.get(sessionId) === entry) running.delete(sessionId);
@@ -77,7 +77,7 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
 
   const start = (claim: Claim) => {
     const abort = new AbortController();
-    if (claim.interrupt !== null) abort.abort(new Interrupted('Interrupted by the caller.'));
+    if (claim.interrupt !== null) abort.abort(new InterruptedError('Interrupted by the caller.'));
     const entry: Running = { claim, abort, done: Promise.resolve() };
     running.set(claim.sessionId, entry);
     entry.done = run(entry);
@@ -122,8 +122,8 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
     for (const { claim, abort } of held) {
       const lease = leases.get(claim.sessionId);
       // One that has just ended is gone from the answer as well; nothing hears its signal any longer.
-      if (lease?.epoch !== claim.epoch) abort.abort(new LeaseLost('Claimed elsewhere.'));
-      else if (lease.interrupted) abort.abort(new Interrupted('Interrupted by the caller.'));
+      if (lease?.epoch !== claim.epoch) abort.abort(new LeaseLostError('Claimed elsewhere.'));
+      else if (lease.interrupted) abort.abort(new InterruptedError('Interrupted by the caller.'));
     }
   };
 

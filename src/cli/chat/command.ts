@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { isLiveOnly } from '../../../clients/typescript/index.ts';
 import type { Client, EventEnvelope, Session } from '../../../clients/typescript/index.ts';
 import { buildContext } from '../context.ts';
-import { CliFault } from '../fault.ts';
+import { CliError } from '../cli-error.ts';
 import { getAgent } from '../find-agent.ts';
 import { cleanText, paint } from '../text.ts';
 import { answerAsks } from './asks.ts';
@@ -25,7 +25,7 @@ async function openSession(client: Client, agent: string | undefined, flags: Fla
     if (!yoloMode || session.yoloMode) return session;
     return await client.updateSession(flags.session, { yoloMode });
   }
-  if (agent === undefined) throw new CliFault('Say which agent to talk to, or which --session to go on with.', 2);
+  if (agent === undefined) throw new CliError('Say which agent to talk to, or which --session to go on with.', 2);
   const { id } = await getAgent(client, agent);
   const subjectId = flags.subject ?? userInfo().username;
   return await client.createSession({ agentId: id, subjectId, yoloMode });

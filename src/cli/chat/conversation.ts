@@ -1,6 +1,6 @@
 import { ApiError, isLiveOnly } from '../../../clients/typescript/index.ts';
 import type { Client, EventEnvelope, FollowItem, InboundEvent, Session } from '../../../clients/typescript/index.ts';
-import { CliFault } from '../fault.ts';
+import { CliError } from '../cli-error.ts';
 
 /** One session, followed from its beginning. */
 export type Conversation = {
@@ -29,7 +29,7 @@ function readAhead<T>(source: AsyncIterable<T>): { next(): Promise<T>; done: Pro
     }
   };
   const done = read().then(
-    () => (ended = { error: new CliFault('The stream has ended.') }),
+    () => (ended = { error: new CliError('The stream has ended.') }),
     (error: unknown) => (ended = { error }),
   );
   return {
@@ -67,7 +67,7 @@ export function openConversation(
 
   /** The asks the session waits for; undefined while it works. */
   function findAsks(session: Session): EventEnvelope[] | undefined {
-    if (session.status === 'archived') throw new CliFault('The session is archived.');
+    if (session.status === 'archived') throw new CliError('The session is archived.');
     if (session.status === 'running') return undefined;
     // An active goal is judged after each turn: the session says so when nothing follows.
     if (session.status === 'idle' && (session.queuedCount > 0 || session.goal?.status === 'active')) return undefined;

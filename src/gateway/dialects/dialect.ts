@@ -2,7 +2,7 @@ import type { WireFormat } from '../../inference/config.ts';
 import type { ModelReply, ModelRequest } from '../../inference/model.ts';
 import type { NativeTarget } from '../../inference/native.ts';
 import type { SseEvent } from '../../inference/upstream/dialect.ts';
-import type { GatewayFault } from '../faults.ts';
+import type { GatewayError } from '../gateway-error.ts';
 import type { ReplyEvent } from '../sequence.ts';
 
 /** What came over the wire: nothing about it is certain. */
@@ -15,7 +15,7 @@ export type Moment = { id: string; created: number; requestId: string; now: () =
 export type FrameWriter = {
   push(event: ReplyEvent): string;
   /** The stream's end when it fails midway. */
-  fail(fault: GatewayFault): string;
+  fail(fault: GatewayError): string;
 };
 
 /** What lets a call go to an upstream of its own format as it came. */
@@ -24,7 +24,7 @@ export type PassThrough = {
    * what to say where the call cannot go through, because it asks for what no other way can serve; absent: it goes
    * through for speed and for fields that the internal shape lacks
    */
-  needed?: GatewayFault | undefined;
+  needed?: GatewayError | undefined;
   /** whether any upstream of the format will do, also one whose calls are translated otherwise */
   anyOfFormat?: boolean;
   /** the body for an upstream that takes the very same format, but for its name of the model */
@@ -37,7 +37,7 @@ export type NativeWriter = {
   /** the data that the client gets; undefined: the event is the gateway's own doing */
   take(event: SseEvent): string | undefined;
   /** The stream's end when it fails midway. */
-  fail(fault: GatewayFault): string;
+  fail(fault: GatewayError): string;
 };
 
 /** One request of a client, understood. */
@@ -55,13 +55,13 @@ export type ClientCall = {
 /** A wire format as clients speak it. Pure: no clock, no chance, no I/O. */
 export type ClientDialect = {
   name: WireFormat;
-  /** Throws a `GatewayFault` that names the field. */
+  /** Throws a `GatewayError` that names the field. */
   readCall: (body: Wire) => ClientCall;
   /** whether an image for a model without eyes is an error; else the model reads a note in its place */
   refusesBlindImages: boolean;
   /** a frame that means nothing */
   keepalive: string;
-  buildError: (fault: GatewayFault, requestId: string) => Wire;
+  buildError: (fault: GatewayError, requestId: string) => Wire;
 };
 
 export function writeData(value: unknown): string {

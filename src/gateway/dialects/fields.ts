@@ -1,5 +1,5 @@
 import { isRecord } from '../../platform/records.ts';
-import { invalid } from '../faults.ts';
+import { invalid } from '../gateway-error.ts';
 import type { Wire } from './dialect.ts';
 
 /** Readers of single fields. `null` counts as absent; what has the wrong type is the caller's mistake, by its path. */

@@ -1,5 +1,5 @@
 import type { AssistantPart, ModelMessage, ToolResult } from '../../inference/model.ts';
-import { invalid } from '../faults.ts';
+import { invalid } from '../gateway-error.ts';
 
 /** Adds to the assistant's turn that is open, or opens one. */
 export function addAssistant(messages: ModelMessage[], parts: AssistantPart[]): void {

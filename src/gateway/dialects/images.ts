@@ -1,6 +1,6 @@
 import type { InputPart } from '../../inference/model.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import { invalid } from '../faults.ts';
+import { invalid } from '../gateway-error.ts';
 import { isAbsent } from './fields.ts';
 
 type Detail = 'low' | 'high' | 'auto';

@@ -1,13 +1,13 @@
 import type { Limits } from '../../platform/limits/limits.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
-import { GatewayFault } from '../faults.ts';
+import { GatewayError } from '../gateway-error.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Tokens that a key may use in a day; the day begins with its first call. */
 export type TokenBudget = {
-  /** Throws `rate_limit_exceeded` when nothing is left, and `LimitsUnavailable`. */
+  /** Throws `rate_limit_exceeded` when nothing is left, and `LimitsUnavailableError`. */
   check(keyId: string): Promise<void>;
   /** What is known only afterwards: the call that exceeds the budget is the last one. */
   spend(keyId: string, tokens: number): void;
@@ -25,7 +25,7 @@ export function buildTokenBudget({ limits, log }: { limits: Limits; log: Logger 
     async check(keyId) {
       const { remaining, resetMs } = await limits.take(nameOf(keyId), 0, tokensPerDay, DAY_MS);
       if (remaining > 0) return;
-      throw new GatewayFault('rate_limit_exceeded', "The key's tokens of the day are used up.", {
+      throw new GatewayError('rate_limit_exceeded', "The key's tokens of the day are used up.", {
         retryAfterMs: resetMs,
       });
     },

@@ -4,7 +4,7 @@ import { reportUsage } from '../store/model-usage.ts';
 import type { UsageColumn } from '../store/model-usage.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { Wire } from '../dialects/dialect.ts';
-import { invalid } from '../faults.ts';
+import { invalid } from '../gateway-error.ts';
 
 const COLUMNS: UsageColumn[] = ['model', 'key', 'day'];
 const DEFAULT_DAYS = 30;

@@ -3,7 +3,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import { LoginFault } from '../fault.ts';
+import { LoginError } from '../login-error.ts';
 import { launchBrowser } from './browser.ts';
 import type { BrowserOptions, LoginBrowser } from './browser.ts';
 import { openContext, openSpare } from './contexts.ts';
@@ -76,9 +76,9 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
   let closed = false;
 
   const launch = async (): Promise<Member> => {
-    if (program === undefined || closed) throw new LoginFault('capacity', 'There is no browser: Chromium is missing.');
+    if (program === undefined || closed) throw new LoginError('capacity', 'There is no browser: Chromium is missing.');
     const own = await launchBrowser({ ...options, program }, log).catch((error: unknown) => {
-      throw new LoginFault('capacity', 'No browser could be started.', { cause: error });
+      throw new LoginError('capacity', 'No browser could be started.', { cause: error });
     });
     const member: Member = {
       own,
@@ -191,7 +191,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       release(member);
       throw signal.aborted
         ? signal.reason
-        : new LoginFault('capacity', 'The browser did not answer.', { cause: error });
+        : new LoginError('capacity', 'The browser did not answer.', { cause: error });
     }
   };
 
@@ -206,7 +206,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
   if (options.warm) keepWarm();
   return {
     async open(request) {
-      if (program === undefined) throw new LoginFault('capacity', 'There is no browser: Chromium is missing.');
+      if (program === undefined) throw new LoginError('capacity', 'There is no browser: Chromium is missing.');
       lastJob = options.warm ? lastJob : performance.now();
       const place = await seats.take(request.signal);
       const rest = async <T>(work: () => Promise<T>): Promise<T> => {

@@ -1,4 +1,4 @@
-import { LoginFault } from '../fault.ts';
+import { LoginError } from '../login-error.ts';
 
 /** A place among those that go on at a time. */
 export type Place = {
@@ -36,7 +36,7 @@ export function openSeats(max: number, waitMs: number) {
         settle();
         reject(error);
       };
-      const busy = () => stop(new LoginFault('capacity', 'All browsers are busy.'));
+      const busy = () => stop(new LoginError('capacity', 'All browsers are busy.'));
       const timer = resumes ? undefined : setTimeout(busy, waitMs);
       const abort = () => stop(signal.reason);
       const settle = () => {

@@ -1,7 +1,7 @@
 import type { ElementHandle, Frame, Page } from 'playwright-core';
 import { findElement, findFrame } from '../detection/observe.ts';
 import type { PlannedField } from '../detection/plan.ts';
-import { LoginFault } from '../fault.ts';
+import { LoginError } from '../login-error.ts';
 import type { Site } from '../site.ts';
 import { typeKeys } from './keys.ts';
 
@@ -9,8 +9,8 @@ import { typeKeys } from './keys.ts';
 const ACTION_MS = 8000;
 
 /** An element has left the page, or will not be used: look again. */
-export class StaleElement extends Error {
-  override readonly name = 'StaleElement';
+export class StaleElementError extends Error {
+  override readonly name = 'StaleElementError';
 }
 
 /** What the SDK says of a document or element that is not there any more. */
@@ -18,7 +18,7 @@ const MOVED_ON = /context was destroyed|cannot find context|not attached|was det
 
 /** The page moved on under our hands: look again. */
 export function isStale(error: unknown): boolean {
-  if (error instanceof StaleElement) return true;
+  if (error instanceof StaleElementError) return true;
   return error instanceof Error && (error.name === 'TimeoutError' || MOVED_ON.test(error.message));
 }
 
@@ -29,7 +29,7 @@ export function ignoreStale(error: unknown): void {
 
 export async function withElement<T>(page: Page, id: string, use: (element: ElementHandle) => Promise<T>): Promise<T> {
   const element = await findElement(page, id);
-  if (element === undefined) throw new StaleElement('the element has left the page');
+  if (element === undefined) throw new StaleElementError('the element has left the page');
   try {
     return await use(element);
   } finally {
@@ -91,11 +91,11 @@ async function checkTarget(
   focus: boolean,
 ): Promise<FieldState> {
   const state = await element.evaluate(readField, focus);
-  if (frame === undefined || state === undefined) throw new StaleElement('the element has left the page');
+  if (frame === undefined || state === undefined) throw new StaleElementError('the element has left the page');
   const { target } = state;
   const addresses = [...listAddresses(frame), ...(target === undefined ? [] : [target])];
   if (!addresses.every((address) => site.allows(address))) {
-    throw new LoginFault('unsafe_domain', 'The form belongs to another site, or sends to one.', {
+    throw new LoginError('unsafe_domain', 'The form belongs to another site, or sends to one.', {
       details: { reason: 'cross_site_form' },
     });
   }
@@ -105,7 +105,7 @@ async function checkTarget(
 /**
  * Types with real key events, replacing what is there, and reads back what the field then holds. The site is checked
  * right before.
- * Throws `unsafe_domain`, or `StaleElement` when the field does not take the text.
+ * Throws `unsafe_domain`, or `StaleElementError` when the field does not take the text.
  */
 export function typeInto(page: Page, site: Site, id: string, text: string, options: { exact: boolean }): Promise<void> {
   return withElement(page, id, async (element) => {
@@ -125,7 +125,7 @@ export function typeInto(page: Page, site: Site, id: string, text: string, optio
     await checkTarget(site, { frame, element }, false);
     await element.fill(text, { timeout: ACTION_MS });
     if (options.exact && (await readValue(element)) !== text) {
-      throw new StaleElement('the field does not take the text');
+      throw new StaleElementError('the field does not take the text');
     }
   });
 }
@@ -169,7 +169,7 @@ async function choose(element: ElementHandle, value: string, name: string): Prom
     options.find((option) => option.value === value) ??
     options.find((option) => option.text.toLowerCase() === wanted || option.value.toLowerCase() === wanted);
   if (found === undefined) {
-    throw new LoginFault('validation_error', 'additionalFields: a list of the form does not have the value.', {
+    throw new LoginError('validation_error', 'additionalFields: a list of the form does not have the value.', {
       details: { reason: 'no_such_option', field: name },
     });
   }

@@ -16,7 +16,7 @@ export type Given = { code: string } | { link: string };
 export type Answers = {
   /** whether codes may be had for forms that ask for one */
   readonly available: boolean;
-  /** `wrong`: the site has refused the last one. Throws a `LoginFault` when there is none to be had. */
+  /** `wrong`: the site has refused the last one. Throws a `LoginError` when there is none to be had. */
   get(ask: Ask, wrong: boolean): Promise<Given>;
   /** Resolves once what is sent from now on can be answered for: a mailbox counts newer letters alone. */
   ready(): Promise<void>;

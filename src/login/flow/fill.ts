@@ -1,8 +1,8 @@
 import { errorText } from '../../platform/errors.ts';
-import { LoginFault } from '../fault.ts';
+import { LoginError } from '../login-error.ts';
 import type { LoginPlan, PlannedField } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
-import { StaleElement, press, pressEnter, setField, typeInto } from './act.ts';
+import { StaleElementError, press, pressEnter, setField, typeInto } from './act.ts';
 import type { Sight } from './eyes.ts';
 
 /** What may be typed. */
@@ -28,7 +28,7 @@ export async function fillExtra({ page, plan }: Sight, site: Site, values: Value
     if (value !== undefined) {
       await setField(page, site, field, value);
     } else if (field.required && !field.filled && (field.control === 'field' || field.control === 'select')) {
-      throw new LoginFault('validation_error', 'additionalFields: the form has a field that must be filled.', {
+      throw new LoginError('validation_error', 'additionalFields: the form has a field that must be filled.', {
         details: { reason: 'missing_field', field: field.names[0] ?? '' },
       });
     }
@@ -46,14 +46,14 @@ export async function fillCredentials(sight: Sight, site: Site, values: Values):
     await typeInto(page, site, plan.password, values.password, { exact: true });
   }
   const last = plan.password ?? plan.username;
-  if (last === undefined && plan.submit === undefined) throw new StaleElement('the plan names no field');
+  if (last === undefined && plan.submit === undefined) throw new StaleElementError('the plan names no field');
   return last ?? '';
 }
 
 /** One field takes the whole code, several take a character each. */
 export async function fillCode({ page, plan }: Sight, site: Site, code: string): Promise<string> {
   const [first, ...more] = plan.code;
-  if (first === undefined) throw new StaleElement('the plan names no field for a code');
+  if (first === undefined) throw new StaleElementError('the plan names no field for a code');
   if (more.length === 0) {
     await typeInto(page, site, first, code, { exact: false });
     return first;
@@ -72,10 +72,10 @@ export async function submit({ page, plan }: { page: Sight['page']; plan: LoginP
       return await press(page, plan.submit);
     } catch (error) {
       // The form may have sent itself with the last character.
-      if (error instanceof StaleElement || /detached|closed/i.test(errorText(error))) return;
+      if (error instanceof StaleElementError || /detached|closed/i.test(errorText(error))) return;
     }
   }
   await pressEnter(page, last).catch((error: unknown) => {
-    if (!(error instanceof StaleElement)) throw error;
+    if (!(error instanceof StaleElementError)) throw error;
   });
 }

@@ -1,6 +1,6 @@
 import type { LoginErrorCode } from '../contract/errors.ts';
 import type { FailureCause } from '../detection/plan.ts';
-import { LoginFault } from '../fault.ts';
+import { LoginError } from '../login-error.ts';
 import { weigh } from './proof.ts';
 import type { Attempt, Look, ProofSign } from './proof.ts';
 
@@ -9,7 +9,7 @@ export type Sent = 'username' | 'password' | 'code' | 'link' | 'registration';
 
 export type Verdict =
   | { is: 'proven'; signs: ProofSign[] }
-  | { is: 'failed'; fault: LoginFault }
+  | { is: 'failed'; fault: LoginError }
   /** the next form has come */
   | { is: 'next' }
   /** the code was wrong, and the form for it is there again */
@@ -62,11 +62,11 @@ const MESSAGES: Partial<Record<LoginErrorCode, string>> = {
   signup_rejected: 'The site refused the registration.',
 };
 
-export function buildFault(cause: FailureCause, sent: Sent): LoginFault {
+export function buildFailure(cause: FailureCause, sent: Sent): LoginError {
   const { code, reason } = FAULTS[cause];
   const inSignup = sent === 'registration' && code === 'invalid_credentials';
   const shown = inSignup ? 'signup_rejected' : code;
-  return new LoginFault(shown, MESSAGES[shown] ?? 'The site refused.', { details: { reason } });
+  return new LoginError(shown, MESSAGES[shown] ?? 'The site refused.', { details: { reason } });
 }
 
 /** What has come of a submit, as far as one look can tell. Pure. */
@@ -86,15 +86,15 @@ export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Ve
   if (sent === 'link' && isLinkRefused(look, veto) && !signs.includes('account')) {
     if (!stays || calm.sinceMs < ASKING_MS) return { is: 'pending' };
     const details = { reason: 'link_refused' };
-    return { is: 'failed', fault: new LoginFault('invalid_code', 'The site did not take the link.', { details }) };
+    return { is: 'failed', fault: new LoginError('invalid_code', 'The site did not take the link.', { details }) };
   }
-  if (veto !== undefined && calmNow) return { is: 'failed', fault: buildFault(veto, sent) };
+  if (veto !== undefined && calmNow) return { is: 'failed', fault: buildFailure(veto, sent) };
   if (veto !== undefined) return { is: 'pending' };
   if (broken !== undefined) {
     if (!calmNow) return { is: 'pending' };
     const details = broken === 0 ? { reason: 'no_answer' } : { status: broken };
     const message = broken === 0 ? 'The site did not answer.' : 'The site answered with an error.';
-    return { is: 'failed', fault: new LoginFault('site_unreachable', message, { details }) };
+    return { is: 'failed', fault: new LoginError('site_unreachable', message, { details }) };
   }
   if (isNext(sent, look, attempt) && calmNow) return { is: 'next' };
   // Where only a name was sent, nobody has been let in yet; what looks like it is the next page on its way.
@@ -103,7 +103,7 @@ export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Ve
   if (signs.length < 2 || asksMore(sent, look)) return { is: 'pending' };
   if (asksAgain(sent, look) && !signs.includes('account')) {
     if (!stays || calm.sinceMs < ASKING_MS) return { is: 'pending' };
-    return { is: 'failed', fault: buildAskingFault(look) };
+    return { is: 'failed', fault: buildPromptError(look) };
   }
   return calmNow ? { is: 'proven', signs } : { is: 'pending', likely: true };
 }
@@ -142,13 +142,13 @@ function asksAgain(sent: Sent, { signs }: Look): boolean {
   return (sent === 'password' || sent === 'code') && signs.asksIn;
 }
 
-function buildAskingFault({ plan }: Look): LoginFault {
+function buildPromptError({ plan }: Look): LoginError {
   if (plan.reason === 'fill') {
-    return new LoginFault('invalid_credentials', 'The site refused the credentials.', {
+    return new LoginError('invalid_credentials', 'The site refused the credentials.', {
       details: { reason: 'asked_again' },
     });
   }
-  return new LoginFault('login_form_not_found', 'After the password the site asks for something that is not known.', {
+  return new LoginError('login_form_not_found', 'After the password the site asks for something that is not known.', {
     details: { reason: 'unknown_step', page: plan.kind },
   });
 }

@@ -1,5 +1,5 @@
 import type { Site } from '../site.ts';
-import { LoginFault } from '../fault.ts';
+import { LoginError } from '../login-error.ts';
 import type { PlannedField } from '../detection/plan.ts';
 import { setField, typeInto, withElement } from './act.ts';
 import type { Sight } from './eyes.ts';
@@ -57,7 +57,7 @@ export async function fillRegistration(
       await setField(page, site, field, value);
       if (field.control === 'field') last = field.id;
     } else if (field.required && !field.filled && (field.control === 'field' || field.control === 'select')) {
-      throw new LoginFault('validation_error', 'additionalFields: the form has a field that must be filled.', {
+      throw new LoginError('validation_error', 'additionalFields: the form has a field that must be filled.', {
         details: { reason: 'missing_field', field: field.names[0] ?? '' },
       });
     }

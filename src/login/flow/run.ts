@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext } from 'playwright-core';
 import type { LoginMethod } from '../contract/shapes.ts';
-import { LoginFault } from '../fault.ts';
+import { LoginError } from '../login-error.ts';
 import { readMessageCause } from '../detection/outcome.ts';
 import type { LoginPlan, Way } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
@@ -59,7 +59,7 @@ const describe = ({ plan, url, document }: Sight) =>
 
 /**
  * Signs in on the page that is in front: looks, does one thing, looks again, until two positive signs prove success.
- * Throws a `LoginFault` that names how it failed, or the signal's reason. What was refused is not sent again.
+ * Throws a `LoginError` that names how it failed, or the signal's reason. What was refused is not sent again.
  */
 export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowResult> {
   const { signal, traffic, eyes } = ports;
@@ -87,7 +87,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
         await sleep(LOOK_EVERY_MS, undefined, { signal });
         return;
       case 'fail': {
-        const fault = buildStepFault(step, sight, ports);
+        const fault = buildStepError(step, sight, ports);
         if (await seek(fault, sight)) return;
         throw fault;
       }
@@ -109,7 +109,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
         return sendCode(sight);
     }
   };
-  const seek = async ({ code }: LoginFault, { page, plan }: Sight): Promise<boolean> => {
+  const seek = async ({ code }: LoginError, { page, plan }: Sight): Promise<boolean> => {
     if (sought || done.usernameSent) return false;
     if (code !== 'login_form_not_found' || plan.reason === 'fill' || plan.reason === 'unseen') return false;
     sought = true;
@@ -156,7 +156,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
   };
   const follow = async (sight: Sight, link: string): Promise<void> => {
     if (!input.site.allows(link)) {
-      throw new LoginFault('unsafe_domain', 'The link leads to another site.', { details: { reason: 'link' } });
+      throw new LoginError('unsafe_domain', 'The link leads to another site.', { details: { reason: 'link' } });
     }
     traffic.mark([]);
     pending = await begin('link', sight);
@@ -223,7 +223,7 @@ export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowR
     }
     // A site that still answers is waited for as long as the login has time.
     if (sinceMs > GIVE_UP_MS && traffic.quietMs() > GIVE_UP_MS / 3 && !traffic.awaits()) {
-      throw new LoginFault('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
+      throw new LoginError('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
     }
     return false;
   };
@@ -257,10 +257,10 @@ function lastField({ plan }: Sight): string {
   return plan.password ?? plan.username ?? plan.code.at(-1) ?? '';
 }
 
-function buildStepFault(step: Step & { do: 'fail' }, sight: Sight, { traffic }: FlowPorts): LoginFault {
+function buildStepError(step: Step & { do: 'fail' }, sight: Sight, { traffic }: FlowPorts): LoginError {
   const status = traffic.status();
   if (step.code === 'login_form_not_found' && status >= 500) {
-    return new LoginFault('site_unreachable', 'The site answered with an error.', { details: { status } });
+    return new LoginError('site_unreachable', 'The site answered with an error.', { details: { status } });
   }
   const messages: Partial<Record<string, string>> = {
     login_form_not_found: 'No form to sign in with was found.',
@@ -271,5 +271,5 @@ function buildStepFault(step: Step & { do: 'fail' }, sight: Sight, { traffic }: 
     password_required: 'cred.password: is required by the form',
   };
   const message = messages[step.reason] ?? messages[step.code] ?? 'The login failed.';
-  return new LoginFault(step.code, message, { details: { reason: step.reason, page: sight.plan.kind } });
+  return new LoginError(step.code, message, { details: { reason: step.reason, page: sight.plan.kind } });
 }

@@ -13,14 +13,14 @@ export type OpenFolder = {
 };
 
 /** Why a mailbox gives nothing: there is no way to it, or it lets nobody in. */
-export type MailboxTrouble = 'unreachable' | 'refused';
+export type MailboxErrorCode = 'unreachable' | 'refused';
 
 /** The message holds nothing of what the server has said. */
 export class MailboxError extends Error {
   override readonly name = 'MailboxError';
-  readonly trouble: MailboxTrouble;
+  readonly trouble: MailboxErrorCode;
 
-  constructor(trouble: MailboxTrouble, cause: unknown) {
+  constructor(trouble: MailboxErrorCode, cause: unknown) {
     super(trouble === 'refused' ? 'The mailbox lets nobody in.' : 'The mailbox cannot be reached.', { cause });
     this.trouble = trouble;
   }

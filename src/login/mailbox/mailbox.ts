@@ -3,16 +3,16 @@ import type { ImapMailbox, LoginMailbox } from '../contract/shapes.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
 import type { Logger } from '../../platform/log.ts';
-import { LoginFault } from '../fault.ts';
+import { LoginError } from '../login-error.ts';
 import type { Given } from '../flow/ask.ts';
 import type { Site } from '../site.ts';
 import { MailboxError, openFolder } from './imap.ts';
-import type { MailboxTrouble } from './imap.ts';
+import type { MailboxErrorCode } from './imap.ts';
 import { findCode, findLink, isOfSite, isTo, readLetter } from './letter.ts';
 import type { Letter } from './letter.ts';
 
 /** What a mailbox has for a login: an answer, or why it has none; `nothing`: no such letter came in time. */
-export type Found = Given | { trouble: MailboxTrouble | 'nothing' };
+export type Found = Given | { trouble: MailboxErrorCode | 'nothing' };
 
 /** The mailbox of one login. */
 export type Mailbox = {
@@ -33,7 +33,7 @@ export async function checkMailbox(egress: Egress, box: LoginMailbox | undefined
     await egress.resolve(box.host, box.port);
   } catch (error) {
     if (!(error instanceof EgressError) || error.fault !== 'refused') return;
-    throw new LoginFault(
+    throw new LoginError(
       'unsafe_domain',
       'cred.mailbox.host: leads to an address that is not on the public internet.',
       {

@@ -8,7 +8,7 @@ export type Queryable = {
   query<R extends Row = Row>(sql: string, params?: readonly unknown[]): Promise<{ rows: R[]; rowCount: number }>;
 };
 
-/** The relational store. Throws `DbUnavailable` when the server cannot be reached. */
+/** The relational store. Throws `DbUnavailableError` when the server cannot be reached. */
 export type Db = Queryable & {
   /** True for the embedded database, which belongs to this one process. */
   readonly embedded: boolean;
@@ -23,8 +23,8 @@ export type Db = Queryable & {
   close(): Promise<void>;
 };
 
-export class DbUnavailable extends Error {
-  override readonly name = 'DbUnavailable';
+export class DbUnavailableError extends Error {
+  override readonly name = 'DbUnavailableError';
 }
 
 /** SQLSTATE of a unique violation, on both adapters: `isUniqueViolation(error)`. */

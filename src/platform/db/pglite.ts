@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { errorText } from '../errors.ts';
-import { DbUnavailable } from './db.ts';
+import { DbUnavailableError } from './db.ts';
 import type { Db, Queryable } from './db.ts';
 import { takeLock } from './lock.ts';
 import type { WorkerAnswer, WorkerFailure, WorkerReply, WorkerRequest } from './pglite-worker.ts';
@@ -78,13 +78,13 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
   });
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
-  let gone: DbUnavailable | undefined;
+  let gone: DbUnavailableError | undefined;
 
   /** Resolves when the thread's database is open, rejects when it never will be. */
   const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   function fail(reason: string): void {
-    gone ??= new DbUnavailable(reason);
+    gone ??= new DbUnavailableError(reason);
     opened.reject(gone);
     for (const { reject } of waiting.values()) reject(gone);
     waiting.clear();

@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import type { PoolClient, QueryConfig } from 'pg';
 
 import { errorText } from '../errors.ts';
-import { DbUnavailable } from './db.ts';
+import { DbUnavailableError } from './db.ts';
 import type { Db, Queryable, Row } from './db.ts';
 import { openTransaction } from './transaction.ts';
 import { types } from './types.ts';
@@ -32,10 +32,10 @@ function isGone(error: unknown): boolean {
   return GONE_STATE.test(code) || GONE_TEXT.test(code) || (code === '' && GONE_TEXT.test(errorText(error)));
 }
 
-/** The driver's own errors pass, so that a caller can read the SQLSTATE; a lost server is always `DbUnavailable`. */
+/** The driver's own errors pass, so that a caller can read the SQLSTATE; a lost server is always `DbUnavailableError`. */
 function translate(error: unknown): unknown {
   return isGone(error)
-    ? new DbUnavailable(`PostgreSQL cannot be reached: ${errorText(error)}`, { cause: error })
+    ? new DbUnavailableError(`PostgreSQL cannot be reached: ${errorText(error)}`, { cause: error })
     : error;
 }
 
@@ -44,7 +44,7 @@ const MAX_EXEC_MS = 86_400_000;
 /** Statements are text constants; should some be built, those past this count are sent unnamed so that servers stay lean. */
 const MAX_PREPARED = 1_000;
 
-/** Resolves when a first connection stands. Throws `DbUnavailable`. */
+/** Resolves when a first connection stands. Throws `DbUnavailableError`. */
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
   const pool = new Pool({
@@ -109,7 +109,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     try {
       return await work(client);
     } catch (error) {
-      broken = error instanceof DbUnavailable;
+      broken = error instanceof DbUnavailableError;
       if (undo && !broken) await client.query(undo).catch(() => (broken = true));
       throw error;
     } finally {

@@ -1,4 +1,4 @@
-import type { DocumentFault } from './error.ts';
+import type { DocumentErrorCode } from './error.ts';
 
 /** `text` is plain text, Markdown or CSV; `title` is what the document calls itself. */
 export type DocumentText = { text: string; title: string | null };
@@ -29,4 +29,4 @@ export type DocumentResults = { text: DocumentText; pages: PagePictures; picture
 
 export type DocumentAnswer =
   | { ok: true; result: DocumentResults[keyof DocumentResults] }
-  | { ok: false; fault: DocumentFault; message: string };
+  | { ok: false; fault: DocumentErrorCode; message: string };

@@ -60,7 +60,7 @@ export function openEgress(options: EgressOptions): Egress {
       const signals = [init.signal, timeout].filter((signal) => signal !== undefined && signal !== null);
       const signal = signals.length === 0 ? undefined : AbortSignal.any(signals);
       let hop: Hop = { url, init };
-      const describe = (error: unknown) => describeFault(error, hop.url, timeout);
+      const describe = (error: unknown) => describeError(error, hop.url, timeout);
       try {
         for (let redirects = 0; ; redirects += 1) {
           const response = await send(hop, signal);
@@ -105,7 +105,7 @@ function portOf(url: URL): number {
 }
 
 /** Texts of clients quote URLs and headers, so only the code of what went wrong is told. */
-function describeFault(error: unknown, url: URL, timeout: AbortSignal | undefined): EgressError {
+function describeError(error: unknown, url: URL, timeout: AbortSignal | undefined): EgressError {
   const own = findEgressError(error);
   if (own !== undefined) return own;
   if (timeout?.aborted === true) return new EgressError('timeout', `${url.host} did not answer in time.`, error);

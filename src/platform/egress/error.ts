@@ -1,4 +1,4 @@
-export type EgressFault =
+export type EgressErrorCode =
   /** the URL is none that may be asked: protocol, credentials inside */
   | 'bad_url'
   /** the address is not public and no setting opens it */
@@ -12,9 +12,9 @@ export type EgressFault =
 /** Why a request that a caller steered did not work out. The message names host and port, never more of the URL. */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
-  readonly fault: EgressFault;
+  readonly fault: EgressErrorCode;
 
-  constructor(fault: EgressFault, message: string, cause?: unknown) {
+  constructor(fault: EgressErrorCode, message: string, cause?: unknown) {
     super(message, { cause });
     this.fault = fault;
   }

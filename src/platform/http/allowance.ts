@@ -1,4 +1,4 @@
-import { LimitsUnavailable } from '../limits/limits.ts';
+import { LimitsUnavailableError } from '../limits/limits.ts';
 import type { Allowance, Limits } from '../limits/limits.ts';
 import type { ErrorBody } from '../contract/errors.ts';
 import { errors } from '../errors.ts';
@@ -46,7 +46,7 @@ export async function takeAllowance(
   limit: number,
 ): Promise<RateLimit> {
   const allowance = await limits.take(key, points, limit, PERIOD_MS).catch((error: unknown) => {
-    if (error instanceof LimitsUnavailable) throw errors.unavailable('The allowance cannot be verified.', error);
+    if (error instanceof LimitsUnavailableError) throw errors.unavailable('The allowance cannot be verified.', error);
     throw error;
   });
   const rateLimit = describe(resource, allowance);

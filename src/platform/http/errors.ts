@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DbUnavailable } from '../db/db.ts';
-import { LimitsUnavailable } from '../limits/limits.ts';
+import { DbUnavailableError } from '../db/db.ts';
+import { LimitsUnavailableError } from '../limits/limits.ts';
 import { ApiError, errors } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { rateLimitHeaders } from './allowance.ts';
@@ -24,8 +24,8 @@ function describeFrameworkError(code: string, bodyLimit: number): ApiError {
 /** The answer to anything thrown, or undefined when it is a fault of our own that nobody may see. */
 export function describeError(error: unknown, bodyLimit: number): ApiError | undefined {
   if (error instanceof ApiError) return error;
-  if (error instanceof DbUnavailable) return errors.unavailable('The database cannot be reached.', error);
-  if (error instanceof LimitsUnavailable) return errors.unavailable('The allowance cannot be verified.', error);
+  if (error instanceof DbUnavailableError) return errors.unavailable('The database cannot be reached.', error);
+  if (error instanceof LimitsUnavailableError) return errors.unavailable('The allowance cannot be verified.', error);
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   const status = Number(error.statusCode);
   if (status < 400 || status >= 500) return undefined;

@@ -9,7 +9,7 @@ export type Allowance = {
 
 /**
  * Counters in fixed windows. A window opens with the first point taken and lasts `periodMs`.
- * Throws `LimitsUnavailable` when the counter cannot be read.
+ * Throws `LimitsUnavailableError` when the counter cannot be read.
  */
 export type Limits = {
   /** Takes all `points` or none, atomically. `points` 0 only reads. */
@@ -20,6 +20,6 @@ export type Limits = {
   close(): Promise<void>;
 };
 
-export class LimitsUnavailable extends Error {
-  override readonly name = 'LimitsUnavailable';
+export class LimitsUnavailableError extends Error {
+  override readonly name = 'LimitsUnavailableError';
 }

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 
 import { errorText } from '../errors.ts';
-import { LimitsUnavailable } from './limits.ts';
+import { LimitsUnavailableError } from './limits.ts';
 import type { Limits } from './limits.ts';
 
 /** KEYS[1] the counter; ARGV points, limit, period in ms. Returns allowed, used, ms to the end (-1 when none is open). */
@@ -31,8 +31,8 @@ const COMMAND_TIMEOUT_MS = 1_000;
 const RECONNECT_MS = 1_000;
 
 /**
- * Counters that all replicas share, below `capstan:limit:`. While Redis is away every call throws `LimitsUnavailable`
- * within a second; the connection comes back by itself. Throws `LimitsUnavailable` when there is none at the start.
+ * Counters that all replicas share, below `capstan:limit:`. While Redis is away every call throws `LimitsUnavailableError`
+ * within a second; the connection comes back by itself. Throws `LimitsUnavailableError` when there is none at the start.
  */
 export async function openRedis({ url }: { url: string }): Promise<Limits> {
   const redis = new Redis(url, {
@@ -56,7 +56,7 @@ export async function openRedis({ url }: { url: string }): Promise<Limits> {
     try {
       return await work();
     } catch (error) {
-      throw new LimitsUnavailable(`Redis cannot be reached: ${errorText(error)}`, { cause: error });
+      throw new LimitsUnavailableError(`Redis cannot be reached: ${errorText(error)}`, { cause: error });
     }
   }
   const keyOf = (key: string) => `capstan:limit:${key}`;

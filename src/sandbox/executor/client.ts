@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { STAT_HEADER, isFault, readExecutorFrame, readExecutorNotice } from '../protocol/executor.ts';
+import { STAT_HEADER, isErrorBody, readExecutorFrame, readExecutorNotice } from '../protocol/executor.ts';
 import type {
-  ExecutorFault,
+  ExecutorErrorBody,
   ExecutorFrame,
   ExecutorHealth,
   ExecutorNotice,
@@ -74,7 +74,7 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
       response = await send().catch(send);
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
-      if (response.statusCode !== 200) throw await readFault(response);
+      if (response.statusCode !== 200) throw await readError(response);
       let last: ExecutorFrame | undefined;
       // read to the end, so that the connection can be used again
       for await (const line of readLines(response)) {
@@ -82,7 +82,7 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
         if (frame?.type === 'request') options.onRequest?.(frame.request, frame.text);
         else last = frame ?? last;
       }
-      if (last?.type === 'error') throw toFaultError(last.error);
+      if (last?.type === 'error') throw toSandboxError(last.error);
       if (last?.type === 'result') return last.value as ExecutorOperations[O]['result'];
       throw new SandboxError('the sandbox ended while it answered');
     } finally {
@@ -94,7 +94,7 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
   async function read(path: string, range: string): Promise<{ stat: FileStat; response: IncomingMessage }> {
     const target = `/v1/files?path=${encodeURIComponent(path)}${range}`;
     const response = await http.send({ method: 'GET', path: target });
-    if (response.statusCode !== 200) throw await readFault(response);
+    if (response.statusCode !== 200) throw await readError(response);
     const header = response.headers[STAT_HEADER];
     return { stat: JSON.parse(decodeURIComponent(String(header))) as FileStat, response };
   }
@@ -119,7 +119,7 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
       const query = new URLSearchParams({ path });
       for (const [name, value] of Object.entries(options)) query.set(name, String(value));
       const response = await http.send({ method: 'PUT', path: `/v1/files?${query.toString()}`, body: bytes });
-      if (response.statusCode !== 200) throw await readFault(response);
+      if (response.statusCode !== 200) throw await readError(response);
       return JSON.parse((await readBody(response)).toString('utf8')) as WriteResult;
     },
     async removeFile(path, options = {}) {
@@ -157,11 +157,11 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
   };
 }
 
-export async function readFault(response: IncomingMessage): Promise<Error> {
+export async function readError(response: IncomingMessage): Promise<Error> {
   const text = (await readBody(response)).toString('utf8');
   try {
     const { error } = JSON.parse(text) as { error: unknown };
-    if (isFault(error)) return toFaultError(error);
+    if (isErrorBody(error)) return toSandboxError(error);
   } catch {
     // told below
   }
@@ -169,6 +169,6 @@ export async function readFault(response: IncomingMessage): Promise<Error> {
 }
 
 /** A mistake of the caller is a file error too: it is the model's to mend, and the sandbox is well. */
-export function toFaultError(fault: ExecutorFault): Error {
+export function toSandboxError(fault: ExecutorErrorBody): Error {
   return fault.kind === 'internal' ? new SandboxError(fault.message) : new SandboxFileError(fault.code, fault.message);
 }

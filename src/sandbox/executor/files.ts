@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { STAT_HEADER } from '../protocol/executor.ts';
 import type { FileEntry, FileStat, WriteResult } from '../protocol/executor.ts';
-import { readFault } from './client.ts';
+import { readError } from './client.ts';
 import type { ExecutorClient } from './client.ts';
 import { readBody } from './http.ts';
 import type { VolumeFiles } from '../sandbox.ts';
@@ -25,7 +25,7 @@ export function buildVolumeFiles(client: ExecutorClient, { onUsage, onBody }: Fi
   const open = async (path: string, query: Record<string, string>): Promise<IncomingMessage> => {
     const target = `/v1/files?${new URLSearchParams({ path: absolute(path), ...query }).toString()}`;
     const response = await client.http.send({ method: 'GET', path: target, ...limits });
-    if (response.statusCode !== 200) throw await readFault(response);
+    if (response.statusCode !== 200) throw await readError(response);
     onBody(response);
     return response;
   };
@@ -53,7 +53,7 @@ export function buildVolumeFiles(client: ExecutorClient, { onUsage, onBody }: Fi
       for (const name of protect) query.append('protect', name);
       const target = `/v1/files?${query.toString()}`;
       const response = await client.http.send({ method: 'PUT', path: target, body: source, ...limits });
-      if (response.statusCode !== 200) throw await readFault(response);
+      if (response.statusCode !== 200) throw await readError(response);
       const result = JSON.parse((await readBody(response)).toString('utf8')) as WriteResult & { entry: FileEntry };
       onUsage(result.usedBytes);
       return result.entry;

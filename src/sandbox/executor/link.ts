@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isFault } from '../protocol/executor.ts';
+import { isErrorBody } from '../protocol/executor.ts';
 import { LINK_PROTOCOL, encodeLinkFrame, openLinkReader, writeSoon } from '../protocol/link.ts';
 import type { LinkAnswer, LinkRequest } from '../protocol/link.ts';
-import { toFaultError } from './client.ts';
+import { toSandboxError } from './client.ts';
 import { SandboxError } from '../sandbox.ts';
 
 type Answer = { head: Record<string, unknown>; body: Uint8Array };
@@ -76,7 +76,7 @@ export function openExecutorLink(socketPath: string, silenceMs: number): Executo
       });
       const { error } = head as { error?: unknown } & Partial<LinkAnswer>;
       if (error === undefined) return { head, body: bytes };
-      throw isFault(error) ? toFaultError(error) : new SandboxError('the sandbox answered with an unknown error');
+      throw isErrorBody(error) ? toSandboxError(error) : new SandboxError('the sandbox answered with an unknown error');
     },
     close: () => void opening?.then((socket) => socket.destroy()).catch(() => undefined),
   };

@@ -143,14 +143,14 @@ export type ExecutorCall = {
 }[ExecutorOperation];
 
 /** `code` is a POSIX name or `ESCAPE`, `ETOOBIG`, `ECHANGED`, `ERESERVED` for `file`; `input` is the caller's mistake. */
-export type ExecutorFault = { kind: 'file' | 'input' | 'internal'; code: string; message: string };
+export type ExecutorErrorBody = { kind: 'file' | 'input' | 'internal'; code: string; message: string };
 
 /** Any number of `output` (only `run` with `stream`) or `request` (only `runScript`), then one `result` or `error`. */
 export type ExecutorFrame =
   | { type: 'output'; text: string }
   | { type: 'request'; request: number; text: string }
   | { type: 'result'; value: unknown }
-  | { type: 'error'; error: ExecutorFault };
+  | { type: 'error'; error: ExecutorErrorBody };
 
 export const MAX_OPEN_REQUESTS = 4;
 /** Of a request's or an answer's line, in characters. */
@@ -253,10 +253,10 @@ export function readExecutorFrame(line: string): ExecutorFrame | undefined {
   }
   if (value['type'] === 'result' && 'value' in value) return { type: 'result', value: value['value'] };
   const error = value['error'];
-  return value['type'] === 'error' && isFault(error) ? { type: 'error', error } : undefined;
+  return value['type'] === 'error' && isErrorBody(error) ? { type: 'error', error } : undefined;
 }
 
-export function isFault(value: unknown): value is ExecutorFault {
+export function isErrorBody(value: unknown): value is ExecutorErrorBody {
   return (
     isRecord(value) &&
     ['file', 'input', 'internal'].includes(value['kind'] as string) &&

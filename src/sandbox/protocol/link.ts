@@ -7,7 +7,7 @@
  * the body.
  */
 import type { Duplex } from 'node:stream';
-import type { ExecutorFault, FileEntry, FileStat, WriteResult } from './executor.ts';
+import type { ExecutorErrorBody, FileEntry, FileStat, WriteResult } from './executor.ts';
 
 export const LINK_PROTOCOL = 'capstan-files';
 
@@ -41,7 +41,7 @@ export type LinkAnswer =
   /** `path` of the file to fill, relative to the workspace, without links. */
   | { begun: { write: number; path: string } }
   | { cancelled: boolean }
-  | { error: ExecutorFault };
+  | { error: ExecutorErrorBody };
 
 export type LinkFrame = { id: number; head: unknown; body: Uint8Array };
 

@@ -89,7 +89,7 @@ export type Engine = {
   close?(): Promise<void>;
 };
 
-export type RenderFault =
+export type RenderErrorCode =
   /** the engine refuses what the prompt or the pictures show */
   | 'moderation'
   | 'timeout'
@@ -101,9 +101,9 @@ export type RenderFault =
 /** Why a video could not be made. The message is one sentence fit for callers: no addresses, no ids, no keys. */
 export class RenderError extends Error {
   override readonly name = 'RenderError';
-  readonly code: RenderFault;
+  readonly code: RenderErrorCode;
 
-  constructor(code: RenderFault, message: string, options: { cause?: unknown } = {}) {
+  constructor(code: RenderErrorCode, message: string, options: { cause?: unknown } = {}) {
     super(message, options);
     this.code = code;
   }

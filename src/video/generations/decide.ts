@@ -1,7 +1,7 @@
 import type { GenerationCreate, ReferenceKeys, RenderPlan } from '../contract/generations.ts';
 import type { NewGeneration, OpenAccount, PaidGeneration } from '../store/submits.ts';
 import type { ModelCapabilities } from '../engines/engine.ts';
-import { faults } from '../faults.ts';
+import { videoErrors } from '../errors.ts';
 
 /** What a request asks for, before it is known what its references are. */
 export type Wish = Omit<RenderPlan, 'aspectRatio' | 'width' | 'height' | 'seed'> & {
@@ -18,26 +18,26 @@ function choose<T>(field: string, wanted: T | undefined, offered: readonly T[]):
   const [first] = offered;
   if (wanted === undefined && first !== undefined) return first;
   const found = offered.find((value) => value === wanted);
-  if (found === undefined) throw faults.unsupported(field, `the model offers ${offered.join(', ')}.`);
+  if (found === undefined) throw videoErrors.unsupported(field, `the model offers ${offered.join(', ')}.`);
   return found;
 }
 
 function decideAudio({ audio }: ModelCapabilities, wanted: boolean | undefined): boolean {
   if (wanted === undefined) return audio !== 'never';
-  if (wanted && audio === 'never') throw faults.unsupported('hasAudio', 'the model makes no sound.');
-  if (!wanted && audio === 'always') throw faults.unsupported('hasAudio', 'the model always makes sound.');
+  if (wanted && audio === 'never') throw videoErrors.unsupported('hasAudio', 'the model makes no sound.');
+  if (!wanted && audio === 'always') throw videoErrors.unsupported('hasAudio', 'the model always makes sound.');
   return wanted;
 }
 
 function decideReferences({ inputs }: ModelCapabilities, body: GenerationCreate): ReferenceKeys {
   const one = (field: keyof GenerationCreate, allowed: boolean) => {
-    if (body[field] !== undefined && !allowed) throw faults.unsupported(field, 'the model takes none.');
+    if (body[field] !== undefined && !allowed) throw videoErrors.unsupported(field, 'the model takes none.');
     return body[field] as string | undefined;
   };
   const some = (field: keyof GenerationCreate, most: number) => {
     const keys = (body[field] as string[] | undefined) ?? [];
     if (keys.length > most) {
-      throw faults.unsupported(field, most === 0 ? 'the model takes none.' : `the model takes ${most} at most.`);
+      throw videoErrors.unsupported(field, most === 0 ? 'the model takes none.' : `the model takes ${most} at most.`);
     }
     return keys;
   };

@@ -7,7 +7,7 @@ import { findKeptAnswer, hashBody } from '../../platform/store/idempotency.ts';
 import type { NewGeneration } from '../store/submits.ts';
 import { findTemplate } from '../store/templates.ts';
 import type { VideoPorts } from '../deps.ts';
-import { faults } from '../faults.ts';
+import { videoErrors } from '../errors.ts';
 import { resolveReferences } from '../references/resolve.ts';
 import { decideAspectRatio, decideSize, decideWish } from './decide.ts';
 
@@ -26,7 +26,7 @@ type Prepared = { generations: NewGeneration[]; answer: GenerationSubmitted };
 export async function submitGenerations(ports: VideoPorts, submission: Submission): Promise<GenerationSubmitted> {
   const replay = await findReplay(ports, submission);
   if (replay !== undefined) return replay;
-  if (ports.settings.freeTierPaused) throw faults.freeTierPaused();
+  if (ports.settings.freeTierPaused) throw videoErrors.freeTierPaused();
   const { organizationId, body, idempotencyKey: key } = submission;
   const { generations, answer } = await prepare(ports, submission);
   const kept = { bodySha256: hashBody(body), status: 202, response: answer };
@@ -36,7 +36,7 @@ export async function submitGenerations(ports: VideoPorts, submission: Submissio
     ...(key === undefined ? {} : { answer: { organizationId, scope: SCOPE, key, ...kept } }),
   });
   if (outcome === 'queued') return answer;
-  if (outcome !== 'overtaken') throw faults.insufficientCredits(outcome.required, outcome.balance);
+  if (outcome !== 'overtaken') throw videoErrors.insufficientCredits(outcome.required, outcome.balance);
   const first = await findReplay(ports, submission);
   if (first === undefined) throw errors.conflict('The idempotency key is in use by another request.');
   return first;
@@ -58,7 +58,7 @@ async function findReplay(
 
 async function prepare(ports: VideoPorts, { organizationId, body }: Submission): Promise<Prepared> {
   const model = await ports.models.find(body.modelName);
-  if (model === undefined) throw faults.unsupportedModel();
+  if (model === undefined) throw videoErrors.unsupportedModel();
   const { capabilities, engine } = model;
   const {
     variant,
@@ -67,7 +67,7 @@ async function prepare(ports: VideoPorts, { organizationId, body }: Submission):
     ...wish
   } = decideWish(capabilities, body, ports.settings.creditsPerSecond);
   if (body.templateId !== undefined && (await findTemplate(ports.db, body.templateId)) === undefined) {
-    throw faults.unsupported('templateId', 'there is no such template.');
+    throw videoErrors.unsupported('templateId', 'there is no such template.');
   }
   if (body.webhookUrl !== undefined) await checkWebhook(ports, body.webhookUrl);
   const { references, picture } = await resolveReferences(ports, organizationId, keys);

@@ -1,5 +1,5 @@
 import { sendRendersQueued } from '../channels.ts';
-import { DbUnavailable } from '../../platform/db/db.ts';
+import { DbUnavailableError } from '../../platform/db/db.ts';
 import type { Queryable } from '../../platform/db/db.ts';
 import type { IdempotencyRef, KeptAnswer } from '../../platform/store/idempotency.ts';
 import { keepAnswers } from '../../platform/store/idempotency.ts';
@@ -32,7 +32,7 @@ type Waiting = { order: Order; resolve: (outcome: Outcome) => void; reject: (err
 const MAX_GROUP = 64;
 
 /** Other requests were faster; what came with theirs goes into a transaction of its own. */
-class Overtaken extends Error {
+class SupersededError extends Error {
   readonly orders: ReadonlySet<Order>;
   constructor(orders: ReadonlySet<Order>) {
     super('Idempotency keys have been used meanwhile.');
@@ -121,7 +121,7 @@ async function storeGroup(
     }
     return group.filter(({ order }) => !outcomes.has(order));
   } catch (error) {
-    if (error instanceof Overtaken) {
+    if (error instanceof SupersededError) {
       for (const { order, resolve } of group) if (error.orders.has(order)) resolve('overtaken');
       return storeGroup(
         ports,
@@ -130,7 +130,7 @@ async function storeGroup(
       );
     }
     // Where the database went away the transaction may have been committed: then nothing is stored again.
-    if (group.length === 1 || error instanceof DbUnavailable) {
+    if (group.length === 1 || error instanceof DbUnavailableError) {
       for (const { reject } of group) reject(error);
       return [];
     }
@@ -164,7 +164,7 @@ async function storeOrders(
     const kept = new Set((await keepAnswers(tx, answers)).map(({ organizationId, key }) => `${organizationId} ${key}`));
     const late = answers.filter(({ organizationId, key }) => !kept.has(`${organizationId} ${key}`));
     if (late.length > 0) {
-      throw new Overtaken(new Set(orders.filter(({ answer }) => answer !== undefined && late.includes(answer))));
+      throw new SupersededError(new Set(orders.filter(({ answer }) => answer !== undefined && late.includes(answer))));
     }
   }
   await insertGenerations(tx, paid);

@@ -17,7 +17,7 @@ export type MediaRun = Access & {
   onLine?(line: string): void;
 };
 
-export type MediaFault =
+export type MediaErrorCode =
   /** the program is not on this machine */
   | 'missing'
   /** the wall clock or the processor time ran out */
@@ -28,10 +28,10 @@ export type MediaFault =
 /** A run that did not end well. `detail` is what the program said, for the log and never for callers. */
 export class MediaRunError extends Error {
   override readonly name = 'MediaRunError';
-  readonly fault: MediaFault;
+  readonly fault: MediaErrorCode;
   readonly detail: string;
 
-  constructor(fault: MediaFault, message: string, detail = '') {
+  constructor(fault: MediaErrorCode, message: string, detail = '') {
     super(message);
     this.fault = fault;
     this.detail = detail;

@@ -14,7 +14,7 @@ import { newId } from '../../platform/ids.ts';
 import { insertCharacter, insertUpload, saveProbe } from '../store/references.ts';
 import type { StoredCharacter } from '../store/references.ts';
 import type { VideoPorts } from '../deps.ts';
-import { VideoFault } from '../faults.ts';
+import { VideoApiError } from '../errors.ts';
 import { inspectFile, withScratch } from './inspect.ts';
 
 const MAX_IMAGES = 10;
@@ -47,7 +47,7 @@ async function keepImage(ports: VideoPorts, organizationId: string, field: strin
   const key = `uploads/${newId('upl')}/character`;
   // An image that is none is a mistake in the request here, not a reference that cannot be used.
   const probed = await inspectFile(ports.objects, path, key, 'image', field).catch((error: unknown) => {
-    throw error instanceof VideoFault ? errors.validation(error.message) : error;
+    throw error instanceof VideoApiError ? errors.validation(error.message) : error;
   });
   await ports.objects.put(key, createReadStream(`${path}.clean`), { contentType: 'image/jpeg' });
   const upload = { key, fileName: 'character', contentType: 'image/jpeg', sizeBytes: 0 };

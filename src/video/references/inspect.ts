@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Objects } from '../../platform/objects/objects.ts';
-import { faults } from '../faults.ts';
+import { videoErrors } from '../errors.ts';
 import { InvalidReferenceError } from '../media/error.ts';
 import { normalizeImage } from '../media/image.ts';
 import { probeReference } from '../media/probe.ts';
@@ -69,7 +69,7 @@ export async function inspectFile(
     const { mime, width, height } = await normalizeImage(path, clean);
     return { key, kind, cleanKey: await keep(clean, mime), facts: { width, height } };
   } catch (error) {
-    if (error instanceof InvalidReferenceError) throw faults.invalidReference(field, error.message);
+    if (error instanceof InvalidReferenceError) throw videoErrors.invalidReference(field, error.message);
     throw error;
   }
 }
@@ -82,14 +82,14 @@ export async function inspectUpload(
   field: string,
 ): Promise<ProbedUpload> {
   const info = await objects.head(upload.key);
-  if (info === undefined) throw faults.invalidReference(field, 'nothing has been uploaded under this key.');
+  if (info === undefined) throw videoErrors.invalidReference(field, 'nothing has been uploaded under this key.');
   if (info.sizeBytes > MAX_REFERENCE_BYTES[kind]) {
-    throw faults.invalidReference(field, `the file is larger than ${MAX_REFERENCE_BYTES[kind]} bytes.`);
+    throw videoErrors.invalidReference(field, `the file is larger than ${MAX_REFERENCE_BYTES[kind]} bytes.`);
   }
   return withScratch(async (folder) => {
     const path = join(folder, 'reference');
     if (!(await saveObject(objects, upload.key, path))) {
-      throw faults.invalidReference(field, 'nothing has been uploaded under this key.');
+      throw videoErrors.invalidReference(field, 'nothing has been uploaded under this key.');
     }
     return inspectFile(objects, path, upload.key, kind, field);
   });

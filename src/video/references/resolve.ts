@@ -3,7 +3,7 @@ import { findOwnResults } from '../store/assets.ts';
 import { findUploads, saveProbe, touchUploads } from '../store/references.ts';
 import type { ReferenceKind, StoredUpload } from '../store/references.ts';
 import type { VideoPorts } from '../deps.ts';
-import { faults } from '../faults.ts';
+import { videoErrors } from '../errors.ts';
 import { inspectUpload } from './inspect.ts';
 
 type Reference = { field: string; key: string; kind: ReferenceKind };
@@ -50,8 +50,8 @@ export async function resolveReferences(
   for (const { field, key, kind } of wanted) {
     const upload = uploads.get(key);
     if (upload === undefined) {
-      if (!clean.has(key)) throw faults.invalidReference(field, 'there is no such file.');
-      if (kind !== 'video') throw faults.invalidReference(field, `the file is no ${kind}.`);
+      if (!clean.has(key)) throw videoErrors.invalidReference(field, 'there is no such file.');
+      if (kind !== 'video') throw videoErrors.invalidReference(field, `the file is no ${kind}.`);
       continue;
     }
     // A file that stands in two fields has to be what both of them want.

@@ -17,7 +17,7 @@ import { fetchInputs } from './inputs.ts';
 import type { VideoWorkerPorts } from './start.ts';
 
 /** The render is somebody else's now, or nobody's: nothing may be written for it any more. */
-export class RenderLost extends Error {}
+export class RenderLostError extends Error {}
 
 /** One that has brought down as many workers would bring down the next. */
 const MAX_ATTEMPTS = 50;
@@ -33,7 +33,7 @@ export function resultPrefix(id: string, attempt?: number): string {
 
 /**
  * Renders a generation and ends it: completed and settled, or failed and refunded, each in one transaction with the end
- * of its job. Throws `RenderLost` when it is not this worker's any more, and anything else when it should be tried again.
+ * of its job. Throws `RenderLostError` when it is not this worker's any more, and anything else when it should be tried again.
  */
 export async function runRender(ports: VideoWorkerPorts, job: RenderJob, lost: AbortSignal): Promise<void> {
   const { db, queue } = ports;
@@ -47,7 +47,7 @@ export async function runRender(ports: VideoWorkerPorts, job: RenderJob, lost: A
     if (ended !== undefined) await queue.finishRender(tx, job);
     return ended;
   });
-  if (failed === undefined) throw new RenderLost('The generation was taken over.');
+  if (failed === undefined) throw new RenderLostError('The generation was taken over.');
 }
 
 /** Undefined once the generation is completed, or why it failed. */
@@ -76,7 +76,7 @@ async function attempt(
     return undefined;
   } catch (error) {
     if (lost.aborted) {
-      if (lost.reason instanceof RenderLost) await stopEngine(ports, generation, model);
+      if (lost.reason instanceof RenderLostError) await stopEngine(ports, generation, model);
       throw lost.reason;
     }
     if (deadline.aborted) {
@@ -116,7 +116,7 @@ async function render(
       },
       async saveHandle(handle) {
         generation.handle = handle;
-        if (!(await saveHandle(db, generation, handle))) throw new RenderLost('The generation was taken over.');
+        if (!(await saveHandle(db, generation, handle))) throw new RenderLostError('The generation was taken over.');
       },
     },
   );
@@ -161,10 +161,10 @@ async function store(
       await queue.finishRender(tx, job);
       return ended;
     });
-    if (completed === undefined) throw new RenderLost('The generation was taken over.');
+    if (completed === undefined) throw new RenderLostError('The generation was taken over.');
   } catch (error) {
     // After a commit whose answer was lost the result is there: only what no row names may go.
-    if (error instanceof RenderLost || signal.aborted) await forget().catch(() => undefined);
+    if (error instanceof RenderLostError || signal.aborted) await forget().catch(() => undefined);
     throw error;
   }
 }

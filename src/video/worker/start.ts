@@ -11,7 +11,7 @@ import { listUnderWay } from '../store/generations.ts';
 import type { Models, VideoSettings } from '../deps.ts';
 import type { RenderJob, VideoQueue, WebhookJob } from '../jobs/queue.ts';
 import { deliverWebhook } from '../webhooks/deliver.ts';
-import { RenderLost, runRender } from './run.ts';
+import { RenderLostError, runRender } from './run.ts';
 import { endOverdue, sweepObjects } from './sweep.ts';
 
 export type VideoWorkerPorts = {
@@ -47,7 +47,7 @@ const PAUSE_MS = 1000;
 const WEBHOOKS_AT_ONCE = 8;
 
 /** The role ends; renders go on elsewhere. */
-class Stopping extends Error {}
+class ShutdownError extends Error {}
 
 /** Takes renders from the queue and ends them, calls webhooks, and sweeps. Resolves when it listens. */
 export async function startVideoWorker(
@@ -68,8 +68,8 @@ export async function startVideoWorker(
     try {
       await runRender(ports, job, lost.signal);
     } catch (error) {
-      if (error instanceof RenderLost) return;
-      if (!(error instanceof Stopping)) {
+      if (error instanceof RenderLostError) return;
+      if (!(error instanceof ShutdownError)) {
         log.error({ generationId: job.generationId, error: errorText(error) }, 'a render could not go on');
         await sleep(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
       }
@@ -109,7 +109,7 @@ export async function startVideoWorker(
     await Promise.all(
       [...running.values()].map(async ({ job, lost }) => {
         if (!(await queue.keep(job)) && running.get(job.generationId)?.job === job) {
-          lost.abort(new RenderLost('The job has gone to another worker, or was cancelled.'));
+          lost.abort(new RenderLostError('The job has gone to another worker, or was cancelled.'));
         }
       }),
     );
@@ -146,7 +146,7 @@ export async function startVideoWorker(
   if (db.embedded) for (const { jobId } of await listUnderWay(db)) await queue.returnRender(jobId);
   const subscriptions = [
     await onRendersQueued(bus, look),
-    await onRenderEnded(bus, (id) => running.get(id)?.lost.abort(new RenderLost('The generation was cancelled.'))),
+    await onRenderEnded(bus, (id) => running.get(id)?.lost.abort(new RenderLostError('The generation was cancelled.'))),
   ];
   const loops = [
     every(POLL_MS, 'look for renders', look),
@@ -165,7 +165,7 @@ export async function startVideoWorker(
       const renders = () => Promise.all([...running.values()].map(({ done }) => done));
       await Promise.race([renders(), sleep(options.drainMs, undefined, { ref: false })]);
       stop.abort();
-      for (const { lost } of running.values()) lost.abort(new Stopping('The role ends.'));
+      for (const { lost } of running.values()) lost.abort(new ShutdownError('The role ends.'));
       await Promise.all([renders(), ...calls]);
       await Promise.all(loops);
     },

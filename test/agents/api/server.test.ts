@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../../../src/agents/api/start.ts';
-import { LimitsUnavailable } from '../../../src/platform/limits/limits.ts';
-import { DbUnavailable } from '../../../src/platform/db/db.ts';
+import { LimitsUnavailableError } from '../../../src/platform/limits/limits.ts';
+import { DbUnavailableError } from '../../../src/platform/db/db.ts';
 import { buildServer } from '../../../src/agents/api/server.ts';
 import { StartupError } from '../../../src/platform/errors.ts';
 import { openApi } from './harness.ts';
@@ -159,8 +159,8 @@ test('a fault of our own is 500 with nothing of it; an unreachable backend 503 w
     body: { error: 'server_error', message: expect.any(String) as string },
     retry: '1',
   };
-  expect(await ask({ db: failing(new DbUnavailable('secret detail')) })).toEqual(unavailable);
-  const limits = { ...api.backends.limits, take: () => Promise.reject(new LimitsUnavailable('secret detail')) };
+  expect(await ask({ db: failing(new DbUnavailableError('secret detail')) })).toEqual(unavailable);
+  const limits = { ...api.backends.limits, take: () => Promise.reject(new LimitsUnavailableError('secret detail')) };
   expect(await ask({ limits })).toEqual(unavailable);
 });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { DbUnavailable, isUniqueViolation } from '../../../src/platform/db/db.ts';
+import { DbUnavailableError, isUniqueViolation } from '../../../src/platform/db/db.ts';
 import type { Db } from '../../../src/platform/db/db.ts';
 import { openEmbeddedDatabase, openPostgresDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
@@ -193,8 +193,8 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('the database on $n
     const other = await open();
     await other.db.ping();
     await other.db.close();
-    await expect(other.db.query('SELECT 1')).rejects.toBeInstanceOf(DbUnavailable);
-    await expect(other.db.ping()).rejects.toBeInstanceOf(DbUnavailable);
+    await expect(other.db.query('SELECT 1')).rejects.toBeInstanceOf(DbUnavailableError);
+    await expect(other.db.ping()).rejects.toBeInstanceOf(DbUnavailableError);
     await other.close();
   });
 });

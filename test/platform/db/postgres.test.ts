@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { DbUnavailable } from '../../../src/platform/db/db.ts';
+import { DbUnavailableError } from '../../../src/platform/db/db.ts';
 import { openPostgres } from '../../../src/platform/db/postgres.ts';
 import { openPostgresDatabase } from '../../support/database.ts';
 import { findService } from '../../support/find-service.ts';
@@ -48,7 +48,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
       db.query(`SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(20)%' AND state = 'active'`);
     await expect.poll(async () => (await busy()).rowCount).toBeGreaterThan(2);
     await cut(own);
-    for (const outcome of await Promise.all(running)) expect(outcome).toBeInstanceOf(DbUnavailable);
+    for (const outcome of await Promise.all(running)) expect(outcome).toBeInstanceOf(DbUnavailableError);
     await expect
       .poll(() =>
         db.ping().then(
@@ -77,7 +77,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
 
   it('says unavailable when there is no server', async () => {
     const none = `postgres://capstan@127.0.0.1:${await findFreePort()}/none`;
-    await expect(openPostgres({ url: none })).rejects.toBeInstanceOf(DbUnavailable);
+    await expect(openPostgres({ url: none })).rejects.toBeInstanceOf(DbUnavailableError);
   });
 
   it('says unavailable when no connection becomes free in time', async () => {
@@ -86,7 +86,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
     const db = await openPostgres({ url: database.url, poolSize: 1, connectTimeoutMs: 2000 });
     const { promise: refused, resolve: release } = Promise.withResolvers<void>();
     const holding = db.transaction(() => refused);
-    await expect(db.query('SELECT 1')).rejects.toBeInstanceOf(DbUnavailable);
+    await expect(db.query('SELECT 1')).rejects.toBeInstanceOf(DbUnavailableError);
     release();
     await holding;
     await db.close();
@@ -111,7 +111,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
       await db.query('SELECT pg_sleep(0.3)');
       await tx.query('SELECT 1');
     });
-    await expect(stuck).rejects.toBeInstanceOf(DbUnavailable);
+    await expect(stuck).rejects.toBeInstanceOf(DbUnavailableError);
     await db.close();
     await database.close();
   });

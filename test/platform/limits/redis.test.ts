@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { LimitsUnavailable } from '../../../src/platform/limits/limits.ts';
+import { LimitsUnavailableError } from '../../../src/platform/limits/limits.ts';
 import { openRedis } from '../../../src/platform/limits/redis.ts';
 import { findService } from '../../support/find-service.ts';
 import { findFreePort } from '../../support/services/process.ts';
@@ -17,9 +17,9 @@ describe.skipIf(!installed)('limits while Redis is away', () => {
     expect((await take()).remaining).toBe(999);
 
     await first?.stop();
-    await expect(take()).rejects.toBeInstanceOf(LimitsUnavailable);
-    await expect(limits.refund('key', 1)).rejects.toBeInstanceOf(LimitsUnavailable);
-    await expect(limits.ping()).rejects.toBeInstanceOf(LimitsUnavailable);
+    await expect(take()).rejects.toBeInstanceOf(LimitsUnavailableError);
+    await expect(limits.refund('key', 1)).rejects.toBeInstanceOf(LimitsUnavailableError);
+    await expect(limits.ping()).rejects.toBeInstanceOf(LimitsUnavailableError);
 
     const second = await startRedis({ port });
     await expect
@@ -38,12 +38,12 @@ describe.skipIf(!installed)('limits while Redis is away', () => {
     const service = await startRedis();
     const limits = await openRedis({ url: service?.url ?? '' });
     service?.pause();
-    await expect(limits.take('key', 1, 1, 1_000)).rejects.toBeInstanceOf(LimitsUnavailable);
+    await expect(limits.take('key', 1, 1, 1_000)).rejects.toBeInstanceOf(LimitsUnavailableError);
     await limits.close();
     await service?.stop();
   });
 
   it('say at the start that there is none', async () => {
-    await expect(openRedis({ url: 'redis://127.0.0.1:9' })).rejects.toBeInstanceOf(LimitsUnavailable);
+    await expect(openRedis({ url: 'redis://127.0.0.1:9' })).rejects.toBeInstanceOf(LimitsUnavailableError);
   });
 });

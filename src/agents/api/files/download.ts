@@ -8,7 +8,7 @@ import type { VolumeFiles } from '../../../sandbox/sandbox.ts';
 import { MAX_FILE_BYTES } from '../../contract/files.ts';
 import { ApiError, errors } from '../../../platform/errors.ts';
 import type { Answer } from '../../../platform/http/route.ts';
-import { tooBig } from './faults.ts';
+import { tooBig } from './file-errors.ts';
 import { baseName } from './paths.ts';
 import { decideRange } from '../../../platform/http/range.ts';
 import { buildFile } from './render.ts';

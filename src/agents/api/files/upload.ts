@@ -8,7 +8,7 @@ import { FileUploadFields, FileWrite, MAX_FILE_BYTES } from '../../contract/file
 import { describeIssues } from '../../../platform/contract/validation.ts';
 import { ApiError, errors } from '../../../platform/errors.ts';
 import { checkBase64, decodeContent, measureContent } from './decode.ts';
-import { tooBig } from './faults.ts';
+import { tooBig } from './file-errors.ts';
 
 /** A file on its way in, whatever it came as. `release` when it is in, or refused. */
 export type Upload = {

@@ -6,7 +6,7 @@ import { errors } from '../../../platform/errors.ts';
 import { hasAgent } from '../../store/agents.ts';
 import type { Caller } from '../../../platform/http/deps.ts';
 import type { ApiDeps } from '../deps.ts';
-import { describeFileFault } from './faults.ts';
+import { describeFileError } from './file-errors.ts';
 
 export type SubjectParams = { agentId: string; subjectId: string };
 
@@ -49,7 +49,7 @@ export async function readVolume<T>(
       throw error;
     });
   } catch (error) {
-    throw describeFileFault(error, { kind, field: 'path' });
+    throw describeFileError(error, { kind, field: 'path' });
   }
 }
 
@@ -77,7 +77,7 @@ export async function changeVolume<T>(
     if (files === undefined) throw errors.notFound('file or folder');
     return await act(files);
   } catch (error) {
-    throw describeFileFault(error, { kind: 'change', field: options.field ?? 'path' });
+    throw describeFileError(error, { kind: 'change', field: options.field ?? 'path' });
   }
 }
 

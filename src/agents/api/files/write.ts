@@ -9,7 +9,7 @@ import type { ApiDeps } from '../deps.ts';
 import { sendError } from '../../../platform/http/errors.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
 import type { Call } from '../../../platform/http/route.ts';
-import { tooBig } from './faults.ts';
+import { tooBig } from './file-errors.ts';
 import { normalizeChanged } from './paths.ts';
 import { buildFile } from './render.ts';
 import { readUpload } from './upload.ts';

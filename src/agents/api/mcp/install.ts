@@ -23,8 +23,8 @@ export type Catalog = McpCatalog;
 type Server = { name: string; url: string };
 
 /** Of two requests with the same key at once, one is given up and answers what the other did. */
-class Overtaken extends Error {
-  override readonly name = 'Overtaken';
+class SupersededError extends Error {
+  override readonly name = 'SupersededError';
 }
 
 /** Adds a server, its credential and its permissions in one transaction. The server itself is not asked. */
@@ -48,7 +48,8 @@ export async function installServer(
     return await deps.db.transaction(async (tx) => {
       const installation = await install(tx, deps, agent, server, body);
       const answer = { bodySha256, status: 201, response: installation };
-      if (!(await keepAnswer(tx, ref, answer))) throw new Overtaken('The same request has been answered meanwhile.');
+      if (!(await keepAnswer(tx, ref, answer)))
+        throw new SupersededError('The same request has been answered meanwhile.');
       return installation;
     });
   } catch (error) {

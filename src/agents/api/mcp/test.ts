@@ -1,7 +1,7 @@
 import type { McpTest } from '../../contract/installations.ts';
 import { errors } from '../../../platform/errors.ts';
 import { UnsealError } from '../../../platform/master-key.ts';
-import { McpFault } from '../../mcp/fault.ts';
+import { McpServerError } from '../../mcp/mcp-error.ts';
 import type { ServerListing } from '../../mcp/tools.ts';
 import type { StoredAgent } from '../../store/agents.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -34,7 +34,7 @@ async function readListing(
   try {
     return { listing: await mcp.readListing(server), error: null };
   } catch (error) {
-    if (error instanceof McpFault) return { error: error.message };
+    if (error instanceof McpServerError) return { error: error.message };
     if (error instanceof UnsealError) throw errors.upstreamFailed('The credential cannot be unsealed.', error);
     throw error;
   }

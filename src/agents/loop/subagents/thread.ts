@@ -1,4 +1,4 @@
-import { DbUnavailable } from '../../../platform/db/db.ts';
+import { DbUnavailableError } from '../../../platform/db/db.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { StopReason } from '../../contract/events.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
@@ -13,7 +13,7 @@ import { findToolsetPolicy } from '../tool-calls/policy.ts';
 import { buildThreadReceived, buildThreadSent } from './thread-events.ts';
 import type { ThreadPlace, ThreadStatus } from './thread-events.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { Interrupted, LeaseLost } from '../turn/types.ts';
+import { InterruptedError, LeaseLostError } from '../turn/types.ts';
 import type { Change, Turn, TurnDeps } from '../turn/types.ts';
 import { addCounts, listNewCounts } from '../turn/usage.ts';
 
@@ -62,11 +62,11 @@ async function runThread(task: DelegatedTask, place: ThreadPlace, turn: Turn, de
   try {
     end = readEnd(await runLoop(child, childDeps), child, childDeps);
   } catch (error) {
-    if (deps.signal.reason instanceof Interrupted) {
+    if (deps.signal.reason instanceof InterruptedError) {
       await closeThread({ status: 'interrupted', content: 'Interrupted by the user.' });
       throw deps.signal.reason;
     }
-    if (deps.signal.aborted || error instanceof LeaseLost || error instanceof DbUnavailable) throw error;
+    if (deps.signal.aborted || error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
     if (!(error instanceof ModelError)) deps.report(error, 'a subagent failed');
     const message = error instanceof ModelError ? error.message : 'The subagent failed unexpectedly.';
     end = { exitReason: 'error', summary: message };

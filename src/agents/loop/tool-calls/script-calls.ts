@@ -1,4 +1,4 @@
-import { DbUnavailable } from '../../../platform/db/db.ts';
+import { DbUnavailableError } from '../../../platform/db/db.ts';
 import type { NewEvent } from '../../contract/journal.ts';
 import { newId } from '../../../platform/ids.ts';
 import { buildResult, buildUse } from './call-events.ts';
@@ -8,7 +8,7 @@ import { findTool, listScriptTools } from './toolbox.ts';
 import { readArguments } from '../../tools/arguments.ts';
 import { SCRIPT_TOOLS } from '../../tools/execute-code/stubs.ts';
 import type { ScriptCalls, ToolContext, ToolState } from '../../tools/tool.ts';
-import { LeaseLost } from '../turn/types.ts';
+import { LeaseLostError } from '../turn/types.ts';
 import type { Turn, TurnDeps } from '../turn/types.ts';
 
 type InnerContext = Omit<ToolContext, 'scriptCalls'>;
@@ -61,7 +61,7 @@ export function buildScriptCalls(context: InnerContext, turn: Turn, deps: TurnDe
         } catch (error) {
           // whoever takes over, or ends the turn, ends this too
           if (deps.signal.aborted) throw deps.signal.reason;
-          if (error instanceof LeaseLost || error instanceof DbUnavailable) throw error;
+          if (error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
           if (signal.aborted) {
             await end(JSON.stringify({ error: 'The script ended before this call. The outcome is unknown.' }), true);
             throw signal.reason;

@@ -15,7 +15,7 @@ import type { FoundTool } from './toolbox.ts';
 import { readArguments } from '../../tools/arguments.ts';
 import { readClarifyInput } from '../../tools/clarify.ts';
 import { buildResultBudget } from '../../tools/plumbing.ts';
-import { Interrupted } from '../turn/types.ts';
+import { InterruptedError } from '../turn/types.ts';
 import type { AskState, Turn, TurnDeps } from '../turn/types.ts';
 import { openWrite } from '../../log/write.ts';
 
@@ -161,7 +161,7 @@ async function askCaller(
   }
   const open = (await readOpenAsks(planned, turn, deps)).concat(asks);
   if (open.length === 0) return 'settled';
-  if (deps.signal.reason instanceof Interrupted) throw deps.signal.reason;
+  if (deps.signal.reason instanceof InterruptedError) throw deps.signal.reason;
   const deadlines = open.flatMap((ask) => (ask.deadline === null ? [] : [ask.deadline.getTime()]));
   const stop = { type: 'requires_action' as const, event_ids: open.map((ask) => ask.id) };
   await deps.journal.append({

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../contract/journal.ts';
 import { splitUsage } from '../../contract/usage.ts';
 import type { StopReason } from '../../contract/events.ts';
-import { DbUnavailable } from '../../../platform/db/db.ts';
+import { DbUnavailableError } from '../../../platform/db/db.ts';
 import { ModelError } from '../../../inference/model.ts';
 import { buildResult } from '../tool-calls/call-events.ts';
 import { buildIdle } from '../tool-calls/settle.ts';
@@ -10,7 +10,7 @@ import { endInnerCalls } from '../tool-calls/nested-call.ts';
 import { runLoop, takeUp, takeUpPrompt } from './loop.ts';
 import { buildDelegation } from '../subagents/thread.ts';
 import { endThreads } from '../subagents/thread-events.ts';
-import { Interrupted, LeaseLost } from './types.ts';
+import { InterruptedError, LeaseLostError } from './types.ts';
 import type { Turn, TurnDeps } from './types.ts';
 import { openWrite } from '../../log/write.ts';
 
@@ -32,8 +32,8 @@ export async function runTurn(turn: Turn, given: TurnDeps): Promise<'ended' | 'w
     const end = await runLoop(turn, deps);
     return end === 'waiting' ? end : await endTurn(turn, deps, { stop_reason: end });
   } catch (error) {
-    if (deps.signal.reason instanceof Interrupted) return await endInterrupted(turn, deps);
-    if (deps.signal.aborted || error instanceof LeaseLost || error instanceof DbUnavailable) throw error;
+    if (deps.signal.reason instanceof InterruptedError) return await endInterrupted(turn, deps);
+    if (deps.signal.aborted || error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
     // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
     if (!(error instanceof ModelError)) deps.report(error, 'turn failed');
     const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';

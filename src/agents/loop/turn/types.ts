@@ -19,7 +19,7 @@ export type Change = Omit<JournalEntry, 'sessionId' | 'epoch'>;
 export type Journal = {
   /** everything up to now, foreign events included */
   readonly events: readonly LogEvent[];
-  /** Writes, and reads what others wrote meanwhile. Throws `LeaseLost` when the session belongs to another worker. */
+  /** Writes, and reads what others wrote meanwhile. Throws `LeaseLostError` when the session belongs to another worker. */
   append(change: Change): Promise<void>;
   /** Reads what others wrote. */
   refresh(): Promise<void>;
@@ -84,7 +84,7 @@ export type TurnDeps = {
   /** whether the session may have a goal that has to be looked at after the turn; absent: no */
   mayHaveGoal?(): boolean;
   sendLive(frame: Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>, turnId: string): void;
-  /** Aborted with an `Interrupted`, or with anything else when this worker must stop. */
+  /** Aborted with an `InterruptedError`, or with anything else when this worker must stop. */
   signal: AbortSignal;
   limits: { maxSteps: number; customToolTimeoutMs: number };
   /** tells an operator of what callers are not told in detail */
@@ -92,11 +92,11 @@ export type TurnDeps = {
 };
 
 /** The caller asked to stop this turn. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
 }
 
 /** The session belongs to another worker now; nothing more may be written. */
-export class LeaseLost extends Error {
-  override readonly name = 'LeaseLost';
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
 }

@@ -4,12 +4,12 @@ import { EgressError } from '../../../platform/egress/error.ts';
 
 export type SearchResult = { title: string; url: string; description: string };
 
-/** Up to `limit` results, the best first. Throws a `SearchFault`, or the signal's reason. */
+/** Up to `limit` results, the best first. Throws a `SearchError`, or the signal's reason. */
 export type SearchBackend = (query: string, limit: number, signal: AbortSignal) => Promise<SearchResult[]>;
 
 /** Why there are no results, in words fit for the model: no key, no query. */
-export class SearchFault extends Error {
-  override readonly name = 'SearchFault';
+export class SearchError extends Error {
+  override readonly name = 'SearchError';
 }
 
 /** A request to the backend; the answer has to be JSON of the given shape. */
@@ -25,20 +25,20 @@ export function buildAsk(egress: Egress, baseUrl: string): Ask {
     const response = await egress
       .fetch(`${base}${path}`, { ...init, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
       .catch((error: unknown) => {
-        throw error instanceof EgressError ? new SearchFault(`The search backend failed: ${error.message}`) : error;
+        throw error instanceof EgressError ? new SearchError(`The search backend failed: ${error.message}`) : error;
       });
     if (!response.ok) {
       await response.body?.cancel().catch(() => undefined);
-      throw new SearchFault(describeStatus(response.status));
+      throw new SearchError(describeStatus(response.status));
     }
     const answer: unknown = await response.json().catch((error: unknown) => {
       init.signal?.throwIfAborted();
-      throw new SearchFault(
+      throw new SearchError(
         error instanceof EgressError ? `The search backend failed: ${error.message}` : NOT_UNDERSTOOD,
       );
     });
     const read = shape.safeParse(answer);
-    if (!read.success) throw new SearchFault(NOT_UNDERSTOOD);
+    if (!read.success) throw new SearchError(NOT_UNDERSTOOD);
     return read.data;
   };
 }
@@ -66,7 +66,7 @@ export async function collectPages(
     try {
       results = await readPage(page);
     } catch (error) {
-      if (found.size > 0 && error instanceof SearchFault) break;
+      if (found.size > 0 && error instanceof SearchError) break;
       throw error;
     }
     for (const result of results) if (!found.has(result.url)) found.set(result.url, result);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SearchFault, collectPages } from './backend.ts';
+import { SearchError, collectPages } from './backend.ts';
 import type { Ask, SearchBackend } from './backend.ts';
 
 const Answer = z.object({
@@ -21,7 +21,7 @@ export function buildSearxng(ask: Ask, apiKey: string | undefined): SearchBacken
         signal,
       });
       if (page === 0 && results.length === 0 && silent.length > 0) {
-        throw new SearchFault(`No engine of the search backend answered: ${silent.map(describe).join(', ')}.`);
+        throw new SearchError(`No engine of the search backend answered: ${silent.map(describe).join(', ')}.`);
       }
       return results.map(({ url, title, content }) => ({ url, title: title ?? '', description: content ?? '' }));
     });

@@ -1,4 +1,4 @@
-import type { GatewayFault } from '../../faults.ts';
+import type { GatewayError } from '../../gateway-error.ts';
 import type { Wire } from '../dialect.ts';
 
 function decideType(status: number): string {
@@ -9,6 +9,6 @@ function decideType(status: number): string {
 }
 
 /** The envelope of chat completions and of responses. */
-export function buildChatError({ message, code, param, status }: GatewayFault): Wire {
+export function buildChatError({ message, code, param, status }: GatewayError): Wire {
   return { error: { message, code, type: decideType(status), param } };
 }

@@ -1,6 +1,6 @@
 import type { ModelRequest, ReasoningEffort, ResponseFormat, Sampling } from '../../../inference/model.ts';
-import { invalid, unsupported } from '../../faults.ts';
-import type { GatewayFault } from '../../faults.ts';
+import { invalid, unsupported } from '../../gateway-error.ts';
+import type { GatewayError } from '../../gateway-error.ts';
 import type { NativeTarget } from '../../../inference/native.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { writeData } from '../dialect.ts';
@@ -77,7 +77,7 @@ function refuseUnsupported(body: Wire): void {
 }
 
 /** What only an upstream of this very format can answer. */
-function findNeed(body: Wire): GatewayFault | undefined {
+function findNeed(body: Wire): GatewayError | undefined {
   const several = (readOptionalCount(body['n'], 'n') ?? 1) > 1;
   const name = several ? 'n' : readOptionalBoolean(body['logprobs'], 'logprobs') === true ? 'logprobs' : undefined;
   return name === undefined ? undefined : unsupported(name, 'the provider of this model has no such thing');

@@ -1,6 +1,6 @@
 import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
-import { invalid, unsupported } from '../../faults.ts';
+import { invalid, unsupported } from '../../gateway-error.ts';
 import type { Wire } from '../dialect.ts';
 import {
   isAbsent,

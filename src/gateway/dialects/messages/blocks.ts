@@ -1,7 +1,7 @@
 import type { AssistantPart, InputPart, TextPart, ToolResult } from '../../../inference/model.ts';
 import { isRecord } from '../../../platform/records.ts';
-import { invalid, unsupported } from '../../faults.ts';
-import type { GatewayFault } from '../../faults.ts';
+import { invalid, unsupported } from '../../gateway-error.ts';
+import type { GatewayError } from '../../gateway-error.ts';
 import type { Wire } from '../dialect.ts';
 import { isAbsent, nameType, readName, readObject, readParts, readText } from '../fields.ts';
 import { readImageData, readImageUrl } from '../images.ts';
@@ -11,7 +11,7 @@ import { unpackProof } from '../proof.ts';
  * Hears of what this format's own provider alone understands: tools that run there, what they gave, documents that have
  * to be rendered. It is left out of what other formats get.
  */
-export type NoteForeign = (fault: GatewayFault) => void;
+export type NoteForeign = (fault: GatewayError) => void;
 
 /** Blocks of a content: a string is one text. Fields that are not known are left alone, `cache_control` among them. */
 export function readBlocks(content: unknown, path: string): { block: Wire; path: string }[] {

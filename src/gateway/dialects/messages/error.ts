@@ -1,7 +1,7 @@
-import type { FaultCode, GatewayFault } from '../../faults.ts';
+import type { GatewayErrorCode, GatewayError } from '../../gateway-error.ts';
 import type { Wire } from '../dialect.ts';
 
-const TYPES: Partial<Record<FaultCode, string>> = {
+const TYPES: Partial<Record<GatewayErrorCode, string>> = {
   invalid_api_key: 'authentication_error',
   forbidden: 'permission_error',
   model_not_found: 'not_found_error',
@@ -13,14 +13,14 @@ const TYPES: Partial<Record<FaultCode, string>> = {
   upstream_timeout: 'timeout_error',
 };
 
-function decideType({ code, status }: GatewayFault): string {
+function decideType({ code, status }: GatewayError): string {
   return TYPES[code] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }
 
 /** Clients of this format compact the conversation when they read these words. */
 const TOO_LONG = 'prompt is too long: the conversation exceeds the context window of the model';
 
-export function buildMessagesError(fault: GatewayFault, requestId: string): Wire {
+export function buildMessagesError(fault: GatewayError, requestId: string): Wire {
   const message = fault.code === 'context_length_exceeded' ? TOO_LONG : fault.message;
   return { type: 'error', error: { type: decideType(fault), message }, request_id: requestId };
 }

@@ -7,8 +7,8 @@ import type {
   ToolChoice,
 } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
-import { invalid, unsupported } from '../../faults.ts';
-import type { GatewayFault } from '../../faults.ts';
+import { invalid, unsupported } from '../../gateway-error.ts';
+import type { GatewayError } from '../../gateway-error.ts';
 import { checkNames } from '../chat-completions/tools.ts';
 import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
 import {
@@ -142,12 +142,12 @@ function readCacheTtl(body: Wire): '1h' | undefined {
 export type MessagesRequest = {
   request: ModelRequest;
   /** what to say to the caller of a provider that does not understand all of it */
-  foreign: GatewayFault | undefined;
+  foreign: GatewayError | undefined;
 };
 
 /** What counting tokens needs, too. */
 export function readMessagesRequest(body: Wire): MessagesRequest {
-  let foreign: GatewayFault | undefined;
+  let foreign: GatewayError | undefined;
   const note: NoteForeign = (fault) => {
     foreign ??= fault;
   };

@@ -1,13 +1,13 @@
-import type { GatewayFault } from '../../faults.ts';
+import type { GatewayError } from '../../gateway-error.ts';
 
 /** Codes that clients of this format act on; any other is a fault that may pass. */
-const FAILURES: Partial<Record<GatewayFault['code'], string>> = {
+const FAILURES: Partial<Record<GatewayError['code'], string>> = {
   context_length_exceeded: 'context_length_exceeded',
   rate_limit_exceeded: 'rate_limit_exceeded',
   invalid_request: 'invalid_prompt',
 };
 
 /** The error inside a response that failed midway. */
-export function describeFailure(fault: GatewayFault): { code: string; message: string } {
+export function describeFailure(fault: GatewayError): { code: string; message: string } {
   return { code: FAILURES[fault.code] ?? 'server_error', message: fault.message };
 }

@@ -1,4 +1,4 @@
-import { unsupported } from '../../faults.ts';
+import { unsupported } from '../../gateway-error.ts';
 import type { Wire } from '../dialect.ts';
 import { isAbsent, readObject } from '../fields.ts';
 

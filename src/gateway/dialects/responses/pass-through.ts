@@ -1,6 +1,6 @@
 import type { SseEvent } from '../../../inference/upstream/dialect.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
-import type { GatewayFault } from '../../faults.ts';
+import type { GatewayError } from '../../gateway-error.ts';
 import { writeEvent } from '../dialect.ts';
 import type { Moment, PassThrough, Wire } from '../dialect.ts';
 import { PROOF_PREFIX } from '../proof.ts';
@@ -75,7 +75,7 @@ export function decidePassThrough(body: Wire, effort: string, echo: Echo): PassT
           id ??= /"id":\s*"(resp_[^"]*)"/.exec(event.data)?.[1];
           return addOutputText(event);
         },
-        fail(fault: GatewayFault) {
+        fail(fault: GatewayError) {
           const error = describeFailure(fault);
           const response = buildResource(moment, echo, {
             status: 'failed',

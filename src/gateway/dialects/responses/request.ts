@@ -1,6 +1,6 @@
 import type { ModelRequest, ResponseFormat } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
-import { invalid } from '../../faults.ts';
+import { invalid } from '../../gateway-error.ts';
 import { CACHE_TTL } from '../cache.ts';
 import { readSchemaFormat } from '../chat-completions/request.ts';
 import type { ClientCall, Wire } from '../dialect.ts';

@@ -1,6 +1,6 @@
 import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
 import { isRecord } from '../../../platform/records.ts';
-import { invalid, unsupported } from '../../faults.ts';
+import { invalid, unsupported } from '../../gateway-error.ts';
 import { readFunction } from '../chat-completions/tools.ts';
 import type { Wire } from '../dialect.ts';
 import {

@@ -1,5 +1,5 @@
 import { newId } from '../../../platform/ids.ts';
-import { buildFault } from '../../fault.ts';
+import { buildUpstreamError } from '../../upstream-error.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
 import type { DeltaReader, UpstreamTarget } from '../dialect.ts';
 import { NO_USAGE, asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
@@ -88,9 +88,9 @@ export function buildChatReader(target: UpstreamTarget): DeltaReader {
   }
 
   function pushChunk(chunk: Wire, out: ModelDelta[]): void {
-    if (chunk.error !== undefined && chunk.error !== null) throw buildFault(chunk, target);
+    if (chunk.error !== undefined && chunk.error !== null) throw buildUpstreamError(chunk, target);
     // A body that is neither a chunk nor a reply: an error in yet another shape.
-    if (!Array.isArray(chunk.choices) && chunk.usage === undefined && !started) throw buildFault(chunk, target);
+    if (!Array.isArray(chunk.choices) && chunk.usage === undefined && !started) throw buildUpstreamError(chunk, target);
     if (!started) {
       started = true;
       const model = (target.relays === true && asText(chunk.model)) || target.name;
@@ -102,7 +102,7 @@ export function buildChatReader(target: UpstreamTarget): DeltaReader {
     const delta = asWire(choice.delta) ?? asWire(choice.message);
     if (delta !== undefined) pushDelta(delta, out);
     const reason = asText(choice.finish_reason);
-    if (reason === 'error') throw buildFault(choice, target);
+    if (reason === 'error') throw buildUpstreamError(choice, target);
     if (reason !== '') finish = FINISH[reason] ?? 'stop';
   }
 
@@ -124,7 +124,7 @@ export function buildChatReader(target: UpstreamTarget): DeltaReader {
       }
       // An event named `error` need not have an `error` field.
       const chunk = parseWire(data);
-      if (event.event === 'error') throw buildFault(chunk, target);
+      if (event.event === 'error') throw buildUpstreamError(chunk, target);
       pushChunk(chunk, out);
       return false;
     },

@@ -1,5 +1,5 @@
 import { newId } from '../../../platform/ids.ts';
-import { buildFault } from '../../fault.ts';
+import { buildUpstreamError } from '../../upstream-error.ts';
 import { ModelError } from '../../model.ts';
 import type { FinishReason, ModelDelta } from '../../model.ts';
 import type { DeltaReader, UpstreamTarget } from '../dialect.ts';
@@ -159,9 +159,10 @@ export function buildMessagesReader(target: UpstreamTarget): DeltaReader {
           end(out);
           return true;
         default:
-          if (wire.type === 'error' || wire.error !== undefined || event === 'error') throw buildFault(wire, target);
+          if (wire.type === 'error' || wire.error !== undefined || event === 'error')
+            throw buildUpstreamError(wire, target);
           // `ping`, and whatever kinds of event are yet to come; a bare object is neither.
-          if (wire.type === undefined) throw buildFault(wire, target);
+          if (wire.type === undefined) throw buildUpstreamError(wire, target);
           return false;
       }
     },

@@ -1,5 +1,5 @@
 import { newId } from '../../../platform/ids.ts';
-import { buildFault } from '../../fault.ts';
+import { buildUpstreamError } from '../../upstream-error.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
 import type { DeltaReader, UpstreamTarget } from '../dialect.ts';
 import { asCount, asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
@@ -37,7 +37,7 @@ export function buildResponsesReader(target: UpstreamTarget): DeltaReader {
   function finish(response: Wire, out: ModelDelta[]): true {
     const { error, status } = response;
     if (status === 'failed' || status === 'cancelled' || asWire(error) !== undefined)
-      throw buildFault(response, target);
+      throw buildUpstreamError(response, target);
     start(response, out);
     asList(response.output).forEach((item, index) => {
       items.complete({ output_index: index }, asWire(item) ?? {}, out);
@@ -54,7 +54,7 @@ export function buildResponsesReader(target: UpstreamTarget): DeltaReader {
       if (wire.object === 'response' && wire.type === undefined && event === undefined) return finish(wire, out);
       const type = wire.type ?? event;
       if (type === undefined || type === 'error' || type === 'response.failed') {
-        throw buildFault(asWire(wire.response) ?? wire, target);
+        throw buildUpstreamError(asWire(wire.response) ?? wire, target);
       }
       // An upstream may leave `response.created` out.
       if (!started) start(asWire(wire.response) ?? {}, out);

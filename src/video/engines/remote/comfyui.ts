@@ -5,7 +5,7 @@ import type { ComfyUiConfig } from '../../contract/engines.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
 import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';
-import { buildFailure, buildRefusal, findMember, findText } from './faults.ts';
+import { buildFailure, buildRefusal, findMember, findText } from './engine-errors.ts';
 import { prepareFiles, readBlob } from './files.ts';
 import { attendJob } from './job.ts';
 import type { Look, RemoteJob } from './job.ts';

@@ -3,7 +3,7 @@ import type { FalConfig } from '../../contract/engines.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine } from '../engine.ts';
 import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';
-import { buildFailure, buildRefusal, findMember, findText, isModeration } from './faults.ts';
+import { buildFailure, buildRefusal, findMember, findText, isModeration } from './engine-errors.ts';
 import { prepareFiles, readDataUrl } from './files.ts';
 import { attendJob } from './job.ts';
 import type { Look, RemoteJob } from './job.ts';

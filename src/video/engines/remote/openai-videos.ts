@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { OpenAiVideosConfig } from '../../contract/engines.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
 import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';
-import { buildFailure, buildRefusal, findMember, findText } from './faults.ts';
+import { buildFailure, buildRefusal, findMember, findText } from './engine-errors.ts';
 import { prepareFiles, readBlob, readDataUrl } from './files.ts';
 import type { SentFiles } from './files.ts';
 import { attendJob } from './job.ts';

@@ -4,7 +4,7 @@ import type { ReplicateConfig } from '../../contract/engines.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
 import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';
-import { buildFailure, buildRefusal, findMember, findText } from './faults.ts';
+import { buildFailure, buildRefusal, findMember, findText } from './engine-errors.ts';
 import { prepareFiles, readBlob, readDataUrl } from './files.ts';
 import type { SentFile } from './files.ts';
 import { attendJob } from './job.ts';

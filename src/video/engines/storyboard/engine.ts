@@ -62,7 +62,7 @@ async function render(request: RenderRequest, context: RenderContext): Promise<R
     return result;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw describeFault(error);
+    throw describeError(error);
   }
 }
 
@@ -130,7 +130,7 @@ function buildProgress({ durationSeconds }: RenderRequest, context: RenderContex
   };
 }
 
-function describeFault(error: unknown): RenderError {
+function describeError(error: unknown): RenderError {
   if (error instanceof RenderError) return error;
   if (error instanceof InvalidReferenceError) return new RenderError('invalid_input', error.message, { cause: error });
   if (!(error instanceof MediaRunError)) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildServer } from '../../../../src/agents/api/server.ts';
-import { LimitsUnavailable } from '../../../../src/platform/limits/limits.ts';
+import { LimitsUnavailableError } from '../../../../src/platform/limits/limits.ts';
 import type { Session } from '../../../../src/agents/contract/sessions.ts';
 import { makeAgent, openApi } from '../harness.ts';
 import type { Api } from '../harness.ts';
@@ -140,7 +140,7 @@ test('an allowance that cannot be verified is 503, and no session is made', asyn
     limits: {
       ...limits,
       take: async (key, ...rest) => {
-        if (key.startsWith('conversations:')) throw new LimitsUnavailable('refused');
+        if (key.startsWith('conversations:')) throw new LimitsUnavailableError('refused');
         return limits.take(key, ...rest);
       },
     },

@@ -3,7 +3,7 @@ import { settleCalls } from '../../../../src/agents/loop/tool-calls/settle.ts';
 import { buildInnerDeps, buildLogEvent, endInnerCalls } from '../../../../src/agents/loop/tool-calls/nested-call.ts';
 import { endThreads } from '../../../../src/agents/loop/subagents/thread-events.ts';
 import type { Tool } from '../../../../src/agents/tools/tool.ts';
-import { LeaseLost } from '../../../../src/agents/loop/turn/types.ts';
+import { LeaseLostError } from '../../../../src/agents/loop/turn/types.ts';
 import type { Turn, TurnDeps } from '../../../../src/agents/loop/turn/types.ts';
 
 const MARK = { parent_tool_use_id: 'evt_0', thread_id: 'trd_1' };
@@ -98,7 +98,7 @@ it('has no effect where the session belongs to another worker', async () => {
     report: () => undefined,
     journal: {
       events: [],
-      append: () => (lost ? Promise.reject(new LeaseLost('claimed elsewhere')) : Promise.resolve()),
+      append: () => (lost ? Promise.reject(new LeaseLostError('claimed elsewhere')) : Promise.resolve()),
     },
   } as unknown as TurnDeps;
   const inner = buildInnerDeps(turn, deps, MARK);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildFault, parseRetryAfter, redactMessage } from '../../src/inference/fault.ts';
+import { buildUpstreamError, parseRetryAfter, redactMessage } from '../../src/inference/upstream-error.ts';
 
 const target = { apiKey: 'plain-secret', headers: { 'x-token': 'header-secret' } };
 
@@ -30,16 +30,18 @@ describe('the fault of an error', () => {
     [[{ error: { message: 'The input token count (9) exceeds the maximum' } }], 400],
     [{ error: 'input is too large to process, exceeds context window' }, 500],
   ])('is context_overflow for %j', (body, status) => {
-    expect(buildFault(body, target, { status }).fault).toBe('context_overflow');
+    expect(buildUpstreamError(body, target, { status }).fault).toBe('context_overflow');
   });
 
   it('is not context_overflow when tokens per minute ran out', () => {
     const body = { error: { message: 'Request too large: too many tokens per minute', code: 'rate_limit_exceeded' } };
-    expect(buildFault(body, target, { status: 429 }).fault).toBe('rate_limited');
+    expect(buildUpstreamError(body, target, { status: 429 }).fault).toBe('rate_limited');
   });
 
   it.each([401, 402, 429, 500, 503])('under status %i never quotes what the upstream said', (status) => {
-    const { message } = buildFault({ error: { message: 'it exploded, with plain-secret' } }, target, { status });
+    const { message } = buildUpstreamError({ error: { message: 'it exploded, with plain-secret' } }, target, {
+      status,
+    });
     expect(message).not.toMatch(/exploded|plain-secret/);
   });
 });

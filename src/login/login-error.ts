@@ -10,8 +10,8 @@ type Options = {
 };
 
 /** How a login, signup or refresh can end short of a session. The message is for callers. */
-export class LoginFault extends Error {
-  override readonly name = 'LoginFault';
+export class LoginError extends Error {
+  override readonly name = 'LoginError';
   readonly code: LoginErrorCode;
   readonly details: Record<string, unknown> | undefined;
   readonly retryAfterSeconds: number | undefined;

@@ -10,8 +10,8 @@ import { omitUndefined } from '../platform/records.ts';
 type More = { required?: number; balance?: number; retryAfterSeconds?: number };
 
 /** An answer of this service that a caller may see, beside those that every service has. */
-export class VideoFault extends Error {
-  override readonly name = 'VideoFault';
+export class VideoApiError extends Error {
+  override readonly name = 'VideoApiError';
   readonly code: VideoErrorCode;
   readonly more: More;
 
@@ -22,30 +22,30 @@ export class VideoFault extends Error {
   }
 }
 
-export const faults = {
-  unsupportedModel: () => new VideoFault('unsupported_model', 'modelName: there is no such model.'),
-  unsupported: (field: string, message: string) => new VideoFault('unsupported_parameter', `${field}: ${message}`),
-  invalidReference: (field: string, message: string) => new VideoFault('invalid_reference', `${field}: ${message}`),
+export const videoErrors = {
+  unsupportedModel: () => new VideoApiError('unsupported_model', 'modelName: there is no such model.'),
+  unsupported: (field: string, message: string) => new VideoApiError('unsupported_parameter', `${field}: ${message}`),
+  invalidReference: (field: string, message: string) => new VideoApiError('invalid_reference', `${field}: ${message}`),
   insufficientCredits: (required: number, balance: number) =>
-    new VideoFault('insufficient_credits', `The request costs ${required} credits; the balance is ${balance}.`, {
+    new VideoApiError('insufficient_credits', `The request costs ${required} credits; the balance is ${balance}.`, {
       required,
       balance,
     }),
   freeTierPaused: () =>
-    new VideoFault('free_tier_paused', 'Generation is paused for the time being.', { retryAfterSeconds: 60 }),
+    new VideoApiError('free_tier_paused', 'Generation is paused for the time being.', { retryAfterSeconds: 60 }),
 } as const;
 
-function toFault(error: ApiError): VideoFault {
+function toVideoError(error: ApiError): VideoApiError {
   // Every code that the server itself answers with is one of this service, too.
   const { retryAfterSeconds } = error.details;
   const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  return new VideoFault(error.code as VideoErrorCode, error.message, more);
+  return new VideoApiError(error.code as VideoErrorCode, error.message, more);
 }
 
-const UNEXPECTED = new VideoFault('server_error', 'The request failed unexpectedly.');
+const UNEXPECTED = new VideoApiError('server_error', 'The request failed unexpectedly.');
 
 /** `body.a: …; body.b: …` as the fields that it names. */
-function listDetails({ code, message }: VideoFault): VideoError['details'] {
+function listDetails({ code, message }: VideoApiError): VideoError['details'] {
   if (code !== 'validation_error') return undefined;
   const entries = message.split('; ').map((entry) => /^([\w.[\]*-]+): (.+)$/.exec(entry));
   return entries.flatMap((match) =>
@@ -55,8 +55,8 @@ function listDetails({ code, message }: VideoFault): VideoError['details'] {
 
 /** Where an error becomes an answer in this service's shape. */
 export function sendVideoError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = error instanceof VideoFault ? undefined : describeError(error, request.routeOptions.bodyLimit ?? 0);
-  const fault = error instanceof VideoFault ? error : known === undefined ? UNEXPECTED : toFault(known);
+  const known = error instanceof VideoApiError ? undefined : describeError(error, request.routeOptions.bodyLimit ?? 0);
+  const fault = error instanceof VideoApiError ? error : known === undefined ? UNEXPECTED : toVideoError(known);
   const status = VIDEO_ERROR_STATUS[fault.code];
   if (fault === UNEXPECTED) {
     log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');

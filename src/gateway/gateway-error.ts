@@ -1,10 +1,10 @@
 import { ModelError } from '../inference/model.ts';
-import type { ModelFault } from '../inference/model.ts';
+import type { ModelErrorCode } from '../inference/model.ts';
 import type { ApiError } from '../platform/errors.ts';
 import { omitUndefined } from '../platform/records.ts';
 
 /** Stable codes of the gateway and the HTTP status of each. A permanent fault is never a 5xx: clients repeat those. */
-export const FAULT_STATUS = {
+export const GATEWAY_ERROR_STATUS = {
   invalid_request: 400,
   unsupported_field: 400,
   context_length_exceeded: 400,
@@ -22,19 +22,19 @@ export const FAULT_STATUS = {
   unavailable: 503,
   upstream_timeout: 504,
 } as const;
-export type FaultCode = keyof typeof FAULT_STATUS;
+export type GatewayErrorCode = keyof typeof GATEWAY_ERROR_STATUS;
 
 type Details = { param?: string; retryAfterMs?: number; cause?: unknown };
 
 /** An answer that a caller of the gateway may see. */
-export class GatewayFault extends Error {
-  override readonly name = 'GatewayFault';
-  readonly code: FaultCode;
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly code: GatewayErrorCode;
   /** the field at fault, as a path */
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: FaultCode, message: string, { param, retryAfterMs, cause }: Details = {}) {
+  constructor(code: GatewayErrorCode, message: string, { param, retryAfterMs, cause }: Details = {}) {
     super(message, { cause });
     this.code = code;
     this.param = param ?? null;
@@ -42,23 +42,23 @@ export class GatewayFault extends Error {
   }
 
   get status(): number {
-    return FAULT_STATUS[this.code];
+    return GATEWAY_ERROR_STATUS[this.code];
   }
 }
 
-export function invalid(param: string, message: string): GatewayFault {
-  return new GatewayFault('invalid_request', `${param}: ${message}`, { param });
+export function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', `${param}: ${message}`, { param });
 }
 
-export function unsupported(param: string, message: string): GatewayFault {
-  return new GatewayFault('unsupported_field', `${param}: ${message}`, { param });
+export function unsupported(param: string, message: string): GatewayError {
+  return new GatewayError('unsupported_field', `${param}: ${message}`, { param });
 }
 
-export function unknownModel(): GatewayFault {
-  return new GatewayFault('model_not_found', 'The model does not exist or is not served here.', { param: 'model' });
+export function unknownModel(): GatewayError {
+  return new GatewayError('model_not_found', 'The model does not exist or is not served here.', { param: 'model' });
 }
 
-const MODEL_FAULTS: Record<ModelFault, FaultCode> = {
+const MODEL_ERROR_CODES: Record<ModelErrorCode, GatewayErrorCode> = {
   unknown_model: 'model_not_found',
   invalid_request: 'invalid_request',
   authentication: 'upstream_authentication_failed',
@@ -70,19 +70,22 @@ const MODEL_FAULTS: Record<ModelFault, FaultCode> = {
 };
 
 /** How long a caller waits where the upstream did not say. */
-const RETRY_AFTER_MS: Partial<Record<FaultCode, number>> = { rate_limit_exceeded: 5000, upstream_unavailable: 5000 };
+const RETRY_AFTER_MS: Partial<Record<GatewayErrorCode, number>> = {
+  rate_limit_exceeded: 5000,
+  upstream_unavailable: 5000,
+};
 
-export function buildModelFault(error: ModelError): GatewayFault {
-  const code = MODEL_FAULTS[error.fault];
+export function fromModelError(error: ModelError): GatewayError {
+  const code = MODEL_ERROR_CODES[error.fault];
   const retryAfterMs = error.retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS[code]) : undefined;
-  return new GatewayFault(code, error.message, {
+  return new GatewayError(code, error.message, {
     cause: error,
     ...(code === 'model_not_found' ? { param: 'model' } : {}),
     ...omitUndefined({ retryAfterMs }),
   });
 }
 
-const API_CODES: Partial<Record<ApiError['code'], FaultCode>> = {
+const API_CODES: Partial<Record<ApiError['code'], GatewayErrorCode>> = {
   validation_error: 'invalid_request',
   unauthorized: 'invalid_api_key',
   forbidden: 'forbidden',
@@ -94,16 +97,16 @@ const API_CODES: Partial<Record<ApiError['code'], FaultCode>> = {
 };
 
 /** What the server under the gateway refuses, in the gateway's words. */
-export function buildApiFault(error: ApiError): GatewayFault {
+export function fromApiError(error: ApiError): GatewayError {
   const { retryAfterSeconds } = error.details;
-  return new GatewayFault(API_CODES[error.code] ?? 'server_error', error.message, {
+  return new GatewayError(API_CODES[error.code] ?? 'server_error', error.message, {
     cause: error,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 }),
   });
 }
 
 /** What a failure after the answer has begun is called; nothing of our own faults is told. */
-export function findFault(error: unknown): GatewayFault | undefined {
-  if (error instanceof GatewayFault) return error;
-  return error instanceof ModelError ? buildModelFault(error) : undefined;
+export function findError(error: unknown): GatewayError | undefined {
+  if (error instanceof GatewayError) return error;
+  return error instanceof ModelError ? fromModelError(error) : undefined;
 }

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../platform/records.ts';
 import { ModelError } from './model.ts';
-import type { ModelFault } from './model.ts';
+import type { ModelErrorCode } from './model.ts';
 import { asList, asText, asWire } from './upstream/wire.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
@@ -31,7 +31,7 @@ const CONTEXT_OVERFLOW =
   /context.?(length|window|size)|maximum (context|input|prompt)|(prompt|input|request|messages?) (is|are) too (long|large)|too many (input )?tokens|exceeds? the (model'?s )?(maximum|limit|context)|input token count|max_model_len/i;
 
 /** Names of errors that say more than the status beside them; the first that fits wins. */
-const NAMED: [RegExp, ModelFault][] = [
+const NAMED: [RegExp, ModelErrorCode][] = [
   [/context_length_exceeded|context_window_exceeded|model_context_window/, 'context_overflow'],
   [/authentication|permission|invalid_api_key|billing/, 'authentication'],
   [/model_not_found|not_found_error/, 'unknown_model'],
@@ -41,7 +41,7 @@ const NAMED: [RegExp, ModelFault][] = [
   [/invalid_request|invalid_prompt|bad_request|invalid_image|request_too_large/, 'invalid_request'],
 ];
 
-function decideByStatus(status: number | undefined, message: string): ModelFault {
+function decideByStatus(status: number | undefined, message: string): ModelErrorCode {
   if (status === undefined) return 'upstream';
   if (status === 401 || status === 402 || status === 403) return 'authentication';
   if (status === 404) return /model/i.test(message) ? 'unknown_model' : 'invalid_request';
@@ -51,7 +51,7 @@ function decideByStatus(status: number | undefined, message: string): ModelFault
   return status >= 400 && status < 500 ? 'invalid_request' : 'upstream';
 }
 
-export function decideFault(status: number | undefined, complaint: Complaint): ModelFault {
+export function decideErrorCode(status: number | undefined, complaint: Complaint): ModelErrorCode {
   const actual = status ?? complaint.status;
   // A status that is precise is believed before any name beside it.
   const precise = actual !== undefined && actual !== 400 && actual !== 404 && actual < 500;
@@ -76,7 +76,7 @@ export function redactMessage(message: string, target: Pick<UpstreamTarget, 'api
   return text.length > 600 ? `${text.slice(0, 600)}…` : text;
 }
 
-const MESSAGES: Record<Exclude<ModelFault, 'invalid_request'>, string> = {
+const MESSAGES: Record<Exclude<ModelErrorCode, 'invalid_request'>, string> = {
   unknown_model: 'The provider does not know the model.',
   authentication: 'The provider refused its key.',
   context_overflow: "The conversation exceeds the model's context window.",
@@ -87,13 +87,13 @@ const MESSAGES: Record<Exclude<ModelFault, 'invalid_request'>, string> = {
 };
 
 /** The error for what an upstream complained of: an HTTP error's body, or an error object inside a stream. */
-export function buildFault(
+export function buildUpstreamError(
   body: unknown,
   target: Pick<UpstreamTarget, 'apiKey' | 'headers'>,
   http: { status?: number; retryAfterMs?: number } = {},
 ): ModelError {
   const complaint = readComplaint(body);
-  const fault = decideFault(http.status, complaint);
+  const fault = decideErrorCode(http.status, complaint);
   const status = http.status ?? complaint.status;
   const message =
     fault === 'invalid_request'

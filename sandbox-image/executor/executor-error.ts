@@ -1,19 +1,19 @@
-import type { ExecutorFault } from '../../src/sandbox/protocol/executor.ts';
+import type { ExecutorErrorBody } from '../../src/sandbox/protocol/executor.ts';
 
 /** Thrown inside the executor for what the other side should read; anything else becomes `internal`. */
-export class Fault extends Error {
-  override readonly name = 'Fault';
-  readonly kind: ExecutorFault['kind'];
+export class ExecutorError extends Error {
+  override readonly name = 'ExecutorError';
+  readonly kind: ExecutorErrorBody['kind'];
   readonly code: string;
 
-  constructor(kind: ExecutorFault['kind'], code: string, message: string) {
+  constructor(kind: ExecutorErrorBody['kind'], code: string, message: string) {
     super(message);
     this.kind = kind;
     this.code = code;
   }
 }
 
-export function fileFault(code: string, path: string): Fault {
+export function fileError(code: string, path: string): ExecutorError {
   const reasons: Record<string, string> = {
     ENOENT: 'no such file or directory',
     EISDIR: 'is a directory',
@@ -30,15 +30,15 @@ export function fileFault(code: string, path: string): Fault {
     ERESERVED: 'is reserved',
     EACCES: 'permission denied',
   };
-  return new Fault('file', code, `${path}: ${reasons[code] ?? code}`);
+  return new ExecutorError('file', code, `${path}: ${reasons[code] ?? code}`);
 }
 
 /** The wire form of anything thrown. Failures of the file system keep their POSIX name, without the path inside. */
-export function describeFault(error: unknown, path = 'file'): ExecutorFault {
-  if (error instanceof Fault) return { kind: error.kind, code: error.code, message: error.message };
+export function describeError(error: unknown, path = 'file'): ExecutorErrorBody {
+  if (error instanceof ExecutorError) return { kind: error.kind, code: error.code, message: error.message };
   const code = (error as NodeJS.ErrnoException).code;
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && 'syscall' in (error as object)) {
-    const fault = fileFault(code, path);
+    const fault = fileError(code, path);
     return { kind: 'file', code, message: fault.message };
   }
   return { kind: 'internal', code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) };

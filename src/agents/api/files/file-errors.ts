@@ -17,7 +17,7 @@ function noFolder({ kind, field }: Attempt): ApiError {
   return kind === 'list' ? errors.validation(`${field}: must be a folder`) : errors.notFound('file or folder');
 }
 
-function describeFileError(code: string, attempt: Attempt): ApiError | undefined {
+function describeCode(code: string, attempt: Attempt): ApiError | undefined {
   const { field } = attempt;
   switch (code) {
     case 'ENOENT':
@@ -52,11 +52,9 @@ function describeFileError(code: string, attempt: Attempt): ApiError | undefined
 }
 
 /** What a caller is told of a failed file operation; what is no failure of the volume stays as it is. */
-export function describeFileFault(error: unknown, attempt: Attempt): unknown {
+export function describeFileError(error: unknown, attempt: Attempt): unknown {
   if (error instanceof SandboxFileError) {
-    return (
-      describeFileError(error.code, attempt) ?? errors.unavailable('The volume cannot do this at the moment.', error)
-    );
+    return describeCode(error.code, attempt) ?? errors.unavailable('The volume cannot do this at the moment.', error);
   }
   if (error instanceof SandboxError)
     return errors.unavailable('The volume cannot be reached; try again shortly.', error);

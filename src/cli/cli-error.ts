@@ -2,8 +2,8 @@ import { ApiError, ConnectionError } from '../../clients/typescript/index.ts';
 import { errorText } from '../platform/errors.ts';
 
 /** What goes wrong for a reason that the person at the terminal can mend: one line on stderr, no stack. */
-export class CliFault extends Error {
-  override readonly name = 'CliFault';
+export class CliError extends Error {
+  override readonly name = 'CliError';
   /** 1, or 2 when the command was not used as it is meant */
   readonly exitCode: 1 | 2;
 
@@ -14,7 +14,7 @@ export class CliFault extends Error {
 }
 
 /** What went wrong, and what the person at the terminal can do about it. */
-export function describeFault(error: unknown): string {
+export function describeError(error: unknown): string {
   const text = errorText(error);
   if (error instanceof ConnectionError) return `${text} Start a server, or set CAPSTAN_URL.`;
   if (error instanceof ApiError && error.status === 401) return `${text} Set CAPSTAN_API_KEY to a key of this server.`;
