@@ -48,8 +48,7 @@ async function startOwn(core: number, ...args: string[]) {
 
 async function addForeign(
   name: string,
-  command: string,
-  args: readonly string[],
+  [command, ...args]: readonly [string, ...string[]],
   port: number,
   env: Record<string, string> = {},
 ): Promise<number | undefined> {
@@ -75,7 +74,7 @@ http { access_log off; client_body_temp_path ${folder}; proxy_temp_path ${folder
   server { listen 127.0.0.1:${port}; keepalive_requests 1000000;
     location / { proxy_pass http://model; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }`,
   );
-  const pid = await addForeign('nginx', 'nginx', ['-c', config, '-e', '/dev/null'], port);
+  const pid = await addForeign('nginx', ['nginx', '-c', config, '-e', '/dev/null'], port);
   if (pid !== undefined) {
     paths.push({
       name: 'nginx',
@@ -105,7 +104,7 @@ async function addPortkey(upstream: string): Promise<void> {
   const port = await findPort();
   const mended = write('writable-headers.mjs', WRITABLE_HEADERS);
   const args = ['--import', mended, script, `--port=${port}`, '--headless'];
-  const pid = await addForeign('Portkey', process.execPath, args, port, { NODE_ENV: 'production' });
+  const pid = await addForeign('Portkey', [process.execPath, ...args], port, { NODE_ENV: 'production' });
   if (pid === undefined) return;
   const headers = {
     authorization: 'Bearer k',
@@ -150,7 +149,7 @@ async function addLiteLlm(upstream: string): Promise<void> {
     // Else it asks for responses, which is another pair than the one that is measured.
     LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
   };
-  const pid = await addForeign('LiteLLM', program, args, port, env);
+  const pid = await addForeign('LiteLLM', [program, ...args], port, env);
   if (pid === undefined) return;
   const url = `http://127.0.0.1:${port}`;
   paths.push({

@@ -37,7 +37,7 @@ function copyStage(dockerfile: string, folder: string): void {
 }
 
 const readEntry = (dockerfile: string): string[] => {
-  const line = readLines(dockerfile).find((line) => line.startsWith('ENTRYPOINT ')) ?? '';
+  const line = readLines(dockerfile).find((text) => text.startsWith('ENTRYPOINT ')) ?? '';
   return JSON.parse(line.slice('ENTRYPOINT '.length)) as string[];
 };
 

@@ -64,14 +64,14 @@ describe.skipIf(found === undefined)('a volume that a call fills', () => {
     };
     const seen = async () => (await api.find<Volume>('volumes', name))?.metadata.annotations?.[USAGE_ANNOTATION];
     await write('some', 5 * MIB);
-    const { status } = await api.untilVolume(name, 'is bound', ({ status }) => status?.phase === 'Ready');
+    const { status } = await api.untilVolume(name, 'is bound', (volume) => volume.status?.phase === 'Ready');
     expect(status?.size).toBe('8Mi');
     expect(await seen()).toBeUndefined();
     await write('more', 2 * MIB);
-    await api.untilVolume(name, 'has grown', ({ status }) => status?.size === '16Mi');
+    await api.untilVolume(name, 'has grown', (volume) => volume.status?.size === '16Mi');
     expect(Number(await seen())).toBeGreaterThan(6 * MIB);
     await write('most', 7 * MIB);
-    await api.untilVolume(name, 'has grown again', ({ status }) => status?.size === '32Mi');
+    await api.untilVolume(name, 'has grown again', (volume) => volume.status?.size === '32Mi');
     expect(Number(await seen())).toBeGreaterThan(13 * MIB);
   });
 });

@@ -35,11 +35,11 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
     const { kubernetes } = mortal;
     const options = { kubernetes, namespace: cluster.namespace, name, identity, log, retryMs: 100, ...times };
     const leadership = startLeadership(options, async (term) => {
-      const times = { from: performance.now(), to: Infinity };
-      terms.push(times);
+      const served = { from: performance.now(), to: Infinity };
+      terms.push(served);
       await serve(term);
       await waitAborted(term.signal);
-      times.to = performance.now();
+      served.to = performance.now();
     });
     return { ...leadership, terms, mortal };
   };

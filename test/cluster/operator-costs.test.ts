@@ -139,7 +139,7 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
     const path = buildPath(namespace, 'volumes', volumeName, 'status');
     await kubernetes.request({ method: 'PATCH', path, body: { status: { usedBytes: 500 * 2 ** 20 } } });
     await api.patch('volumes', volumeName, { spec: { standbyUntil: ago(1000) } });
-    const isGrown = ({ status }: Volume): boolean => status?.size === '1Gi';
+    const isGrown = (volume: Volume): boolean => volume.status?.size === '1Gi';
     await api.untilVolume(volumeName, 'has grown', isGrown);
     await api.remove('sessions', session.metadata.name);
     await api.untilGone('pods', status?.podName ?? '');
@@ -158,17 +158,17 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
     // Watches stand in the log from their beginning, events a moment after what they tell of.
     await waitFor('an event is told', () => used().has('create events'));
     expect([...used()].sort()).toEqual([...granted].sort());
-    expect(readAudit(cluster, ACCOUNT).filter(({ status }) => status === 403)).toEqual([]);
+    expect(readAudit(cluster, ACCOUNT).filter((entry) => entry.status === 403)).toEqual([]);
   });
 });
 
 /** A client with what a pod finds of this service account. */
-async function openAccount(cluster: Cluster, folder: string): Promise<Kubernetes> {
-  const { server, ca } = readKubeconfig(cluster.kubeconfig);
-  const path = `/api/v1/namespaces/${cluster.namespace}/serviceaccounts/${ACCOUNT}/token`;
+async function openAccount(target: Cluster, folder: string): Promise<Kubernetes> {
+  const { server, ca } = readKubeconfig(target.kubeconfig);
+  const path = `/api/v1/namespaces/${target.namespace}/serviceaccounts/${ACCOUNT}/token`;
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
-  const { status } = await cluster.kubernetes.request<{ status: { token: string } }>({ method: 'POST', path, body });
-  const files = { token: status.token, 'ca.crt': ca, namespace: cluster.namespace };
+  const { status } = await target.kubernetes.request<{ status: { token: string } }>({ method: 'POST', path, body });
+  const files = { token: status.token, 'ca.crt': ca, namespace: target.namespace };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const { hostname, port } = new URL(server);
   return openKubernetes({ pod: { host: hostname, port: Number(port), folder } });

@@ -80,10 +80,10 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
 
   test('a standby pod is made while it is wanted, and goes when it is not', async () => {
     const name = await stage.newVolume({ standbyUntil: ago(-3_600_000) });
-    const { status } = await api.untilVolume(name, 'has a standby', ({ status }) => status?.podIP !== undefined);
+    const { status } = await api.untilVolume(name, 'has a standby', (volume) => volume.status?.podIP !== undefined);
     await api.patch('volumes', name, { spec: { standbyUntil: ago(0) } });
     await api.untilGone('pods', status?.podName ?? '');
-    const after = await api.untilVolume(name, 'has none', ({ status }) => status?.podName === undefined);
+    const after = await api.untilVolume(name, 'has none', (volume) => volume.status?.podName === undefined);
     expect(after.status?.phase).toBe('Ready');
   });
 
@@ -117,7 +117,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
 
   test('of two sessions at once one adopts the standby pod, the other gets its own', async () => {
     const volumeName = await stage.newVolume({ standbyUntil: ago(-3_600_000) });
-    await api.untilVolume(volumeName, 'has a standby', ({ status }) => status?.podIP !== undefined);
+    await api.untilVolume(volumeName, 'has a standby', (volume) => volume.status?.podIP !== undefined);
     const sessions = await Promise.all([stage.newRunning({ volumeName }), stage.newRunning({ volumeName })]);
     const names = sessions.map(({ status }) => status?.podName);
     expect(new Set(names).size).toBe(2);

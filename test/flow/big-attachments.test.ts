@@ -54,7 +54,7 @@ it('long attachments stand in answer, stream and list as they were sent, and rea
   expect(isDeepStrictEqual(attachmentsOf(chat.frames.find(({ type }) => type === 'user.message')), attachments)).toBe(
     true,
   );
-  const order = chat.frames.filter(({ sequence, status }) => sequence > 0 && status !== 'streaming');
+  const order = chat.frames.filter((frame) => frame.sequence > 0 && frame.status !== 'streaming');
   expect(order.map(({ sequence }) => sequence)).toEqual(
     order.map(({ sequence }) => sequence).toSorted((a, b) => a - b),
   );

@@ -160,11 +160,11 @@ describe('a message', () => {
     });
   });
 
-  it.each([
+  it.for<[string, Record<string, string>, Record<string, unknown>, number, string]>([
     ['/v1/messages', { authorization: '' }, {}, 401, 'authentication_error'],
     ['/v1/messages', {}, { model: 'nobody/none' }, 404, 'not_found_error'],
     ['/v1/messages', {}, { pad: 'x'.repeat(4 * 1024 * 1024) }, 413, 'request_too_large'],
-  ])('%s with %j fails by its own types', async (path, headers, more, status, type) => {
+  ])('%s with %j fails by its own types', async ([path, headers, more, status, type]) => {
     const response = await gateway.post(path, hello('script/demo', more), headers);
     expect([response.status, await response.json()]).toMatchObject([status, { type: 'error', error: { type } }]);
   });

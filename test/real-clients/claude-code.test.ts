@@ -60,7 +60,7 @@ describe.each([
   it.each([
     ['it knows', ALIAS],
     ['it does not know', undefined],
-  ])('mends a program with a model that %s', async (_, alias) => {
+  ])('mends a program with a model that %s', async (_known, alias) => {
     const file = (name: string) => join(task.folder, name);
     gateway.upstream.script(
       scriptModel([

@@ -97,17 +97,17 @@ describe.each(adapters)('scripts in sandboxes by $name', ({ open }) => {
   });
 
   test('many at once are answered a few at a time, and all of them', async () => {
-    let open = 0;
+    let pending = 0;
     let most = 0;
     const { output } = await script({
       files: main(`
         const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => ask('n' + n)));
         console.log(answers.sort().join());`),
       answer: async (line) => {
-        open += 1;
-        most = Math.max(most, open);
+        pending += 1;
+        most = Math.max(most, pending);
         for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
-        open -= 1;
+        pending -= 1;
         return line;
       },
     });

@@ -158,7 +158,7 @@ test.each([
   );
 });
 
-test.each<[string, string, string, unknown, string]>([
+test.for<[string, string, string, unknown, string]>([
   ['an empty patch', 'PATCH', '/v1/agents/AGENT', {}, 'body: must change at least one field'],
   ['a patch of nothing', 'PATCH', '/v1/agents/AGENT', { expectedVersion: 0 }, 'body: must change at least one field'],
   [
@@ -213,7 +213,7 @@ test.each<[string, string, string, unknown, string]>([
   ['two subjects', 'GET', `/v1/sessions?subjectId=a&subject=${CANARY}`, undefined, 'subject: must match subjectId'],
   ['no subject to warm for', 'POST', '/v1/sandboxes/warm', { agentId: 'a' }, 'subjectId: is required'],
   ['no agent to warm for', 'POST', '/v1/sandboxes/warm', { subjectId: 'a' }, 'agentId: is required'],
-])('%s is refused by %s', async (_name, method, path, body, message) => {
+])('%s is refused by %s', async ([, method, path, body, message]) => {
   expect(await listFaults(method, path.replace('AGENT', agentId).replace('SESSION', sessionId), body, message)).toEqual(
     [],
   );

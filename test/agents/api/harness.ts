@@ -34,17 +34,15 @@ export type Api = {
 
 async function send<T>(
   app: FastifyInstance,
-  ownKey: string,
   method: string,
   path: string,
-  request: Request,
+  { key, body, headers = {} }: Request,
 ): Promise<Reply<T>> {
-  const { key = ownKey, body, headers = {} } = request;
   const options: InjectOptions = {
     method,
     url: path,
     headers: {
-      ...(key === null ? {} : { 'x-api-key': key }),
+      ...(typeof key === 'string' ? { 'x-api-key': key } : {}),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -73,7 +71,8 @@ export async function openApi(options: ServerOptions = {}): Promise<Api> {
     backends,
     key,
     otherKey,
-    call: <T>(method: string, path: string, request: Request = {}) => send<T>(app, key, method, path, request),
+    call: <T>(method: string, path: string, request: Request = {}) =>
+      send<T>(app, method, path, { ...request, key: request.key === undefined ? key : request.key }),
     close: async () => {
       await app.close();
       await backends.close();

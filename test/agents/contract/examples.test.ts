@@ -32,7 +32,9 @@ describe.each(AGENT_SERVICE_ROUTES.map((route) => [route.id, route] as const))('
     expect(route.params?.safeParse(PARAMETERS).success ?? true).toBe(true);
     const parsed = route.query?.safeParse(example.query ?? {}).success ?? true;
     expect(parsed).toBe(true);
-    const bare = (operation?.parameters ?? []).filter(({ required, example }) => required && example === undefined);
+    const bare = (operation?.parameters ?? []).filter(
+      (parameter) => parameter.required && parameter.example === undefined,
+    );
     expect(bare).toEqual([]);
     const known = route.query instanceof z.ZodObject ? Object.keys(route.query.shape) : [];
     expect(Object.keys(example.query ?? {}).filter((name) => !known.includes(name))).toEqual([]);

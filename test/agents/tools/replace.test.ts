@@ -6,7 +6,7 @@ import { similarity } from '../../../src/agents/tools/patch/similarity.ts';
 const find = (text: string, old: string, next = 'NEW', all = false) => replaceText(text, old, next, all);
 
 describe('finding a place to replace', () => {
-  test.each([
+  test.for<[string, string, string, string, string]>([
     ['exact', 'a\nb\nc\n', 'b', 'B', 'a\nB\nc\n'],
     ['line_trimmed', 'if x:\n    one  \n    two\n', 'one\n  two', 'ONE\nTWO', 'if x:\n    ONE\n    TWO\n'],
     ['whitespace_normalized', 'let  a\t=  1;\n', 'let a = 1;', 'let a = 2;', 'let a = 2;\n'],
@@ -32,7 +32,7 @@ describe('finding a place to replace', () => {
       'X',
       'X\nother',
     ],
-  ])('%s', (strategy, text, old, next, expected) => {
+  ])('%s', ([strategy, text, old, next, expected]) => {
     expect(find(text, old, next)).toMatchObject({ ok: true, strategy, text: expected });
   });
 

@@ -4,7 +4,8 @@ import { openConversation } from '../../support/cluster/node/conversation.ts';
 import type { Installation } from '../../support/cluster/node/installation.ts';
 import { findApiServer, probeFrom } from '../../support/cluster/node/probe.ts';
 import type { Place } from '../../support/cluster/node/probe.ts';
-import { SITE, SITE_PORTS, startSiteInCluster } from '../../support/cluster/node/site.ts';
+import { SITE, SITE_PORTS } from '../../support/cluster/node/site-address.ts';
+import { startSiteInCluster } from '../../support/cluster/node/site.ts';
 import { PASSWORD, USER } from '../../support/login-sites/server.ts';
 
 const SLOW_MS = 300_000;
@@ -42,8 +43,8 @@ export function testMedia(find: () => Installation): void {
     const made = await waitFor(
       'the video',
       async () => {
-        const { body } = await call('video', `/api/generations/${id}`);
-        return body['status'] === 'generating' ? undefined : body;
+        const found = (await call('video', `/api/generations/${id}`)).body;
+        return found['status'] === 'generating' ? undefined : found;
       },
       SLOW_MS,
     );

@@ -119,11 +119,13 @@ describe.each(['chat-completions', 'messages', 'responses'] as const)('%s upstre
     await fc.assert(
       fc.asyncProperty(
         anyReply(format),
-        fc.integer({ min: 1, max: 9 }),
-        fc.constantFrom('\n', '\r\n', '\r'),
-        fc.constantFrom('', '\uFEFF', ': hello\n\n'),
-        fc.array(fc.nat(), { maxLength: 40 }),
-        async (reply, size, newline, head, cuts) => {
+        fc.record({
+          size: fc.integer({ min: 1, max: 9 }),
+          newline: fc.constantFrom('\n', '\r\n', '\r'),
+          head: fc.constantFrom('', '\uFEFF', ': hello\n\n'),
+          cuts: fc.array(fc.nat(), { maxLength: 40 }),
+        }),
+        async (reply, { size, newline, head, cuts }) => {
           const bytes = Buffer.from(head + encodeEvents(encodeStream(format, reply, size), newline));
           expect(await readBytes(buildTarget(format), cutAt(bytes, cuts))).toEqual(reply);
         },

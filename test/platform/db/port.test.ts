@@ -139,7 +139,7 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('the database on $n
   });
 
   it('refuses statements of a transaction that has ended', async () => {
-    const tx = await db.transaction((tx) => Promise.resolve(tx));
+    const tx = await db.transaction((current) => Promise.resolve(current));
     await expect(tx.query('SELECT 1')).rejects.toThrow('The transaction has ended');
   });
 

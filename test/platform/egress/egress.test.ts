@@ -15,13 +15,13 @@ async function startServer() {
   const seen: IncomingMessage[] = [];
   const bodies: string[] = [];
   let answer: Answer = (_request, response) => response.end('hello');
-  const server = createServer((request, response) => {
-    seen.push(request);
+  const server = createServer((incoming, response) => {
+    seen.push(incoming);
     let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
+    incoming.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    incoming.on('end', () => {
       bodies.push(body);
-      answer(request, response);
+      answer(incoming, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -174,8 +174,8 @@ describe('redirects', () => {
   });
 
   it('keep credentials within the origin and drop them across origins', async () => {
-    server.play((request, response) => {
-      if (request.url === '/') response.writeHead(302, { location: '/next' }).end();
+    server.play((incoming, response) => {
+      if (incoming.url === '/') response.writeHead(302, { location: '/next' }).end();
       else response.writeHead(307, { location: other.url }).end();
     });
     const egress = open({ allow: ['127.0.0.0/8'] });

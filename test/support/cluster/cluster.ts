@@ -63,8 +63,8 @@ async function installDefinition(kubernetes: Kubernetes, definition: Definition)
     await kubernetes.request({ method: 'PATCH', path, body: definition });
   }
   await waitFor(`${definition.metadata.name} is established`, async () => {
-    const { status } = await kubernetes.request<Definition>({ method: 'GET', path });
-    return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true;
+    const found = await kubernetes.request<Definition>({ method: 'GET', path });
+    return found.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true;
   });
 }
 

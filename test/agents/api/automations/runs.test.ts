@@ -64,7 +64,7 @@ describe('a run by hand', () => {
   it('is part of the history, newest first', async () => {
     const { id } = await make();
     const runs: string[] = [];
-    for (let run = 0; run < 3; run += 1) {
+    for (let count = 0; count < 3; count += 1) {
       runs.unshift((await api.call<{ sessionId: string }>('POST', `${path}/${id}/trigger`)).body.sessionId);
     }
     const history = await api.call<List<Session>>('GET', `${path}/${id}/sessions?limit=2`);
@@ -180,6 +180,6 @@ describe('an occurrence', () => {
     const agent = await makeAgent(api, { rateLimits: { conversationsPerMinute: 1 } });
     const at = `/v1/agents/${agent}/users/anna/automations`;
     const { id } = await make({}, at);
-    for (let run = 0; run < 3; run += 1) expect((await api.call('POST', `${at}/${id}/trigger`)).status).toBe(202);
+    for (let count = 0; count < 3; count += 1) expect((await api.call('POST', `${at}/${id}/trigger`)).status).toBe(202);
   });
 });

@@ -63,7 +63,7 @@ const seen = (plan: SendPlan) => plan.events.map((event) => `${event.payload.typ
 
 describe('refusals', () => {
   const late = custom({ state: 'expired' });
-  test.each<[string, SessionState, Ask[], object[], string]>([
+  test.for<[string, SessionState, Ask[], object[], string]>([
     ['a prompt to an archived session', ARCHIVED, [], [prompt('x')], 'invalid_state'],
     [
       'an answer to an ask of an archived session',
@@ -106,7 +106,7 @@ describe('refusals', () => {
       [toolResult('c', 'x', 'completed')],
       'response_expired',
     ],
-  ])('%s', (_name, session, asks, events, code) => {
+  ])('%s', ([, session, asks, events, code]) => {
     expect(refusal(session, asks, events)).toBe(code);
   });
 });
@@ -169,7 +169,7 @@ describe('answers', () => {
     expect(plan.events[2]).toMatchObject({ turnId: 'trn_1', internal: { resume: true } });
     expect(plan).toMatchObject({ session: { status: 'running', wakeAt: 'now' }, resumed: 'trn_1', points: 2 });
     expect(plan.turn).toBeUndefined();
-    expect(plan.answered.map(({ answer }) => answer)).toEqual([{ result: 'allow', scope: 'once' }, { answer: '' }]);
+    expect(plan.answered.map((entry) => entry.answer)).toEqual([{ result: 'allow', scope: 'once' }, { answer: '' }]);
   });
 
   test('fewer than all say what is left', () => {
@@ -195,9 +195,9 @@ describe('answers', () => {
     ['running', { status: 'running', is_error: false }, true],
     ['completed', { status: 'completed', is_error: false }, false],
     ['failed', { status: 'failed', is_error: true }, false],
-  ])('a custom tool result with status %s resolves a call that waits', (status, answer, kickoff) => {
+  ])('a custom tool result with status %s resolves a call that waits', (status, expected, kickoff) => {
     const plan = decide(WAITING, [custom()], [toolResult('c', 'x', status)]);
-    expect(plan.answered).toMatchObject([{ id: 'c', answer, kickoff }]);
+    expect(plan.answered).toMatchObject([{ id: 'c', answer: expected, kickoff }]);
     expect(plan).toMatchObject({ resumed: 'trn_1', queued: [], finals: [], turn: undefined });
   });
 });

@@ -121,7 +121,7 @@ export function makeRequests(document: Document, only?: string): fc.Arbitrary<Fu
       id: operation.operationId,
       requests: fc
         .record({
-          path: makePath(path, operation, document),
+          target: makePath(path, operation, document),
           query: makeQuery(operation, document),
           payload: makeBody(operation, document),
           extra: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: headers }),
@@ -130,10 +130,10 @@ export function makeRequests(document: Document, only?: string): fc.Arbitrary<Fu
             { weight: 1, arbitrary: fc.constantFrom('other' as const, 'none' as const, 'unknown' as const) },
           ),
         })
-        .map(({ path, query, payload, extra, key }) => ({
+        .map(({ target, query, payload, extra, key }) => ({
           operationId: operation.operationId,
           method: method.toUpperCase(),
-          path: query === '' ? path : `${path}?${query}`,
+          path: query === '' ? target : `${target}?${query}`,
           headers: { ...(payload === undefined ? {} : { 'content-type': 'application/json' }), ...extra } as Record<
             string,
             string

@@ -205,7 +205,7 @@ describe('a history', () => {
     const shown = [{ type: 'text' as const, text: 'what it says' }];
     const prompt = { type: 'text', text: 'Look.' };
     const eventId = log.log.find((event) => event.type === 'user.message')?.id ?? '';
-    expect(buildHistory(log.log, 'm', new Map([[eventId, shown]])).map(({ message }) => message)).toEqual([
+    expect(buildHistory(log.log, 'm', new Map([[eventId, shown]])).map((entry) => entry.message)).toEqual([
       { role: 'user', content: [prompt, ...shown] },
     ]);
     expect(read(log)).toEqual([

@@ -165,10 +165,10 @@ it('runs nothing that could not be written', async () => {
 it('ends a call in the log that outlived its script', async () => {
   const { calls, log } = openCalls();
   const abort = new AbortController();
-  const running = calls.run('patch', { id: '1' }, '1', abort.signal);
+  const call = calls.run('patch', { id: '1' }, '1', abort.signal);
   while (ran.length === 0) await new Promise(setImmediate);
   abort.abort(new Error('it ended'));
-  await expect(running).rejects.toThrow('it ended');
+  await expect(call).rejects.toThrow('it ended');
   expect(log.map(({ type, is_error: isError }) => [type, isError])).toEqual([
     ['agent.tool_use', undefined],
     ['agent.tool_result', true],

@@ -13,14 +13,15 @@ import { createTransport } from 'nodemailer';
 import type { Settings } from '../better-auth.ts';
 import { PAGES, showAccount, showPage } from './pages.ts';
 
-const { port, url, scratch, smtpPort, password, people, authenticator } = JSON.parse(process.argv[2] ?? '') as Settings;
+const settings = JSON.parse(process.argv[2] ?? '') as Settings;
+const { port, scratch, smtpPort, password, people, authenticator } = settings;
 const post = createTransport({ host: '127.0.0.1', port: smtpPort, ignoreTLS: true });
 const send = async (to: string, subject: string, text: string): Promise<void> => {
   await post.sendMail({ from: 'board@example.com', to, subject, text });
 };
 
 const auth = betterAuth({
-  baseURL: url,
+  baseURL: settings.url,
   secret: 'of one test, and of nothing else',
   database: new DatabaseSync(join(scratch, 'site.db')),
   telemetry: { enabled: false },
@@ -73,7 +74,7 @@ const handle = toNodeHandler(auth);
 
 createServer((request, response) => {
   const answer = async (): Promise<void> => {
-    const { pathname } = new URL(request.url ?? '', url);
+    const { pathname } = new URL(request.url ?? '', settings.url);
     if (pathname.startsWith('/api/auth/')) return handle(request, response);
     if (pathname === '/page.js') return void response.setHeader('content-type', 'text/javascript').end(page);
     const headers = { 'content-type': 'text/html; charset=utf-8' };

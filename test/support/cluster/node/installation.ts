@@ -10,7 +10,7 @@ import type { Client } from '../../../../clients/typescript/index.ts';
 import { makeScratch } from '../../scratch.ts';
 import { findKubectl } from '../../services/kubernetes.ts';
 import { waitFor } from '../cluster.ts';
-import { SITE, SITE_PORTS } from './site.ts';
+import { SITE, SITE_PORTS } from './site-address.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan');

@@ -1,16 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { waitFor } from '../cluster.ts';
 import type { Installation } from './installation.ts';
+import { SITE, SITE_PORTS } from './site-address.ts';
 
 const SLOW_MS = 120_000;
 const SOURCES = ['forms.ts', 'server.ts'];
 
 const pathOf = (name: string): string => fileURLToPath(new URL(`../../login-sites/${name}`, import.meta.url));
-
-/** What the pod of the site is called and labelled (`app`), and its Service too. */
-export const SITE = 'login-site';
-/** Where the pod listens: the site, and a second port that nobody allows. */
-export const SITE_PORTS = { site: 8080, other: 8081 };
 
 /** The test sites with a login, in a pod of the release's namespace. `url` is for pods, `outside` for this machine. */
 export async function startSiteInCluster(installation: Installation): Promise<{ url: string; outside: string }> {
