@@ -2,18 +2,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './runtime/metrics.ts';
 
-/** `/livez`, `/readyz` (200 once the API server has answered) and `/metrics`. */
+/** Serves `/livez`, `/readyz` (200 while the API server responds) and `/metrics`. */
 export async function startHealth(
   options: { host: string; port: number },
-  parts: { metrics: Metrics; isReady: () => Promise<boolean> },
+  services: { metrics: Metrics; isReady: () => Promise<boolean> },
 ): Promise<{ address: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
-    const answer = async (): Promise<[number, string, string]> => {
+    const respond = async (): Promise<[number, string, string]> => {
       switch (new URL(request.url ?? '/', 'http://operator').pathname) {
         case '/livez':
           return [200, 'application/json', '{"status":"ok"}'];
         case '/readyz': {
-          const isReady = await parts.isReady();
+          const isReady = await services.isReady();
           return [
             isReady ? 200 : 503,
             'application/json',
@@ -21,12 +21,12 @@ export async function startHealth(
           ];
         }
         case '/metrics':
-          return [200, parts.metrics.registry.contentType, await parts.metrics.registry.metrics()];
+          return [200, services.metrics.registry.contentType, await services.metrics.registry.metrics()];
         default:
           return [404, 'application/json', '{"error":"not_found","message":"No such path."}'];
       }
     };
-    answer().then(
+    respond().then(
       ([status, type, text]) => response.writeHead(status, { 'content-type': type }).end(text),
       () => response.writeHead(500).end(),
     );

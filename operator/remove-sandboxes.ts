@@ -9,7 +9,7 @@ import type { Logger } from '../src/platform/log.ts';
 export type RemovalOptions = {
   /** of the Sessions, Volumes and pods */
   namespace: string;
-  /** whoever asks for pods: Deployments that are scaled to none first, so that nothing comes back */
+  /** Deployments that request pods; scaled to zero first, so that nothing starts again */
   callers: { namespace: string; deployments: readonly string[] };
   timeoutMs: number;
 };
@@ -17,26 +17,26 @@ export type RemovalOptions = {
 type List = { items: { metadata: { name: string } }[] };
 type Deployment = { spec: { selector: { matchLabels: Record<string, string> } } };
 
-const AGAIN_MS = 1000;
+const POLL_MS = 1000;
 
 /**
- * Before an uninstall, since afterwards nobody takes pods away: ends the callers, deletes all Sessions and the pods of
- * sandboxes, standbys too, and waits until they are gone. Volumes and their claims stay. Needs no operator. Throws when
- * something is left after the time.
+ * Runs before an uninstall, because nothing removes pods afterwards. Scales the callers to zero, deletes all Sessions and
+ * sandbox pods (standbys too) and waits until they are gone. Keeps Volumes and their claims. Needs no operator. Throws
+ * when something remains after `timeoutMs`.
  */
 export async function removeSandboxes(
   { kubernetes, log }: { kubernetes: Kubernetes; log: Logger },
   { namespace, callers, timeoutMs }: RemovalOptions,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  const list = async (where: string, plural: Plural, labelSelector?: string): Promise<string[]> => {
+  const list = async (scope: string, plural: Plural, labelSelector?: string): Promise<string[]> => {
     const query: Record<string, string> = labelSelector === undefined ? {} : { labelSelector };
-    const { items } = await kubernetes.request<List>({ method: 'GET', path: buildListPath(where, plural), query });
+    const { items } = await kubernetes.request<List>({ method: 'GET', path: buildListPath(scope, plural), query });
     return items.map(({ metadata }) => metadata.name);
   };
   const remove = (plural: Plural, name: string) =>
     ignoreMissing(kubernetes.request({ method: 'DELETE', path: buildPath(namespace, plural, name) }));
-  const endStandby = (name: string) => {
+  const cancelStandby = (name: string) => {
     const body = { spec: { standbyUntil: null } };
     return ignoreMissing(kubernetes.request({ method: 'PATCH', path: buildPath(namespace, 'volumes', name), body }));
   };
@@ -49,9 +49,9 @@ export async function removeSandboxes(
     await kubernetes.request({ method: 'PATCH', path: `${path}/scale`, body: { spec: { replicas: 0 } } });
     const labels = Object.entries(found.spec.selector.matchLabels);
     selectors.push(labels.map(([key, value]) => `${key}=${value}`).join(','));
-    log.info({ deployment: name }, 'takes no more work');
+    log.info({ deployment: name }, 'scaled to zero');
   }
-  for (const name of await list(namespace, 'volumes')) await endStandby(name);
+  for (const name of await list(namespace, 'volumes')) await cancelStandby(name);
   for (;;) {
     const alive = (await Promise.all(selectors.map((each) => list(callers.namespace, 'pods', each)))).flat();
     const sessions = await list(namespace, 'sessions');
@@ -59,12 +59,14 @@ export async function removeSandboxes(
     await Promise.all(sessions.map((name) => remove('sessions', name)));
     await Promise.all(pods.map((name) => remove('pods', name)));
     const left = { callers: alive.length, sessions: sessions.length, pods: pods.length };
-    if (left.callers + left.sessions + left.pods === 0) return log.info('no sandbox is left');
+    if (left.callers + left.sessions + left.pods === 0) return log.info('all sandboxes are removed');
     if (Date.now() > deadline) {
-      throw new Error(`There are ${left.callers} callers, ${left.sessions} sessions and ${left.pods} pods left.`);
+      throw new Error(
+        `There are ${left.callers} callers, ${left.sessions} sessions and ${left.pods} pods left after ${timeoutMs / 1000} s.`,
+      );
     }
-    log.info(left, 'waiting for what is left');
-    await sleep(AGAIN_MS);
+    log.info(left, 'waiting for sandboxes to end');
+    await sleep(POLL_MS);
   }
 }
 

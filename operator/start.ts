@@ -5,10 +5,10 @@ import type { Logger } from '../src/platform/log.ts';
 import { omitUndefined } from '../src/platform/records.ts';
 import { startHealth } from './health.ts';
 import type { ControllerOptions } from './runtime/controller.ts';
-import { startLeadership } from './runtime/lease.ts';
-import type { LeaseOptions } from './runtime/lease.ts';
+import { startLeaderElection } from './runtime/leader-election.ts';
+import type { LeaseOptions } from './runtime/leader-election.ts';
 import { openMetrics } from './runtime/metrics.ts';
-import { runTerm } from './runtime/term.ts';
+import { runManager } from './runtime/manager.ts';
 
 export type OperatorOptions = ControllerOptions & {
   namespace: string;
@@ -16,17 +16,17 @@ export type OperatorOptions = ControllerOptions & {
   port: number;
   lease?: Pick<LeaseOptions, 'durationMs' | 'deadlineMs' | 'retryMs'>;
   workers?: number;
-  measureMs?: number;
+  pollMs?: number;
 };
 
 export type Operator = { address: string; isLeading: () => boolean; close(): Promise<void> };
 
-/** Reconciles the Sessions and Volumes of one namespace, while it holds the lease `capstan-operator`. */
+/** Reconciles the Sessions and Volumes of one namespace while it holds the lease `capstan-operator`. */
 export async function startOperator(
   { kubernetes, log }: { kubernetes: Kubernetes; log: Logger },
   options: OperatorOptions,
 ): Promise<Operator> {
-  const { namespace, lease = {}, workers, measureMs } = options;
+  const { namespace, lease = {}, workers, pollMs } = options;
   const metrics = openMetrics();
   const isReady = async (): Promise<boolean> => {
     try {
@@ -38,27 +38,27 @@ export async function startOperator(
   };
   const health = await startHealth(options, { metrics, isReady });
   const identity = `${hostname()}-${randomBytes(4).toString('hex')}`;
-  const leadership = startLeadership(
+  const election = startLeaderElection(
     { kubernetes, namespace, name: 'capstan-operator', identity, log, ...lease },
-    (term) =>
-      runTerm(
+    (leadership) =>
+      runManager(
         {
           kubernetes,
           namespace,
           controller: options,
           metrics,
           log,
-          ...omitUndefined({ workers, measureMs }),
+          ...omitUndefined({ workers, pollMs }),
         },
-        term,
+        leadership,
       ),
   );
-  metrics.watchLeading(leadership.isLeading);
+  metrics.watchLeading(election.isLeading);
   return {
     address: health.address,
-    isLeading: leadership.isLeading,
+    isLeading: election.isLeading,
     async close() {
-      await leadership.close();
+      await election.close();
       await health.close();
     },
   };

@@ -6,12 +6,12 @@ import { sha256 } from '../../src/platform/crypto.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
 import { parseQuantity } from '../volume/quantity.ts';
 
-/** What all sandbox pods have in common, from the operator's settings. */
+/** The operator's settings for all sandbox pods. */
 export type PodOptions = {
   image: string;
-  /** how the machine isolates them; the cluster's default runtime unless set */
+  /** container runtime, for example gVisor; default: the cluster's */
   runtimeClassName?: string;
-  /** user namespaces, where nodes have them */
+  /** run pods in user namespaces; nodes must support them */
   userNamespaces: boolean;
   requests: { cpu: string; memory: string };
   limits: { cpu: string; memory: string; 'ephemeral-storage': string };
@@ -19,7 +19,7 @@ export type PodOptions = {
   schedulerName?: string;
 };
 
-/** A node that does not answer keeps its pods this long. */
+/** Pods are evicted from an unreachable node after this time. */
 const NODE_LOSS_SECONDS = 30;
 const USER = 1000;
 
@@ -31,14 +31,14 @@ export function buildOwner(kind: 'Session' | 'Volume', { name, uid }: ResourceMe
   return { apiVersion: API_VERSION, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** A pod that serves one volume: without rights in the cluster, without secrets, without a way to more privileges. */
+/** A pod that serves one volume: no cluster permissions, no secrets, no privilege escalation. */
 export function buildPod(
   volume: Volume,
   options: PodOptions,
   identity: { name: string; owner: OwnerReference; labels: Record<string, string> },
 ): { apiVersion: 'v1'; kind: 'Pod'; metadata: { name: string; [key: string]: unknown }; spec: V1PodSpec } {
   const { name, uid, namespace } = volume.metadata;
-  const own = { [LABELS.volume]: name, [LABELS.volumeUid]: uid };
+  const volumeLabels = { [LABELS.volume]: name, [LABELS.volumeUid]: uid };
   const tolerate = (key: string) => ({
     key: `node.kubernetes.io/${key}`,
     operator: 'Exists',
@@ -54,7 +54,7 @@ export function buildPod(
       labels: {
         [LABELS.managedBy]: 'capstan-operator',
         [LABELS.component]: 'sandbox',
-        ...own,
+        ...volumeLabels,
         ...identity.labels,
       },
       annotations: { [KEY_ANNOTATION]: fingerprint(volume.spec.publicKey) },
@@ -79,11 +79,11 @@ export function buildPod(
         fsGroupChangePolicy: 'OnRootMismatch',
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      // The claim can be mounted on one node at a time: all pods of a volume go where the first one went.
+      // The claim can be mounted on one node at a time, so all pods of a volume share a node.
       affinity: {
         podAffinity: {
           requiredDuringSchedulingIgnoredDuringExecution: [
-            { labelSelector: { matchLabels: own }, topologyKey: 'kubernetes.io/hostname' },
+            { labelSelector: { matchLabels: volumeLabels }, topologyKey: 'kubernetes.io/hostname' },
           ],
         },
       },
@@ -113,7 +113,7 @@ export function buildPod(
             capabilities: { drop: ['ALL'] },
           },
           volumeMounts: [
-            // Not the root of the disk, where file systems keep folders of their own, such as lost+found.
+            // Not the root of the disk, where file systems keep folders such as lost+found.
             { name: 'workspace', mountPath: '/workspace', subPath: 'workspace' },
             { name: 'tmp', mountPath: '/tmp' },
           ],

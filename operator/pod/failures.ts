@@ -1,12 +1,12 @@
 import type { Pod } from '../../src/platform/kubernetes/types.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
 
-const FIRST_MS = 10_000;
-const MOST_MS = 5 * 60_000;
+const FIRST_DELAY_MS = 10_000;
+const MAX_DELAY_MS = 5 * 60_000;
 
 export type Failures = { failures?: number; failedPodUid?: string; lastFailureAt?: string };
 
-/** With this pod's end counted, once however often it is looked at. */
+/** Counts this pod's end, once however often it is reconciled. */
 export function countFailure(before: Failures, pod: Pod, now: Date): Failures {
   if (before.failedPodUid === pod.metadata.uid) return pickFailures(before);
   return { failures: (before.failures ?? 0) + 1, failedPodUid: pod.metadata.uid, lastFailureAt: now.toISOString() };
@@ -18,9 +18,9 @@ export function pickFailures({ failures, failedPodUid, lastFailureAt }: Failures
   };
 }
 
-/** How long no new pod is started: not at all after the first end, then 10 s, 20 s and so on up to 5 minutes. */
+/** Milliseconds until the next pod may start: 0 after the first failure, then 10 s, 20 s and so on up to 5 minutes. */
 export function decideDelay({ failures = 0, lastFailureAt }: Failures, now: Date): number {
   if (failures < 2 || lastFailureAt === undefined) return 0;
-  const delay = Math.min(MOST_MS, FIRST_MS * 2 ** (failures - 2));
+  const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 2));
   return Math.max(0, Date.parse(lastFailureAt) + delay - now.getTime());
 }

@@ -1,98 +1,105 @@
 import type { Pod } from '../../src/platform/kubernetes/types.ts';
+import { readKubeletReason } from '../runtime/reasons.ts';
+import type { Reason } from '../runtime/reasons.ts';
 
 /**
- * What a pod is to us.
+ * A pod as the operator sees it.
  *
- * - `starting`: on its way. `stuck`: on its way, but somebody has to mend something; it goes on by itself then.
- * - `ready`: takes calls. `unready`: ran and does not answer now.
- * - `ending`: will be gone. `lost`: should be gone, but its node does not answer, so it may still run.
- * - `ended`: its process is gone; the pod is only a record of why.
+ * - `starting`: not ready yet. `stuck`: needs someone to fix something, and continues by itself afterwards.
+ * - `ready`: accepts calls. `unready`: has run and does not respond now.
+ * - `ending`: is being deleted. `lost`: is being deleted, but its node does not respond, so it may still run.
+ * - `ended`: its process is gone; the pod object only records why.
  */
 export type PodState = {
   state: 'starting' | 'stuck' | 'ready' | 'unready' | 'ending' | 'lost' | 'ended';
   /** of the condition Ready */
-  reason: string;
+  reason: Reason;
   message: string;
 };
 
 const IMAGE_REASONS = new Set(['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull']);
 const CONFIG_REASONS = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
 
-/** Of a pod as the API server tells it, in words for whoever runs the cluster. */
+/** The state of a pod from the API server. Messages are for cluster operators. */
 export function describePod(pod: Pod): PodState {
-  const { status = {}, metadata, spec } = pod;
-  const find = (type: string) => status.conditions?.find((condition) => condition.type === type);
-  const node = spec.nodeName ?? 'none';
-  const where = spec.nodeName === undefined ? '' : ` on node ${spec.nodeName}`;
-  const [container] = status.containerStatuses ?? [];
-  const { waiting, terminated, running } = container?.state ?? {};
-  const disruption = find('DisruptionTarget');
-
+  const { status = {}, metadata } = pod;
   if (status.phase === 'Failed' || status.phase === 'Succeeded') return describeEnd(pod);
-  if (metadata.deletionTimestamp !== undefined) {
-    const isLost = disruption?.status === 'True' && disruption.reason === 'DeletionByTaintManager';
-    return isLost
-      ? {
-          state: 'lost',
-          reason: 'NodeLost',
-          message:
-            `Node ${node} does not answer, so pod ${metadata.name} may still run there. A new one starts when the node ` +
-            'is back, or has been removed from the cluster.',
-        }
-      : { state: 'ending', reason: 'PodEnding', message: `Pod ${metadata.name} is ending.` };
-  }
-  if (terminated !== undefined) return describeEnd(pod);
-  if (waiting?.reason !== undefined && IMAGE_REASONS.has(waiting.reason)) {
-    const message = `The sandbox image cannot be pulled${where}: ${waiting.message ?? waiting.reason}`;
+  if (metadata.deletionTimestamp !== undefined) return describeDeletion(pod);
+  if (status.containerStatuses?.[0]?.state?.terminated !== undefined) return describeEnd(pod);
+  return describeWaiting(pod) ?? describeScheduling(pod) ?? describeReadiness(pod);
+}
+
+function findCondition({ status }: Pod, type: string) {
+  return status?.conditions?.find((condition) => condition.type === type);
+}
+
+function describeDeletion(pod: Pod): PodState {
+  const { name } = pod.metadata;
+  const disruption = findCondition(pod, 'DisruptionTarget');
+  const isLost = disruption?.status === 'True' && disruption.reason === 'DeletionByTaintManager';
+  if (!isLost) return { state: 'ending', reason: 'PodEnding', message: `Pod ${name} is ending.` };
+  const message =
+    `Node ${pod.spec.nodeName ?? 'none'} does not respond, so pod ${name} may still run there. A new pod starts when ` +
+    'the node is back or has been removed from the cluster.';
+  return { state: 'lost', reason: 'NodeLost', message };
+}
+
+/** A container that the kubelet cannot start. */
+function describeWaiting({ spec, status }: Pod): PodState | undefined {
+  const waiting = status?.containerStatuses?.[0]?.state?.waiting;
+  if (waiting?.reason === undefined) return undefined;
+  const node = spec.nodeName === undefined ? '' : ` on node ${spec.nodeName}`;
+  const cause = waiting.message ?? waiting.reason;
+  if (IMAGE_REASONS.has(waiting.reason)) {
+    const message = `The sandbox image cannot be pulled${node}: ${cause}`;
     return { state: 'stuck', reason: 'ImagePullFailed', message };
   }
-  if (waiting?.reason !== undefined && CONFIG_REASONS.has(waiting.reason)) {
-    const message = `The container cannot be started${where}: ${waiting.message ?? waiting.reason}`;
+  if (CONFIG_REASONS.has(waiting.reason)) {
+    const message = `The container cannot be started${node}: ${cause}`;
     return { state: 'stuck', reason: 'ContainerCannotStart', message };
   }
-  const scheduled = find('PodScheduled');
-  if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
+  return undefined;
+}
+
+function describeScheduling(pod: Pod): PodState | undefined {
+  const scheduled = findCondition(pod, 'PodScheduled');
+  if (scheduled?.status !== 'False') return undefined;
+  if (scheduled.reason === 'Unschedulable') {
     const message = `No node can take the pod: ${scheduled.message ?? 'no reason given'}`;
     return { state: 'stuck', reason: 'Unschedulable', message };
   }
-  if (scheduled?.status === 'False' && scheduled.reason === 'SchedulingGated') {
-    return {
-      state: 'starting',
-      reason: 'SchedulingGated',
-      message: 'Something else holds the pod back from its node.',
-    };
+  if (scheduled.reason === 'SchedulingGated') {
+    return { state: 'starting', reason: 'SchedulingGated', message: 'A scheduling gate holds the pod back.' };
   }
-  const ready = find('Ready');
-  if (ready?.status === 'True' && status.podIP !== undefined) {
-    return { state: 'ready', reason: 'PodReady', message: `Pod ${metadata.name} takes calls.` };
-  }
-  if (running !== undefined && ready?.status === 'False' && ready.reason !== 'ContainersNotReady') {
-    return {
-      state: 'unready',
-      reason: 'PodNotReady',
-      message: `Pod ${metadata.name} on node ${node} does not answer.`,
-    };
-  }
-  return { state: 'starting', reason: 'PodStarting', message: `Pod ${metadata.name} is starting.` };
+  return undefined;
 }
 
-/** Why a process ended, as the node or the kernel saw it. */
+function describeReadiness(pod: Pod): PodState {
+  const { name } = pod.metadata;
+  const ready = findCondition(pod, 'Ready');
+  if (ready?.status === 'True' && pod.status?.podIP !== undefined) {
+    return { state: 'ready', reason: 'PodReady', message: `Pod ${name} accepts calls.` };
+  }
+  const isRunning = pod.status?.containerStatuses?.[0]?.state?.running !== undefined;
+  if (isRunning && ready?.status === 'False' && ready.reason !== 'ContainersNotReady') {
+    const message = `Pod ${name} on node ${pod.spec.nodeName ?? 'none'} does not respond.`;
+    return { state: 'unready', reason: 'PodNotReady', message };
+  }
+  return { state: 'starting', reason: 'PodStarting', message: `Pod ${name} is starting.` };
+}
+
+/** Why a process ended, according to its node or the kernel. */
 function describeEnd({ metadata, spec, status = {} }: Pod): PodState {
   const terminated = status.containerStatuses?.[0]?.state?.terminated;
-  const node = spec.nodeName ?? 'none';
-  const end = (reason: string, message: string): PodState => ({ state: 'ended', reason, message });
+  const end = (reason: Reason, message: string): PodState => ({ state: 'ended', reason, message });
   if (status.reason === 'Evicted') {
-    return end('Evicted', `Node ${node} evicted pod ${metadata.name}: ${status.message ?? 'no reason given'}`);
+    const cause = status.message ?? 'no reason given';
+    return end('Evicted', `Node ${spec.nodeName ?? 'none'} evicted pod ${metadata.name}: ${cause}`);
   }
   if (terminated?.reason === 'OOMKilled') {
-    return end('OutOfMemory', `Pod ${metadata.name} used more memory than it may and was killed.`);
+    return end('OutOfMemory', `Pod ${metadata.name} exceeded its memory limit and was killed.`);
   }
-  if (status.reason !== undefined) {
-    return end(
-      /^[A-Za-z][A-Za-z0-9]*$/.test(status.reason) ? status.reason : 'PodFailed',
-      status.message ?? status.reason,
-    );
-  }
+  if (status.reason !== undefined) return end(readKubeletReason(status.reason), status.message ?? status.reason);
   const code = terminated?.exitCode === undefined ? '' : ` with exit code ${terminated.exitCode}`;
   return end('PodEnded', `Pod ${metadata.name} ended${code}.`);
 }

@@ -18,10 +18,10 @@ export type Caches = Controller['caches'] & {
   close(): Promise<void>;
 };
 
-/** Caches of the four kinds; `onChange` is told of a change after the cache holds it. */
+/** Caches of the four kinds. `onChange` is called after the cache holds the change. */
 export function openCaches(
   { kubernetes, namespace, log }: { kubernetes: Kubernetes; namespace: string; log: Logger },
-  onChange: (plural: Plural, name: string, object: Related | undefined, before: Related | undefined) => void,
+  onChange: (plural: Plural, name: string, object: CachedObject | undefined, before: CachedObject | undefined) => void,
 ): Caches {
   const start = <T extends { metadata: ResourceMeta }>(
     plural: Plural,
@@ -58,5 +58,4 @@ export function openCaches(
   };
 }
 
-/** What the change of an object tells about others. */
-export type Related = { metadata: ResourceMeta };
+export type CachedObject = { metadata: ResourceMeta };

@@ -1,32 +1,33 @@
 import type { Condition } from '../../src/platform/kubernetes/resource.ts';
+import type { Reason } from './reasons.ts';
 
-export type Finding = {
-  type: string;
+export type ConditionUpdate = {
+  type: 'Ready' | 'Restarted' | 'Standby' | 'Growable';
   status: Condition['status'];
-  reason: string;
+  reason: Reason;
   message: string;
-  /** it happened again: the time is that of this finding, whatever was known */
-  isNew?: true;
+  /** it happened again: sets the transition time even where the status is the same */
+  touch?: true;
 };
 
 const MAX_MESSAGE = 2000;
 
-/** The conditions with these findings in; the time of a transition changes only with the status. */
+/** Applies the updates to the conditions. A transition time changes with the status only, or with `touch`. */
 export function buildConditions(
   before: readonly Condition[] | undefined,
-  findings: readonly Finding[],
+  updates: readonly ConditionUpdate[],
   at: { generation: number; now: Date },
 ): Condition[] {
-  const owned = new Set(findings.map(({ type }) => type));
-  const others = (before ?? []).filter(({ type }) => !owned.has(type));
-  const built = findings.map(({ type, status, reason, message, isNew }) => {
+  const updated = new Set<string>(updates.map(({ type }) => type));
+  const others = (before ?? []).filter(({ type }) => !updated.has(type));
+  const built = updates.map(({ type, status, reason, message, touch }) => {
     const known = before?.find((condition) => condition.type === type);
-    const since =
-      known?.status === status && isNew !== true
+    const lastTransitionTime =
+      known?.status === status && touch !== true
         ? known.lastTransitionTime
         : at.now.toISOString().replace(/\.\d+Z$/, 'Z');
     const text = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message;
-    return { type, status, observedGeneration: at.generation, lastTransitionTime: since, reason, message: text };
+    return { type, status, observedGeneration: at.generation, lastTransitionTime, reason, message: text };
   });
   return [...others, ...built];
 }

@@ -5,35 +5,35 @@ import type { Informer } from '../../src/platform/kubernetes/informer.ts';
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import type { PodOptions } from '../pod/build.ts';
 import type { Expectations } from './expectations.ts';
-import type { Untold } from './status.ts';
+import type { DeferredStatus } from './status.ts';
 import type { Writer } from './writer.ts';
 
 export type ControllerOptions = {
-  /** how long a session may be out of use before its pod goes */
+  /** how long a session may be idle before its pod is removed */
   idleMs: number;
   pod: PodOptions;
-  /** of the claims; the cluster's default unless set */
+  /** of the claims; default: the cluster's default class */
   storageClassName?: string;
 };
 
-/** What a reconcile reads and writes with, for one term of leadership. */
+/** What reconciling reads and writes, for one term of leadership. */
 export type Controller = {
   kubernetes: Kubernetes;
   namespace: string;
   options: ControllerOptions;
   caches: {
-    /** index `volume`: the name of its volume */
+    /** index `volume`: name of the session's volume */
     sessions: Informer<Session>;
     volumes: Informer<Volume>;
-    /** indexes `session` and `volume`: the names on its labels */
+    /** indexes `session` and `volume`: names in the pod's labels */
     pods: Informer<Pod>;
     claims: Informer<Claim>;
   };
   expectations: Expectations;
   writer: Writer;
-  untold: Untold;
-  /** bytes in use by the UID of the volume, as its executors told last */
+  deferredStatus: DeferredStatus;
+  /** bytes in use, by UID of the volume, as last reported by an executor */
   usage: Map<string, number>;
-  /** a session's pod takes calls, so long after somebody wanted it */
-  onStart: (ms: number) => void;
+  /** a session's pod became ready, this long after it was requested */
+  onSessionReady: (ms: number) => void;
 };

@@ -1,28 +1,28 @@
 import type { ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
 
-/** A watch that is silent for 35 s is begun again, so what has not come by then was overtaken by something else. */
+/** A watch that is silent for 35 s is restarted, so an event that has not come by then was superseded. */
 const FORGET_MS = 60_000;
 
-/** Whoever waits for the cache looks by himself after this time: nothing then hangs on being told. */
+/** A resource that waits for the cache is reconciled after this time even if no event comes. */
 export const RECHECK_MS = 5000;
 
 /**
- * What was written and is not in the cache yet. While anything is expected of an object, the cache is older than our
- * own last write, and a decision on it would repeat that write.
+ * Writes that the cache does not hold yet. Until it does, a decision on the cached object would repeat our own last
+ * write.
  */
 export type Expectations = {
-  /** After a write that answered with this version; its event may have come before the answer. */
+  /** Call after a write, with the version in its response. The watch event may have come before the response. */
   expect(key: string, resourceVersion: string): void;
-  /** When the cache has learned something of the object; `isGone`: that it is no more. */
+  /** Call when the cached object changed; `isGone`: it was deleted. */
   observe(key: string, isGone: boolean): void;
-  /** False while any of them is expected to change; `waiter` is then told as soon as the first such has. */
+  /** False while a write to any of these keys is missing from the cache; `waiter` is then passed to `onMet` later. */
   areMet(keys: readonly string[], waiter: string): boolean;
 };
 
 type Lookup = (key: string) => { metadata: ResourceMeta } | undefined;
 type Expected = { version: bigint; sinceMs: number; waiters: Set<string> };
 
-/** `lookup` finds what the cache holds; `onMet` is told of each that waited, once. */
+/** `lookup` reads the cache. `onMet` is called once for each waiter whose expected write has arrived. */
 export function buildExpectations(
   lookup: Lookup,
   onMet: (waiter: string) => void,
@@ -41,7 +41,7 @@ export function buildExpectations(
     const cached = readVersion(lookup(key)?.metadata.resourceVersion ?? '');
     return (cached !== undefined && cached >= known.version) || now() - known.sinceMs >= FORGET_MS;
   };
-  /** Of an object that is gone nobody may ask again. */
+  /** Nobody may ask about a deleted object again, so expired entries are removed here. */
   const sweep = (): void => {
     sweptMs = now();
     for (const [key, { sinceMs }] of expected) if (sweptMs - sinceMs >= FORGET_MS) settle(key);
@@ -71,7 +71,7 @@ export function buildExpectations(
   };
 }
 
-/** Versions of one kind are numbers that grow: so etcd makes them, and so Kubernetes promises since 1.35. */
+/** Resource versions of one kind are increasing numbers: etcd makes them so, and Kubernetes guarantees it since 1.35. */
 function readVersion(text: string): bigint | undefined {
   return /^\d+$/.test(text) ? BigInt(text) : undefined;
 }

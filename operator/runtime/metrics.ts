@@ -3,27 +3,27 @@ import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 
 export type Metrics = {
   registry: Registry;
-  onPass: (kind: string, error: unknown, ms: number) => void;
+  onReconcile: (kind: string, error: unknown, ms: number) => void;
   onWrite: (verb: string, plural: string) => void;
   watchLeading(isLeading: () => boolean): void;
   watchQueues(depths: () => Record<string, number>): void;
-  /** What the leader's caches hold; nothing from the end of its term on. */
+  /** What the leader's caches hold; nothing after its term has ended. */
   watchResources(list: () => Resources): void;
-  /** A session's pod takes calls, so long after somebody wanted it. */
-  onStart(ms: number): void;
+  /** A session's pod became ready, this long after it was requested. */
+  onSessionReady(ms: number): void;
 };
 
 type Phased = { status?: { phase?: string; conditions?: { type: string; reason: string }[] } };
 type Resources = { sessions: Phased[]; volumes: Phased[] };
 
-/** What Prometheus is told of one operator. */
+/** The Prometheus metrics of one operator. */
 export function openMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const passes = new Histogram({
+  const reconciles = new Histogram({
     name: 'capstan_operator_reconcile_seconds',
-    help: 'Passes over one resource.',
+    help: 'Duration of reconciling one resource, in seconds.',
     labelNames: ['kind', 'result'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers,
@@ -36,7 +36,7 @@ export function openMetrics(): Metrics {
   });
   const starts = new Histogram({
     name: 'capstan_operator_session_start_seconds',
-    help: 'From the wish for a pod to a pod that takes calls.',
+    help: 'Time from the request for a pod until it is ready, in seconds.',
     buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
     registers,
   });
@@ -45,12 +45,12 @@ export function openMetrics(): Metrics {
     registry.registerMetric(
       new Gauge({
         name: `capstan_operator_${kind}`,
-        help: `What the leader keeps: ${kind} by phase and by the reason of their condition Ready.`,
+        help: `Number of ${kind} that the leader manages, by phase and by reason of the condition Ready.`,
         labelNames: ['phase', 'reason'],
         registers: [],
         collect() {
           this.reset();
-          // Counted first: to set a gauge takes many times as long, and there are thousands of resources.
+          // Counted first: setting a gauge is much slower, and there are thousands of resources.
           const counts = new Map<string, number>();
           for (const { status } of resources()[kind]) {
             const reason = status?.conditions?.find(({ type }) => type === 'Ready')?.reason ?? 'Unknown';
@@ -80,7 +80,7 @@ export function openMetrics(): Metrics {
   registry.registerMetric(
     new Gauge({
       name: 'capstan_operator_queue_depth',
-      help: 'Resources that wait for a pass.',
+      help: 'Number of resources waiting to be reconciled.',
       labelNames: ['kind'],
       registers: [],
       collect() {
@@ -90,20 +90,20 @@ export function openMetrics(): Metrics {
   );
   return {
     registry,
-    onPass(kind, error, ms) {
+    onReconcile(kind, error, ms) {
       const result = error === undefined ? 'done' : hasStatus(error, 409) ? 'conflict' : 'error';
-      passes.observe({ kind, result }, ms / 1000);
+      reconciles.observe({ kind, result }, ms / 1000);
     },
     onWrite: (verb, resource) => writes.inc({ verb, resource }),
     watchLeading(isLeading) {
       leading = isLeading;
     },
-    watchQueues(ask) {
-      depths = ask;
+    watchQueues(read) {
+      depths = read;
     },
     watchResources(list) {
       resources = list;
     },
-    onStart: (ms) => starts.observe(Math.max(0, ms) / 1000),
+    onSessionReady: (ms) => starts.observe(Math.max(0, ms) / 1000),
   };
 }

@@ -3,49 +3,49 @@ import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 import type { Logger } from '../../src/platform/log.ts';
 
 const BACKOFF_MS = { first: 20, most: 60_000 };
-/** Passes that write nothing follow each other without a pause: after this long, timers and sockets have their turn. */
+/** Reconciles that write nothing never wait. After this long the queue yields to timers and sockets. */
 const SLICE_MS = 10;
 
-/** Look again after this time, whether or not anything changed; undefined: only when something does. The last pass counts. */
+/** Reconcile again after this time even if nothing changes; undefined: only on a change. The last outcome counts. */
 export type Outcome = { requeueMs: number } | undefined;
 
-/** The first of these times; undefined: none is set. */
-export function soonest(...times: (number | undefined)[]): Outcome {
+/** The earliest of these times; undefined when none is set. */
+export function earliest(...times: (number | undefined)[]): Outcome {
   const set = times.filter((ms) => ms !== undefined);
   return set.length === 0 ? undefined : { requeueMs: Math.min(...set) };
 }
 
 export type Queue = {
-  /** However often a key is added, it is worked on once, and by one worker at a time. */
+  /** A key that is added several times is reconciled once, and by one worker at a time. */
   add(key: string): void;
-  /** keys that wait for a worker */
+  /** keys waiting for a worker */
   depth(): number;
-  /** Resolves when what is under way has ended; nothing is begun any more. */
+  /** Starts nothing more; resolves when running reconciles have ended. */
   close(): Promise<void>;
 };
 
 export type QueueOptions = {
   workers: number;
   reconcile: (key: string) => Promise<Outcome>;
-  /** told how each pass ended */
-  onPass?: (error: unknown, ms: number) => void;
+  /** called after each reconcile */
+  onReconcile?: (error: unknown, ms: number) => void;
   log: Logger;
 };
 
-/** Keys to reconcile. What throws is tried again, later each time; a pass that succeeds forgets the failures. */
+/** A work queue of resource names. Failures are retried with exponential backoff, which a success resets. */
 export function startQueue(options: QueueOptions): Queue {
   const waiting = new Set<string>();
   const running = new Map<string, Promise<void>>();
   const failures = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
-  let turn: NodeJS.Immediate | undefined;
+  let scheduled: NodeJS.Immediate | undefined;
   let sliceEndMs = 0;
   let closed = false;
 
-  /** Passes begin in the next turn of the event loop: what one event brings, or several at once, is one pass. */
+  /** Starts in the next turn of the event loop, so that several events at once cause one reconcile. */
   const schedule = (): void => {
-    turn ??= setImmediate(() => {
-      turn = undefined;
+    scheduled ??= setImmediate(() => {
+      scheduled = undefined;
       sliceEndMs = performance.now() + SLICE_MS;
       pump();
     });
@@ -59,7 +59,7 @@ export function startQueue(options: QueueOptions): Queue {
 
   const addAfter = (key: string, ms: number): void => {
     if (closed) return;
-    // Timers of Node hold 24.8 days at most; whoever wakes early looks again.
+    // Timers of Node hold at most 24.8 days. Reconciling early is harmless.
     const timer = setTimeout(() => add(key), Math.min(ms, 2 ** 30));
     timer.unref();
     timers.set(key, timer);
@@ -70,20 +70,20 @@ export function startQueue(options: QueueOptions): Queue {
     timers.delete(key);
   };
 
-  const pass = async (key: string): Promise<void> => {
-    const begunMs = performance.now();
-    // What an earlier pass wanted to look at later is looked at now.
+  const reconcile = async (key: string): Promise<void> => {
+    const startedMs = performance.now();
+    // This run replaces one that was scheduled for later.
     forgetTimer(key);
     try {
       const outcome = await options.reconcile(key);
       failures.delete(key);
-      options.onPass?.(undefined, performance.now() - begunMs);
+      options.onReconcile?.(undefined, performance.now() - startedMs);
       if (outcome !== undefined) addAfter(key, outcome.requeueMs);
     } catch (error) {
       const count = (failures.get(key) ?? 0) + 1;
       failures.set(key, count);
-      options.onPass?.(error, performance.now() - begunMs);
-      // Somebody else wrote first: the change is on its way here.
+      options.onReconcile?.(error, performance.now() - startedMs);
+      // 409: somebody else wrote first, and the watch will deliver that change.
       if (!closed && !hasStatus(error, 409))
         options.log.warn({ resource: key, failures: count, error: errorText(error) }, 'reconcile failed; will retry');
       const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(count - 1, 20));
@@ -97,7 +97,7 @@ export function startQueue(options: QueueOptions): Queue {
       if (running.has(key)) continue;
       if (performance.now() >= sliceEndMs) return schedule();
       waiting.delete(key);
-      const done = pass(key).finally(() => {
+      const done = reconcile(key).finally(() => {
         running.delete(key);
         pump();
       });

@@ -7,57 +7,61 @@ import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts
 import type { Plural } from '../../src/platform/kubernetes/paths.ts';
 import type { Logger } from '../../src/platform/log.ts';
 import type { Expectations } from './expectations.ts';
-import type { Term } from './lease.ts';
+import type { Leadership } from './leader-election.ts';
+import type { Reason } from './reasons.ts';
 
 type Named = { metadata: ResourceMeta };
 export type Kind = 'Session' | 'Volume';
 
-/** Every write of the operator. None begins or goes on after the term of its leader has ended, by the clock. */
+/** All writes of the operator. None starts or continues after the leader's term has ended by the clock. */
 export type Writer = {
-  /** False when one of this name is there already. */
+  /** False when the name is taken. */
   create(plural: Plural, body: object & { metadata: { name: string } }): Promise<boolean>;
-  /** Merge patch, only while the object is as it was read. Throws 409, 404. */
+  /** Merge patch, only if the object is unchanged since it was read. Throws 409, 404. */
   patch(plural: Plural, object: Named, change: object, subresource?: 'status'): Promise<void>;
-  /** Only the very object that was read, as it was read. One that is gone is a success; throws 409. */
+  /** Deletes this very object, only if it is unchanged since it was read. Succeeds when it is gone; throws 409. */
   remove(plural: Plural, object: Named): Promise<void>;
-  /** An Event for `kubectl describe`. Its loss harms nobody, so it is not waited for and never throws. */
-  tell(kind: Kind, object: Named, event: { type: 'Normal' | 'Warning'; reason: string; message: string }): void;
-  /** Resolves when all Events are out. */
-  settled(): Promise<void>;
+  /** Queues an Event for `kubectl describe`. Best effort: never throws. */
+  recordEvent(kind: Kind, object: Named, event: ResourceEvent): void;
+  /** Resolves when all queued Events are sent. */
+  flushEvents(): Promise<void>;
 };
+
+export type ResourceEvent = { type: 'Normal' | 'Warning'; reason: Reason; message: string };
 
 export type WriterOptions = {
   kubernetes: Kubernetes;
   namespace: string;
-  term: Term;
+  leadership: Leadership;
   expectations: Expectations;
   log: Logger;
   onWrite?: (verb: string, plural: Plural) => void;
 };
 
-/** Events are many at once where sessions are; decisions go before them. */
-const EVENTS_AT_ONCE = 8;
-const EVENTS_WAITING = 5000;
+/** Bounds on Events, so that they do not delay decisions when many sessions change at once. */
+const MAX_CONCURRENT_EVENTS = 8;
+const MAX_QUEUED_EVENTS = 5000;
 
-let last = 0n;
+let lastStamp = 0n;
 
-/** Nanoseconds since 1970 as kubectl's own events have them, each later than the one before: it shows them in this order. */
+/** Strictly increasing nanoseconds since 1970, as in kubectl's own Events, which it sorts by this suffix. */
 function nextStamp(): string {
   const now = BigInt(Date.now()) * 1_000_000n;
-  last = now > last ? now : last + 1n;
-  return last.toString(16);
+  lastStamp = now > lastStamp ? now : lastStamp + 1n;
+  return lastStamp.toString(16);
 }
 
-export const expectationKey = (plural: Plural, name: string): string => `${plural}/${name}`;
+/** `plural/name` */
+export const resourceKey = (plural: Plural, name: string): string => `${plural}/${name}`;
 
-/** The plural and the name that a key was made of. */
+/** The inverse of `resourceKey`. */
 export function splitKey(key: string): [plural: string, name: string] {
   const slash = key.indexOf('/');
   return [key.slice(0, slash), key.slice(slash + 1)];
 }
 
 export function buildWriter(options: WriterOptions): Writer {
-  const { kubernetes, namespace, term, expectations } = options;
+  const { kubernetes, namespace, leadership, expectations } = options;
   const events = new Set<Promise<void>>();
   const waiting: object[] = [];
 
@@ -66,24 +70,24 @@ export function buildWriter(options: WriterOptions): Writer {
     plural: Plural,
     call: Parameters<Kubernetes['request']>[0],
   ): Promise<void> => {
-    term.requireHeld();
+    leadership.assertLeading();
     options.onWrite?.(verb, plural);
-    const answer = await kubernetes.request<Partial<Named> & { kind?: string }>({
+    const response = await kubernetes.request<Partial<Named> & { kind?: string }>({
       ...call,
-      signal: term.signal,
+      signal: leadership.signal,
     });
-    // A delete that is done at once answers with a Status, which has no version.
-    const { name, resourceVersion } = answer.metadata ?? {};
-    // Events are in no cache.
+    // A delete that completes at once returns a Status, which has no version.
+    const { name, resourceVersion } = response.metadata ?? {};
+    // Events are not cached.
     if (name !== undefined && resourceVersion !== undefined && verb !== 'delete' && plural !== 'events') {
-      expectations.expect(expectationKey(plural, name), resourceVersion);
+      expectations.expect(resourceKey(plural, name), resourceVersion);
     }
   };
 
   const sendEvents = (): void => {
-    for (let body; events.size < EVENTS_AT_ONCE && (body = waiting.shift()) !== undefined;) {
+    for (let body; events.size < MAX_CONCURRENT_EVENTS && (body = waiting.shift()) !== undefined;) {
       const sent = write('create', 'events', { method: 'POST', path: buildListPath(namespace, 'events'), body })
-        .catch((error: unknown) => options.log.debug({ error: errorText(error) }, 'an event could not be told'))
+        .catch((error: unknown) => options.log.debug({ error: errorText(error) }, 'could not record an Event'))
         .finally(() => {
           events.delete(sent);
           sendEvents();
@@ -116,7 +120,7 @@ export function buildWriter(options: WriterOptions): Writer {
         if (!hasStatus(error, 404)) throw error;
       }
     },
-    tell(kind, { metadata: { name, uid } }, { type, reason, message }) {
+    recordEvent(kind, { metadata: { name, uid } }, { type, reason, message }) {
       const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
       const body = {
         apiVersion: 'v1',
@@ -131,10 +135,10 @@ export function buildWriter(options: WriterOptions): Writer {
         lastTimestamp: now,
         source: { component: 'capstan-operator' },
       };
-      if (waiting.push(body) > EVENTS_WAITING) waiting.shift();
+      if (waiting.push(body) > MAX_QUEUED_EVENTS) waiting.shift();
       sendEvents();
     },
-    async settled() {
+    async flushEvents() {
       while (events.size > 0) await Promise.all(events);
     },
   };

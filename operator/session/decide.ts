@@ -6,19 +6,20 @@ import { omitUndefined } from '../../src/platform/records.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
 import { describePod } from '../pod/state.ts';
+import type { Reason } from '../runtime/reasons.ts';
 
-/** All that a decision on one session rests on. */
+/** Everything that a decision on one session depends on. */
 export type SessionInput = {
   session: Session;
   volume: Volume | undefined;
-  /** pods that belong to this very session, by its UID */
-  own: Pod[];
-  /** the volume's standby pod, if it can be adopted */
+  /** pods whose owner is this session, by its UID */
+  ownedPods: Pod[];
+  /** the volume's standby pod, if the session can adopt it */
   standby: Pod | undefined;
-  /** a pod of an earlier session of the same name */
-  inTheWay: Pod | undefined;
+  /** a pod with the session's name or label that another session owns, usually an earlier one of the same name */
+  foreignPod: Pod | undefined;
   now: Date;
-  /** how long a session may be out of use before its pod goes */
+  /** how long a session may be idle before its pod is removed */
   idleMs: number;
 };
 
@@ -30,65 +31,73 @@ export type SessionPlan = {
     | { type: 'remove'; pod: Pod };
   phase: SessionPhase;
   /** of the condition Ready, which is True only while Running */
-  reason: string;
+  reason: Reason;
   message: string;
-  /** the pod that the status tells of */
+  /** the pod that the status names */
   pod: Pod | undefined;
   failures: ReturnType<typeof pickFailures>;
-  /** a pod has ended by itself and is replaced: kept as the condition Restarted, since Events are gone after an hour */
-  restart?: { reason: string; message: string };
+  /** a pod that ended is replaced; kept as the condition Restarted, since Events expire after an hour */
+  restart?: Cause;
   requeueMs: number | undefined;
 };
 
+type Cause = { reason: Reason; message: string };
+
 /**
  * ```
- *              wanted                    ready
+ *             requested                  ready
  * Suspended ───────────► (Pending ►) Starting ───────► Running
  *     ▲                                 ▲                 │ ended, evicted, lost
  *     │ pod gone                        └─────────────────┤
- *     └───────────────── Suspending ◄─────────────────────┘ idle or not wanted
+ *     └───────────────── Suspending ◄─────────────────────┘ idle or not requested
  * ```
  *
- * The first line that applies decides.
+ * The first rule that applies decides.
  */
 export function decideSession(input: SessionInput): SessionPlan {
-  const { session, volume, standby, inTheWay, now } = input;
-  const known = pickFailures(session.status ?? {});
+  const { session } = input;
   const idleInMs = measureIdle(input);
-  const wanted = session.spec.desiredState === 'Running' && idleInMs > 0 && !isEnding(session);
-  const plan: MakePlan = (phase, why, over = {}) => ({
-    action: { type: 'none' } as const,
+  const isRequested = session.spec.desiredState === 'Running' && idleInMs > 0 && !isEnding(session);
+  const plan: MakePlan = (phase, cause, over = {}) => ({
+    action: { type: 'none' },
     phase,
-    reason: why.reason,
-    message: why.message,
+    reason: cause.reason,
+    message: cause.message,
     pod: undefined,
-    failures: known,
-    requeueMs: wanted ? idleInMs : undefined,
+    failures: pickFailures(session.status ?? {}),
+    requeueMs: isRequested ? idleInMs : undefined,
     ...over,
   });
-  // The one that takes calls first, then the oldest; there should be one at most.
-  const [pod, spare] = [...input.own].sort(compareAge);
+  // Ready pods first, then the oldest; there should be at most one.
+  const [pod, duplicate] = [...input.ownedPods].sort(compareAge);
 
-  // A second pod of one session must not be: the younger one goes.
-  if (pod !== undefined && spare !== undefined && !isEnding(spare)) {
-    const why = { reason: 'SpareRemoved', message: `Pod ${spare.metadata.name} is one too many.` };
-    return plan('Starting', why, { action: { type: 'remove', pod: spare }, pod });
+  // A session must not have two pods: the younger one is removed.
+  if (pod !== undefined && duplicate !== undefined && !isEnding(duplicate)) {
+    const message = `Pod ${duplicate.metadata.name} is a duplicate.`;
+    return plan('Starting', { reason: 'SpareRemoved', message }, { action: { type: 'remove', pod: duplicate }, pod });
   }
-  // A pod of an earlier session of this name goes, and nothing starts before it is gone.
-  if (inTheWay !== undefined && (!isEnding(inTheWay) || (wanted && pod === undefined))) {
-    const message = `Pod ${inTheWay.metadata.name} belongs to an earlier session of this name and has to go first.`;
-    const action = isEnding(inTheWay) ? ({ type: 'none' } as const) : ({ type: 'remove', pod: inTheWay } as const);
-    return plan('Pending', { reason: 'EarlierPod', message }, { action });
-  }
-  // Nobody needs it.
-  if (!wanted) {
-    const why = explainRest(session, idleInMs);
-    if (pod === undefined) return plan('Suspended', why, { failures: {} });
-    const action = isEnding(pod) ? ({ type: 'none' } as const) : ({ type: 'remove', pod } as const);
-    return plan('Suspending', why, { action, pod });
-  }
-  if (pod !== undefined) return decideOnPod(plan, pod, input);
-  // Files come first.
+  const blocked = decideOnForeignPod(plan, input.foreignPod, isRequested && pod === undefined);
+  if (blocked !== undefined) return blocked;
+  if (!isRequested) return decideSuspension(plan, pod, explainSuspension(session, idleInMs));
+  return pod === undefined ? decideStart(plan, input) : decideOnPod(plan, pod, input);
+}
+
+type MakePlan = (phase: SessionPhase, cause: Cause, over?: Partial<SessionPlan>) => SessionPlan;
+
+/** A pod of an earlier session of this name is removed, and nothing starts before it is gone. */
+function decideOnForeignPod(plan: MakePlan, foreignPod: Pod | undefined, needsPod: boolean): SessionPlan | undefined {
+  if (foreignPod === undefined || (isEnding(foreignPod) && !needsPod)) return undefined;
+  const message = `Pod ${foreignPod.metadata.name} belongs to an earlier session of this name and must end first.`;
+  return plan('Pending', { reason: 'EarlierPod', message }, { action: removeOnce(foreignPod) });
+}
+
+function decideSuspension(plan: MakePlan, pod: Pod | undefined, cause: Cause): SessionPlan {
+  if (pod === undefined) return plan('Suspended', cause, { failures: {} });
+  return plan('Suspending', cause, { action: removeOnce(pod), pod });
+}
+
+/** The session needs a pod and has none. */
+function decideStart(plan: MakePlan, { session, volume, standby, now }: SessionInput): SessionPlan {
   if (volume === undefined) {
     const message = `There is no Volume ${session.spec.volumeName} in this namespace.`;
     return plan('Pending', { reason: 'VolumeNotFound', message });
@@ -96,36 +105,29 @@ export function decideSession(input: SessionInput): SessionPlan {
   if (isEnding(volume)) {
     return plan('Pending', { reason: 'VolumeEnding', message: `Volume ${volume.metadata.name} is being deleted.` });
   }
-  // Its predecessors ended at once: no hurry.
-  const delayMs = decideDelay(known, now);
+  const failures = pickFailures(session.status ?? {});
+  const delayMs = decideDelay(failures, now);
   if (delayMs > 0) {
-    const message = `${known.failures} pods in a row ended before they took calls; the next one starts later.`;
+    const message = `${failures.failures} pods in a row ended before they accepted calls; the next start is delayed.`;
     return plan('Failed', { reason: 'BackOff', message }, { requeueMs: delayMs });
   }
-  // One is there already.
   if (standby !== undefined) {
     const state = describePod(standby);
     const phase = state.state === 'ready' ? 'Running' : 'Starting';
     return plan(phase, state, { action: { type: 'adopt', pod: standby, volume }, pod: standby });
   }
-  const why = { reason: 'PodStarting', message: 'A pod has been asked for.' };
-  return plan('Starting', why, { action: { type: 'create', volume } });
+  const cause = { reason: 'PodStarting', message: 'A pod has been requested.' } as const;
+  return plan('Starting', cause, { action: { type: 'create', volume } });
 }
 
-type MakePlan = (
-  phase: SessionPhase,
-  why: { reason: string; message: string },
-  over?: Partial<SessionPlan>,
-) => SessionPlan;
-
-/** The session is wanted and has a pod. */
+/** The session needs a pod and has one. */
 function decideOnPod(plan: MakePlan, pod: Pod, { session, volume, now }: SessionInput): SessionPlan {
   const state = describePod(pod);
   const trusted = volume === undefined ? undefined : fingerprint(volume.spec.publicKey);
   const isStale = trusted !== undefined && pod.metadata.annotations?.[KEY_ANNOTATION] !== trusted;
   if (isStale && !isEnding(pod)) {
-    const why = { reason: 'KeyChanged', message: `Pod ${pod.metadata.name} trusts a key of the past.` };
-    return plan('Pending', why, { action: { type: 'remove', pod }, pod });
+    const cause = { reason: 'KeyChanged', message: `Pod ${pod.metadata.name} trusts a former key.` } as const;
+    return plan('Pending', cause, { action: { type: 'remove', pod }, pod });
   }
   switch (state.state) {
     case 'ready':
@@ -139,30 +141,33 @@ function decideOnPod(plan: MakePlan, pod: Pod, { session, volume, now }: Session
     case 'lost':
       return plan('Pending', state, { pod });
     case 'ended': {
-      const isNew = !isEnding(pod);
-      const action = isNew ? ({ type: 'remove', pod } as const) : ({ type: 'none' } as const);
-      const ranWell = session.status?.phase === 'Running' && session.status.podUid === pod.metadata.uid;
-      const failures = ranWell ? {} : countFailure(session.status ?? {}, pod, now);
-      return plan('Pending', state, { action, pod, failures, ...(isNew ? { restart: state } : {}) });
+      const wasRunning = session.status?.phase === 'Running' && session.status.podUid === pod.metadata.uid;
+      const failures = wasRunning ? {} : countFailure(session.status ?? {}, pod, now);
+      const restart = isEnding(pod) ? {} : { restart: state };
+      return plan('Pending', state, { action: removeOnce(pod), pod, failures, ...restart });
     }
   }
 }
 
-/** Until it has been out of use for too long; negative afterwards. */
+function removeOnce(pod: Pod): SessionPlan['action'] {
+  return isEnding(pod) ? { type: 'none' } : { type: 'remove', pod };
+}
+
+/** Milliseconds until the session counts as idle; negative afterwards. */
 function measureIdle({ session, now, idleMs }: SessionInput): number {
   const since = session.spec.lastActivityAt ?? session.metadata.creationTimestamp ?? now.toISOString();
   return Date.parse(since) + idleMs - now.getTime();
 }
 
-function explainRest(session: Session, idleInMs: number): { reason: string; message: string } {
+function explainSuspension(session: Session, idleInMs: number): Cause {
   if (isEnding(session)) return { reason: 'SessionEnding', message: 'The session is being deleted.' };
   const { desiredState, lastActivityAt } = session.spec;
   if (desiredState === 'Running' && idleInMs <= 0) {
-    return { reason: 'Idle', message: 'Out of use; the next call brings a pod back.' };
+    return { reason: 'Idle', message: 'Idle; the next call starts a pod.' };
   }
   return lastActivityAt === undefined
-    ? { reason: 'NotStarted', message: 'No turn has run yet; the first one brings a pod.' }
-    : { reason: 'NotWanted', message: 'No pod is wanted.' };
+    ? { reason: 'NotStarted', message: 'No turn has run yet; the first one starts a pod.' }
+    : { reason: 'NotWanted', message: 'No pod is requested.' };
 }
 
 export function isEnding({ metadata }: { metadata: { deletionTimestamp?: string } }): boolean {
@@ -170,22 +175,22 @@ export function isEnding({ metadata }: { metadata: { deletionTimestamp?: string 
 }
 
 function compareAge(left: Pod, right: Pod): number {
-  const isReady = (pod: Pod) => (describePod(pod).state === 'ready' ? 0 : 1);
+  const rank = (pod: Pod) => (describePod(pod).state === 'ready' ? 0 : 1);
   const age = ({ metadata }: Pod) => metadata.creationTimestamp ?? '';
-  return isReady(left) - isReady(right) || age(left).localeCompare(age(right));
+  return rank(left) - rank(right) || age(left).localeCompare(age(right));
 }
 
-/** What the status says after this plan. */
+/** The status after this plan, without its conditions. */
 export function buildStatusFields(plan: SessionPlan): SessionStatus {
   const { pod, phase } = plan;
   const key = pod?.metadata.annotations?.[KEY_ANNOTATION];
   const ip = pod?.status?.podIP;
-  // Where a pod is on its way out, nobody may call it any more.
-  const takesCalls = phase === 'Running' || phase === 'Starting';
+  // Nobody may call a pod that is being removed.
+  const acceptsCalls = phase === 'Running' || phase === 'Starting';
   return {
     phase,
     ...(pod === undefined ? {} : { podName: pod.metadata.name, podUid: pod.metadata.uid }),
-    ...(ip === undefined || !takesCalls ? {} : { podIP: ip }),
+    ...(ip === undefined || !acceptsCalls ? {} : { podIP: ip }),
     ...omitUndefined({ nodeName: pod?.spec.nodeName, publicKey: key }),
     ...plan.failures,
   };

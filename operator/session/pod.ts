@@ -7,7 +7,7 @@ import type { PodOptions } from '../pod/build.ts';
 
 const labels = ({ metadata: { name, uid } }: Session) => ({ [LABELS.session]: name, [LABELS.sessionUid]: uid });
 
-/** A session has one name for its pod, so that two can never be made. */
+/** The pod has the session's name, so a second one cannot be created. */
 export function buildSessionPod(session: Session, volume: Volume, options: PodOptions) {
   return buildPod(volume, options, {
     name: session.metadata.name,
@@ -16,12 +16,12 @@ export function buildSessionPod(session: Session, volume: Volume, options: PodOp
   });
 }
 
-/** What makes a standby pod the session's: from then on it goes with the session, not with the volume. */
+/** The patch that makes a standby pod the session's: it is then deleted with the session, not with the volume. */
 export function buildAdoption(session: Session): object {
   return { metadata: { labels: labels(session), ownerReferences: [buildOwner('Session', session.metadata)] } };
 }
 
-/** By the owner's UID alone: names come again, labels can be set by others. */
+/** By the owner's UID alone: names are reused, and others can set labels. */
 export function isOwnedBy(pod: Pod, uid: string): boolean {
   return pod.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid) === true;
 }

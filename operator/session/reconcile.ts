@@ -2,44 +2,44 @@ import { KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.t
 import type { Session } from '../../src/sandbox/resources/session.ts';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 import { buildPath } from '../../src/platform/kubernetes/paths.ts';
-import type { Finding } from '../runtime/conditions.ts';
+import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { RECHECK_MS } from '../runtime/expectations.ts';
-import { soonest } from '../runtime/queue.ts';
+import { earliest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
-import { expectationKey } from '../runtime/writer.ts';
+import { resourceKey } from '../runtime/writer.ts';
 import { fingerprint } from '../pod/build.ts';
 import { describePod } from '../pod/state.ts';
 import { buildStatusFields, decideSession, isEnding } from './decide.ts';
 import type { SessionInput, SessionPlan } from './decide.ts';
 import { buildAdoption, buildSessionPod, isOwnedBy } from './pod.ts';
 
-/** How often the pods of a session that is gone are looked for again. */
-const LEFTOVER_MS = 5000;
+/** Until the pods of a deleted session are checked again. */
+const ORPHANS_MS = 5000;
 const FRESH_MS = 3000;
 
-/** Brings one session's pod and status to what its spec asks for: gather, decide, act. */
+/** Brings one session's pod and status to what its spec requests: gather, decide, act. */
 export async function reconcileSession(controller: Controller, name: string): Promise<Outcome> {
   const { caches, expectations } = controller;
   const session = caches.sessions.get(name);
-  if (session === undefined) return removeLeftovers(controller, name);
-  const key = expectationKey('sessions', name);
-  const keys = [key, ...listPods(controller, session).map((pod) => expectationKey('pods', pod))];
-  // The cache is older than what was last written: its event brings this session here again.
+  if (session === undefined) return removeOrphans(controller, name);
+  const key = resourceKey('sessions', name);
+  const keys = [key, ...listPods(controller, session).map((pod) => resourceKey('pods', pod))];
+  // The cache is older than our last write, whose watch event will enqueue this session again.
   if (!expectations.areMet(keys, key)) return { requeueMs: RECHECK_MS };
   const input = gather(controller, session);
   if (input.volume === undefined && isFresh(session, input.now)) return { requeueMs: FRESH_MS };
   return act(controller, session, decideSession(input), input.now);
 }
 
-/** Wanted since a moment ago, as its Volume is, of which another watch tells. */
+/** Requested a moment ago: its Volume comes through another watch and may be on its way. */
 function isFresh({ metadata, spec }: Session, now: Date): boolean {
   const since = spec.lastActivityAt ?? metadata.creationTimestamp ?? '';
   return spec.desiredState === 'Running' && now.getTime() - Date.parse(since) < FRESH_MS;
 }
 
-/** Names of the pods that this decision can rest on. */
+/** Names of the pods that the decision may depend on. */
 function listPods({ caches }: Controller, session: Session): string[] {
   const pods = caches.pods.find('volume', session.spec.volumeName).map(({ metadata }) => metadata.name);
   return [session.metadata.name, ...pods];
@@ -50,21 +50,21 @@ function gather({ caches, options }: Controller, session: Session): SessionInput
   const volume = caches.volumes.get(session.spec.volumeName);
   const named = caches.pods.get(name);
   const all = new Set([...caches.pods.find('session', name), ...(named === undefined ? [] : [named])]);
-  const own = [...all].filter((pod) => isOwnedBy(pod, uid));
+  const ownedPods = [...all].filter((pod) => isOwnedBy(pod, uid));
   const standby =
     volume === undefined ? undefined : findStandby(caches.pods.find('volume', volume.metadata.name), volume);
   return {
     session,
     volume,
-    own,
+    ownedPods,
     standby,
-    inTheWay: [...all].find((pod) => !isOwnedBy(pod, uid)),
+    foreignPod: [...all].find((pod) => !isOwnedBy(pod, uid)),
     now: new Date(),
     idleMs: options.idleMs,
   };
 }
 
-/** A pod that waits for a session, trusts the current key and is well. */
+/** A pod without a session that trusts the current key and is ready or starting. */
 function findStandby(
   pods: ReturnType<Controller['caches']['pods']['list']>,
   volume: NonNullable<SessionInput['volume']>,
@@ -81,21 +81,25 @@ function findStandby(
 async function act(controller: Controller, session: Session, plan: SessionPlan, now: Date): Promise<Outcome> {
   const { writer } = controller;
   const { action } = plan;
-  let untoldMs: number | undefined;
-  const report = async (always: boolean): Promise<void> => {
-    const status = plan.phase === 'Running' ? 'True' : 'False';
-    const finding = { type: 'Ready', status, reason: plan.reason, message: plan.message } as const;
-    const target = { kind: 'Session', plural: 'sessions', object: session } as const;
-    const findings = [finding, ...buildRestart(plan)];
-    const options = { now, always, isPassing: !always && isPassing(plan, session) };
-    untoldMs = await reportStatus(controller, target, buildStatusFields(plan), findings, options);
+  let deferredMs: number | undefined;
+  const report = async (force: boolean): Promise<void> => {
+    deferredMs = await reportStatus(controller, {
+      kind: 'Session',
+      plural: 'sessions',
+      object: session,
+      fields: buildStatusFields(plan),
+      conditions: buildConditionUpdates(plan),
+      now,
+      force,
+      isTransient: !force && isTransient(plan, session),
+    });
   };
   switch (action.type) {
     case 'none':
       await report(false);
       break;
     case 'create':
-      // False when it is there already and the cache does not know: its event is on its way.
+      // A name that is taken means that the cache is behind; the watch event will come.
       await writer.create('pods', buildSessionPod(session, action.volume, controller.options.pod));
       await report(false);
       break;
@@ -105,41 +109,42 @@ async function act(controller: Controller, session: Session, plan: SessionPlan, 
       await report(false);
       break;
     case 'remove':
-      // First said, then done: a call that came meanwhile has changed the session, and this write fails.
+      // Status first: if a call has changed the session since it was read, this write fails and the pod stays.
       await report(true);
       await writer.remove('pods', action.pod);
       break;
   }
-  if (plan.phase === 'Running' && session.status?.phase !== 'Running') noteStart(controller, session, now);
-  return soonest(plan.requeueMs, untoldMs);
+  if (plan.phase === 'Running' && session.status?.phase !== 'Running') recordStartup(controller, session, now);
+  return earliest(plan.requeueMs, deferredMs);
 }
 
-/** A pod is on its way. Where the status still tells of one that takes calls, that is wrong now. */
-function isPassing({ phase, reason }: SessionPlan, { status }: Session): boolean {
+/** A pod is starting. A status that still names a running pod is wrong, and is replaced at once. */
+function isTransient({ phase, reason }: SessionPlan, { status }: Session): boolean {
   return phase === 'Starting' && reason !== 'PodNotReady' && status?.phase !== 'Running';
 }
 
-function buildRestart({ restart }: SessionPlan): Finding[] {
-  if (restart === undefined) return [];
-  return [{ type: 'Restarted', status: 'True', reason: restart.reason, message: restart.message, isNew: true }];
+function buildConditionUpdates({ phase, reason, message, restart }: SessionPlan): ConditionUpdate[] {
+  const ready: ConditionUpdate = { type: 'Ready', status: phase === 'Running' ? 'True' : 'False', reason, message };
+  if (restart === undefined) return [ready];
+  return [ready, { type: 'Restarted', status: 'True', reason: restart.reason, message: restart.message, touch: true }];
 }
 
-/** It was wanted when it was last used: until a pod is there nobody can use it again. */
-function noteStart({ onStart }: Controller, { spec }: Session, now: Date): void {
-  if (spec.lastActivityAt !== undefined) onStart(now.getTime() - Date.parse(spec.lastActivityAt));
+/** The last activity is the request for this pod: without a pod nobody can use the session. */
+function recordStartup({ onSessionReady }: Controller, { spec }: Session, now: Date): void {
+  if (spec.lastActivityAt !== undefined) onSessionReady(now.getTime() - Date.parse(spec.lastActivityAt));
 }
 
-/** The session is gone: so is every pod that says it is its, whether or not the cluster collects garbage. */
-async function removeLeftovers(controller: Controller, name: string): Promise<Outcome> {
-  const { caches, writer, untold, kubernetes, namespace } = controller;
-  untold.delete(expectationKey('sessions', name));
+/** Removes the pods of a deleted session without waiting for the cluster's garbage collector. */
+async function removeOrphans(controller: Controller, name: string): Promise<Outcome> {
+  const { caches, writer, deferredStatus, kubernetes, namespace } = controller;
+  deferredStatus.delete(resourceKey('sessions', name));
   const pods = caches.pods.find('session', name).filter((pod) => !isEnding(pod));
   if (pods.length === 0) return undefined;
   if (await exists(() => kubernetes.request({ method: 'GET', path: buildPath(namespace, 'sessions', name) }))) {
     return { requeueMs: 1000 };
   }
   for (const pod of pods) await writer.remove('pods', pod);
-  return { requeueMs: LEFTOVER_MS };
+  return { requeueMs: ORPHANS_MS };
 }
 
 async function exists(get: () => Promise<unknown>): Promise<boolean> {

@@ -3,18 +3,19 @@ import { GROW_AT } from '../../src/sandbox/resources/volume.ts';
 import type { Volume, VolumePhase, VolumeStatus } from '../../src/sandbox/resources/volume.ts';
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
-import type { Finding } from '../runtime/conditions.ts';
+import type { ConditionUpdate } from '../runtime/conditions.ts';
+import type { Reason } from '../runtime/reasons.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
 import type { Failures } from '../pod/failures.ts';
 import { describePod } from '../pod/state.ts';
 import { formatQuantity, parseQuantity } from './quantity.ts';
 
-/** All that a decision on one volume rests on. */
+/** Everything that a decision on one volume depends on. */
 export type VolumeInput = {
   volume: Volume;
   claim: Claim | undefined;
-  /** every pod that mounts this very volume */
+  /** all pods that mount this volume */
   pods: Pod[];
   usedBytes: number | undefined;
   now: Date;
@@ -28,16 +29,16 @@ export type VolumePlan = {
     | { type: 'createStandby'; name: string }
     | { type: 'removePod'; pod: Pod };
   status: Omit<VolumeStatus, 'conditions' | 'observedGeneration'>;
-  findings: Finding[];
+  conditions: ConditionUpdate[];
   requeueMs: number | undefined;
 };
 
-/** A class that cannot expand may be exchanged for one that can. */
-const REFUSED_MS = 60 * 60_000;
+/** A refused growth is retried after this time: the storage class may allow expansion by then. */
+const GROWTH_RETRY_MS = 60 * 60_000;
 
-type State = { phase: VolumePhase; reason: string; message: string };
+type State = { phase: VolumePhase; reason: Reason; message: string };
 
-/** First the claim, then its size, then the standby pod; one action a pass. */
+/** First the claim, then its size, then the standby pod; one action per reconcile. */
 export function decideVolume(input: VolumeInput): VolumePlan {
   const { volume, claim, usedBytes, now } = input;
   const { spec, metadata, status } = volume;
@@ -57,13 +58,14 @@ export function decideVolume(input: VolumeInput): VolumePlan {
       ...standby.status,
       ...standby.failures,
     },
-    findings: [
+    conditions: [
       {
         type: 'Ready',
         status: state.phase === 'Ready' || state.phase === 'Resizing' ? 'True' : 'False',
-        ...pickReason(state),
+        reason: state.reason,
+        message: state.message,
       },
-      ...(standby.finding === undefined ? [] : [standby.finding]),
+      ...(standby.condition === undefined ? [] : [standby.condition]),
     ],
     requeueMs: standby.requeueMs,
   });
@@ -74,120 +76,111 @@ export function decideVolume(input: VolumeInput): VolumePlan {
   return plan(standby.action);
 }
 
-function pickReason({ reason, message }: State): { reason: string; message: string } {
-  return { reason, message };
-}
-
 export function isClaimOf(claim: Claim, volume: Volume): boolean {
   return claim.metadata.ownerReferences?.some(({ uid }) => uid === volume.metadata.uid) === true;
 }
 
 function describeClaim(volume: Volume, claim: Claim | undefined): State {
   const name = volume.metadata.name;
-  if (claim === undefined)
-    return { phase: 'Pending', reason: 'ClaimPending', message: `Claim ${name} has been asked for.` };
+  if (claim === undefined) {
+    return { phase: 'Pending', reason: 'ClaimPending', message: `Claim ${name} has been requested.` };
+  }
   if (!isClaimOf(claim, volume)) {
-    const message = `Claim ${name} belongs to an earlier volume of this name and has to go first.`;
+    const message = `Claim ${name} belongs to an earlier volume of this name and must be deleted first.`;
     return { phase: 'Pending', reason: 'EarlierClaim', message };
   }
   if (claim.metadata.deletionTimestamp !== undefined) {
-    return {
-      phase: 'Failed',
-      reason: 'ClaimEnding',
-      message: `Somebody deleted claim ${name}; it goes with its last pod.`,
-    };
+    const message = `Claim ${name} is being deleted; it is gone when its last pod ends.`;
+    return { phase: 'Failed', reason: 'ClaimEnding', message };
   }
   if (claim.status?.phase === 'Lost') {
     return { phase: 'Failed', reason: 'ClaimLost', message: `The storage behind claim ${name} is gone.` };
   }
   if (claim.status?.phase !== 'Bound') {
-    const message = `Claim ${name} has no storage yet; some classes give it to the first pod that asks.`;
+    const message = `Claim ${name} has no storage yet; some storage classes wait for the first pod.`;
     return { phase: 'Pending', reason: 'ClaimPending', message };
   }
-  const asked = claim.spec.resources?.requests?.storage;
-  const has = claim.status.capacity?.storage;
-  if (asked !== undefined && has !== undefined && parseQuantity(asked) > parseQuantity(has)) {
-    const told = claim.status.conditions?.find(({ type, status }) => status === 'True' && type !== 'Unused');
-    const message = told?.message ?? told?.type ?? 'the storage class is at it';
-    return { phase: 'Resizing', reason: 'Growing', message: `The claim grows from ${has} to ${asked}: ${message}.` };
+  const requested = claim.spec.resources?.requests?.storage;
+  const capacity = claim.status.capacity?.storage;
+  if (requested !== undefined && capacity !== undefined && parseQuantity(requested) > parseQuantity(capacity)) {
+    const progress = claim.status.conditions?.find(({ type, status }) => status === 'True' && type !== 'Unused');
+    const detail = progress?.message ?? progress?.type ?? 'waiting for the storage class';
+    const message = `The claim grows from ${capacity} to ${requested}: ${detail}.`;
+    return { phase: 'Resizing', reason: 'Growing', message };
   }
   return { phase: 'Ready', reason: 'ClaimBound', message: `Claim ${name} holds the files.` };
 }
 
-/** The next size, by what the claim has and not by what was asked for, so that a growth never sets off another. */
+/** The next size, from the claim's capacity and not from its request, so that a pending growth never starts another. */
 function decideGrowth(volume: Volume, claim: Claim, used: number | undefined, now: Date): string | undefined {
-  const has = claim.status?.capacity?.storage;
-  if (used === undefined || has === undefined) return undefined;
-  const capacity = parseQuantity(has);
-  const most = parseQuantity(volume.spec.maxSize);
-  if (used <= capacity * GROW_AT || capacity >= most) return undefined;
+  const current = claim.status?.capacity?.storage;
+  if (used === undefined || current === undefined) return undefined;
+  const capacity = parseQuantity(current);
+  const max = parseQuantity(volume.spec.maxSize);
+  if (used <= capacity * GROW_AT || capacity >= max) return undefined;
   const refused = volume.status?.conditions?.find(({ type }) => type === 'Growable');
-  const isRecent = refused !== undefined && now.getTime() - Date.parse(refused.lastTransitionTime) < REFUSED_MS;
-  return refused?.status === 'False' && isRecent ? undefined : formatQuantity(Math.min(capacity * 2, most));
+  const isRecent = refused !== undefined && now.getTime() - Date.parse(refused.lastTransitionTime) < GROWTH_RETRY_MS;
+  return refused?.status === 'False' && isRecent ? undefined : formatQuantity(Math.min(capacity * 2, max));
 }
 
 type Standby = {
   action: VolumePlan['action'];
   status: Pick<VolumeStatus, 'podName' | 'podUid' | 'podIP' | 'publicKey'>;
   failures: Failures;
-  finding: Finding | undefined;
+  condition: ConditionUpdate | undefined;
   requeueMs: number | undefined;
 };
 
-function decideStandby({ volume, pods, now }: VolumeInput): Standby {
-  const { spec, metadata } = volume;
-  const known = pickFailures(volume.status ?? {});
-  const aheadMs = spec.standbyUntil === undefined ? 0 : Date.parse(spec.standbyUntil) - now.getTime();
-  const [pod] = pods.filter(({ metadata }) => metadata.labels?.[LABELS.sessionUid] === undefined);
+function decideStandby(input: VolumeInput): Standby {
+  const { volume, pods, now } = input;
+  const { standbyUntil } = volume.spec;
+  const remainingMs = standbyUntil === undefined ? 0 : Date.parse(standbyUntil) - now.getTime();
+  const pod = pods.find(({ metadata }) => metadata.labels?.[LABELS.sessionUid] === undefined);
   const isServed = pods.some((other) => other !== pod && isAlive(other));
-  const isWanted = aheadMs > 0 && !isServed && metadata.deletionTimestamp === undefined;
-  const remove =
-    pod === undefined || pod.metadata.deletionTimestamp !== undefined
-      ? undefined
-      : ({ type: 'removePod', pod } as const);
-  const answer = (over: Partial<Standby>): Standby => ({
+  const isRequested = remainingMs > 0 && !isServed && volume.metadata.deletionTimestamp === undefined;
+  const idle: Standby = {
     action: { type: 'none' },
     status: {},
-    failures: known,
-    finding: undefined,
-    requeueMs: aheadMs > 0 ? aheadMs : undefined,
-    ...over,
-  });
-  if (!isWanted) return answer({ action: remove ?? { type: 'none' }, failures: {} });
-  if (pod === undefined) {
-    const requeueMs = decideDelay(known, now);
-    const finding = {
-      type: 'Standby',
-      status: 'False',
-      reason: 'BackOff',
-      message: 'Standby pods end at once.',
-    } as const;
-    if (requeueMs > 0) return answer({ requeueMs, finding });
-    return answer({ action: { type: 'createStandby', name: findFreeName(volume, pods) } });
-  }
-  const state = describePod(pod);
+    failures: pickFailures(volume.status ?? {}),
+    condition: undefined,
+    requeueMs: remainingMs > 0 ? remainingMs : undefined,
+  };
+  if (!isRequested) return { ...idle, action: removeOnce(pod), failures: {} };
+  if (pod === undefined) return { ...idle, ...decideStandbyStart(input, idle.failures) };
+  return { ...idle, ...decideOnStandby(input, pod, idle.failures) };
+}
+
+function decideStandbyStart({ volume, pods, now }: VolumeInput, failures: Failures): Partial<Standby> {
+  const delayMs = decideDelay(failures, now);
+  if (delayMs === 0) return { action: { type: 'createStandby', name: findFreeName(volume, pods) } };
+  const message = 'Standby pods end at once; the next start is delayed.';
+  return { requeueMs: delayMs, condition: { type: 'Standby', status: 'False', reason: 'BackOff', message } };
+}
+
+function decideOnStandby({ volume, now }: VolumeInput, pod: Pod, failures: Failures): Partial<Standby> {
+  const { state, reason, message } = describePod(pod);
   const key = pod.metadata.annotations?.[KEY_ANNOTATION];
-  const finding = {
-    type: 'Standby',
-    status: state.state === 'ready' ? 'True' : 'False',
-    reason: state.reason,
-    message: state.message,
-  } as const;
-  if (state.state === 'ended') {
-    return answer({ action: remove ?? { type: 'none' }, failures: countFailure(known, pod, now), finding });
-  }
-  if (key !== fingerprint(spec.publicKey)) return answer({ action: remove ?? { type: 'none' }, finding });
-  const isThere = state.state === 'ready' || state.state === 'starting';
-  return answer({
-    failures: state.state === 'ready' ? {} : known,
-    finding,
+  const isReady = state === 'ready';
+  const condition: ConditionUpdate = { type: 'Standby', status: isReady ? 'True' : 'False', reason, message };
+  if (state === 'ended') return { action: removeOnce(pod), failures: countFailure(failures, pod, now), condition };
+  if (key !== fingerprint(volume.spec.publicKey)) return { action: removeOnce(pod), condition };
+  const ip = isReady || state === 'starting' ? pod.status?.podIP : undefined;
+  return {
+    failures: isReady ? {} : failures,
+    condition,
     status: {
       podName: pod.metadata.name,
       podUid: pod.metadata.uid,
-      ...omitUndefined({ publicKey: key }),
-      ...(isThere && pod.status?.podIP !== undefined ? { podIP: pod.status.podIP } : {}),
+      publicKey: key,
+      ...omitUndefined({ podIP: ip }),
     },
-  });
+  };
+}
+
+function removeOnce(pod: Pod | undefined): VolumePlan['action'] {
+  return pod === undefined || pod.metadata.deletionTimestamp !== undefined
+    ? { type: 'none' }
+    : { type: 'removePod', pod };
 }
 
 function isAlive(pod: Pod): boolean {
@@ -195,7 +188,7 @@ function isAlive(pod: Pod): boolean {
   return state === 'ready' || state === 'starting' || state === 'stuck' || state === 'unready';
 }
 
-/** Adopted pods keep their name, so the next standby takes the first one that is free. */
+/** Adopted pods keep their name, so the next standby takes the first free one. */
 function findFreeName({ metadata: { name } }: Volume, pods: Pod[]): string {
   const taken = new Set(pods.map(({ metadata }) => metadata.name));
   for (let number = 0; ; number += 1) {

@@ -1,6 +1,6 @@
 const UNITS = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-/** Bytes of a storage quantity of Kubernetes, in each of its three forms; throws for what is none. */
+/** Bytes of a Kubernetes quantity: decimal (`2G`), binary (`512Mi`) or exponent (`1e9`). Throws for anything else. */
 export function parseQuantity(text: string): number {
   const [, number, unit = '', binary, exponent] =
     /^(\d+(?:\.\d+)?)(?:([kMGTPE])|([KMGTPE])i|[eE]\+?(\d+))?$/.exec(text) ?? [];
@@ -10,7 +10,7 @@ export function parseQuantity(text: string): number {
   return Number(number) * (binary === undefined ? 1000 : 1024) ** place;
 }
 
-/** For people: `12Mi`, rounded up. */
+/** For display: `12Mi`, rounded up. */
 export function formatQuantity(bytes: number): string {
   if (bytes > 0 && bytes % 2 ** 30 === 0) return `${bytes / 2 ** 30}Gi`;
   return bytes < 2 ** 20 ? `${Math.ceil(bytes / 2 ** 10)}Ki` : `${Math.ceil(bytes / 2 ** 20)}Mi`;

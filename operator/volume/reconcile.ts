@@ -4,36 +4,36 @@ import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 import { errorText } from '../../src/platform/errors.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
 import { buildOwner, buildPod } from '../pod/build.ts';
-import type { Finding } from '../runtime/conditions.ts';
+import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { RECHECK_MS } from '../runtime/expectations.ts';
-import { soonest } from '../runtime/queue.ts';
+import { earliest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
-import { expectationKey } from '../runtime/writer.ts';
+import { resourceKey } from '../runtime/writer.ts';
 import { decideVolume } from './decide.ts';
 import type { VolumePlan } from './decide.ts';
 
-/** Brings one volume's claim and standby pod to what its spec asks for: gather, decide, act. */
+/** Brings one volume's claim and standby pod to what its spec requests: gather, decide, act. */
 export async function reconcileVolume(controller: Controller, name: string): Promise<Outcome> {
   const { caches, expectations, usage } = controller;
   const volume = caches.volumes.get(name);
-  // Its claim and pods have it as their owner: the cluster collects them.
+  // Its claim and pods have it as their owner, so the cluster collects them.
   if (volume === undefined) {
-    controller.untold.delete(expectationKey('volumes', name));
+    controller.deferredStatus.delete(resourceKey('volumes', name));
     return undefined;
   }
   const pods = caches.pods
     .find('volume', name)
     .filter(({ metadata }) => metadata.labels?.[LABELS.volumeUid] === volume.metadata.uid);
-  const key = expectationKey('volumes', name);
+  const key = resourceKey('volumes', name);
   const keys = [
     key,
-    expectationKey('persistentvolumeclaims', name),
-    expectationKey('pods', `${name}-standby-0`),
-    ...pods.map(({ metadata }) => expectationKey('pods', metadata.name)),
+    resourceKey('persistentvolumeclaims', name),
+    resourceKey('pods', `${name}-standby-0`),
+    ...pods.map(({ metadata }) => resourceKey('pods', metadata.name)),
   ];
-  // The cache is older than what was last written: its event brings this volume here again.
+  // The cache is older than our last write, whose watch event will enqueue this volume again.
   if (!expectations.areMet(keys, key)) return { requeueMs: RECHECK_MS };
   const now = new Date();
   const usedBytes = usage.get(volume.metadata.uid);
@@ -42,21 +42,26 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
 }
 
 async function act(controller: Controller, volume: Volume, plan: VolumePlan, now: Date): Promise<Outcome> {
-  const refusal = await perform(controller, volume, plan);
-  const target = { kind: 'Volume', plural: 'volumes', object: volume } as const;
-  const findings = refusal === undefined ? plan.findings : [...plan.findings, refusal];
-  // Until then its claim is likely bound; some classes give storage only to the first pod that asks.
-  const isPassing = plan.findings.some(({ type, reason }) => type === 'Ready' && reason === 'ClaimPending');
-  const untoldMs = await reportStatus(controller, target, plan.status, findings, { now, isPassing });
-  return soonest(plan.requeueMs, untoldMs);
+  const growth = await perform(controller, volume, plan);
+  const deferredMs = await reportStatus(controller, {
+    kind: 'Volume',
+    plural: 'volumes',
+    object: volume,
+    fields: plan.status,
+    conditions: growth === undefined ? plan.conditions : [...plan.conditions, growth],
+    now,
+    // Most claims are bound within a second; some storage classes wait for the first pod.
+    isTransient: plan.conditions.some(({ type, reason }) => type === 'Ready' && reason === 'ClaimPending'),
+  });
+  return earliest(plan.requeueMs, deferredMs);
 }
 
-/** What the cluster refuses for good is a finding; everything else that fails is thrown and tried again. */
+/** Returns the outcome of a growth, accepted or refused. Any other failure is thrown and retried. */
 async function perform(
   { writer, options }: Controller,
   volume: Volume,
   plan: VolumePlan,
-): Promise<Finding | undefined> {
+): Promise<ConditionUpdate | undefined> {
   const { action } = plan;
   switch (action.type) {
     case 'none':
@@ -68,10 +73,10 @@ async function perform(
       try {
         const change = { spec: { resources: { requests: { storage: action.size } } } };
         await writer.patch('persistentvolumeclaims', action.claim, change);
-        return { type: 'Growable', status: 'True', reason: 'Growing', message: `Asked for ${action.size}.` };
+        return { type: 'Growable', status: 'True', reason: 'Growing', message: `Requested ${action.size}.` };
       } catch (error) {
         if (!hasStatus(error, 403, 422)) throw error;
-        return { type: 'Growable', status: 'False', reason: 'GrowthRefused', message: errorText(error), isNew: true };
+        return { type: 'Growable', status: 'False', reason: 'GrowthRefused', message: errorText(error), touch: true };
       }
     case 'createStandby':
       await writer.create(
@@ -80,7 +85,7 @@ async function perform(
       );
       return undefined;
     case 'removePod':
-      // As it was read: one that a session has adopted meanwhile is another by now, and stays.
+      // Fails if a session has adopted the pod since it was read.
       await writer.remove('pods', action.pod);
       return undefined;
   }

@@ -110,9 +110,9 @@ describe('alerts and dashboard', () => {
     const resources = [{ status: { phase: 'Running', conditions: [{ type: 'Ready', reason: 'PodReady' }] } }];
     metrics.watchResources(() => ({ sessions: resources, volumes: resources }));
     metrics.watchQueues(() => ({ sessions: 0 }));
-    metrics.onPass('sessions', undefined, 1);
+    metrics.onReconcile('sessions', undefined, 1);
     metrics.onWrite('create', 'pods');
-    metrics.onStart(1);
+    metrics.onSessionReady(1);
     const health = await startHealth({ host: '127.0.0.1', port: 0 }, { metrics, isReady: async () => true });
     take(await (await fetch(`${health.address}/metrics`)).text());
     await health.close();

@@ -37,7 +37,7 @@ describe.skipIf(found === undefined)('a volume that a call fills', () => {
     const storageClassName = `growing-${namespace}`;
     const storageClass = { metadata: { name: storageClassName }, provisioner: 'test', allowVolumeExpansion: true };
     await kubernetes.request({ method: 'POST', path: '/apis/storage.k8s.io/v1/storageclasses', body: storageClass });
-    operator = await openOperator(cluster, { measureMs: 3_600_000, storageClassName });
+    operator = await openOperator(cluster, { pollMs: 3_600_000, storageClassName });
     const signer = buildSigner(Buffer.alloc(32, 3).toString('base64'));
     const log = openLog({ level: 'silent', pretty: false });
     sandboxes = await openKubernetesSandboxes({ kubernetes, namespace, signer, log, volumeWaitMs: 60_000 });

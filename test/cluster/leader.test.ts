@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildExpectations } from '../../operator/runtime/expectations.ts';
-import { startLeadership } from '../../operator/runtime/lease.ts';
-import type { Term } from '../../operator/runtime/lease.ts';
-import { waitAborted } from '../../operator/runtime/term.ts';
+import { startLeaderElection } from '../../operator/runtime/leader-election.ts';
+import type { Leadership } from '../../operator/runtime/leader-election.ts';
+import { waitAborted } from '../../operator/runtime/manager.ts';
 import { buildWriter } from '../../operator/runtime/writer.ts';
 import type { Call, Kubernetes } from '../../src/platform/kubernetes/client.ts';
 import { buildPath } from '../../src/platform/kubernetes/paths.ts';
@@ -27,21 +27,21 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
     name: string,
     times: { durationMs: number; deadlineMs: number },
     real = cluster.kubernetes,
-    serve: (term: Term) => Promise<void> = async () => undefined,
+    serve: (leadership: Leadership) => Promise<void> = async () => undefined,
   ) => {
     const mortal = buildMortal(real, { atWrite: Infinity, before: false });
     const terms: { from: number; to: number }[] = [];
     const identity = `${name}-${terms.length}-${Math.random()}`;
     const { kubernetes } = mortal;
     const options = { kubernetes, namespace: cluster.namespace, name, identity, log, retryMs: 100, ...times };
-    const leadership = startLeadership(options, async (term) => {
-      const served = { from: performance.now(), to: Infinity };
-      terms.push(served);
-      await serve(term);
-      await waitAborted(term.signal);
-      served.to = performance.now();
+    const election = startLeaderElection(options, async (leadership) => {
+      const term = { from: performance.now(), to: Infinity };
+      terms.push(term);
+      await serve(leadership);
+      await waitAborted(leadership.signal);
+      term.to = performance.now();
     });
-    return { ...leadership, terms, mortal };
+    return { ...election, terms, mortal };
   };
 
   test('one leads, and the next one at once when it steps down', async () => {
@@ -73,15 +73,15 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
     const { kubernetes, namespace } = cluster;
     const told = Promise.withResolvers<unknown>();
     const times = { durationMs: 60_000, deadlineMs: 1000 };
-    const leadership = stand('held-up', times, kubernetes, async (term) => {
+    const candidate = stand('held-up', times, kubernetes, async (leadership) => {
       const expectations = buildExpectations(
         () => undefined,
         () => undefined,
       );
-      const writer = buildWriter({ kubernetes, namespace, term, expectations, log });
+      const writer = buildWriter({ kubernetes, namespace, leadership, expectations, log });
       const untilMs = performance.now() + times.deadlineMs;
       while (performance.now() < untilMs);
-      const wasAborted = term.signal.aborted;
+      const wasAborted = leadership.signal.aborted;
       const metadata = { name: 'held-up', namespace };
       const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
       const body = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: claim };
@@ -91,7 +91,7 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
     expect(await told.promise).toEqual({ wasAborted: false, outcome: 'Error: the lease has run out' });
     const path = buildPath(namespace, 'persistentvolumeclaims', 'held-up');
     await expect(kubernetes.request({ method: 'GET', path })).rejects.toMatchObject({ status: 404 });
-    await leadership.close();
+    await candidate.close();
   });
 
   test('a renewal that gets no answer is tried again in time', async () => {
@@ -110,22 +110,22 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
         return answer;
       },
     };
-    const leadership = stand('unanswered', { durationMs: 60_000, deadlineMs: 10_000 }, hanging);
+    const candidate = stand('unanswered', { durationMs: 60_000, deadlineMs: 10_000 }, hanging);
     await waitFor('a renewal after the one that hung', () => renewed > 2);
     expect(hung).toBe(1);
-    expect(leadership.terms).toMatchObject([{ to: Infinity }]);
-    await leadership.close();
+    expect(candidate.terms).toMatchObject([{ to: Infinity }]);
+    await candidate.close();
   });
 
   test('a leader that sees the lease in other hands ends its term at once', async () => {
     const { kubernetes, namespace } = cluster;
-    const leadership = stand('taken', { durationMs: 240_000, deadlineMs: 200_000 });
-    await waitFor('a leader', () => leadership.isLeading());
+    const candidate = stand('taken', { durationMs: 240_000, deadlineMs: 200_000 });
+    await waitFor('a leader', () => candidate.isLeading());
     const path = buildPath(namespace, 'leases', 'taken');
     await kubernetes.request({ method: 'PATCH', path, body: { spec: { holderIdentity: 'somebody' } } });
-    await waitFor('it has seen it', () => !leadership.isLeading(), 100_000);
-    expect(leadership.terms).toHaveLength(1);
-    await leadership.close();
+    await waitFor('it has seen it', () => !candidate.isLeading(), 100_000);
+    expect(candidate.terms).toHaveLength(1);
+    await candidate.close();
   });
 
   test('the role operator runs as a process, and hands over on SIGTERM', async () => {

@@ -75,7 +75,7 @@ describe.skipIf(found === undefined)('the operator, where pods do not run as the
     });
   });
 
-  test('a pod that ends before it takes calls is started more and more slowly', async () => {
+  test('a pod that ends before it accepts calls is restarted with growing delays', async () => {
     node.behave({ status: { phase: 'Failed', reason: 'Broken', message: 'broken' } });
     const name = await stage.newSession();
     const { session, ready } = await api.untilReason(name, 'BackOff');
@@ -99,7 +99,7 @@ describe.skipIf(found === undefined)('the operator, where pods do not run as the
     expect((await api.untilReason(metadata.name, 'PodNotReady')).session.status?.phase).toBe('Starting');
     await api.remove('pods', metadata.name);
     const { session, ready } = await api.untilReason(metadata.name, 'NodeLost');
-    expect(ready.message).toContain('Node node-1 does not answer');
+    expect(ready.message).toContain('Node node-1 does not respond');
     expect(session.status).toMatchObject({ phase: 'Pending', podUid: status?.podUid });
     expect(session.status?.podIP).toBeUndefined();
     node.recover();

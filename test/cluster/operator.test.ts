@@ -49,7 +49,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
     const line = (await runKubectl(cluster, ['get', 'sess', metadata.name, '--no-headers'])).trim().split(/\s+/);
     expect(line.slice(1, -1)).toEqual(['agt_1', 'bob', 'Running', 'PodReady', metadata.name, 'node-1']);
     await waitFor('events are told', async () =>
-      (await runKubectl(cluster, ['describe', 'session.capstan.dev', metadata.name])).includes('takes calls'),
+      (await runKubectl(cluster, ['describe', 'session.capstan.dev', metadata.name])).includes('accepts calls'),
     );
   });
 
@@ -176,7 +176,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
     await api.untilPhase(name, 'Running');
   });
 
-  test('pods that trust a key of the past are replaced', async () => {
+  test('pods that trust a former key are replaced', async () => {
     const { metadata, spec, status } = await stage.newRunning();
     await api.patch('volumes', spec.volumeName, { spec: { publicKey: 'B'.repeat(43) } });
     await waitFor('another pod', async () => {

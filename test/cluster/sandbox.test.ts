@@ -36,7 +36,7 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
     cluster = found as Cluster;
     runtime = openRuntime();
     node = startNode(cluster.kubernetes, cluster.namespace, runtime);
-    operator = await openOperator(cluster, { idleMs: 8000, measureMs: 300 });
+    operator = await openOperator(cluster, { idleMs: 8000, pollMs: 300 });
     api = buildAccess(cluster);
   });
   afterAll(async () => {

@@ -79,7 +79,7 @@ test('who waits for the cache is told once, when it holds what was written, and 
 });
 
 test('the time of a condition changes with its status only', () => {
-  const finding = { type: 'Ready', status: 'False', reason: 'A', message: 'a' } as const;
+  const finding = { type: 'Ready', status: 'False', reason: 'PodStarting', message: 'a' } as const;
   const other = {
     type: 'Other',
     status: 'True',
@@ -90,13 +90,13 @@ test('the time of a condition changes with its status only', () => {
   const at = (iso: string) => ({ generation: 2, now: new Date(iso) });
   const first = buildConditions([other], [finding], at('2026-01-01T10:00:00.123Z'));
   expect(first).toEqual([other, { ...finding, observedGeneration: 2, lastTransitionTime: '2026-01-01T10:00:00Z' }]);
-  const second = buildConditions(first, [{ ...finding, reason: 'B' }], at('2026-01-01T11:00:00Z'));
-  expect(second[1]).toMatchObject({ reason: 'B', lastTransitionTime: '2026-01-01T10:00:00Z' });
+  const second = buildConditions(first, [{ ...finding, reason: 'PodReady' }], at('2026-01-01T11:00:00Z'));
+  expect(second[1]).toMatchObject({ reason: 'PodReady', lastTransitionTime: '2026-01-01T10:00:00Z' });
   const third = buildConditions(second, [{ ...finding, status: 'True' }], at('2026-01-01T12:00:00Z'));
   expect(third[1]).toMatchObject({ status: 'True', lastTransitionTime: '2026-01-01T12:00:00Z' });
-  const again = buildConditions(third, [{ ...finding, status: 'True', isNew: true }], at('2026-01-01T13:00:00Z'));
+  const again = buildConditions(third, [{ ...finding, status: 'True', touch: true }], at('2026-01-01T13:00:00Z'));
   expect(again[1]).toMatchObject({ status: 'True', lastTransitionTime: '2026-01-01T13:00:00Z' });
-  expect(again[1]).not.toHaveProperty('isNew');
+  expect(again[1]).not.toHaveProperty('touch');
 });
 
 test('the first pod that ends is replaced at once, the next ones later and later', () => {

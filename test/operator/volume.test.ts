@@ -59,8 +59,8 @@ test('while a claim grows, the volume says from what to what and why it takes it
   const status = { phase: 'Bound', capacity: { storage: '512Mi' }, conditions };
   const plan = decide(buildClaim('512Mi', '1Gi', { status }), 500 * MI);
   expect(plan.status).toMatchObject({ phase: 'Resizing', size: '512Mi', used: '500Mi' });
-  expect(plan.findings).toMatchObject([{ type: 'Ready', status: 'True', reason: 'Growing' }]);
-  expect(plan.findings[0]?.message).toBe('The claim grows from 512Mi to 1Gi: Waiting for a pod.');
+  expect(plan.conditions).toMatchObject([{ type: 'Ready', status: 'True', reason: 'Growing' }]);
+  expect(plan.conditions[0]?.message).toBe('The claim grows from 512Mi to 1Gi: Waiting for a pod.');
 });
 
 test('a class that refused is asked again after an hour', () => {
@@ -80,7 +80,7 @@ test.each([
 ])('a claim that is %s is told', (phase, volumePhase, reason) => {
   const plan = decide(buildClaim('512Mi', '512Mi', { status: { phase } }));
   expect(plan.status.phase).toBe(volumePhase);
-  expect(plan.findings).toMatchObject([{ type: 'Ready', status: 'False', reason }]);
+  expect(plan.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason }]);
 });
 
 test('sizes are read as Kubernetes writes them', () => {

@@ -45,7 +45,7 @@ export function testSessions(find: () => Installation): void {
     const volume = await volumeOf(ada);
     expect((await columns('volumes', volume)).slice(0, 5)).toEqual([volume, ada.agentId, 'ada', 'Ready', '512Mi']);
     expect(await read('pvc', volume, '{.status.phase} {.status.capacity.storage}')).toBe('Bound 512Mi');
-    expect(await find().kubectl('describe', 'session', ada.name)).toMatch(/takes calls\.\n.*\n *Reason: *PodReady\n/);
+    expect(await find().kubectl('describe', 'session', ada.name)).toMatch(/accepts calls\.\n.*\n *Reason: *PodReady\n/);
   });
 
   test('a pod that is killed is replaced, with the files', async () => {

@@ -34,7 +34,7 @@ export function openOperator(
       idleMs: 15 * 60_000,
       pod: POD_OPTIONS,
       lease: { retryMs: 100 },
-      measureMs: 3_600_000,
+      pollMs: 3_600_000,
       ...options,
     },
   );

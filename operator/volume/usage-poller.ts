@@ -9,48 +9,48 @@ import { describePod } from '../pod/state.ts';
 import { parseQuantity } from './quantity.ts';
 
 const TIMEOUT_MS = 2000;
-const AT_ONCE = 16;
-/** Smaller changes are not worth a write. */
-const NOTABLE_BYTES = 4 * 2 ** 20;
-/** Volumes past this part, and those that fill, are asked so many times as often. */
-const WATCHED_PART = 0.6;
-const WATCHED_RATE = 6;
+const CONCURRENCY = 16;
+/** Smaller changes are not reported. */
+const MIN_CHANGE_BYTES = 4 * 2 ** 20;
+/** Volumes that are fuller than this, or are filling, are polled this many times as often. */
+const BUSY_FRACTION = 0.6;
+const BUSY_RATE = 6;
 
-export type MeasureOptions = {
+export type UsagePollerOptions = {
   caches: Pick<Controller['caches'], 'pods' | 'claims' | 'volumes'>;
   usage: Controller['usage'];
-  /** told of the volume by its name, when what it holds has changed notably */
+  /** called with the name of a volume whose usage has changed notably */
   onUsage: (volumeName: string) => void;
-  /** between two questions about a volume; a sixth of it where it may soon be full */
+  /** between two polls of a volume; a sixth of it for volumes that may soon be full */
   intervalMs: number;
 };
 
-/** Asks the executors what their volumes hold: one pod a volume; at once where a service has seen one fill. */
-export function startMeasuring({ caches, usage, onUsage, intervalMs }: MeasureOptions): { close(): void } {
+/** Polls executors for the usage of their volumes: one pod per volume, and at once when a service reports high usage. */
+export function startUsagePoller({ caches, usage, onUsage, intervalMs }: UsagePollerOptions): { close(): void } {
   const stop = new AbortController();
   /** by the UID of the volume */
   const dueMs = new Map<string, number>();
 
-  const measure = async (uid: string, pod: Pod): Promise<void> => {
+  const poll = async (uid: string, pod: Pod): Promise<void> => {
     const name = pod.metadata.labels?.[LABELS.volume];
     dueMs.set(uid, Date.now() + intervalMs);
-    const used = await askUsage(pod.status?.podIP ?? '', stop.signal);
+    const used = await fetchUsage(pod.status?.podIP ?? '', stop.signal);
     if (name === undefined || used === undefined || stop.signal.aborted) return;
     const before = usage.get(uid);
-    const hasChanged = before === undefined || Math.abs(before - used) >= NOTABLE_BYTES;
+    const hasChanged = before === undefined || Math.abs(before - used) >= MIN_CHANGE_BYTES;
     const isFilling = before !== undefined && hasChanged && used > before;
-    if (isFilling || used > readCapacity(name) * WATCHED_PART) dueMs.set(uid, Date.now() + intervalMs / WATCHED_RATE);
+    if (isFilling || used > readCapacity(name) * BUSY_FRACTION) dueMs.set(uid, Date.now() + intervalMs / BUSY_RATE);
     if (!hasChanged) return;
     usage.set(uid, used);
     onUsage(name);
   };
 
   caches.volumes.onChange((name, volume, before) => {
-    const seen = volume?.metadata.annotations?.[USAGE_ANNOTATION];
-    if (seen === undefined || seen === before?.metadata.annotations?.[USAGE_ANNOTATION]) return;
+    const reported = volume?.metadata.annotations?.[USAGE_ANNOTATION];
+    if (reported === undefined || reported === before?.metadata.annotations?.[USAGE_ANNOTATION]) return;
     const pod = caches.pods.find('volume', name).find((one) => describePod(one).state === 'ready');
     const uid = pod?.metadata.labels?.[LABELS.volumeUid];
-    if (pod !== undefined && uid !== undefined) void measure(uid, pod);
+    if (pod !== undefined && uid !== undefined) void poll(uid, pod);
   });
 
   const readCapacity = (name: string): number => {
@@ -58,7 +58,7 @@ export function startMeasuring({ caches, usage, onUsage, intervalMs }: MeasureOp
     return size === undefined ? Infinity : parseQuantity(size);
   };
 
-  const round = async (): Promise<void> => {
+  const pollDue = async (): Promise<void> => {
     const now = Date.now();
     const known = new Set<string>();
     const due = new Map<string, Pod>();
@@ -71,19 +71,19 @@ export function startMeasuring({ caches, usage, onUsage, intervalMs }: MeasureOp
     for (const uid of dueMs.keys()) if (!known.has(uid)) dueMs.delete(uid);
     for (const uid of usage.keys()) if (!known.has(uid)) usage.delete(uid);
     const next = due.entries();
-    const workers = Array.from({ length: AT_ONCE }, async () => {
+    const workers = Array.from({ length: CONCURRENCY }, async () => {
       for (const [uid, pod] of next) {
         if (stop.signal.aborted) return;
-        await measure(uid, pod);
+        await poll(uid, pod);
       }
     });
     await Promise.all(workers);
   };
-  let under: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
   const tick = (): void => {
-    under ??= round().finally(() => (under = undefined));
+    running ??= pollDue().finally(() => (running = undefined));
   };
-  const timer = setInterval(tick, intervalMs / WATCHED_RATE);
+  const timer = setInterval(tick, intervalMs / BUSY_RATE);
   timer.unref();
   return {
     close() {
@@ -93,17 +93,17 @@ export function startMeasuring({ caches, usage, onUsage, intervalMs }: MeasureOp
   };
 }
 
-/** Undefined when the executor does not answer, or has not counted yet. */
-async function askUsage(ip: string, signal: AbortSignal): Promise<number | undefined> {
+/** Undefined when the executor does not respond or has not counted yet. */
+async function fetchUsage(ip: string, signal: AbortSignal): Promise<number | undefined> {
   const host = ip.includes(':') ? `[${ip}]` : ip;
-  const ask = async (limit: AbortSignal): Promise<unknown> => {
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const fetchHealth = async (limit: AbortSignal): Promise<unknown> => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(`http://${host}:${EXECUTOR_PORT}/healthz`, { signal: limit }, resolve).on('error', reject);
     });
-    return json(answer);
+    return json(response);
   };
   try {
-    const { usedBytes } = (await runWithin(TIMEOUT_MS, signal, ask)) as { usedBytes?: unknown };
+    const { usedBytes } = (await runWithin(TIMEOUT_MS, signal, fetchHealth)) as { usedBytes?: unknown };
     return typeof usedBytes === 'number' && Number.isSafeInteger(usedBytes) && usedBytes >= 0 ? usedBytes : undefined;
   } catch {
     return undefined;
