@@ -6,6 +6,7 @@ import { runWithin } from '../../src/platform/kubernetes/deadline.ts';
 import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts';
 import type { Lease } from '../../src/platform/kubernetes/types.ts';
 import type { Logger } from '../../src/platform/log.ts';
+import { omitUndefined } from '../../src/platform/records.ts';
 
 export type LeaseOptions = {
   kubernetes: Kubernetes;
@@ -218,7 +219,7 @@ async function writeLease(
   resourceVersion: string | undefined,
   spec: Lease['spec'],
 ): Promise<Lease> {
-  const metadata = { name, namespace, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  const metadata = { name, namespace, ...omitUndefined({ resourceVersion }) };
   const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
   return resourceVersion === undefined
     ? kubernetes.request({ method: 'POST', path: buildListPath(namespace, 'leases'), body, signal })
