@@ -5,6 +5,7 @@ import type { Db } from '../src/platform/db/db.ts';
 import { newId } from '../src/platform/ids.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
 import { ensureEventPartitions } from '../src/platform/store/partitions.ts';
+import { buildMessage } from '../src/agents/log/write.ts';
 import { openAppender } from '../src/agents/worker/appender.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, printMachine, quantile, milliseconds } from './support/figures.ts';
@@ -18,8 +19,7 @@ const text = 'The quick brown fox jumps over the lazy dog. '.repeat(6);
 
 function buildEvent() {
   const id = newId('evt');
-  const payload = { type: 'agent.message', id, delta: false, content: [{ type: 'text', text }] };
-  return { id, turnId: 'trn_bench', status: 'complete' as const, payload, internal: { step: 1, index: 0 } };
+  return buildMessage({ id, turnId: 'trn_bench' }, [{ type: 'text', text }], { step: 1, index: 0 });
 }
 
 async function prepare(db: Db): Promise<string[]> {

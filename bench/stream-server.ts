@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { buildRawEvent } from '../test/support/events.ts';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync } from 'node:fs';
@@ -94,7 +95,7 @@ async function serveApi(database: string | undefined, nats: string | undefined):
 
   async function append(sessionId: string, at: string): Promise<number> {
     const began = performance.now();
-    const event = { id: newId('evt'), turnId: null, status: 'complete' as const, payload: buildPayload(at) };
+    const event = buildRawEvent(buildPayload(at));
     const [appended] = await writeJournal(db, [{ sessionId, epoch: null, events: [event] }]);
     if (appended !== undefined) publishEvents(bus, log, appended.organizationId, appended.events);
     return performance.now() - began;

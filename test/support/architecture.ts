@@ -30,6 +30,8 @@ const ROOTS: Places = ['src/roles/', 'src/start.ts', 'src/main.ts'];
 /** The parts of the agent service that do no input or output but through arguments. */
 const AGENTS_PURE: Places = ['src/agents/contract/', 'src/agents/log/', 'src/agents/loop/', 'src/agents/tools/'];
 const AGENTS_STORE: Places = ['src/agents/contract/', 'src/agents/store/', 'src/agents/vaults/', 'src/agents/mcp/'];
+/** The events of a session: their types, builders and readers. */
+const AGENTS_LOG: Places = ['src/agents/log/'];
 const AGENTS_AUTOMATIONS: Places = ['src/agents/automations/'];
 const AGENTS_CHANNELS: Places = ['src/agents/channels.ts'];
 
@@ -55,13 +57,14 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: ['src/sandbox/'], may: [...CONTRACT, ...BASE, ...KUBERNETES] },
 
   { from: ['src/agents/contract/'], may: CONTRACT },
+  { from: AGENTS_LOG, may: [...CONTRACT, ...BASE, ...INFERENCE, 'src/agents/contract/'] },
   {
-    from: ['src/agents/log/', 'src/agents/loop/', 'src/agents/tools/'],
+    from: ['src/agents/loop/', 'src/agents/tools/'],
     may: [...CONTRACT, ...BASE, ...PORTS, ...INFERENCE, ...SANDBOX, ...AGENTS_PURE],
   },
   {
     from: ['src/agents/store/'],
-    may: [...CONTRACT, ...BASE, ...STORE, 'src/platform/db/db.ts', 'src/agents/contract/'],
+    may: [...CONTRACT, ...BASE, ...STORE, 'src/platform/db/db.ts', 'src/agents/contract/', ...AGENTS_LOG],
   },
   { from: ['src/agents/vaults/', 'src/agents/mcp/'], may: [...FOUNDATION, ...AGENTS_STORE] },
   { from: ['src/agents/web/'], may: [...FOUNDATION, 'src/agents/contract/'] },
@@ -74,6 +77,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
       ...HTTP,
       ...KEY_CHANGES,
       ...SANDBOX,
+      ...AGENTS_LOG,
       ...AGENTS_STORE,
       ...AGENTS_CHANNELS,
       ...AGENTS_AUTOMATIONS,

@@ -1,41 +1,101 @@
-import type { LogEvent, TurnPrompt } from '../contract/journal.ts';
-import type { McpTarget } from '../contract/mcp.ts';
+import type { EventEnvelope } from '../contract/events.ts';
+import type { InputPart } from '../../inference/model.ts';
+import { joinBlocks } from './blocks.ts';
+import type { Compaction, EventPayload, LogEvent, NewEvent, StepPosition, TurnPrompt } from './event.ts';
 
-/** Where an event stands in the model's reply. In `internal` of everything that a reply leads to. */
-export type StepMark = { step: number; index: number; callId?: string };
+type ToolUse = Extract<LogEvent, { type: 'agent.tool_use' | 'agent.mcp_tool_use' }>;
+type ToolResultEvent = Extract<LogEvent, { type: 'agent.tool_result' | 'agent.mcp_tool_result' }>;
+type ModelCall = ToolUse | Extract<LogEvent, { type: 'agent.custom_tool_use' | 'agent.clarify_request' }>;
 
-/** A call that the model asked for. `useId` is what callers see, `callId` what the model knows. */
-export type StepCall = {
-  useId: string;
-  index: number;
-  callId: string;
-  name: string;
-  arguments: string;
-  /** of a tool of an MCP server */
-  mcp?: McpTarget;
-};
+/** Where an event is stored: its place in the log of one session. */
+export type StoredAt = Pick<EventEnvelope, 'sessionId' | 'sequence' | 'processedAt' | 'createdAt'>;
 
-/** A model reply whose calls are not all done: the journal of the turn. */
-export type OpenStep = { number: number; calls: StepCall[] };
+/** A row of the log. Trusts the row: only `write_journal` and the events API write there, through the types of `event.ts`. */
+export function readLogEvent(envelope: EventEnvelope, internal: Record<string, unknown> | null): LogEvent {
+  return { ...envelope, internal } as LogEvent;
+}
 
+/** A new event as the log holds it once it is stored there. */
+export function toLogEvent({ internal, processed: _processed, ...event }: NewEvent, at: StoredAt): LogEvent {
+  return { ...event, ...at, type: event.payload.type, internal: internal ?? null } as LogEvent;
+}
+
+/** A call that a server-side tool runs for: built-in tools and tools of MCP servers. */
+export function isToolUse(event: LogEvent): event is ToolUse {
+  return event.type === 'agent.tool_use' || event.type === 'agent.mcp_tool_use';
+}
+
+/** The result of such a call. */
+export function isToolResult(event: LogEvent): event is ToolResultEvent {
+  return event.type === 'agent.tool_result' || event.type === 'agent.mcp_tool_result';
+}
+
+/** A call of the model, whoever executes it: the service, the caller's application or the user. */
+export function isModelCall(event: LogEvent): event is ModelCall {
+  return isToolUse(event) || event.type === 'agent.custom_tool_use' || event.type === 'agent.clarify_request';
+}
+
+/** Whether a call was made inside another one. The model has not made it and does not read its result. */
+export function isNested({ payload }: { payload: EventPayload }): boolean {
+  return 'parent_tool_use_id' in payload;
+}
+
+/** The subagent that an event belongs to. */
+export function threadIdOf({ payload }: { payload: EventPayload }): string | undefined {
+  return 'thread_id' in payload ? payload.thread_id : undefined;
+}
+
+/** The result of a call, from the tool, the caller's application or the user, in one shape. */
+export type CallResult = { useId: string; text: string; images: InputPart[]; isError: boolean };
+
+/** The result that an event holds for a call of the model; undefined for nested calls and other events. */
+export function resultOf(event: LogEvent): CallResult | undefined {
+  if (isNested(event)) return undefined;
+  switch (event.type) {
+    case 'agent.tool_result':
+    case 'agent.mcp_tool_result': {
+      const { tool_use_id: useId, is_error: isError } = event.payload;
+      return { useId, text: textOf(event.payload), images: event.internal?.images ?? [], isError };
+    }
+    case 'user.custom_tool_result': {
+      const { tool_use_id: useId, is_error: isError, status } = event.payload;
+      return { useId, text: textOf(event.payload), images: [], isError: isError ?? status === 'failed' };
+    }
+    case 'user.clarify_result': {
+      const { request_id: useId, answer } = event.payload;
+      return { useId, text: JSON.stringify({ user_response: answer }), images: [], isError: false };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The text of a message, of reasoning or of a result; empty where a payload has none. */
+export function textOf(payload: EventPayload): string {
+  return 'content' in payload ? joinBlocks(payload.content) : '';
+}
+
+/** The UTF-16 units of its text that a delta carries; undefined for other events. */
+export function findDeltaSpan({ payload }: EventEnvelope): { from: number; to: number } | undefined {
+  const { offset: from, content } = payload;
+  if (typeof from !== 'number' || !Array.isArray(content)) return undefined;
+  return { from, to: from + joinBlocks(content as { text: string }[]).length };
+}
+
+/** The prompt of the turn that the event opens. */
 export function findPrompt(event: LogEvent): TurnPrompt | undefined {
-  return event.internal?.['prompt'] as TurnPrompt | undefined;
+  if (event.type !== 'session.status_running' || event.internal === null) return undefined;
+  return 'prompt' in event.internal ? event.internal.prompt : undefined;
 }
 
-export function findMark(event: LogEvent): StepMark | undefined {
-  const mark = event.internal;
-  return typeof mark?.['step'] === 'number' ? (mark as unknown as StepMark) : undefined;
+/** The position in the turn of a part or a result of a model reply. */
+export function findPosition({ internal }: LogEvent): StepPosition | undefined {
+  return internal !== null && 'step' in internal ? internal : undefined;
 }
 
-/** Where a call stands that was made inside another one, in the payload of its use and its result. */
-export type InnerMark = {
-  /** the use of the tool that made it */
-  parent_tool_use_id: string;
-  /** the subagent that made it */
-  thread_id?: string;
-};
-
-/** Of a call made inside another one: the model has not asked for it, and does not read it. */
-export function isInner(event: Pick<LogEvent, 'payload'>): boolean {
-  return 'parent_tool_use_id' in event.payload;
+/** The compactions of a session, oldest first. */
+export function listCompactions(log: readonly LogEvent[]): Compaction[] {
+  return log.flatMap((event) =>
+    event.type === 'session.compacted' && event.internal !== null ? [event.internal.compaction] : [],
+  );
 }

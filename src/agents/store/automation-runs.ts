@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { EventEnvelope } from '../contract/events.ts';
-import type { JournalEntry } from '../contract/journal.ts';
+import type { JournalEntry } from '../log/entry.ts';
+import { buildInbound, buildTurnStart } from '../log/write.ts';
 import { newId } from '../../platform/ids.ts';
 import { readAutomation } from './automations.ts';
 import type { AutomationRecord, AutomationRow } from './automations.ts';
@@ -78,19 +79,11 @@ function buildFirstEntry(sessionId: string, turnId: string, prompt: string): Jou
     sessionId,
     epoch: null,
     events: [
-      {
-        id: eventId,
-        turnId,
-        status: 'received',
-        payload: { type: 'user.message', content: [{ type: 'text', text: prompt }] },
-      },
-      {
-        id: newId('evt'),
-        turnId,
-        status: 'complete',
-        payload: { type: 'session.status_running' },
-        internal: { prompt: { kind: 'message', eventId } },
-      },
+      buildInbound({ id: eventId, turnId }, 'received', {
+        type: 'user.message',
+        content: [{ type: 'text', text: prompt }],
+      }),
+      buildTurnStart({ turnId }, { kind: 'message', eventId }),
     ],
     session: { status: 'running', liveTurn: turnId, wakeAt: 'now' },
     turn: { id: turnId, state: 'running' },

@@ -1,7 +1,8 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { EventEnvelope, EventStatus } from '../contract/events.ts';
-import type { LogEvent } from '../contract/journal.ts';
+import type { LogEvent } from '../log/event.ts';
 import type { Usage } from '../contract/usage.ts';
+import { readLogEvent } from '../log/read.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 
 type EventRow = {
@@ -101,7 +102,7 @@ export async function readLog(db: Queryable, sessionId: string, after: number): 
     'SELECT * FROM events WHERE session_id = $1 AND sequence > $2 ORDER BY sequence',
     [sessionId, after],
   );
-  return rows.map((row) => ({ ...readEvent(row), internal: row.internal }));
+  return rows.map((row) => readLogEvent(readEvent(row), row.internal));
 }
 
 /** The last sequence of each session that exists. */

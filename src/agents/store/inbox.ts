@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { GoalState } from '../contract/goals.ts';
-import type { TurnPrompt } from '../contract/journal.ts';
+import type { TurnPrompt } from '../log/event.ts';
 import type { SessionStatus } from '../contract/sessions.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 

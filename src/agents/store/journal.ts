@@ -2,7 +2,8 @@ import type { Queryable } from '../../platform/db/db.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import type { EventEnvelope } from '../contract/events.ts';
-import type { Appended, JournalEntry, NewEvent } from '../contract/journal.ts';
+import type { Appended, JournalEntry } from '../log/entry.ts';
+import type { NewEvent } from '../log/event.ts';
 
 type WrittenRow = {
   written_id: string;

@@ -1,3 +1,4 @@
+import type { OpenStep } from '../log/event.ts';
 import type { Queryable } from '../../platform/db/db.ts';
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
 import type { GoalState } from '../contract/goals.ts';
@@ -11,7 +12,7 @@ export type Interrupt = { eventId: string; message: string | null };
 export type TurnRow = {
   id: string;
   steps: number;
-  step: Record<string, unknown> | null;
+  step: OpenStep | null;
   usage: Usage | null;
   startedAt: Date;
 };
@@ -69,7 +70,7 @@ type ClaimRow = {
   run_skills: string[];
   live_turn: string | null;
   turn_steps: number | null;
-  turn_step: Record<string, unknown> | null;
+  turn_step: OpenStep | null;
   turn_usage: Usage | null;
   turn_started_at: Date | null;
   version_id: string;

@@ -1,6 +1,6 @@
 import { DbUnavailableError } from '../../platform/db/db.ts';
 import type { Db } from '../../platform/db/db.ts';
-import type { Appended, JournalEntry } from '../contract/journal.ts';
+import type { Appended, JournalEntry } from '../log/entry.ts';
 import { writeJournal } from '../store/journal.ts';
 
 type Waiting = {

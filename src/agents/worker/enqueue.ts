@@ -1,5 +1,5 @@
 import type { Db, Queryable } from '../../platform/db/db.ts';
-import type { TurnPrompt } from '../contract/journal.ts';
+import type { TurnPrompt } from '../log/event.ts';
 import { insertInbox, notifySession } from '../store/inbox.ts';
 
 type State = { status: string; queued: number };

@@ -1,10 +1,8 @@
 import type { Db, Queryable } from '../../platform/db/db.ts';
-import { buildIdle } from '../loop/tool-calls/settle.ts';
-import { buildResult } from '../loop/tool-calls/call-events.ts';
-import type { OpenStep } from '../log/read.ts';
+import { buildIdle, buildResult, buildTurnResume } from '../log/write.ts';
 import type { EventEnvelope } from '../contract/events.ts';
-import type { JournalEntry, NewEvent } from '../contract/journal.ts';
-import { newId } from '../../platform/ids.ts';
+import type { JournalEntry } from '../log/entry.ts';
+import type { NewEvent } from '../log/event.ts';
 import { listTurnAsks } from '../store/pending-actions.ts';
 import type { Ask } from '../store/pending-actions.ts';
 import { writeJournal } from '../store/journal.ts';
@@ -49,19 +47,16 @@ async function decideExpiry(
   const results = buildResults(late, turn);
   const closeAsks = { ids: late.map((ask) => ask.id), state: 'expired' as const };
   if (rest.length === 0) {
-    const running: NewEvent = {
-      id: newId('evt'),
-      turnId: turn.id,
-      status: 'complete',
-      payload: { type: 'session.status_running' },
-      internal: { resume: true },
+    return {
+      events: [...results, buildTurnResume({ turnId: turn.id })],
+      closeAsks,
+      session: { status: 'running', wakeAt: 'now' },
     };
-    return { events: [...results, running], closeAsks, session: { status: 'running', wakeAt: 'now' } };
   }
   const deadlines = rest.flatMap((ask) => (ask.deadline === null ? [] : [ask.deadline.getTime()]));
   const stop = { type: 'requires_action' as const, event_ids: rest.map((ask) => ask.id) };
   return {
-    events: late.length === 0 ? [] : [...results, buildIdle(turn.id, { stop_reason: stop })],
+    events: late.length === 0 ? [] : [...results, buildIdle({ turnId: turn.id }, { stop_reason: stop })],
     closeAsks,
     session: {
       status: 'waiting_on_human',
@@ -72,7 +67,7 @@ async function decideExpiry(
 }
 
 function buildResults(late: readonly Ask[], turn: TurnRow): NewEvent[] {
-  const step = turn.step as OpenStep | null;
+  const step = turn.step;
   return late.flatMap((ask): NewEvent[] => {
     const call = step?.calls.find((candidate) => candidate.useId === ask.toolUseId);
     if (call === undefined || step === null) return [];

@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildBlocks, joinBlocks } from '../loop/history/blocks.ts';
+import { buildBlocks } from '../log/blocks.ts';
+import { readLastTurn } from '../log/history.ts';
+import type { LastTurn } from '../log/history.ts';
+import { buildIdle, buildMessage, buildTurnStart } from '../log/write.ts';
 import { askJudge, decideGoal } from '../loop/goal/goal.ts';
 import type { GoalStep, Verdict } from '../loop/goal/goal.ts';
-import { findMark, findPrompt } from '../log/read.ts';
 import { InterruptedError, LeaseLostError } from '../loop/turn/types.ts';
 import { addCall } from '../loop/turn/usage.ts';
 import { splitUsage } from '../contract/usage.ts';
 import type { Db } from '../../platform/db/db.ts';
-import type { EventEnvelope, UserMessage } from '../contract/events.ts';
+import type { EventEnvelope } from '../contract/events.ts';
 import { readGoalPhrase } from '../contract/goals.ts';
 import type { GoalState } from '../contract/goals.ts';
-import type { JournalEntry, LogEvent, NewEvent } from '../contract/journal.ts';
+import type { JournalEntry } from '../log/entry.ts';
+import type { LogEvent, NewEvent } from '../log/event.ts';
 import type { Usage } from '../contract/usage.ts';
 import { errorText } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
@@ -123,15 +126,7 @@ function buildChange(step: GoalStep, isFree: boolean): Pick<JournalEntry, 'event
   const turnId = newId('trn');
   const { objective, reason } = step.goal;
   return {
-    events: [
-      {
-        id: newId('evt'),
-        turnId,
-        status: 'complete',
-        payload: { type: 'session.status_running' },
-        internal: { prompt: { kind: 'goal', objective, reason, eventId: null } },
-      },
-    ],
+    events: [buildTurnStart({ turnId }, { kind: 'goal', objective, reason, eventId: null })],
     session: { goal: step.goal, status: 'running', liveTurn: turnId, wakeAt: 'now', clearInterrupt: true },
     turn: { id: turnId, state: 'running' },
   };
@@ -139,42 +134,17 @@ function buildChange(step: GoalStep, isFree: boolean): Pick<JournalEntry, 'event
 
 /** Said by the service, not by the model: it belongs to no turn, and the model does not read it. */
 function buildStatement(text: string): NewEvent[] {
-  const id = newId('evt');
-  const message = { type: 'agent.message', id, delta: false, content: buildBlocks(text) };
-  const idle = { type: 'session.status_idle', stop_reason: { type: 'end_turn' } };
-  return [
-    { id, turnId: null, status: 'complete', payload: message },
-    { id: newId('evt'), turnId: null, status: 'complete', payload: idle },
-  ];
-}
-
-type LastTurn = { reply: string; failure: string | undefined };
-
-/** How the latest turn ended and what it said last; undefined when there was none, or it still runs. */
-function readLastTurn(events: readonly LogEvent[]): LastTurn | undefined {
-  const start = events.findLast((event) => event.type === 'session.status_running' && findPrompt(event) !== undefined);
-  if (start === undefined) return undefined;
-  const own = events.filter((event) => event.turnId === start.turnId);
-  const end = own.findLast((event) => event.type === 'session.status_idle');
-  if (end === undefined) return undefined;
-  const said = own.filter((event) => event.type === 'agent.message' && findMark(event) !== undefined);
-  const last = findMark(said.at(-1) ?? end)?.step;
-  const reply = said
-    .filter((event) => findMark(event)?.step === last)
-    .map((event) => joinBlocks((event.payload as { content?: { text: string }[] }).content ?? []))
-    .join('\n');
-  const stop = end.payload['stop_reason'] as { type: string; message?: string };
-  return { reply, failure: stop.type === 'error' ? (stop.message ?? '') : undefined };
+  const message = buildMessage({ id: newId('evt'), turnId: null }, buildBlocks(text));
+  return [message, buildIdle({ turnId: null }, { stop_reason: { type: 'end_turn' } })];
 }
 
 /** Whether the goal may be active when this turn ends: it is, or a caller has spoken of it meanwhile. */
 export function mayHaveGoal(claim: Claim, events: readonly LogEvent[]): boolean {
   if (claim.goal?.status === 'active') return true;
   return events.some(
-    (event) => event.sequence > claim.lastSequence && event.type === 'user.message' && isPhrase(event),
+    (event) =>
+      event.type === 'user.message' &&
+      event.sequence > claim.lastSequence &&
+      readGoalPhrase(event.payload) !== undefined,
   );
-}
-
-function isPhrase(event: LogEvent): boolean {
-  return readGoalPhrase(event.payload as UserMessage) !== undefined;
 }

@@ -1,6 +1,8 @@
 import type { Db } from '../../platform/db/db.ts';
 import { LeaseLostError } from '../loop/turn/types.ts';
-import type { Change, Journal } from '../loop/turn/types.ts';
+import type { Journal } from '../loop/turn/types.ts';
+import type { Change } from '../log/entry.ts';
+import { toLogEvent } from '../log/read.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import { readLog } from '../store/events.ts';
 import type { Claim } from '../store/leases.ts';
@@ -37,7 +39,8 @@ export async function openJournal(
     // A gap is what callers sent meanwhile: the loop must see it before it goes on.
     if (appended.firstSequence > last + 1) await fetch(appended.firstSequence);
     appended.events.forEach((envelope, index) => {
-      events.push({ ...envelope, internal: change.events[index]?.internal ?? null });
+      const event = change.events[index];
+      if (event !== undefined) events.push(toLogEvent(event, envelope));
       last = envelope.sequence;
     });
     if (change.inbound !== undefined) noteInbound(change.inbound);

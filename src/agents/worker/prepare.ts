@@ -1,7 +1,7 @@
 import { findToolsetPolicy } from '../loop/tool-calls/policy.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { Db } from '../../platform/db/db.ts';
-import type { LogEvent } from '../contract/journal.ts';
+import type { LogEvent } from '../log/event.ts';
 import type { ToolConfig } from '../contract/tools.ts';
 import type { ToolsetName } from '../contract/toolsets.ts';
 import { errorText } from '../../platform/errors.ts';

@@ -4,8 +4,8 @@ import { publishEvents, sendDelta } from '../channels.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import type { Db } from '../../platform/db/db.ts';
 import { runTurn } from '../loop/turn/turn.ts';
-import { findForgottenSteers } from '../loop/history/build.ts';
-import type { OpenStep } from '../log/read.ts';
+import { findForgottenSteers } from '../log/history.ts';
+import { buildTurnStart } from '../log/write.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Turn, TurnDeps } from '../loop/turn/types.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -86,10 +86,10 @@ function readTurn(row: NonNullable<Claim['turn']>, claim: Claim): Turn {
     id: row.id,
     startedAt: row.startedAt,
     steps: row.steps,
-    step: row.step as OpenStep | null,
+    step: row.step,
     usage: row.usage ?? {},
     unwritten: [],
-    taken: [],
+    consumed: [],
     toolState: claim.toolState,
   };
 }
@@ -107,15 +107,7 @@ async function openNextTurn(claim: Claim, journal: SessionJournal, deps: WorkerD
   const turn = readTurn({ id: newId('trn'), steps: 0, step: null, usage: null, startedAt: new Date() }, claim);
   const prompt = journal.events.find((event) => event.id === next.prompt.eventId);
   await journal.append({
-    events: [
-      {
-        id: newId('evt'),
-        turnId: turn.id,
-        status: 'complete',
-        payload: { type: 'session.status_running' },
-        internal: { prompt: next.prompt },
-      },
-    ],
+    events: [buildTurnStart({ turnId: turn.id }, next.prompt)],
     session: { status: 'running', liveTurn: turn.id, clearInterrupt: true },
     turn: { id: turn.id, state: 'running' },
     ...(prompt === undefined ? {} : { inbound: { sequences: [prompt.sequence], turnId: turn.id, status: 'received' } }),

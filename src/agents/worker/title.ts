@@ -1,12 +1,12 @@
 import type { Db } from '../../platform/db/db.ts';
 import { addCall } from '../loop/turn/usage.ts';
 import { splitUsage } from '../contract/usage.ts';
-import { joinBlocks } from '../loop/history/blocks.ts';
+import { textOf } from '../log/read.ts';
+import { buildTitleUpdate } from '../log/write.ts';
 import type { Turn } from '../loop/turn/types.ts';
 import type { EventEnvelope } from '../contract/events.ts';
-import type { LogEvent } from '../contract/journal.ts';
+import type { LogEvent } from '../log/event.ts';
 import { errorText } from '../../platform/errors.ts';
-import { newId } from '../../platform/ids.ts';
 import { collectReply } from '../../inference/collect.ts';
 import type { Inference } from '../../inference/model.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -37,11 +37,9 @@ export function startTitle(claim: Claim, turn: Turn, journal: SessionJournal, de
 }
 
 function readExchange(events: readonly LogEvent[]): string | undefined {
-  const text = (type: string) => {
-    const content = (
-      events.find((event) => event.type === type)?.payload as { content?: { text: string }[] } | undefined
-    )?.content;
-    return content === undefined ? undefined : cutText(joinBlocks(content), EXCERPT);
+  const text = (type: 'user.message' | 'agent.message') => {
+    const event = events.find((candidate) => candidate.type === type);
+    return event && cutText(textOf(event.payload), EXCERPT);
   };
   const prompt = text('user.message');
   const answer = text('agent.message');
@@ -69,11 +67,9 @@ async function writeTitle(claim: Claim, turnId: string, exchange: string, deps: 
       [claim.sessionId],
     );
     if (rows[0] === undefined) return undefined;
-    const payload = { type: 'session.title_updated', title };
-    const event = { id: newId('evt'), turnId, status: 'complete' as const, payload };
     // The call was made and counts, whether its title is still wanted or not.
     const change = rows[0].free
-      ? { events: [event], session: { title, usageAdd } }
+      ? { events: [buildTitleUpdate({ turnId }, title)], session: { title, usageAdd } }
       : { events: [], session: { usageAdd } };
     const [written] = await writeJournal(tx, [{ sessionId: claim.sessionId, epoch: null, ...change }]);
     return written;

@@ -11,6 +11,7 @@ import { createKey } from '../../../src/platform/store/keys.ts';
 import { openTestBackends } from '../../support/backends.ts';
 import type { TestBackends } from '../../support/backends.ts';
 import { checkDocumented } from '../../support/documented.ts';
+import { buildRawEvent } from '../../support/events.ts';
 
 /** `T` is what the test expects the body to be; it is looked at, not believed. */
 export type Reply<T> = { status: number; headers: Record<string, unknown>; body: T; text: string };
@@ -109,14 +110,7 @@ export async function beginTurn(api: Api, sessionId: string, state: 'running' | 
         { id: newId('evt'), turnId, status: 'complete', payload: { type: 'session.status_running' } },
         ...(state === 'running'
           ? []
-          : [
-              {
-                id: askId,
-                turnId,
-                status: 'complete' as const,
-                payload: { type: 'agent.approval_request', id: askId },
-              },
-            ]),
+          : [buildRawEvent({ type: 'agent.approval_request', id: askId }, { id: askId, turnId })]),
       ],
       session: { status: state === 'running' ? 'running' : 'waiting_on_human', liveTurn: turnId },
       turn: { id: turnId, state },

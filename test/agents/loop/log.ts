@@ -1,12 +1,18 @@
-import type { LogEvent, TurnPrompt } from '../../../src/agents/contract/journal.ts';
-import type { StepCall } from '../../../src/agents/log/read.ts';
+import type { LogEvent, ReasoningSignature, StepCall, TurnPrompt } from '../../../src/agents/log/event.ts';
+import type { InboundEvent, UserCustomToolResult, UserMessage } from '../../../src/agents/contract/events.ts';
+import { toLogEvent } from '../../../src/agents/log/read.ts';
 import {
   buildClarifyRequest,
   buildCustomUse,
+  buildIdle,
+  buildInbound,
+  buildMessage,
   buildResult,
+  buildThinking,
+  buildTurnStart,
   buildUse,
-} from '../../../src/agents/loop/tool-calls/call-events.ts';
-import type { NewEvent } from '../../../src/agents/contract/journal.ts';
+} from '../../../src/agents/log/write.ts';
+import type { NewEvent } from '../../../src/agents/log/event.ts';
 
 const text = (value: string) => [{ type: 'text' as const, text: value }];
 
@@ -23,50 +29,39 @@ export function openTestLog() {
     return `${prefix}_${ids}`;
   };
   const append = (event: NewEvent): LogEvent => {
-    const stored: LogEvent = {
-      id: event.id,
-      type: event.payload.type,
-      sessionId: 'ses_1',
-      sequence: log.length + 1,
-      turnId: event.turnId,
-      status: event.status,
-      payload: event.payload,
-      processedAt: null,
-      createdAt: '2026-01-01T00:00:00.000Z',
-      internal: event.internal ?? null,
-    };
+    const createdAt = '2026-01-01T00:00:00.000Z';
+    const stored = toLogEvent(event, { sessionId: 'ses_1', sequence: log.length + 1, processedAt: null, createdAt });
     log.push(stored);
     return stored;
   };
-  const add = (payload: NewEvent['payload'], more: Partial<NewEvent> = {}) =>
-    append({ id: newId('evt'), turnId, status: 'complete', payload, ...more });
+  const slot = () => ({ id: newId('evt'), turnId });
+  const receive = (payload: InboundEvent, status: 'received' | 'queued' | 'processed') =>
+    append(buildInbound(slot(), status, payload));
+  const position = () => ({ step, index: index++ });
   const place = (call: StepCall) => ({ turnId: turnId ?? '', step, call });
 
   return {
     log,
     /** a prompt that is not taken up yet */
-    message: (content: string, more: object = {}) =>
-      add({ type: 'user.message', content: text(content), ...more }, { turnId: null, status: 'queued' }),
+    message: (content: string, more: Partial<UserMessage> = {}) =>
+      append(
+        buildInbound({ ...slot(), turnId: null }, 'queued', { type: 'user.message', content: text(content), ...more }),
+      ),
     /** opens a turn; a message opens it with itself */
     begin(prompt: TurnPrompt | LogEvent) {
       turnId = newId('trn');
       step = 0;
       const event = 'kind' in prompt ? undefined : prompt;
       if (event !== undefined) event.turnId = turnId;
-      const opener = event === undefined ? prompt : { kind: 'message', eventId: event.id };
-      add({ type: 'session.status_running' }, { internal: { prompt: opener } });
+      append(buildTurnStart(slot(), 'kind' in prompt ? prompt : { kind: 'message', eventId: prompt.id }));
     },
     nextStep() {
       step += 1;
       index = 0;
     },
-    say: (content: string) =>
-      add({ type: 'agent.message', delta: false, content: text(content) }, { internal: { step, index: index++ } }),
-    think: (content: string, proof?: object) =>
-      add(
-        { type: 'agent.thinking', delta: false, content: text(content) },
-        { internal: { step, index: index++, ...(proof === undefined ? {} : { proof }) } },
-      ),
+    say: (content: string) => append(buildMessage(slot(), text(content), position())),
+    think: (content: string, signature: ReasoningSignature = {}) =>
+      append(buildThinking({ id: newId('evt'), turnId: turnId ?? '' }, content, position(), signature)),
     /** A call that nothing has been written about yet. */
     plan: (name: string, args = '{}'): StepCall => ({
       useId: newId('evt'),
@@ -81,18 +76,23 @@ export function openTestLog() {
     clarify: (call: StepCall, question: string) => append(buildClarifyRequest(place(call), question, null)),
     result: (call: StepCall, content: string, more: object = {}) =>
       append(buildResult(place(call), { content, isError: false, durationMs: 1, ...more })),
-    customResult: (call: StepCall, content: string, more: object = {}) =>
-      add({ type: 'user.custom_tool_result', tool_use_id: call.useId, content: text(content), ...more }),
+    customResult: (call: StepCall, content: string, more: Partial<UserCustomToolResult> = {}) =>
+      receive(
+        { type: 'user.custom_tool_result', tool_use_id: call.useId, content: text(content), ...more },
+        'processed',
+      ),
     clarifyResult: (call: StepCall, answer: string) =>
-      add({ type: 'user.clarify_result', request_id: call.useId, answer }),
-    steer: (message: string) => add({ type: 'user.steer', message }, { status: 'received' }),
-    interrupt: (message?: string) => add({ type: 'user.interrupt', message }, { status: 'received' }),
+      receive({ type: 'user.clarify_result', request_id: call.useId, answer }, 'processed'),
+    steer: (message: string) => receive({ type: 'user.steer', message }, 'received'),
+    interrupt: (message?: string) =>
+      receive({ type: 'user.interrupt', ...(message === undefined ? {} : { message }) }, 'received'),
     end: (interrupted = false) =>
-      add({
-        type: 'session.status_idle',
-        stop_reason: { type: 'end_turn' },
-        ...(interrupted ? { interrupted: true } : {}),
-      }),
-    pause: () => add({ type: 'session.status_idle', stop_reason: { type: 'requires_action', event_ids: [] } }),
+      append(
+        buildIdle(slot(), {
+          stop_reason: { type: 'end_turn' },
+          ...(interrupted ? { interrupted: true as const } : {}),
+        }),
+      ),
+    pause: () => append(buildIdle(slot(), { stop_reason: { type: 'requires_action', event_ids: [] } })),
   };
 }

@@ -4,6 +4,7 @@ import type { Db } from '../../../src/platform/db/db.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { writeJournal } from '../../../src/agents/store/journal.ts';
 import { readMessages, listRecentSessions, readSearchText, searchMessages } from '../../../src/agents/store/search.ts';
+import { buildRawEvent } from '../../support/events.ts';
 import { openEmbeddedDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
 
@@ -40,12 +41,9 @@ async function makeSession(owner: Owner, texts: readonly string[]): Promise<stri
      VALUES ($1, $2, $3, 'ver_' || $3::text, 0, $4, false)`,
     [sessionId, owner.organizationId, owner.agentId, owner.subjectId],
   );
-  const events = texts.map((text, index) => ({
-    id: newId('evt'),
-    turnId: null,
-    status: 'complete' as const,
-    payload: { type: index % 2 === 0 ? 'user.message' : 'agent.message', content: [{ type: 'text', text }] },
-  }));
+  const events = texts.map((text, index) =>
+    buildRawEvent({ type: index % 2 === 0 ? 'user.message' : 'agent.message', content: [{ type: 'text', text }] }),
+  );
   await writeJournal(db, [{ sessionId, epoch: null, events }]);
   return sessionId;
 }

@@ -4,6 +4,7 @@ import type {
   UserClarifyResult,
   UserCustomToolResult,
 } from '../../contract/events.ts';
+import { buildInbound } from '../../log/write.ts';
 import { errors } from '../../../platform/errors.ts';
 import type { Ask, AskAnswer } from '../../store/pending-actions.ts';
 import type { Draft } from './plan.ts';
@@ -59,7 +60,7 @@ function resolve({ plan, newEventId }: Draft, ask: Ask, event: Answer): void {
   const eventId = newEventId();
   const kickoff = event.type === 'user.custom_tool_result' && event.status === 'running';
   const answer = buildAnswer(event);
-  plan.events.push({ id: eventId, turnId: ask.turnId, status: 'processed', processed: true, payload: event });
+  plan.events.push(buildInbound({ id: eventId, turnId: ask.turnId }, 'processed', event));
   plan.answered.push({ id: ask.id, answer, eventId, kickoff });
   plan.answer.push(eventId);
   plan.points += 1;
@@ -99,7 +100,7 @@ function takeLateFinal(draft: Draft, ask: Ask, event: UserCustomToolResult): voi
   } else {
     eventId = draft.newEventId();
     const turnId = draft.open({ ...prompt, eventId });
-    plan.events.push({ id: eventId, turnId, status: turnId === null ? 'queued' : 'received', payload: event });
+    plan.events.push(buildInbound({ id: eventId, turnId }, turnId === null ? 'queued' : 'received', event));
   }
   plan.finals.push({ id: ask.id, eventId });
   plan.answer.push(eventId);

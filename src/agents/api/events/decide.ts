@@ -1,5 +1,6 @@
 import type { EventsSend, InboundEvent, UserMessage } from '../../contract/events.ts';
-import type { TurnPrompt } from '../../contract/journal.ts';
+import type { TurnPrompt } from '../../log/event.ts';
+import { buildIdle, buildInbound, buildTurnResume, buildTurnStart } from '../../log/write.ts';
 import { errors } from '../../../platform/errors.ts';
 import type { newId } from '../../../platform/ids.ts';
 import type { Ask } from '../../store/pending-actions.ts';
@@ -21,8 +22,7 @@ function takePrompt(draft: Draft, event: UserMessage): void {
   const turnId = draft.open({ kind: 'message', eventId: id });
   if (turnId === null) draft.plan.status = 202;
   const status = turnId === null ? 'queued' : 'received';
-  const internal = part === 'started' ? { internal: { goal: true } } : {};
-  draft.plan.events.push({ id, turnId, status, payload: event, ...internal });
+  draft.plan.events.push(buildInbound({ id, turnId }, status, event, part === 'started'));
   draft.plan.answer.push(id);
   draft.plan.points += 1;
 }
@@ -31,7 +31,7 @@ function takeControl(draft: Draft, event: InboundEvent & { type: 'user.steer' | 
   const { plan, session } = draft;
   if (session.liveTurn === null) throw errors.noActiveTurn();
   const id = draft.newEventId();
-  plan.events.push({ id, turnId: session.liveTurn, status: 'received', payload: event });
+  plan.events.push(buildInbound({ id, turnId: session.liveTurn }, 'received', event));
   plan.answer.push(id);
   plan.points += 1;
   const kind = event.type === 'user.steer' ? 'steer' : 'interrupt';
@@ -47,13 +47,12 @@ function takeControl(draft: Draft, event: InboundEvent & { type: 'user.steer' | 
 function settleAsks({ plan, session, asks, newEventId }: Draft): void {
   if (plan.answered.length === 0 || session.status !== 'waiting_on_human' || session.liveTurn === null) return;
   const rest = [...asks.values()].filter((ask) => ask.state === 'pending').map((ask) => ask.id);
-  const common = { id: newEventId(), turnId: session.liveTurn, status: 'complete' } as const;
+  const slot = { id: newEventId(), turnId: session.liveTurn };
   if (rest.length > 0) {
-    const stop_reason = { type: 'requires_action', event_ids: rest };
-    plan.events.push({ ...common, payload: { type: 'session.status_idle', stop_reason } });
+    plan.events.push(buildIdle(slot, { stop_reason: { type: 'requires_action', event_ids: rest } }));
     return;
   }
-  plan.events.push({ ...common, payload: { type: 'session.status_running' }, internal: { resume: true } });
+  plan.events.push(buildTurnResume(slot));
   plan.session = { status: 'running', wakeAt: 'now' };
   plan.resumed = session.liveTurn;
 }
@@ -107,13 +106,7 @@ export function decideSend(
 
 function startTurn({ plan, newEventId }: Draft, opener: { turnId: string; prompt: TurnPrompt } | null): void {
   if (opener === null) return;
-  plan.events.push({
-    id: newEventId(),
-    turnId: opener.turnId,
-    status: 'complete',
-    payload: { type: 'session.status_running' },
-    internal: { prompt: opener.prompt },
-  });
+  plan.events.push(buildTurnStart({ id: newEventId(), turnId: opener.turnId }, opener.prompt));
   plan.session = { status: 'running', liveTurn: opener.turnId, wakeAt: 'now' };
   plan.turn = { id: opener.turnId, state: 'running' };
 }

@@ -1,6 +1,7 @@
 import type { UserMessage } from '../../contract/events.ts';
 import { readGoalPhrase, startGoal } from '../../contract/goals.ts';
 import type { GoalAction, GoalState } from '../../contract/goals.ts';
+import { buildIdle, buildInbound, buildMessage } from '../../log/write.ts';
 import type { Draft } from './plan.ts';
 
 /** Takes what a message says about the goal. `answered`: it was a control phrase, so it opens no turn. */
@@ -20,18 +21,18 @@ export function pauseForInterrupt(draft: Draft): void {
   const { goal, liveTurn } = draft.session;
   if (goal?.status !== 'active' || draft.plan.goal !== undefined) return;
   draft.plan.goal = { ...goal, status: 'paused', reason: 'Interrupted by the user.', revision: goal.revision + 1 };
-  say(draft, liveTurn, 'The goal is paused, because you interrupted its turn. /goal resume goes on with it.');
+  pushMessage(draft, liveTurn, 'The goal is paused, because you interrupted its turn. /goal resume goes on with it.');
 }
 
 function takeControlPhrase(draft: Draft, message: UserMessage, action: GoalAction): void {
   const { plan, session } = draft;
   const id = draft.newEventId();
-  plan.events.push({ id, turnId: null, status: 'processed', processed: true, payload: message });
+  plan.events.push(buildInbound({ id, turnId: null }, 'processed', message));
   plan.answer.push(id);
   plan.points += 1;
   const { goal, text } = decideControl(action, plan.goal ?? session.goal);
   if (goal !== undefined) plan.goal = goal;
-  say(draft, null, text);
+  pushMessage(draft, null, text);
   if (action === 'resume' && goal !== undefined && draft.isFree()) {
     draft.open({ kind: 'goal', objective: goal.objective, reason: goal.reason, eventId: null });
     return;
@@ -40,15 +41,12 @@ function takeControlPhrase(draft: Draft, message: UserMessage, action: GoalActio
   if (session.status === 'running') return;
   const pending = [...draft.asks.values()].filter((ask) => ask.state === 'pending').map((ask) => ask.id);
   const isWaiting = session.status === 'waiting_on_human' && pending.length > 0;
-  plan.events.push({
-    id: draft.newEventId(),
-    turnId: isWaiting ? session.liveTurn : null,
-    status: 'complete',
-    payload: {
-      type: 'session.status_idle',
-      stop_reason: isWaiting ? { type: 'requires_action', event_ids: pending } : { type: 'end_turn' },
-    },
-  });
+  plan.events.push(
+    buildIdle(
+      { id: draft.newEventId(), turnId: isWaiting ? session.liveTurn : null },
+      { stop_reason: isWaiting ? { type: 'requires_action', event_ids: pending } : { type: 'end_turn' } },
+    ),
+  );
 }
 
 /** Pure: the goal as it is from now on (undefined: as before) and what is said about it. */
@@ -86,14 +84,8 @@ function describeGoal({ objective, status, turnsUsed, maxTurns, reason }: GoalSt
 
 const MAX_BLOCK = 20_000;
 
-function say(draft: Draft, turnId: string | null, text: string): void {
+function pushMessage(draft: Draft, turnId: string | null, text: string): void {
   const id = draft.newEventId();
   const shown = text.length > MAX_BLOCK ? `${text.slice(0, MAX_BLOCK - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
-  const content = [{ type: 'text', text: shown }];
-  draft.plan.events.push({
-    id,
-    turnId,
-    status: 'complete',
-    payload: { type: 'agent.message', id, delta: false, content },
-  });
+  draft.plan.events.push(buildMessage({ id, turnId }, [{ type: 'text', text: shown }]));
 }

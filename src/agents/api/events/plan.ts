@@ -1,4 +1,5 @@
-import type { NewEvent, SessionPatch, TurnPatch, TurnPrompt } from '../../contract/journal.ts';
+import type { SessionPatch, TurnPatch } from '../../log/entry.ts';
+import type { NewEvent, TurnPrompt } from '../../log/event.ts';
 import type { GoalState } from '../../contract/goals.ts';
 import type { AnsweredAsk, Ask } from '../../store/pending-actions.ts';
 import type { SendSession } from '../../store/inbox.ts';

@@ -1,8 +1,8 @@
+import { omitUndefined } from '../../../platform/records.ts';
 import { publishEphemeral, publishEvents, sendControl, sendWake } from '../../channels.ts';
 import type { Queryable } from '../../../platform/db/db.ts';
 import type { EventEnvelope } from '../../contract/events.ts';
-import { newId } from '../../../platform/ids.ts';
-import { omitUndefined } from '../../../platform/records.ts';
+import { buildToolUpdate } from '../../log/write.ts';
 import { answerAsks, insertStandingApprovals, setFinals } from '../../store/pending-actions.ts';
 import { findEvent, replacePayload } from '../../store/events.ts';
 import { insertInbox, notifySession, resumeTurn } from '../../store/inbox.ts';
@@ -42,25 +42,6 @@ async function writeNotice(tx: Queryable, session: SendSession, plan: SendPlan):
   await notifySession(tx, session.id, { queued: queued.length, interrupt, approvals: approvals.session, wake });
 }
 
-function buildUpdate(patched: EventEnvelope, toolUseId: string): EventEnvelope {
-  return {
-    id: newId('evt'),
-    type: 'session.tool_updated',
-    sessionId: patched.sessionId,
-    sequence: patched.sequence,
-    turnId: patched.turnId,
-    status: null,
-    payload: {
-      type: 'session.tool_updated',
-      tool_use_id: toolUseId,
-      event_id: patched.id,
-      payload: patched.payload,
-    },
-    processedAt: null,
-    createdAt: new Date().toISOString(),
-  };
-}
-
 /** Writes a plan. The transaction holds the row lock of the session. */
 export async function writePlan(tx: Queryable, session: SendSession, plan: SendPlan): Promise<Written> {
   const known = new Map((await append(tx, session, plan)).map((event) => [event.id, event]));
@@ -75,7 +56,7 @@ export async function writePlan(tx: Queryable, session: SendSession, plan: SendP
     const patched = await replacePayload(tx, session.id, eventId, payload);
     if (patched === undefined) continue;
     known.set(eventId, patched);
-    updates.push(buildUpdate(patched, toolUseId));
+    updates.push(buildToolUpdate(patched, toolUseId));
   }
   for (const id of plan.answer) {
     if (known.has(id)) continue;

@@ -4,7 +4,7 @@ import type { EventEnvelope } from '../../contract/events.ts';
 import type { Session } from '../../contract/sessions.ts';
 import { splitUsage } from '../../contract/usage.ts';
 import { errors, errorText } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
+import { buildIdle } from '../../log/write.ts';
 import { lockSession } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
 import { writeJournal } from '../../store/journal.ts';
@@ -22,20 +22,12 @@ async function getLocked(tx: Queryable, organizationId: string, id: string): Pro
 /** Ends the turn that waits for a person: its asks are cancelled, and the log says so. */
 async function endWaitingTurn(tx: Queryable, session: Session, turnId: string): Promise<EventEnvelope[]> {
   const usage = await findTurnUsage(tx, turnId);
-  const payload = { type: 'session.status_idle', stop_reason: { type: 'end_turn' }, interrupted: true };
+  const end = { stop_reason: { type: 'end_turn' }, interrupted: true } as const;
   const [written] = await writeJournal(tx, [
     {
       sessionId: session.id,
       epoch: null,
-      events: [
-        {
-          id: newId('evt'),
-          turnId,
-          status: 'complete',
-          payload: usage === null ? payload : { ...payload, usage },
-          ...(usage === null ? {} : { usage }),
-        },
-      ],
+      events: [buildIdle({ turnId }, end, usage ?? undefined)],
       session: { liveTurn: null, ...(usage === null ? {} : splitUsage(usage)) },
       turn: { id: turnId, state: 'ended' },
       closeAsks: { ids: session.pendingActions.map((action) => action.eventId), state: 'cancelled' },

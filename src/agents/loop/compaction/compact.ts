@@ -1,9 +1,8 @@
-import type { LogEvent } from '../../contract/journal.ts';
-import { newId } from '../../../platform/ids.ts';
+import type { Compaction, LogEvent } from '../../log/event.ts';
 import type { ModelInfo, ModelMessage, ModelRequest } from '../../../inference/model.ts';
 import type { ShownAttachments } from '../history/attachments.ts';
 import { applyCompaction, findThreshold, isThrashing, planCompaction } from './plan.ts';
-import type { Compaction, CompactionPlan } from './plan.ts';
+import type { CompactionPlan } from './plan.ts';
 import { cutText, estimateTokens } from './prune.ts';
 import { listSummary, writeSummary } from './summary.ts';
 import { buildHistory } from '../history/build.ts';
@@ -14,7 +13,9 @@ import { describeOpenTodos } from '../../tools/todo.ts';
 import type { ToolState } from '../../tools/tool.ts';
 import type { Turn, TurnDeps } from '../turn/types.ts';
 import { addCall, addCounts } from '../turn/usage.ts';
-import { openWrite } from '../../log/write.ts';
+import { listCompactions } from '../../log/read.ts';
+import { buildCompacted } from '../../log/write.ts';
+import { drainUnwritten } from '../turn/unwritten.ts';
 
 /** After a summary that failed, the next ones do without the model for so long. */
 const COOLDOWN_MS = 600_000;
@@ -23,10 +24,10 @@ const MAX_LAST_SAID = 2000;
 /** The conversation for the next call, as the latest compaction in the log left it. */
 export function buildMessages(
   log: readonly LogEvent[],
-  steerMark: string,
+  steerToken: string,
   attachments: ShownAttachments,
 ): { entries: HistoryEntry[]; messages: ModelMessage[] } {
-  const entries = buildHistory(log, steerMark, attachments);
+  const entries = buildHistory(log, steerToken, attachments);
   return { entries, messages: applyCompaction(entries, listCompactions(log).at(-1)) };
 }
 
@@ -77,19 +78,12 @@ export async function compactHistory(
   const compaction: Compaction = { head, tail, prompt, text, summary, failedAt, saved: 1 - after / before };
   turn.usage = { ...turn.usage, context_used: Math.max(0, Math.round(known - (before - after) * scale)) };
   const { id, steps, usage, toolState } = turn;
-  const payload = { type: 'session.compacted', compression_count: earlier.length + 1 };
   await deps.journal.append({
-    ...openWrite(turn, [{ id: newId('evt'), turnId: id, status: 'complete', payload, internal: { compaction } }]),
+    ...drainUnwritten(turn, [buildCompacted({ turnId: id }, earlier.length + 1, compaction)]),
     session: { toolState },
     turn: { id, state: 'running', steps, step: null, usage },
   });
   return true;
-}
-
-function listCompactions(log: readonly LogEvent[]): Compaction[] {
-  return log.flatMap(({ type, internal }) =>
-    type === 'session.compacted' ? [internal?.['compaction'] as Compaction] : [],
-  );
 }
 
 async function sumUp(

@@ -1,4 +1,5 @@
 import type { InputPart, ModelMessage, TextPart } from '../../../inference/model.ts';
+import type { Compaction } from '../../log/event.ts';
 import { estimateTokens, pruneMessages } from './prune.ts';
 import type { HistoryEntry } from '../history/build.ts';
 
@@ -12,24 +13,6 @@ const HEAD_MESSAGES = 3;
 const TAIL_MESSAGES = 20;
 /** A pass that saves less is not worth its price; after two of them there are no more. */
 const WORTHWHILE = 0.1;
-
-/** Which entries a compaction leaves, by their keys, and what stands for the others. In the log, as `internal`. */
-export type Compaction = {
-  /** the last entry of the beginning that is kept; null: none is */
-  head: string | null;
-  /** the first entry of the end that is kept */
-  tail: string;
-  /** the last prompt, where it lies before `tail`: it stands behind the summary */
-  prompt: string | null;
-  /** what the model reads in place of the rest, in its frame */
-  text: string;
-  /** the summary alone, for the next one to go on from */
-  summary: string;
-  /** when the model last failed to write one, and this was made without it; null: a model wrote it */
-  failedAt: string | null;
-  /** part of the conversation that it saved, 0 to 1 */
-  saved: number;
-};
 
 /** What the next compaction takes away. */
 export type CompactionPlan = {

@@ -1,5 +1,5 @@
 import type { MessageAttachment } from '../../contract/attachments.ts';
-import type { LogEvent } from '../../contract/journal.ts';
+import type { LogEvent } from '../../log/event.ts';
 import type { InputPart } from '../../../inference/model.ts';
 import { findPrompt } from '../../log/read.ts';
 
@@ -18,18 +18,14 @@ export async function showAttachments(
   port: AttachmentPort,
   signal: AbortSignal,
 ): Promise<ShownAttachments> {
-  const opener = log.find(
-    (event) => event.turnId === turnId && event.type === 'session.status_running' && findPrompt(event) !== undefined,
-  );
+  const opener = log.find((event) => event.turnId === turnId && findPrompt(event) !== undefined);
   const prompt = opener && findPrompt(opener);
   const message = prompt?.kind === 'message' ? log.find((event) => event.id === prompt.eventId) : undefined;
-  const attachments = message && readAttachments(message);
-  if (message === undefined || attachments === undefined || attachments.length === 0) return new Map();
-  return new Map([[message.id, await port.read(message.id, attachments, signal)]]);
-}
-
-export function readAttachments(event: LogEvent): MessageAttachment[] {
-  return (event.payload as { attachments?: MessageAttachment[] }).attachments ?? [];
+  if (message?.type !== 'user.message') return new Map();
+  const { attachments = [] } = message.payload;
+  return attachments.length === 0
+    ? new Map()
+    : new Map([[message.id, await port.read(message.id, attachments, signal)]]);
 }
 
 /** What is left of an attachment when its turn is over. */

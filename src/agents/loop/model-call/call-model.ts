@@ -1,20 +1,20 @@
 import { Allow, parse as parsePartial } from 'partial-json';
-import type { NewEvent } from '../../contract/journal.ts';
+import type { NewEvent } from '../../log/event.ts';
 import { BUILTIN_TOOL_NAMES, findToolset } from '../../contract/toolsets.ts';
 import { newId } from '../../../platform/ids.ts';
 import { collectReply } from '../../../inference/collect.ts';
 import type { AssistantPart, ModelDelta, ModelInfo, ModelReply, ModelRequest } from '../../../inference/model.ts';
 import { ModelError } from '../../../inference/model.ts';
 import { showAttachments } from '../history/attachments.ts';
-import { buildBlocks } from '../history/blocks.ts';
 import { buildMessages, compactHistory, needsCompaction } from '../compaction/compact.ts';
 import type { HistoryEntry } from '../history/build.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { LiveFrames } from '../turn/live.ts';
-import type { StepCall } from '../../log/read.ts';
-import { buildUseHead } from '../tool-calls/call-events.ts';
+import type { StepCall } from '../../log/event.ts';
+import { buildMessage, buildThinking, buildUsePayload } from '../../log/write.ts';
+import { buildBlocks } from '../../log/blocks.ts';
 import type { OfferedMcpTool } from '../tool-calls/mcp.ts';
-import { buildSteerMark, buildSystemPrompt } from './prompt.ts';
+import { buildSteerToken, buildSystemPrompt } from './prompt.ts';
 import { buildModelTools, buildOffered } from '../tool-calls/toolbox.ts';
 import type { Turn, TurnDeps } from '../turn/types.ts';
 import { addBrokenCall, addCall } from '../turn/usage.ts';
@@ -89,14 +89,14 @@ async function buildRequest(
 ): Promise<{ entries: HistoryEntry[]; request: ModelRequest }> {
   const { session, journal } = deps;
   const attachments = await showAttachments(journal.events, turn.id, deps.attachments, deps.signal);
-  const steerMark = buildSteerMark(session.id);
+  const steerToken = buildSteerToken(session.id);
   const tools = buildModelTools(session.toolConfigs, deps.tools, offered);
-  const { entries, messages } = buildMessages(journal.events, steerMark, attachments);
+  const { entries, messages } = buildMessages(journal.events, steerToken, attachments);
   const request = {
     model: session.modelName,
     system: buildSystemPrompt({
       systemPrompt: session.systemPrompt,
-      steerMark,
+      steerToken,
       toolNames: tools.map((tool) => tool.name),
       notes: session.promptNotes,
     }),
@@ -178,7 +178,7 @@ function findTarget(name: string, offered: Offered): Pick<StepCall, 'mcp'> {
 
 function buildPreview(id: string, call: Pick<StepCall, 'name' | 'mcp'>, input: unknown) {
   const toolset = call.mcp === undefined ? (findToolset(call.name) ?? null) : null;
-  return { ...buildUseHead({ ...call, useId: id }), toolset, input, evaluated_permission: 'ask' };
+  return buildUsePayload({ ...call, useId: id }, { toolset, input, permission: 'ask' });
 }
 
 function parseInput(text: string): unknown {
@@ -211,26 +211,14 @@ function buildPartEvent(
   index: number,
   turn: Turn,
 ): NewEvent | undefined {
-  const mark = { step: turn.steps, index };
+  const slot = { id, turnId: turn.id };
+  const position = { step: turn.steps, index };
   if (part.type === 'reasoning') {
-    const { type: _type, text, ...proof } = part;
-    if (text === '' && Object.keys(proof).length === 0) return undefined;
-    return {
-      id,
-      turnId: turn.id,
-      status: 'complete',
-      payload: { type: 'agent.thinking', id, delta: false, content: buildBlocks(text) },
-      internal: { ...mark, ...(Object.keys(proof).length === 0 ? {} : { proof }) },
-    };
+    const { type: _type, text, ...signature } = part;
+    if (text === '' && Object.keys(signature).length === 0) return undefined;
+    return buildThinking(slot, text, position, signature);
   }
-  if (part.text === '') return undefined;
-  return {
-    id,
-    turnId: turn.id,
-    status: 'complete',
-    payload: { type: 'agent.message', id, delta: false, content: buildBlocks(part.text) },
-    internal: mark,
-  };
+  return part.text === '' ? undefined : buildMessage(slot, buildBlocks(part.text), position);
 }
 
 // What a person had read when they interrupted stays said.

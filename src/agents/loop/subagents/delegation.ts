@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts';
-import type { ThreadStatus } from './thread-events.ts';
+import type { ThreadStatus } from '../../log/write-nested.ts';
 
 export type DelegatedTask = {
   goal: string;

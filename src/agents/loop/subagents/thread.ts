@@ -5,16 +5,18 @@ import type { ToolConfig } from '../../contract/tools.ts';
 import type { Usage } from '../../contract/usage.ts';
 import { newId } from '../../../platform/ids.ts';
 import { ModelError } from '../../../inference/model.ts';
-import { joinBlocks } from '../history/blocks.ts';
 import type { DelegatedEnd, DelegatedTask, Delegation } from './delegation.ts';
-import { buildInnerDeps, buildLogEvent, endInnerCalls } from '../tool-calls/nested-call.ts';
+import { buildNestedDeps, storedAt } from '../tool-calls/nested-call.ts';
 import { runLoop } from '../turn/loop.ts';
 import { findToolsetPolicy } from '../tool-calls/policy.ts';
-import { buildThreadReceived, buildThreadSent } from './thread-events.ts';
-import type { ThreadPlace, ThreadStatus } from './thread-events.ts';
+import type { Change } from '../../log/entry.ts';
+import { textOf, threadIdOf, toLogEvent } from '../../log/read.ts';
+import { buildTurnStart } from '../../log/write.ts';
+import { buildThreadReceived, buildThreadSent, endNestedCalls } from '../../log/write-nested.ts';
+import type { ThreadSlot, ThreadStatus } from '../../log/write-nested.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { InterruptedError, LeaseLostError } from '../turn/types.ts';
-import type { Change, Turn, TurnDeps } from '../turn/types.ts';
+import type { Turn, TurnDeps } from '../turn/types.ts';
 import { addCounts, listNewCounts } from '../turn/usage.ts';
 
 /** Model calls that a subagent may make. */
@@ -51,7 +53,7 @@ function listTools(deps: TurnDeps, toolsets: readonly string[] | null): [string,
   );
 }
 
-async function runThread(task: DelegatedTask, place: ThreadPlace, turn: Turn, deps: TurnDeps): Promise<DelegatedEnd> {
+async function runThread(task: DelegatedTask, place: ThreadSlot, turn: Turn, deps: TurnDeps): Promise<DelegatedEnd> {
   const prompt = task.context === '' ? task.goal : `${task.goal}\n\nContext:\n${task.context}`;
   await deps.journal.append({ events: [buildThreadSent(place, prompt)] });
   const started = performance.now();
@@ -84,10 +86,10 @@ async function runThread(task: DelegatedTask, place: ThreadPlace, turn: Turn, de
   }
 
   async function closeThread({ status: how, content }: { status: ThreadStatus; content: string }) {
-    const own = deps.journal.events.filter(({ payload }) => payload['thread_id'] === place.threadId);
+    const own = deps.journal.events.filter((event) => threadIdOf(event) === place.threadId);
     const used = { ...child.usage, latency_ms: performance.now() - started };
     await deps.journal.append({
-      events: [...endInnerCalls(own, content), buildThreadReceived(place, { status: how, content, usage: used })],
+      events: [...endNestedCalls(own, content), buildThreadReceived(place, { status: how, content, usage: used })],
       turn: keepTurn(),
     });
     return used;
@@ -95,27 +97,28 @@ async function runThread(task: DelegatedTask, place: ThreadPlace, turn: Turn, de
 }
 
 function openThread(id: string): Turn {
-  return { id, startedAt: new Date(), steps: 0, step: null, usage: {}, unwritten: [], taken: [], toolState: {} };
+  return { id, startedAt: new Date(), steps: 0, step: null, usage: {}, unwritten: [], consumed: [], toolState: {} };
 }
 
 function buildThreadDeps(
   { toolsets }: DelegatedTask,
   text: string,
-  { threadId, callId }: ThreadPlace,
+  { threadId, callId }: ThreadSlot,
   turn: Turn,
   deps: TurnDeps,
   keepTurn: () => Change['turn'],
 ): TurnDeps {
-  const prompt = { kind: 'notice', text, eventId: null };
-  const payload = { type: 'session.status_running' };
-  const opening = buildLogEvent(
-    { id: newId('evt'), turnId: threadId, status: 'complete', payload, internal: { prompt } },
-    1,
-  );
+  const prompt = { kind: 'notice', text, eventId: null } as const;
+  const opening = toLogEvent(buildTurnStart({ turnId: threadId }, prompt), storedAt(1));
   const { session, mcp, limits } = deps;
   const isChosen = (server: string) => toolsets === null || toolsets.includes(server);
   return {
-    ...buildInnerDeps(turn, deps, { parent_tool_use_id: callId, thread_id: threadId }, { events: [opening], keepTurn }),
+    ...buildNestedDeps(
+      turn,
+      deps,
+      { parent_tool_use_id: callId, thread_id: threadId },
+      { events: [opening], keepTurn },
+    ),
     session: {
       ...session,
       promptNotes: [...session.promptNotes, NOTE],
@@ -147,7 +150,7 @@ function readEnd(
 ): Pick<DelegatedEnd, 'exitReason' | 'summary'> {
   if (stop === 'waiting' || stop.type === 'requires_action') throw new Error('a subagent waits for its caller');
   const said = [...journal.events, ...child.unwritten].findLast(({ payload }) => payload.type === 'agent.message');
-  const text = said === undefined ? '' : joinBlocks(said.payload['content'] as { text: string }[]);
+  const text = said === undefined ? '' : textOf(said.payload);
   if (stop.type === 'error') {
     const exitReason = child.steps >= limits.maxSteps ? 'max_iterations' : 'error';
     return { exitReason, summary: text === '' ? stop.message : `${stop.message} It said last:\n${text}` };

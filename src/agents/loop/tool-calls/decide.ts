@@ -1,5 +1,5 @@
 import type { EvaluatedPermission } from '../../contract/events.ts';
-import type { StepCall } from '../../log/read.ts';
+import type { StepCall } from '../../log/event.ts';
 import { decidePermission } from './policy.ts';
 import type { FoundTool, RunnableTool } from './toolbox.ts';
 

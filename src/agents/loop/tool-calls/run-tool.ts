@@ -1,7 +1,7 @@
 import { SandboxError } from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
-import type { StepCall } from '../../log/read.ts';
+import type { StepCall } from '../../log/event.ts';
 import { look } from '../../tools/describe-image.ts';
 import { buildScriptCalls } from './script-calls.ts';
 import { finishResult } from '../../tools/plumbing.ts';

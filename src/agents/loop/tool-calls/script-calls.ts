@@ -1,9 +1,10 @@
 import { DbUnavailableError } from '../../../platform/db/db.ts';
-import type { NewEvent } from '../../contract/journal.ts';
+import type { NewEvent } from '../../log/event.ts';
 import { newId } from '../../../platform/ids.ts';
-import { buildResult, buildUse } from './call-events.ts';
+import { buildResult, buildUse } from '../../log/write.ts';
+import { tagNestedEvent } from '../../log/write-nested.ts';
 import { decideCall } from './decide.ts';
-import type { StepCall } from '../../log/read.ts';
+import type { StepCall } from '../../log/event.ts';
 import { findTool, listScriptTools } from './toolbox.ts';
 import { readArguments } from '../../tools/arguments.ts';
 import { SCRIPT_TOOLS } from '../../tools/execute-code/stubs.ts';
@@ -25,8 +26,8 @@ const NEW_CALL = { hasResult: false, announced: false, waiting: false, approval:
 export function buildScriptCalls(context: InnerContext, turn: Turn, deps: TurnDeps): ScriptCalls {
   const { toolConfigs } = deps.session;
   const write = (event: NewEvent) => {
-    const payload = { ...event.payload, parent_tool_use_id: context.callId };
-    return deps.journal.append({ events: [{ id: event.id, turnId: turn.id, status: 'complete', payload }] });
+    const tagged = tagNestedEvent(event, turn.id, { parent_tool_use_id: context.callId });
+    return deps.journal.append({ events: tagged === undefined ? [] : [tagged] });
   };
   const enter = openGate();
   return {

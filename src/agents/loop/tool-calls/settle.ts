@@ -1,12 +1,18 @@
-import type { LogEvent, NewAsk, NewEvent, TurnPatch } from '../../contract/journal.ts';
-import type { TextBlock } from '../../../platform/contract/common.ts';
-import { newId } from '../../../platform/ids.ts';
-import { omitUndefined } from '../../../platform/records.ts';
-import { joinBlocks } from '../history/blocks.ts';
-import { buildApprovalRequest, buildClarifyRequest, buildCustomUse, buildResult, buildUse } from './call-events.ts';
+import type { NewPendingAction, TurnPatch } from '../../log/entry.ts';
+import type { LogEvent, NewEvent } from '../../log/event.ts';
+import { isToolUse, resultOf } from '../../log/read.ts';
+import {
+  buildApprovalRequest,
+  buildClarifyRequest,
+  buildCustomUse,
+  buildIdle,
+  buildResult,
+  buildUse,
+} from '../../log/write.ts';
+import { drainUnwritten } from '../turn/unwritten.ts';
 import { buildBatches, decideCall } from './decide.ts';
 import type { CallFacts, CallPlan } from './decide.ts';
-import type { OpenStep, StepCall } from '../../log/read.ts';
+import type { OpenStep, StepCall } from '../../log/event.ts';
 import { buildMcpTool } from './mcp.ts';
 import type { McpTool } from './mcp.ts';
 import { runTool } from './run-tool.ts';
@@ -17,7 +23,6 @@ import { readClarifyInput } from '../../tools/clarify.ts';
 import { buildResultBudget } from '../../tools/plumbing.ts';
 import { InterruptedError } from '../turn/types.ts';
 import type { AskState, Turn, TurnDeps } from '../turn/types.ts';
-import { openWrite } from '../../log/write.ts';
 
 type Planned = { call: StepCall; plan: CallPlan };
 
@@ -60,25 +65,12 @@ function readInput(found: FoundTool, call: StepCall): { input: Record<string, un
   return readArguments(ANY_OBJECT, call.arguments);
 }
 
-const USE_TYPES = new Set(['agent.tool_use', 'agent.mcp_tool_use']);
-const RESULT_TYPES = new Set([
-  'agent.tool_result',
-  'agent.mcp_tool_result',
-  'user.custom_tool_result',
-  'user.clarify_result',
-]);
-
 function gatherFacts(call: StepCall, log: readonly LogEvent[], asks: readonly AskState[]): CallFacts {
   const own = asks.filter((ask) => ask.toolUseId === call.useId);
   const approval = own.find((ask) => ask.type === 'agent.approval_request' && ask.state === 'answered');
-  const hasResult = log.some((event) => {
-    if (!RESULT_TYPES.has(event.type)) return false;
-    const payload = event.payload as { tool_use_id?: string; request_id?: string };
-    return (payload.tool_use_id ?? payload.request_id) === call.useId;
-  });
   return {
-    hasResult,
-    announced: log.some((event) => USE_TYPES.has(event.type) && event.id === call.useId),
+    hasResult: log.some((event) => resultOf(event)?.useId === call.useId),
+    announced: log.some((event) => isToolUse(event) && event.id === call.useId),
     waiting: own.some((ask) => ask.state === 'pending'),
     approval: approval?.answer?.['result'] as 'allow' | 'deny' | undefined,
   };
@@ -98,7 +90,7 @@ async function refuseCalls(planned: readonly Planned[], step: OpenStep, turn: Tu
     return plan.announced ? [result] : [buildUse(place, plan), result];
   });
   if (events.length === 0) return;
-  await deps.journal.append({ ...openWrite(turn, events), turn: keepStep(turn, step) });
+  await deps.journal.append({ ...drainUnwritten(turn, events), turn: keepStep(turn, step) });
 }
 
 // Journal before effect: the uses are in the log before the first tool of the batch starts.
@@ -119,7 +111,7 @@ async function runBatch(
         ],
   );
   if (uses.length > 0) {
-    await deps.journal.append({ ...openWrite(turn, uses), turn: keepStep(turn, step) });
+    await deps.journal.append({ ...drainUnwritten(turn, uses), turn: keepStep(turn, step) });
   }
   const fit = buildResultBudget(countResults(step, turn, deps));
   const outcomes = await Promise.allSettled(
@@ -140,9 +132,10 @@ async function runBatch(
 function countResults(step: OpenStep, turn: Turn, deps: TurnDeps): number {
   const uses = new Set(step.calls.map(({ useId }) => useId));
   return deps.journal.events
-    .filter((event) => event.turnId === turn.id && RESULT_TYPES.has(event.type))
-    .filter(({ payload }) => uses.has(String(payload['tool_use_id'])))
-    .reduce((sum, { payload }) => sum + joinBlocks(payload['content'] as TextBlock[]).length, 0);
+    .filter(({ turnId }) => turnId === turn.id)
+    .flatMap((event) => resultOf(event) ?? [])
+    .filter(({ useId }) => uses.has(useId))
+    .reduce((sum, { text }) => sum + text.length, 0);
 }
 
 async function askCaller(
@@ -152,7 +145,7 @@ async function askCaller(
   deps: TurnDeps,
 ): Promise<'settled' | 'waiting'> {
   const events: NewEvent[] = [];
-  const asks: NewAsk[] = [];
+  const asks: NewPendingAction[] = [];
   for (const { call, plan } of planned) {
     const ask = buildAsk(call, plan, step, turn, deps);
     if (ask === undefined) continue;
@@ -165,7 +158,7 @@ async function askCaller(
   const deadlines = open.flatMap((ask) => (ask.deadline === null ? [] : [ask.deadline.getTime()]));
   const stop = { type: 'requires_action' as const, event_ids: open.map((ask) => ask.id) };
   await deps.journal.append({
-    ...openWrite(turn, [...events, buildIdle(turn.id, { stop_reason: stop })]),
+    ...drainUnwritten(turn, [...events, buildIdle({ turnId: turn.id }, { stop_reason: stop })]),
     asks,
     session: {
       status: 'waiting_on_human',
@@ -193,7 +186,7 @@ function buildAsk(
   step: OpenStep,
   turn: Turn,
   deps: TurnDeps,
-): { event: NewEvent; ask: NewAsk } | undefined {
+): { event: NewEvent; ask: NewPendingAction } | undefined {
   const place = { turnId: turn.id, step: step.number, call };
   const ask = { turnId: turn.id, toolUseId: call.useId, toolName: call.name, deadline: null };
   switch (plan.kind) {
@@ -214,15 +207,4 @@ function buildAsk(
     default:
       return undefined;
   }
-}
-
-/** The event that ends or pauses a turn. */
-export function buildIdle(turnId: string, payload: Record<string, unknown>, usage?: Turn['usage']): NewEvent {
-  return {
-    id: newId('evt'),
-    turnId,
-    status: 'complete',
-    payload: { type: 'session.status_idle', ...payload, ...omitUndefined({ usage }) },
-    ...omitUndefined({ usage }),
-  };
 }

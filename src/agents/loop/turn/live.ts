@@ -1,5 +1,6 @@
 import type { EventEnvelope } from '../../contract/events.ts';
-import { buildBlocks } from '../history/blocks.ts';
+import type { PayloadOf } from '../../log/event.ts';
+import { buildDelta } from '../../log/write.ts';
 
 type Frame = Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>;
 
@@ -8,7 +9,7 @@ export type LiveFrames = {
   /** the next piece of a message or of thinking */
   sendText(type: 'agent.message' | 'agent.thinking', id: string, text: string): void;
   /** a tool call whose arguments are still being written */
-  sendPreview(id: string, payload: { type: string } & Record<string, unknown>): void;
+  sendPreview(id: string, payload: PayloadOf<'agent.tool_use' | 'agent.mcp_tool_use'>): void;
   /** everything sent so far is out; to be called before the durable event is written */
   flush(): void;
 };
@@ -17,7 +18,7 @@ export type LiveFrames = {
 const JOIN_MS = 20;
 
 export function openLiveFrames(send: (frame: Frame) => void): LiveFrames {
-  let waiting: { type: string; id: string; text: string } | undefined;
+  let waiting: { type: 'agent.message' | 'agent.thinking'; id: string; text: string } | undefined;
   /** characters sent so far, by id: tells a watcher who came late that the beginning is missing */
   const sent = new Map<string, number>();
   let lastSent = -Infinity;
@@ -32,7 +33,7 @@ export function openLiveFrames(send: (frame: Frame) => void): LiveFrames {
     lastSent = performance.now();
     const offset = sent.get(id) ?? 0;
     sent.set(id, offset + text.length);
-    send({ id, type, status: null, payload: { type, id, delta: true, offset, content: buildBlocks(text) } });
+    send({ id, type, status: null, payload: buildDelta(type, id, offset, text) });
   };
 
   return {

@@ -1,4 +1,5 @@
 import type { StopReason } from '../../contract/events.ts';
+import type { LogEvent } from '../../log/event.ts';
 import { settleCalls } from '../tool-calls/settle.ts';
 import { callModel } from '../model-call/call-model.ts';
 import type { Turn, TurnDeps } from './types.ts';
@@ -24,7 +25,7 @@ async function takeStep(turn: Turn, deps: TurnDeps): Promise<StopReason | undefi
     return { type: 'error', message: `The turn reached its limit of ${deps.limits.maxSteps} model calls.` };
   }
   const reply = await callModel(turn, deps);
-  takeUp(turn, deps);
+  markConsumed(turn, deps.journal.events);
   turn.unwritten.push(...reply.events);
   if (reply.calls.length > 0) {
     turn.step = { number: turn.steps, calls: reply.calls };
@@ -36,17 +37,17 @@ async function takeStep(turn: Turn, deps: TurnDeps): Promise<StopReason | undefi
   return { type: 'end_turn' };
 }
 
-/** Prompt, guidance and interrupt are done with once the model has read them, also what came too late for its turn. */
-export function takeUp(turn: Turn, deps: TurnDeps): void {
-  for (const event of deps.journal.events) {
-    if (event.status === 'received') turn.taken.push(event.sequence);
+/** The model has read the prompt, guidance and interrupt, and guidance that arrived too late for an earlier turn. */
+export function markConsumed(turn: Turn, log: readonly LogEvent[]): void {
+  for (const event of log) {
+    if (event.status === 'received') turn.consumed.push(event.sequence);
   }
 }
 
-/** A turn that fails before a reply is done with what it began with all the same; guidance waits for the next one. */
-export function takeUpPrompt(turn: Turn, deps: TurnDeps): void {
-  for (const event of deps.journal.events) {
+/** A turn that fails before its first reply still consumes its own prompt; guidance is left for the next turn. */
+export function markPromptConsumed(turn: Turn, log: readonly LogEvent[]): void {
+  for (const event of log) {
     const isOwn = event.turnId === turn.id && event.type === 'user.message';
-    if (isOwn && event.status === 'received') turn.taken.push(event.sequence);
+    if (isOwn && event.status === 'received') turn.consumed.push(event.sequence);
   }
 }

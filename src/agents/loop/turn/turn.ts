@@ -1,18 +1,17 @@
-import type { NewEvent } from '../../contract/journal.ts';
+import type { NewEvent } from '../../log/event.ts';
 import { splitUsage } from '../../contract/usage.ts';
 import type { StopReason } from '../../contract/events.ts';
 import { DbUnavailableError } from '../../../platform/db/db.ts';
 import { ModelError } from '../../../inference/model.ts';
-import { buildResult } from '../tool-calls/call-events.ts';
-import { buildIdle } from '../tool-calls/settle.ts';
-import { findLateSteers } from '../history/build.ts';
-import { endInnerCalls } from '../tool-calls/nested-call.ts';
-import { runLoop, takeUp, takeUpPrompt } from './loop.ts';
+import { findLateSteers } from '../../log/history.ts';
+import { isToolResult, isToolUse } from '../../log/read.ts';
+import { buildIdle, buildResult } from '../../log/write.ts';
+import { endNestedCalls, endThreads } from '../../log/write-nested.ts';
+import { markConsumed, markPromptConsumed, runLoop } from './loop.ts';
+import { drainUnwritten } from './unwritten.ts';
 import { buildDelegation } from '../subagents/thread.ts';
-import { endThreads } from '../subagents/thread-events.ts';
 import { InterruptedError, LeaseLostError } from './types.ts';
 import type { Turn, TurnDeps } from './types.ts';
-import { openWrite } from '../../log/write.ts';
 
 /**
  * One turn, from wherever its journal stands to its end or to the next ask of the caller:
@@ -37,20 +36,20 @@ export async function runTurn(turn: Turn, given: TurnDeps): Promise<'ended' | 'w
     // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
     if (!(error instanceof ModelError)) deps.report(error, 'turn failed');
     const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';
-    takeUpPrompt(turn, deps);
+    markPromptConsumed(turn, deps.journal.events);
     return await endTurn(turn, deps, { stop_reason: { type: 'error', message } });
   }
 }
 
 /** What tools had begun on their own when another worker was lost, calls and subagents, goes no further. */
 async function endLostWork(turn: Turn, deps: TurnDeps): Promise<void> {
-  const events = endInnerWork(turn, deps, 'Interrupted: the outcome is unknown. Check before you repeat it.');
+  const events = endNestedWork(turn, deps, 'Interrupted: the outcome is unknown. Check before you repeat it.');
   if (events.length > 0) await deps.journal.append({ events });
 }
 
-function endInnerWork(turn: Turn, deps: TurnDeps, message: string): NewEvent[] {
+function endNestedWork(turn: Turn, deps: TurnDeps, message: string): NewEvent[] {
   const own = deps.journal.events.filter((event) => event.turnId === turn.id);
-  return [...endInnerCalls(own, message), ...endThreads(own, message)];
+  return [...endNestedCalls(own, message), ...endThreads(own, message)];
 }
 
 async function endTurn(
@@ -65,10 +64,10 @@ async function endTurn(
   // Guidance that this turn has no place for stays in the log, and the wake-up with it, so that a crash loses neither.
   const late = findLateSteers(events.filter((event) => event.turnId === turn.id));
   await deps.journal.append({
-    ...openWrite(turn, [
-      ...endInnerWork(turn, deps, 'The turn ended before this did.'),
+    ...drainUnwritten(turn, [
+      ...endNestedWork(turn, deps, 'The turn ended before this did.'),
       ...(more.events ?? []),
-      buildIdle(turn.id, payload, usage),
+      buildIdle({ turnId: turn.id }, payload, usage),
     ]),
     turn: { id: turn.id, state: 'ended', steps: turn.steps, step: null, usage },
     session: {
@@ -90,15 +89,8 @@ async function endTurn(
 async function endInterrupted(turn: Turn, deps: TurnDeps): Promise<'ended'> {
   await deps.journal.refresh();
   const own = deps.journal.events.filter((event) => event.turnId === turn.id);
-  const started = new Map(
-    own
-      .filter((event) => event.type === 'agent.tool_use' || event.type === 'agent.mcp_tool_use')
-      .map((event) => [event.id, Date.parse(event.createdAt)]),
-  );
-  for (const event of own) {
-    if (event.type === 'agent.tool_result' || event.type === 'agent.mcp_tool_result')
-      started.delete(String((event.payload as { tool_use_id?: string }).tool_use_id));
-  }
+  const started = new Map(own.filter(isToolUse).map((event) => [event.id, Date.parse(event.createdAt)]));
+  for (const { payload } of own.filter(isToolResult)) started.delete(payload.tool_use_id);
   const { step } = turn;
   const events = (step?.calls ?? []).flatMap((call) => {
     const begun = started.get(call.useId);
@@ -108,7 +100,7 @@ async function endInterrupted(turn: Turn, deps: TurnDeps): Promise<'ended'> {
     return [buildResult({ turnId: turn.id, step: step.number, call }, { content, isError: true, durationMs })];
   });
   const asks = await deps.readAsks(turn.id);
-  takeUp(turn, deps);
+  markConsumed(turn, deps.journal.events);
   return await endTurn(
     turn,
     deps,

@@ -1,5 +1,6 @@
 import type { EventEnvelope } from '../../contract/events.ts';
-import type { JournalEntry, LogEvent, NewEvent } from '../../contract/journal.ts';
+import type { Change } from '../../log/entry.ts';
+import type { LogEvent, NewEvent } from '../../log/event.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
 import type { Usage } from '../../contract/usage.ts';
 import type { Inference } from '../../../inference/model.ts';
@@ -7,13 +8,10 @@ import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { Permissions } from '../tool-calls/decide.ts';
 import type { Delegation } from '../subagents/delegation.ts';
 import type { AttachmentPort } from '../history/attachments.ts';
-import type { OpenStep } from '../../log/read.ts';
+import type { OpenStep } from '../../log/event.ts';
 import type { McpPort } from '../tool-calls/mcp.ts';
 import type { ToolPorts } from '../../tools/ports.ts';
 import type { Tool } from '../../tools/tool.ts';
-
-/** One change of the session, written whole or not at all. */
-export type Change = Omit<JournalEntry, 'sessionId' | 'epoch'>;
 
 /** The session's log, as read and as extended under the lease. */
 export type Journal = {
@@ -59,8 +57,8 @@ export type Turn = {
   usage: Usage;
   /** events of the reply that go with the next write */
   unwritten: NewEvent[];
-  /** sequences of inbound events that the loop has taken up and that the next write marks so */
-  taken: number[];
+  /** sequences of inbound events that the model has read and that the next write marks as processed */
+  consumed: number[];
   toolState: Record<string, unknown>;
 };
 

@@ -3,6 +3,8 @@ import { writeJournal } from '../../../../src/agents/store/journal.ts';
 import { runDue } from '../../../../src/agents/automations/run-due.ts';
 import { makeAgent, openApi } from '../harness.ts';
 import type { Api } from '../harness.ts';
+import { buildIdle } from '../../../../src/agents/log/write.ts';
+import type { StopReason } from '../../../../src/agents/contract/events.ts';
 
 export const BODY = { prompt: 'Write the report.', schedule: 'every 2h' };
 
@@ -29,18 +31,21 @@ export async function openAutomations() {
       db.query(`UPDATE automations SET next_run_at = now() - $2::interval WHERE id = $1`, [id, ago]),
     run: () => runDue(db, 100),
     /** Ends its runs, as a worker would. */
-    finish: async (id: string, stop: object = { type: 'end_turn' }, more: object = {}): Promise<void> => {
+    finish: async (
+      id: string,
+      stop: StopReason = { type: 'end_turn' },
+      more: { interrupted?: true } = {},
+    ): Promise<void> => {
       const { rows } = await db.query<{ session_id: string; turn_id: string }>(
         `SELECT session_id, turn_id FROM automation_runs WHERE automation_id = $1 AND state = 'running'`,
         [id],
       );
       for (const { session_id: sessionId, turn_id: turnId } of rows) {
-        const payload = { type: 'session.status_idle', stop_reason: stop, ...more };
         await writeJournal(db, [
           {
             sessionId,
             epoch: null,
-            events: [{ id: `evt_${sessionId}`, turnId, status: 'complete', payload }],
+            events: [buildIdle({ id: `evt_${sessionId}`, turnId }, { stop_reason: stop, ...more })],
             session: { status: 'idle', liveTurn: null, wakeAt: null },
             turn: { id: turnId, state: 'ended' },
           },

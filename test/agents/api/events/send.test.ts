@@ -8,6 +8,7 @@ import { listInbox } from '../../../../src/agents/store/inbox.ts';
 import { openWorld, prompt, toolResult } from './harness.ts';
 import type { World } from './harness.ts';
 import { append, ask, endTurn } from './worker.ts';
+import { buildRawEvent } from '../../../support/events.ts';
 
 const postgres = await findService('postgres');
 
@@ -230,12 +231,9 @@ describe.each(['embedded', 'postgres'] as const)('sending events on %s', (kind) 
 
   test('history is paged by sequence', async () => {
     const { sessionId, turnId } = await startTurn();
-    const more = Array.from({ length: 5 }, (_, n) => ({
-      id: `evt_${sessionId}_${n}`,
-      turnId,
-      status: null,
-      payload: { type: 'x' },
-    }));
+    const more = Array.from({ length: 5 }, (_, n) =>
+      buildRawEvent({ type: 'x' }, { id: `evt_${sessionId}_${n}`, turnId }),
+    );
     await append(world, sessionId, { events: more });
     const page = await world.list(sessionId, '?after=2&limit=3');
     expect(page.body.data.map((event) => event.sequence)).toEqual([3, 4, 5]);

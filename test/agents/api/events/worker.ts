@@ -1,15 +1,20 @@
 import { publishEvents } from '../../../../src/agents/channels.ts';
 import { pino } from 'pino';
-import type { JournalEntry, NewAsk, NewEvent } from '../../../../src/agents/contract/journal.ts';
+import type { JournalEntry, NewPendingAction } from '../../../../src/agents/log/entry.ts';
+import type { NewEvent } from '../../../../src/agents/log/event.ts';
 import type { PendingAction } from '../../../../src/agents/contract/sessions.ts';
 import { newId } from '../../../../src/platform/ids.ts';
 import { writeJournal } from '../../../../src/agents/store/journal.ts';
+import { buildRawEvent } from '../../../support/events.ts';
 import type { World } from './harness.ts';
 
 const log = pino({ level: 'silent' });
 
-export function buildEvent(payload: NewEvent['payload'], turnId: string | null = null): NewEvent {
-  return { id: newId('evt'), turnId, status: 'complete', payload };
+export function buildEvent(
+  payload: { type: string } & Record<string, unknown>,
+  turnId: string | null = null,
+): NewEvent {
+  return buildRawEvent(payload, { turnId });
 }
 
 /** Writes as a worker does: into the log, then onto the bus. */
@@ -37,16 +42,16 @@ export async function ask(
   turnId: string,
   types: readonly PendingAction['type'][],
 ): Promise<string[]> {
-  const asks = types.map((type): NewAsk => {
+  const asks = types.map((type): NewPendingAction => {
     const id = newId('evt');
     return { id, turnId, type, toolUseId: id, toolName: `tool_${type.split('.')[1]}`, deadline: null };
   });
-  const events = asks.map(({ id, type }) => ({ ...buildEvent({ type, id }, turnId), id }));
+  const events = asks.map(({ id, type }) => buildRawEvent({ type, id }, { id, turnId }));
   await append(world, sessionId, {
     events,
     asks,
     session: { status: 'waiting_on_human', wakeAt: null, release: true },
-    turn: { id: turnId, state: 'waiting', step: { open: true } },
+    turn: { id: turnId, state: 'waiting', step: { number: 1, calls: [] } },
   });
   return asks.map(({ id }) => id);
 }

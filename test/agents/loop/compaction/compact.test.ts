@@ -6,7 +6,7 @@ import {
   isThrashing,
   planCompaction,
 } from '../../../../src/agents/loop/compaction/plan.ts';
-import type { Compaction } from '../../../../src/agents/loop/compaction/plan.ts';
+import type { Compaction } from '../../../../src/agents/log/event.ts';
 import { estimateTokens, pruneMessages } from '../../../../src/agents/loop/compaction/prune.ts';
 import { listSummary } from '../../../../src/agents/loop/compaction/summary.ts';
 import type { HistoryEntry } from '../../../../src/agents/loop/history/build.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildHistory, findLateSteers } from '../../../../src/agents/loop/history/build.ts';
+import { findLateSteers } from '../../../../src/agents/log/history.ts';
+import { buildHistory } from '../../../../src/agents/loop/history/build.ts';
 import type { ModelMessage } from '../../../../src/inference/model.ts';
 import { openTestLog } from '../log.ts';
 
@@ -199,7 +200,8 @@ describe('a history', () => {
 
   it('has attachments behind the text of the prompt they came with, and only names them later', () => {
     const log = openTestLog();
-    const attachment = { type: 'file', filename: 'c.pdf', mediaType: 'application/pdf' };
+    const source = { type: 'data_url', dataUrl: 'data:application/pdf;base64,' } as const;
+    const attachment = { type: 'file', filename: 'c.pdf', mediaType: 'application/pdf', source } as const;
     const message = log.message('Look.', { attachments: [attachment] });
     log.begin(message);
     const shown = [{ type: 'text' as const, text: 'what it says' }];

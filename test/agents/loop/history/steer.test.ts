@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildHistory, findLateSteers } from '../../../../src/agents/loop/history/build.ts';
-import type { StepCall } from '../../../../src/agents/log/read.ts';
+import { findLateSteers } from '../../../../src/agents/log/history.ts';
+import { buildHistory } from '../../../../src/agents/loop/history/build.ts';
+import type { StepCall } from '../../../../src/agents/log/event.ts';
 import type { ModelMessage } from '../../../../src/inference/model.ts';
-import type { LogEvent } from '../../../../src/agents/contract/journal.ts';
+import type { LogEvent } from '../../../../src/agents/log/event.ts';
 import { openTestLog } from '../log.ts';
 
 const readMessages = (log: readonly LogEvent[]) => buildHistory(log, MARK).map(({ message }) => message);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildBatches, decideCall } from '../../../../src/agents/loop/tool-calls/decide.ts';
 import type { CallFacts, CallPlan } from '../../../../src/agents/loop/tool-calls/decide.ts';
-import type { StepCall } from '../../../../src/agents/log/read.ts';
+import type { StepCall } from '../../../../src/agents/log/event.ts';
 import type { ToolPolicy } from '../../../../src/agents/loop/tool-calls/policy.ts';
 import type { FoundTool } from '../../../../src/agents/loop/tool-calls/toolbox.ts';
 import { readArguments } from '../../../../src/agents/tools/arguments.ts';

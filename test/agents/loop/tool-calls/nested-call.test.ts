@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { settleCalls } from '../../../../src/agents/loop/tool-calls/settle.ts';
-import { buildInnerDeps, buildLogEvent, endInnerCalls } from '../../../../src/agents/loop/tool-calls/nested-call.ts';
-import { endThreads } from '../../../../src/agents/loop/subagents/thread-events.ts';
+import { toLogEvent } from '../../../../src/agents/log/read.ts';
+import { endNestedCalls, endThreads } from '../../../../src/agents/log/write-nested.ts';
+import { buildNestedDeps, storedAt } from '../../../../src/agents/loop/tool-calls/nested-call.ts';
+import { buildRawEvent } from '../../../support/events.ts';
 import type { Tool } from '../../../../src/agents/tools/tool.ts';
 import { LeaseLostError } from '../../../../src/agents/loop/turn/types.ts';
 import type { Turn, TurnDeps } from '../../../../src/agents/loop/turn/types.ts';
@@ -12,10 +14,10 @@ const USE = { toolset: null, input: {}, evaluated_permission: 'allow' };
 let sequence = 0;
 const log = (payload: { type: string } & Record<string, unknown>, id = `evt_${sequence}`) => {
   sequence += 1;
-  return buildLogEvent({ id, turnId: 'trn_1', status: 'complete', payload }, sequence);
+  return toLogEvent(buildRawEvent(payload, { id, turnId: 'trn_1' }), storedAt(sequence));
 };
 
-it('ends the inner calls that have no result, by the name under which they began', () => {
+it('ends the nested calls that have no result, by the name under which they began', () => {
   const events = [
     log({ type: 'agent.tool_use', name: 'delegate_task', ...USE, id: 'evt_0' }, 'evt_0'),
     log({ type: 'agent.tool_use', name: 'terminal', ...USE, ...MARK, id: 'evt_a' }, 'evt_a'),
@@ -25,7 +27,7 @@ it('ends the inner calls that have no result, by the name under which they began
   ];
   const content = [{ type: 'text', text: '{"error":"lost"}' }];
   const end = { content, is_error: true, duration_ms: 0, ...MARK };
-  expect(endInnerCalls(events, 'lost').map(({ turnId, payload }) => ({ turnId, payload }))).toEqual([
+  expect(endNestedCalls(events, 'lost').map(({ turnId, payload }) => ({ turnId, payload }))).toEqual([
     { turnId: 'trn_1', payload: { type: 'agent.tool_result', tool_use_id: 'evt_b', name: 'terminal', ...end } },
     {
       turnId: 'trn_1',
@@ -70,7 +72,7 @@ it('has no effect where the session belongs to another worker', async () => {
     step: null,
     usage: {},
     unwritten: [],
-    taken: [],
+    consumed: [],
     toolState: {},
   };
   let ran = 0;
@@ -101,7 +103,7 @@ it('has no effect where the session belongs to another worker', async () => {
       append: () => (lost ? Promise.reject(new LeaseLostError('claimed elsewhere')) : Promise.resolve()),
     },
   } as unknown as TurnDeps;
-  const inner = buildInnerDeps(turn, deps, MARK);
+  const inner = buildNestedDeps(turn, deps, MARK);
   const call = { useId: 'evt_1', index: 0, callId: 'c', name: 'terminal', arguments: '{}' };
   await settleCalls({ number: 1, calls: [call] }, turn, inner);
   expect(ran).toBe(1);

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { buildScriptCalls } from '../../../../src/agents/loop/tool-calls/script-calls.ts';
 import type { Tool, ToolContext } from '../../../../src/agents/tools/tool.ts';
 import type { Turn, TurnDeps } from '../../../../src/agents/loop/turn/types.ts';
-import type { NewEvent } from '../../../../src/agents/contract/journal.ts';
+import type { NewEvent } from '../../../../src/agents/log/event.ts';
 import { NEVER } from '../../../support/sandbox.ts';
 
 let running = 0;

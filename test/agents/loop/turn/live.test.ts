@@ -49,7 +49,8 @@ it('the first piece goes at once, those that follow are joined, and a preview co
   vi.advanceTimersByTime(20);
   expect(sent.map(textOf)).toEqual(['one ', 'two three']);
   frames.sendText('agent.message', 'evt_b', 'said');
-  frames.sendPreview('evt_c', { type: 'agent.tool_use', id: 'evt_c' });
+  const use = { toolset: null, input: {}, evaluated_permission: 'ask' } as const;
+  frames.sendPreview('evt_c', { type: 'agent.tool_use', id: 'evt_c', name: 'terminal', ...use });
   expect(sent.slice(2).map(({ type, status }) => [type, status])).toEqual([
     ['agent.message', null],
     ['agent.tool_use', 'streaming'],

@@ -1,3 +1,4 @@
+import { findDeltaSpan } from '../../../log/read.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watchSession } from '../../../channels.ts';
 import type { LiveEvent } from '../../../channels.ts';
@@ -59,13 +60,6 @@ const SUBSCRIBE_MS = 2000;
 /** How long a cursor names the last update: longer than any message is under way. */
 const UPDATE_NAMED_MS = 10_000;
 
-function findPiece({ payload }: EventEnvelope): Piece | undefined {
-  const from = payload.offset;
-  if (typeof from !== 'number' || !Array.isArray(payload.content)) return undefined;
-  const blocks = payload.content as { text: string }[];
-  return { from, to: blocks.reduce((length, { text }) => length + text.length, from) };
-}
-
 export function openTopic(ports: StreamPorts, organizationId: string, sessionId: string): Topic {
   const { db, bus, log } = ports;
   const listeners = new Set<Listener>();
@@ -109,7 +103,7 @@ export function openTopic(ports: StreamPorts, organizationId: string, sessionId:
 
   function emitDelta(delta: EventEnvelope): void {
     if (recent.includes(delta.id)) return;
-    emit({ kind: 'delta', id: delta.id, frame: buildFrame(delta, undefined), piece: findPiece(delta) });
+    emit({ kind: 'delta', id: delta.id, frame: buildFrame(delta, undefined), piece: findDeltaSpan(delta) });
   }
 
   function accept(message: Message): void {

@@ -1,4 +1,4 @@
-import type { TextBlock } from '../../../platform/contract/common.ts';
+import type { TextBlock } from '../../platform/contract/common.ts';
 
 const MAX_BLOCK = 20_000;
 

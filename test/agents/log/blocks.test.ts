@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { buildBlocks, joinBlocks } from '../../../../src/agents/loop/history/blocks.ts';
-import { TextBlocks } from '../../../../src/platform/contract/common.ts';
+import { buildBlocks, joinBlocks } from '../../../src/agents/log/blocks.ts';
+import { TextBlocks } from '../../../src/platform/contract/common.ts';
 
 const text = fc
   .tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), fc.nat({ max: 3 }), fc.nat({ max: 3 }))
