@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createGuardrails, generate } from 'otplib';
 import type { LoginCred, LoginMethod } from './contract/shapes.ts';
 import type { MailboxFailure } from './contract/errors.ts';
-import { LoginError } from './login-error.ts';
-import type { AnswerSource, Ask, Given } from './flow/ask.ts';
+import { LoginFault } from './login-error.ts';
+import type { AnswerSource, Ask, Given } from './flow/challenge.ts';
 import type { JobContext } from './job.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';
 

@@ -3,8 +3,8 @@ import type { LoginChallengeDetails } from './contract/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from './store/challenges.ts';
-import { LoginError } from './login-error.ts';
-import type { Given } from './flow/ask.ts';
+import { LoginFault } from './login-error.ts';
+import type { Given } from './flow/challenge.ts';
 import type { Job, JobNews } from './job.ts';
 
 /** What a call answers in the end. */

@@ -5,10 +5,10 @@ import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from '.
 import { loginContext } from '../platform/store/rewrap.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
-import { findSession, keepSession } from './cache.ts';
+import { findSession, keepSession } from './session-cache.ts';
 import type { Answered, Challenges } from './challenges.ts';
 import type { LoginPorts } from './deps.ts';
-import { LoginError } from './login-error.ts';
+import { LoginFault } from './login-error.ts';
 import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
 import { listAffiliates, listFields, readOrder, showSession, startBoundJob, startLogin } from './service.ts';
 import type { LoginOrder, Made } from './service.ts';

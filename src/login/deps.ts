@@ -3,7 +3,7 @@ import type { Egress } from '../platform/egress/egress.ts';
 import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
 import type { MasterKeys } from '../platform/master-key.ts';
 import type { Fleet } from './browser/fleet.ts';
-import type { ReadForm } from './fallback.ts';
+import type { ReadForm } from './form-reader.ts';
 import type { LoginMetrics } from './metrics.ts';
 
 /** What the role is given from outside. */

@@ -1,6 +1,6 @@
-import { LoginError } from './login-error.ts';
+import { LoginFault } from './login-error.ts';
 import type { MailboxFailure } from './contract/errors.ts';
-import type { Ask, Given } from './flow/ask.ts';
+import type { Ask, Given } from './flow/challenge.ts';
 
 /** A question to the caller, and why nothing else has answered it. */
 export type Question = Ask & { mailbox?: MailboxFailure };

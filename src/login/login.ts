@@ -1,14 +1,14 @@
 import type { LoginMethod } from './contract/shapes.ts';
 import type { Fleet, Seat } from './browser/fleet.ts';
-import type { ReadForm } from './fallback.ts';
-import { LoginError } from './login-error.ts';
-import type { AnswerSource, Answers } from './flow/ask.ts';
+import type { ReadForm } from './form-reader.ts';
+import { LoginFault } from './login-error.ts';
+import type { AnswerSource, Answers } from './flow/challenge.ts';
 import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import type { Values } from './flow/fill.ts';
 import { runFlow } from './flow/run.ts';
 import type { Site } from './site.ts';
-import { withSite } from './visit.ts';
+import { withSite } from './open-site.ts';
 
 export type LoginInput = Values & { organizationId: string; site: Site; method: LoginMethod };
 

@@ -3,8 +3,8 @@ import type { Registry } from 'prom-client';
 import type { ModelUsage } from '../inference/model.ts';
 import type { Fleet } from './browser/fleet.ts';
 import type { Answered } from './challenges.ts';
-import { toLoginError } from './errors.ts';
-import type { FallbackOutcome } from './fallback.ts';
+import { decideLoginFault } from './errors.ts';
+import type { FallbackOutcome } from './form-reader.ts';
 
 const OPERATIONS = ['login', 'signup', 'refresh', 'challenge', 'tool'] as const;
 export type LoginOperation = (typeof OPERATIONS)[number];

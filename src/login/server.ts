@@ -5,7 +5,7 @@ import { buildHttpServer } from '../platform/http/server.ts';
 import type { ServerOptions } from '../platform/http/server.ts';
 import type { LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
-import { buildLoginSurface } from './register.ts';
+import { buildLoginSurface } from './routes.ts';
 
 /** The login role's HTTP server, not yet listening. */
 export function buildLogin(ports: LoginPorts, options: ServerOptions = {}): FastifyInstance {

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LoginError } from './login-error.ts';
-import { ignoreStale, press } from './flow/act.ts';
+import { LoginFault } from './login-error.ts';
+import { ignoreStale, press } from './flow/page-actions.ts';
 import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { hasNewCookie, markCookies } from './flow/cookies.ts';
-import type { Sight } from './flow/eyes.ts';
+import type { Sight } from './flow/page-observer.ts';
 import { fillCode, submit } from './flow/fill.ts';
 import { assess, findLinkButton } from './flow/outcome.ts';
 import type { Sent } from './flow/outcome.ts';
-import { fillRegistration } from './flow/register.ts';
-import type { NewAccount } from './flow/register.ts';
-import { describeAsk } from './flow/ask.ts';
-import type { Answers } from './flow/ask.ts';
+import { fillRegistration } from './flow/fill-registration.ts';
+import type { NewAccount } from './flow/fill-registration.ts';
+import { describeAsk } from './flow/challenge.ts';
+import type { Answers } from './flow/challenge.ts';
 import { runFlow } from './flow/run.ts';
-import { findStanding } from './flow/standing.ts';
+import { findStanding } from './flow/session-check.ts';
 import { askAt } from './login.ts';
 import type { LoginPorts } from './login.ts';
 import type { Site } from './site.ts';
-import { withSite } from './visit.ts';
-import type { OpenedSite } from './visit.ts';
+import { withSite } from './open-site.ts';
+import type { OpenedSite } from './open-site.ts';
 
 export type SignupInput = NewAccount & { organizationId: string; site: Site };
 

@@ -1,5 +1,5 @@
 import { parse } from 'tldts';
-import { LoginError } from './login-error.ts';
+import { LoginFault } from './login-error.ts';
 
 /** The site that a caller has named, and what counts as part of it. */
 export type Site = {

@@ -7,7 +7,7 @@ import { removeLeftovers } from '../../src/login/browser/leftovers.ts';
 import { FORM_SITES } from '../support/login-sites/forms.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
-import { SLOW_SITE } from '../support/login-sites/troubles.ts';
+import { SLOW_SITE } from '../support/login-sites/failures.ts';
 import { byPassword, startTestLogin } from './harness.ts';
 
 let sites: LoginSites;

@@ -3,7 +3,7 @@ import { FORM_SITES } from '../support/login-sites/forms.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { letters } from '../support/login-sites/steps.ts';
-import { SIGNUP_SITE, TROUBLES } from '../support/login-sites/troubles.ts';
+import { SIGNUP_SITE, TROUBLES } from '../support/login-sites/failures.ts';
 import { byPassword, replay, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 

@@ -7,7 +7,7 @@ import { buildWebsiteAccounts } from '../../src/login/accounts.ts';
 import { startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { letters } from '../support/login-sites/steps.ts';
-import { SIGNUP_SITE } from '../support/login-sites/troubles.ts';
+import { SIGNUP_SITE } from '../support/login-sites/failures.ts';
 import { openToolSession } from '../support/tools.ts';
 import { getChromium, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';

@@ -3,14 +3,14 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import { LoginError } from '../login-error.ts';
+import { LoginFault } from '../login-error.ts';
 import { launchBrowser } from './browser.ts';
 import type { BrowserOptions, LoginBrowser } from './browser.ts';
 import { openContext, openSpare } from './contexts.ts';
 import type { ContextOptions, OpenContext, Spare } from './contexts.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { JobProxy } from './proxy.ts';
-import { openSeats } from './seats.ts';
+import { openSeats } from './slots.ts';
 
 export type SeatRequest = ContextOptions & { organizationId: string; signal: AbortSignal };
 

@@ -3,11 +3,11 @@ import type { ElementDescription, FrameDescription, Observation } from './descri
 import { judgeFrames } from './kinds.ts';
 import type { Verdict } from './kinds.ts';
 import { findObstacles } from './obstacles.ts';
-import { findOpeners } from './openers.ts';
+import { findOpeners } from './login-links.ts';
 import type { LoginPlan, Opener, PageKind, PlanReason, PlannedField } from './plan.ts';
 import { isFillable, isPassword, isUsable } from './sections.ts';
 import type { Field, Section } from './sections.ts';
-import type { Signs } from './signs.ts';
+import type { Signs } from './signals.ts';
 import { findSubmit } from './submit.ts';
 
 const FILLED_KINDS = new Set<PageKind>(['login', 'username-first', 'password-step', 'one-time-code']);

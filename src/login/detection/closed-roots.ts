@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { openPageSession } from '../browser/session.ts';
+import { openPageSession } from '../browser/devtools-session.ts';
 
 /** What the protocol says of a node, as far as it is looked at. */
 type ProtocolNode = {

@@ -5,8 +5,8 @@ import type { FieldRole, PageKind } from './plan.ts';
 import { readTexts } from './roles.ts';
 import { buildSections } from './sections.ts';
 import type { Field, Section } from './sections.ts';
-import { readSigns } from './signs.ts';
-import type { Signs } from './signs.ts';
+import { readSigns } from './signals.ts';
+import type { Signs } from './signals.ts';
 
 /** A section and what it is for. */
 export type Verdict = {

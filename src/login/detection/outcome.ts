@@ -1,4 +1,4 @@
-import { asksIn } from './asking.ts';
+import { asksIn } from './sign-in-prompt.ts';
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, FrameDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';

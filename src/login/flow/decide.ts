@@ -1,6 +1,6 @@
 import type { LoginPlan, Opener, Way } from '../detection/plan.ts';
 import type { LoginErrorCode } from '../contract/errors.ts';
-import type { Look } from './proof.ts';
+import type { Look } from './evidence.ts';
 
 /** What the flow has to work with, without the values. */
 export type Means = {

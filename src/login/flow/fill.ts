@@ -1,9 +1,9 @@
 import { errorText } from '../../platform/errors.ts';
-import { LoginError } from '../login-error.ts';
+import { LoginFault } from '../login-error.ts';
 import type { LoginPlan, PlannedField } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
-import { StaleElementError, press, pressEnter, setField, typeInto } from './act.ts';
-import type { Sight } from './eyes.ts';
+import { StaleElement, press, pressEnter, setField, typeInto } from './page-actions.ts';
+import type { Sight } from './page-observer.ts';
 
 /** What may be typed. */
 export type Values = {

@@ -1,5 +1,5 @@
 import type { ElementHandle, Frame, Page } from 'playwright-core';
-import { openPageSession } from '../browser/session.ts';
+import { openPageSession } from '../browser/devtools-session.ts';
 
 const LETTER_OR_DIGIT = /^[a-z0-9]$/i;
 

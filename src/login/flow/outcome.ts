@@ -1,8 +1,8 @@
 import type { LoginErrorCode } from '../contract/errors.ts';
 import type { FailureCause } from '../detection/plan.ts';
-import { LoginError } from '../login-error.ts';
-import { weigh } from './proof.ts';
-import type { Attempt, Look, ProofSign } from './proof.ts';
+import { LoginFault } from '../login-error.ts';
+import { weigh } from './evidence.ts';
+import type { Attempt, Look, ProofSign } from './evidence.ts';
 
 /** What was submitted last. */
 export type Sent = 'username' | 'password' | 'code' | 'link' | 'registration';

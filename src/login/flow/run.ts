@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext } from 'playwright-core';
 import type { LoginMethod } from '../contract/shapes.ts';
-import { LoginError } from '../login-error.ts';
+import { LoginFault } from '../login-error.ts';
 import { readMessageCause } from '../detection/outcome.ts';
 import type { LoginPlan, Way } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
-import { ignoreStale, isStale, press } from './act.ts';
-import { describeAsk } from './ask.ts';
-import type { Answers } from './ask.ts';
+import { ignoreStale, isStale, press } from './page-actions.ts';
+import { describeAsk } from './challenge.ts';
+import type { Answers } from './challenge.ts';
 import { hasNewCookie, markCookies } from './cookies.ts';
 import type { CookieMarks } from './cookies.ts';
 import { decideStep } from './decide.ts';
 import type { Step } from './decide.ts';
-import type { Sight, openEyes } from './eyes.ts';
+import type { Sight, openEyes } from './page-observer.ts';
 import { fillCode, fillCredentials, submit } from './fill.ts';
 import type { Values } from './fill.ts';
 import { CALM_MS, assess, findLinkButton } from './outcome.ts';
 import type { Sent } from './outcome.ts';
-import type { ProofSign } from './proof.ts';
-import { seekLogin } from './seek.ts';
+import type { ProofSign } from './evidence.ts';
+import { seekLogin } from './find-login-page.ts';
 import type { Traffic } from './traffic.ts';
-import { openUnread } from './unread.ts';
-import type { AskReader } from './unread.ts';
+import { openUnread } from './model-fallback.ts';
+import type { AskReader } from './model-fallback.ts';
 
 export type FlowInput = Values & { site: Site; method: LoginMethod };
 

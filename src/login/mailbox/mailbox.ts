@@ -3,13 +3,13 @@ import type { ImapMailbox, LoginMailbox } from '../contract/shapes.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
 import type { Logger } from '../../platform/log.ts';
-import { LoginError } from '../login-error.ts';
-import type { Given } from '../flow/ask.ts';
+import { LoginFault } from '../login-error.ts';
+import type { Given } from '../flow/challenge.ts';
 import type { Site } from '../site.ts';
 import { MailboxError, openFolder } from './imap.ts';
-import type { MailboxErrorCode } from './imap.ts';
-import { findCode, findLink, isOfSite, isTo, readLetter } from './letter.ts';
-import type { Letter } from './letter.ts';
+import type { MailboxTrouble } from './imap.ts';
+import { findCode, findLink, isOfSite, isTo, readLetter } from './email.ts';
+import type { Letter } from './email.ts';
 
 /** What a mailbox has for a login: an answer, or why it has none; `nothing`: no such letter came in time. */
 export type Found = Given | { trouble: MailboxErrorCode | 'nothing' };

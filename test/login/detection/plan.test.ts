@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { KINDS } from './kinds.ts';
+import { KINDS } from './page-kinds.ts';
 import { FIELDS, LOGIN, NOTHING, SIMPLE, openLaboratory, plan } from './pages.ts';
 import type { Case } from './pages.ts';
 

@@ -6,7 +6,7 @@ import type {
   FrameDescription,
 } from '../description.ts';
 import { findParent, wasPassword, walkElements } from './roots.ts';
-import { selectControl } from './select.ts';
+import { selectControl } from './controls.ts';
 import { readCaption, readLabel, readReferences, readText, trimText } from './texts.ts';
 import { beginLook, findCover, findUnseen, measureBox } from './visibility.ts';
 

@@ -5,7 +5,7 @@ import type { Inference } from '../../src/inference/model.ts';
 import { FORM_SITES } from '../support/login-sites/forms.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
-import { PAGE_SECRETS, UNREAD_SITES } from '../support/login-sites/unread.ts';
+import { PAGE_SECRETS, UNREAD_SITES } from '../support/login-sites/undetected.ts';
 import { startModelServer } from '../support/model-server/server.ts';
 import type { ModelServer } from '../support/model-server/server.ts';
 import { byPassword, replay, startTestLogin } from './harness.ts';

@@ -4,10 +4,10 @@ import type { Egress } from '../platform/egress/egress.ts';
 import { EgressError } from '../platform/egress/error.ts';
 import { omitUndefined } from '../platform/records.ts';
 import type { Fleet } from './browser/fleet.ts';
-import { LoginError } from './login-error.ts';
+import { LoginFault } from './login-error.ts';
 import type { CollectedSession } from './flow/collect.ts';
-import { hasLoginForm, isLoginPath } from './flow/proof.ts';
-import { withSite } from './visit.ts';
+import { hasLoginForm, isLoginPath } from './flow/evidence.ts';
+import { withSite } from './open-site.ts';
 import type { Site } from './site.ts';
 
 export type ProbePorts = { egress: Egress; fleet: Fleet };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ASKED_AGAIN, FORMS_BEHIND, UNKNOWN_STEPS, UNNAMED_CODES } from '../support/login-sites/behind.ts';
+import { ASKED_AGAIN, FORMS_BEHIND, UNKNOWN_STEPS, UNNAMED_CODES } from '../support/login-sites/landing-pages.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { byPassword, startTestLogin } from './harness.ts';

@@ -1,4 +1,4 @@
-import { LoginError } from '../login-error.ts';
+import { LoginFault } from '../login-error.ts';
 
 /** A place among those that go on at a time. */
 export type Place = {

@@ -1,8 +1,8 @@
 import type { Site } from '../site.ts';
-import { LoginError } from '../login-error.ts';
+import { LoginFault } from '../login-error.ts';
 import type { PlannedField } from '../detection/plan.ts';
-import { setField, typeInto, withElement } from './act.ts';
-import type { Sight } from './eyes.ts';
+import { setField, typeInto, withElement } from './page-actions.ts';
+import type { Sight } from './page-observer.ts';
 import { findValue } from './fill.ts';
 import type { Values } from './fill.ts';
 import { makePassword } from './password.ts';

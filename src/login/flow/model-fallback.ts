@@ -1,9 +1,9 @@
-import { planPick } from '../detection/pick.ts';
-import type { Pick } from '../detection/pick.ts';
+import { planPick } from '../detection/field-selection.ts';
+import type { Pick } from '../detection/field-selection.ts';
 import type { Observation } from '../detection/description.ts';
 import { decideStep } from './decide.ts';
 import type { Means, Progress, Step } from './decide.ts';
-import type { Sight } from './eyes.ts';
+import type { Sight } from './page-observer.ts';
 
 /** Says which elements are a login's, of a page on which the plan finds none or several. */
 export type AskReader = (observation: Observation) => Promise<Pick | undefined>;

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import type { ProofSign } from './proof.ts';
-import type { Sight } from './eyes.ts';
+import type { ProofSign } from './evidence.ts';
+import type { Sight } from './page-observer.ts';
 
 /** Where somebody stands whose registration has been taken, going by the page that it led to. */
 export type Standing =

@@ -12,7 +12,7 @@ import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginDeps, LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
-import { LoginError } from './login-error.ts';
+import { LoginFault } from './login-error.ts';
 import { openLoginService } from './service.ts';
 
 const SWEEP_MS = 10 * 60_000;

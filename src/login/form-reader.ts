@@ -4,8 +4,8 @@ import { collectReply } from '../inference/collect.ts';
 import type { Inference, ModelRequest, ModelUsage } from '../inference/model.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Observation } from './detection/description.ts';
-import { listCandidates } from './detection/pick.ts';
-import type { Candidates, Pick } from './detection/pick.ts';
+import { listCandidates } from './detection/field-selection.ts';
+import type { Candidates, Pick } from './detection/field-selection.ts';
 
 /** What came of asking a model; `nothing`: it says that there is no login. */
 export type FallbackOutcome = 'picked' | 'nothing' | 'unusable' | 'failed';

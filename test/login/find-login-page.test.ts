@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FAR_SITES } from '../support/login-sites/far.ts';
+import { FAR_SITES } from '../support/login-sites/unlinked.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { byPassword, startTestLogin } from './harness.ts';

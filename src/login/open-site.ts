@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { errorText } from '../platform/errors.ts';
 import type { Fleet, Seat } from './browser/fleet.ts';
-import { declinePrompts } from './browser/prompts.ts';
+import { declinePrompts } from './browser/auth-prompts.ts';
 import { installDetection } from './detection/observe.ts';
-import { LoginError } from './login-error.ts';
-import { openEyes } from './flow/eyes.ts';
+import { LoginFault } from './login-error.ts';
+import { openEyes } from './flow/page-observer.ts';
 import { watchTraffic } from './flow/traffic.ts';
 import type { Site } from './site.ts';
 

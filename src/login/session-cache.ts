@@ -6,8 +6,8 @@ import { UnsealError } from '../platform/master-key.ts';
 import { deleteLoginSession, findLoginSession, putLoginSession } from './store/sessions.ts';
 import { findExpiry } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
-import { probeSession } from './probe.ts';
-import type { ProbePorts } from './probe.ts';
+import { probeSession } from './session-probe.ts';
+import type { ProbePorts } from './session-probe.ts';
 import { buildSite } from './site.ts';
 import type { Site } from './site.ts';
 

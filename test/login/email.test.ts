@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findCode, findLink, isOfSite, isTo, readLetter } from '../../src/login/mailbox/letter.ts';
+import { findCode, findLink, isOfSite, isTo, readLetter } from '../../src/login/mailbox/email.ts';
 import { buildSite } from '../../src/login/site.ts';
 
 const SITE = buildSite('https://app.example.com/login');

@@ -6,7 +6,7 @@ import { observePage } from '../detection/observe.ts';
 import { planLogin } from '../detection/classify.ts';
 import { readOutcome } from '../detection/outcome.ts';
 import type { Site } from '../site.ts';
-import type { Look } from './proof.ts';
+import type { Look } from './evidence.ts';
 
 /** A look, the words on the page for whoever has to explain a question, and what the plan was made from. */
 export type Sight = Look & {

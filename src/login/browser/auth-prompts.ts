@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { openPageSession } from './session.ts';
+import { openPageSession } from './devtools-session.ts';
 
 const CALLS = ['XHR', 'Fetch'].map((resourceType) => ({
   urlPattern: '*',
