@@ -20,12 +20,17 @@ if (folder === undefined) {
   process.exit(0);
 }
 
-type Pick = { kind: string; username: string | undefined; password: string | undefined; submit: string | undefined };
+type FieldSelection = {
+  kind: string;
+  username: string | undefined;
+  password: string | undefined;
+  submit: string | undefined;
+};
 type Miss = { cause: string; text: string };
 
 const isSeen = ({ unseen }: ElementDescription) => unseen === undefined || unseen === 'covered';
 
-function pickNaively(elements: readonly ElementDescription[]): Pick {
+function pickNaively(elements: readonly ElementDescription[]): FieldSelection {
   const seen = elements.filter(isSeen);
   const at = seen.findIndex(({ type }) => type === 'password');
   const username = seen
@@ -62,7 +67,7 @@ class Score {
   }
 }
 
-function judge(page: CorpusPage, pick: Pick, score: Score): Miss[] {
+function judge(page: CorpusPage, pick: FieldSelection, score: Score): Miss[] {
   const elements = page.observation.frames[0]?.elements ?? [];
   const labelled = elements.filter((element) => isSeen(element) && page.labels.has(element.id));
   const scoring = (id: string | undefined) => page.labels.get(id ?? '')?.scoring ?? '';

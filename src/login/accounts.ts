@@ -5,7 +5,7 @@ import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginPorts } from './deps.ts';
 import { toLoginError } from './errors.ts';
-import { findRegistrable } from './site.ts';
+import { findRegistrableDomain } from './site.ts';
 
 type Session = { credentialId: string; storageState: unknown; origins: string[]; expiresAt: string };
 type Wanted = { site: string; credentialId?: string };
@@ -15,10 +15,10 @@ const TIMEOUT_SECONDS = 120;
 
 function readHost(text: string): string | undefined {
   const host = URL.parse(text.includes('://') ? text : `https://${text}`)?.hostname;
-  return host === undefined || host === '' ? undefined : findRegistrable(host);
+  return host === undefined || host === '' ? undefined : findRegistrableDomain(host);
 }
 
-/** Signs in for who is inside of the process: the agent's tool. */
+/** Signs in on behalf of callers inside the process: the agents' tool. */
 export function buildWebsiteAccounts(ports: LoginPorts) {
   const find = async (organizationId: string, { site, credentialId }: Wanted) => {
     const host = readHost(site);

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createGuardrails, generate } from 'otplib';
 import type { LoginCred, LoginMethod } from './contract/shapes.ts';
 import type { MailboxFailure } from './contract/errors.ts';
-import { LoginFault } from './login-error.ts';
-import type { AnswerSource, Ask, Given } from './flow/challenge.ts';
+import { LoginError } from './login-error.ts';
+import type { AnswerSource, Challenge, Answer } from './flow/challenge.ts';
 import type { JobContext } from './job.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';
 
@@ -50,10 +50,10 @@ export type AnswerPorts = Pick<JobContext, 'ask' | 'leftMs' | 'signal'> & {
 };
 
 /** What a mailbox may answer. */
-const BY_LETTER: ReadonlySet<string> = new Set(['otp_email', 'magic_link', 'email_verification']);
+const BY_EMAIL: ReadonlySet<string> = new Set(['otp_email', 'magic_link', 'email_verification']);
 /** ms that a letter may take, and that are kept for what comes after it, where the login has so many. */
-const LETTER_MS = 60_000;
-const KEPT_MS = 10_000;
+const EMAIL_MS = 60_000;
+const RESERVED_MS = 10_000;
 
 /** Codes and links for one login: from what the caller has sent, else from the mailbox, else by asking the caller. */
 export function buildAnswers(
@@ -64,25 +64,25 @@ export function buildAnswers(
   const totp = totpSecret === undefined ? undefined : readTotp(totpSecret);
   let used = false;
   const getFromMailbox = async (
-    asked: Ask,
+    challenge: Challenge,
     wrong: boolean,
-  ): Promise<Given | { trouble: MailboxFailure } | undefined> => {
-    if (mailbox === undefined || !BY_LETTER.has(asked.kind)) return undefined;
-    if (wrong) return { trouble: 'wrong' };
+  ): Promise<Answer | { failure: MailboxFailure } | undefined> => {
+    if (mailbox === undefined || !BY_EMAIL.has(challenge.kind)) return undefined;
+    if (wrong) return { failure: 'wrong' };
     const left = leftMs();
-    return mailbox.find(asked.wants, Math.min(LETTER_MS, Math.max(left - KEPT_MS, left / 2)), signal);
+    return mailbox.find(challenge.wants, Math.min(EMAIL_MS, Math.max(left - RESERVED_MS, left / 2)), signal);
   };
   return {
     available: true,
     ready: async () => mailbox?.ready(),
-    async get(asked, wrong, rest) {
-      const fits = asked.kind === 'totp' || loginMethod === 'totp';
+    async get(challenge, wrong, rest) {
+      const fits = challenge.kind === 'totp' || loginMethod === 'totp';
       const own = !fits || totp === undefined ? totpCode : await makeTotpCode(totp, signal);
       if (own === undefined || !fits) {
         return rest(async () => {
-          const found = await getFromMailbox(asked, wrong);
-          if (found === undefined) return ask(asked, wrong);
-          return 'trouble' in found ? ask({ ...asked, mailbox: found.trouble }, wrong) : found;
+          const found = await getFromMailbox(challenge, wrong);
+          if (found === undefined) return ask(challenge, wrong);
+          return 'failure' in found ? ask({ ...challenge, mailbox: found.failure }, wrong) : found;
         });
       }
       if (used) throw new LoginError('invalid_code', 'The site refused the code.');

@@ -1,6 +1,6 @@
 import type { Limits } from '../platform/limits/limits.ts';
 import type { MasterKeys } from '../platform/master-key.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 
 const MAX_FAILED = 5;
 const PERIOD_MS = 15 * 60_000;

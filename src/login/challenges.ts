@@ -3,18 +3,18 @@ import type { LoginChallengeDetails } from './contract/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from './store/challenges.ts';
-import { LoginFault } from './login-error.ts';
-import type { Given } from './flow/challenge.ts';
-import type { Job, JobNews } from './job.ts';
+import { LoginError } from './login-error.ts';
+import type { Answer } from './flow/challenge.ts';
+import type { Job, JobEvent } from './job.ts';
 
 /** What a call answers in the end. */
-export type Answered = { status: number; body: unknown; headers?: Record<string, string> };
+export type LoginResponse = { status: number; body: unknown; headers?: Record<string, string> };
 
 type Held = {
   id: string;
   organizationId: string;
-  /** takes an answer, and tells what came of it */
-  goOn(given: Given): Promise<Answered>;
+  /** takes an answer, and reports what came of it */
+  resume(answer: Answer): Promise<LoginResponse>;
   stop(error: unknown): void;
   timer: NodeJS.Timeout;
 };
@@ -24,9 +24,9 @@ export type Challenges = {
    * What the job's next news is to a caller. A question is held with the live page behind it and thrown as
    * `verification_required`; whoever answers it goes on where this stopped.
    */
-  follow<T>(organizationId: string, job: Job<T>, finish: (value: T) => Answered): Promise<Answered>;
+  follow<T>(organizationId: string, job: Job<T>, finish: (value: T) => LoginResponse): Promise<LoginResponse>;
   /** Throws `not_found`, `challenge_expired`, `invalid_code`, or what the job ends with. */
-  answer(organizationId: string, id: string, given: Given): Promise<Answered>;
+  answer(organizationId: string, id: string, answer: Answer): Promise<LoginResponse>;
   close(): void;
 };
 
@@ -48,8 +48,8 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
   const hold = async <T>(
     organizationId: string,
     job: Job<T>,
-    news: JobNews<T> & { is: 'asking' },
-    finish: (value: T) => Answered,
+    news: JobEvent<T> & { is: 'asking' },
+    finish: (value: T) => LoginResponse,
   ): Promise<LoginError> => {
     const id = newId('chl');
     const expiresAt = new Date(Date.now() + holdMs);
@@ -70,10 +70,10 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
         job.stop(expired());
         void drop(item).catch(() => undefined);
       }, holdMs).unref(),
-      async goOn(given) {
+      async resume(answer) {
         if (busy) throw new LoginError('conflict', 'Another answer to this challenge is being tried.');
         busy = true;
-        job.answer(given);
+        job.answer(answer);
         const next = await job.next();
         busy = false;
         if (next.is === 'asking' && next.wrong) {
@@ -99,9 +99,9 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
   const tell = async <T>(
     organizationId: string,
     job: Job<T>,
-    news: JobNews<T>,
-    finish: (value: T) => Answered,
-  ): Promise<Answered> => {
+    news: JobEvent<T>,
+    finish: (value: T) => LoginResponse,
+  ): Promise<LoginResponse> => {
     if (news.is === 'done') return finish(news.value);
     if (news.is === 'failed') throw news.error;
     throw await hold(organizationId, job, news, finish);
@@ -109,9 +109,9 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
 
   return {
     follow: async (organizationId, job, finish) => tell(organizationId, job, await job.next(), finish),
-    async answer(organizationId, id, given) {
+    async answer(organizationId, id, answer) {
       const item = held.get(id);
-      if (item !== undefined && item.organizationId === organizationId) return item.goOn(given);
+      if (item !== undefined && item.organizationId === organizationId) return item.resume(answer);
       const known = await findLoginChallenge(db, organizationId, id);
       if (known === undefined) throw new LoginError('not_found', 'No such challenge.');
       throw expired();

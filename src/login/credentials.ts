@@ -5,13 +5,20 @@ import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from '.
 import { loginContext } from '../platform/store/rewrap.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
-import { findSession, keepSession } from './session-cache.ts';
-import type { Answered, Challenges } from './challenges.ts';
+import { findSession, storeSession } from './session-cache.ts';
+import type { LoginResponse, Challenges } from './challenges.ts';
 import type { LoginPorts } from './deps.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
-import { listAffiliates, listFields, readOrder, showSession, startBoundJob, startLogin } from './service.ts';
-import type { LoginOrder, Made } from './service.ts';
+import {
+  readAllowedDomains,
+  listFields,
+  readLoginRequest,
+  showSession,
+  startLimitedJob,
+  startLogin,
+} from './service.ts';
+import type { LoginJobRequest, Made } from './service.ts';
 import { signUp } from './signup.ts';
 import { buildSite } from './site.ts';
 
@@ -28,9 +35,9 @@ type Secrets = {
 export function openCredentialService(ports: LoginPorts, challenges: Challenges) {
   const { db, masterKeys } = ports;
 
-  const buildOrder = (organizationId: string, secrets: Secrets, timeoutSeconds: number): LoginOrder => {
+  const buildOrder = (organizationId: string, secrets: Secrets, timeoutSeconds: number): LoginJobRequest => {
     const { loginUrl, username, password, allowedDomains, mailbox } = secrets;
-    return readOrder({ ...ports, methods: ['password'] }, organizationId, {
+    return readLoginRequest({ ...ports, methods: ['password'] }, organizationId, {
       domain: loginUrl,
       loginMethod: 'password',
       cred: { username, password, mailbox },
@@ -62,18 +69,18 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
     return id;
   };
 
-  const show = (status: number, id: string, made: Made, state: string): Answered => ({
+  const show = (status: number, id: string, made: Made, state: string): LoginResponse => ({
     status,
     body: { ...showSession(made.session), credentialId: id, expiresAt: made.expiresAt.toISOString() },
     headers: { 'x-session-cache': state },
   });
 
   return {
-    async signup(organizationId: string, body: SignupRequest): Promise<Answered> {
+    async signup(organizationId: string, body: SignupRequest): Promise<LoginResponse> {
       if (body.signup_method === 'oauth') {
         throw new LoginError('method_not_available', 'Signing up by another service is switched off.');
       }
-      const allowedDomains = listAffiliates(body.additionalFields);
+      const allowedDomains = readAllowedDomains(body.additionalFields);
       const site = buildSite(body.domain, allowedDomains);
       await ports.egress.check(site.url);
       const { email, username, password, mailbox: box } = body.cred;
@@ -85,7 +92,7 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
         inviteToken: body.invite_token,
         fields: listFields(body.additionalFields),
       };
-      const job = await startBoundJob(ports, { ...body, organizationId, key: null }, async (context) => {
+      const job = await startLimitedJob(ports, { ...body, organizationId, key: null }, async (context) => {
         const attempted = { organizationId, origin: site.url.origin, username: username ?? email };
         const done = await limitAttempts(ports, attempted, () =>
           withMailbox(ports, box, { site, address: email }, (mailbox) => {
@@ -97,14 +104,17 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
         const { loginUrl, username: name } = done;
         const secrets = { loginUrl, username: name, password: done.password, allowedDomains, mailbox: box };
         const { key } = buildOrder(organizationId, secrets, body.timeoutSeconds);
-        const made = { session: done.session, expiresAt: await keepSession(ports, organizationId, key, done.session) };
+        const made = { session: done.session, expiresAt: await storeSession(ports, organizationId, key, done.session) };
         return { ...made, id: await store(organizationId, body, secrets, made, key) };
       });
       if (job === undefined) throw new LoginError('conflict', 'The same signup is under way.');
       return challenges.follow(organizationId, job, (made) => show(201, made.id, made, 'miss'));
     },
 
-    async refresh(organizationId: string, { credentialId, force, timeoutSeconds }: RefreshRequest): Promise<Answered> {
+    async refresh(
+      organizationId: string,
+      { credentialId, force, timeoutSeconds }: RefreshRequest,
+    ): Promise<LoginResponse> {
       const stored = await findLoginCredential(db, organizationId, credentialId);
       if (stored === undefined) throw new LoginError('not_found', 'No such credential.');
       let secrets: Secrets;

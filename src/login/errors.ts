@@ -7,7 +7,7 @@ import { rateLimitHeaders } from '../platform/http/allowance.ts';
 import { describeError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/log.ts';
 import { omitUndefined } from '../platform/records.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 
 function isLoginCode(code: string): code is LoginErrorCode {
   return Object.hasOwn(LOGIN_ERROR_STATUS, code);

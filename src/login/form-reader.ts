@@ -5,7 +5,7 @@ import type { Inference, ModelRequest, ModelUsage } from '../inference/model.ts'
 import type { Logger } from '../platform/log.ts';
 import type { Observation } from './detection/description.ts';
 import { listCandidates } from './detection/field-selection.ts';
-import type { Candidates, Pick } from './detection/field-selection.ts';
+import type { Candidates, FieldSelection } from './detection/field-selection.ts';
 
 /** What came of asking a model; `nothing`: it says that there is no login. */
 export type FallbackOutcome = 'picked' | 'nothing' | 'unusable' | 'failed';
@@ -22,13 +22,13 @@ export type FallbackPorts = {
 /**
  * Has a model say which fields of a page are the login's, from the structure of the page alone: no value, no text but
  * what names a field or button, no address. `secrets` are left out even where the page repeats them. Undefined where
- * there is nothing to pick from or no usable answer; throws only the signal's reason.
+ * there is nothing to select from or no usable answer; throws only the signal's reason.
  */
 export type ReadForm = (
   observation: Observation,
   secrets: readonly string[],
   signal: AbortSignal,
-) => Promise<Pick | undefined>;
+) => Promise<FieldSelection | undefined>;
 
 const TIMEOUT_MS = 15_000;
 const MAX_OUTPUT_TOKENS = 1000;
@@ -80,7 +80,7 @@ function describeStructure(candidates: readonly Candidates[], secrets: readonly 
 }
 
 /** Nothing where it is not the one object that was asked for, or names what was not sent. */
-function readAnswer(text: string, ids: ReadonlyMap<string, string>): Pick | undefined {
+function readAnswer(text: string, ids: ReadonlyMap<string, string>): FieldSelection | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
@@ -111,10 +111,10 @@ export function buildFormReader({ inference, model, log, count }: FallbackPorts)
     try {
       const reply = await collectReply(inference.stream(request, timed));
       const said = reply.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
-      const pick = readAnswer(said, ids);
-      const isEmpty = pick?.username === undefined && pick?.password === undefined;
-      count(pick === undefined ? 'unusable' : isEmpty ? 'nothing' : 'picked', reply.usage);
-      return isEmpty ? undefined : pick;
+      const selection = readAnswer(said, ids);
+      const isEmpty = selection?.username === undefined && selection?.password === undefined;
+      count(selection === undefined ? 'unusable' : isEmpty ? 'nothing' : 'picked', reply.usage);
+      return isEmpty ? undefined : selection;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       count('failed');

@@ -1,23 +1,23 @@
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import type { MailboxFailure } from './contract/errors.ts';
-import type { Ask, Given } from './flow/challenge.ts';
+import type { Challenge, Answer } from './flow/challenge.ts';
 
 /** A question to the caller, and why nothing else has answered it. */
-export type Question = Ask & { mailbox?: MailboxFailure };
+export type PendingChallenge = Challenge & { mailbox?: MailboxFailure };
 
 /** What a job has to say next. */
-export type JobNews<T> =
+export type JobEvent<T> =
   | { is: 'done'; value: T }
   | { is: 'failed'; error: unknown }
   /** it stands still until somebody answers */
-  | { is: 'asking'; ask: Question; wrong: boolean };
+  | { is: 'asking'; ask: PendingChallenge; wrong: boolean };
 
 /** Work that may have to ask its caller something and go on, maybe in another request. */
 export type Job<T> = {
   /** The next news, once each. */
-  next(): Promise<JobNews<T>>;
-  /** What was asked for. */
-  answer(given: Given): void;
+  next(): Promise<JobEvent<T>>;
+  /** The challenge to answer. */
+  answer(answer: Answer): void;
   /** Ends it; its next news is this error. */
   stop(error: unknown): void;
 };
@@ -26,7 +26,7 @@ export type JobContext = {
   /** aborted at the deadline, and when the job is stopped */
   signal: AbortSignal;
   /** Asks whoever waits for the job. The deadline stands still meanwhile. */
-  ask: (ask: Question, wrong: boolean) => Promise<Given>;
+  ask: (ask: PendingChallenge, wrong: boolean) => Promise<Answer>;
   /** until the deadline */
   leftMs: () => number;
 };
@@ -34,9 +34,9 @@ export type JobContext = {
 /** Runs `work` at most `deadlineMs`, the time for answers left out. Past it the error is `login_timeout`. */
 export function startJob<T>(deadlineMs: number, work: (context: JobContext) => Promise<T>): Job<T> {
   const abort = new AbortController();
-  const news: JobNews<T>[] = [];
-  let heard: ((news: JobNews<T>) => void) | undefined;
-  let answered: ((given: Given) => void) | undefined;
+  const news: JobEvent<T>[] = [];
+  let heard: ((news: JobEvent<T>) => void) | undefined;
+  let answered: ((answer: Answer) => void) | undefined;
   let leftMs = deadlineMs;
   let startedAt = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -51,22 +51,22 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
     clearTimeout(timer);
     leftMs -= performance.now() - startedAt;
   };
-  const tell = (item: JobNews<T>) => {
+  const tell = (item: JobEvent<T>) => {
     const listener = heard;
     heard = undefined;
     if (listener === undefined) news.push(item);
     else listener(item);
   };
-  const ask = async (asked: Question, wrong: boolean): Promise<Given> => {
+  const ask = async (challenge: PendingChallenge, wrong: boolean): Promise<Answer> => {
     abort.signal.throwIfAborted();
     pause();
-    const given = new Promise<Given>((resolve, reject) => {
+    const answer = new Promise<Answer>((resolve, reject) => {
       answered = resolve;
       abort.signal.addEventListener('abort', () => reject(abort.signal.reason as Error), { once: true });
     });
-    tell({ is: 'asking', ask: asked, wrong });
+    tell({ is: 'asking', ask: challenge, wrong });
     try {
-      return await given;
+      return await answer;
     } finally {
       run();
     }
@@ -90,7 +90,7 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
         if (item === undefined) heard = resolve;
         else resolve(item);
       }),
-    answer: (given) => answered?.(given),
+    answer: (answer) => answered?.(answer),
     stop: (error) => abort.abort(error),
   };
 }

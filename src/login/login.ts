@@ -1,7 +1,7 @@
 import type { LoginMethod } from './contract/shapes.ts';
-import type { Fleet, Seat } from './browser/fleet.ts';
+import type { Fleet, BrowserSlot } from './browser/fleet.ts';
 import type { ReadForm } from './form-reader.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import type { AnswerSource, Answers } from './flow/challenge.ts';
 import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
@@ -20,12 +20,12 @@ export type LoginPorts = {
   readForm?: ReadForm | undefined;
 };
 
-/** Answers for the page of a seat, which rests while somebody is asked. */
-export function askAt(source: AnswerSource, seat: Seat): Answers {
+/** Answers for the page of a slot, which is released while somebody is asked. */
+export function bindAnswers(source: AnswerSource, slot: BrowserSlot): Answers {
   return {
     available: source.available,
     ready: () => source.ready(),
-    get: (ask, wrong) => source.get(ask, wrong, (work) => seat.rest(work)),
+    get: (ask, wrong) => source.get(ask, wrong, (work) => slot.rest(work)),
   };
 }
 
@@ -34,19 +34,19 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 /** Signs in and collects the session. Throws a `LoginError`, or the signal's reason. */
 export async function logIn(input: LoginInput, ports: LoginPorts): Promise<CollectedSession> {
   const byForm = await withSite(ports, input, {}, async (opened) => {
-    if (opened.asksForHttp) return undefined;
-    const { seat, traffic, eyes, visited } = opened;
+    if (opened.requiresHttpAuth) return undefined;
+    const { slot, traffic, observer, visited } = opened;
     const { readForm, signal } = ports;
     const secrets = [input.username, input.password, ...Object.values(input.fields)].filter(isText);
     const { url } = await runFlow(input, {
       signal,
-      answers: askAt(ports.answers, seat),
-      context: seat.context,
+      answers: bindAnswers(ports.answers, slot),
+      context: slot.context,
       traffic,
-      eyes,
+      observer,
       readForm: readForm && ((observation) => readForm(observation, secrets, signal)),
     });
-    return collectSession(seat.context, input.site, visited, url);
+    return collectSession(slot.context, input.site, visited, url);
   });
   return byForm ?? logInByHttp(input, ports);
 }
@@ -55,10 +55,10 @@ export async function logIn(input: LoginInput, ports: LoginPorts): Promise<Colle
 function logInByHttp(input: LoginInput, ports: LoginPorts): Promise<CollectedSession> {
   const { username = '', password = '', site } = input;
   const httpCredentials = { username, password, origin: site.url.origin, send: 'unauthorized' as const };
-  return withSite(ports, input, { httpCredentials }, async ({ seat, first, visited, asksForHttp }) => {
+  return withSite(ports, input, { httpCredentials }, async ({ slot, first, visited, requiresHttpAuth }) => {
     const status = first?.status() ?? 0;
     const url = first?.url() ?? site.url.href;
-    if (asksForHttp || status === 401 || status === 403) {
+    if (requiresHttpAuth || status === 401 || status === 403) {
       throw new LoginError('invalid_credentials', 'The site refused the credentials.', {
         details: { reason: 'http_authentication' },
       });
@@ -66,7 +66,7 @@ function logInByHttp(input: LoginInput, ports: LoginPorts): Promise<CollectedSes
     if (status >= 500) {
       throw new LoginError('site_unreachable', 'The site answered with an error.', { details: { status } });
     }
-    const session = await collectSession(seat.context, site, visited, url);
+    const session = await collectSession(slot.context, site, visited, url);
     return { ...session, origins: [...new Set([new URL(url).origin, ...session.origins])] };
   });
 }

@@ -2,8 +2,8 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { ModelUsage } from '../inference/model.ts';
 import type { Fleet } from './browser/fleet.ts';
-import type { Answered } from './challenges.ts';
-import { decideLoginFault } from './errors.ts';
+import type { LoginResponse } from './challenges.ts';
+import { toLoginError } from './errors.ts';
 import type { FallbackOutcome } from './form-reader.ts';
 
 const OPERATIONS = ['login', 'signup', 'refresh', 'challenge', 'tool'] as const;
@@ -11,7 +11,7 @@ export type LoginOperation = (typeof OPERATIONS)[number];
 
 export type LoginMetrics = {
   /** Counts how the call ends, and how long one takes for which a browser signs in. Throws what the call throws. */
-  measure: (operation: LoginOperation, call: () => Promise<Answered>) => Promise<Answered>;
+  measure: (operation: LoginOperation, call: () => Promise<LoginResponse>) => Promise<LoginResponse>;
   /** Counts a call of the model that looks at forms. */
   countModelCall: (outcome: FallbackOutcome, usage?: ModelUsage) => void;
 };

@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { errorText } from '../platform/errors.ts';
-import type { Fleet, Seat } from './browser/fleet.ts';
+import type { Fleet, BrowserSlot } from './browser/fleet.ts';
 import { declinePrompts } from './browser/auth-prompts.ts';
 import { installDetection } from './detection/observe.ts';
-import { LoginFault } from './login-error.ts';
-import { openEyes } from './flow/page-observer.ts';
+import { LoginError } from './login-error.ts';
+import { openPageObserver } from './flow/page-observer.ts';
 import { watchTraffic } from './flow/traffic.ts';
 import type { Site } from './site.ts';
 
 /** Opened page of a job, with all that listens to it. */
 export type OpenedSite = {
-  seat: Seat;
+  slot: BrowserSlot;
   traffic: ReturnType<typeof watchTraffic>;
-  eyes: ReturnType<typeof openEyes>;
+  observer: ReturnType<typeof openPageObserver>;
   /** origins that the top frame has been at */
   visited: Set<string>;
   /** what it answered; null where it asks for HTTP authentication and has no page to say so */
   first: Response | null;
   /** it wants HTTP Basic or Digest, and has not taken what was given */
-  asksForHttp: boolean;
+  requiresHttpAuth: boolean;
   /** Resolves once nothing has been loaded for a moment, or after 5 s. */
   settle(signal: AbortSignal): Promise<void>;
 };
@@ -27,68 +27,68 @@ export type OpenedSite = {
 const SETTLED_MS = 400;
 const SETTLE_AT_MOST_MS = 5000;
 
-/** Goes to the site's page in a seat of its own and hands it to `use`. What is left behind is being closed then. */
+/** Goes to the site's page in a slot of its own and hands it to `use`. What is left behind is being closed then. */
 export async function withSite<T>(
   { fleet, signal }: { fleet: Fleet; signal: AbortSignal },
   input: { organizationId: string; site: Site },
   options: Pick<BrowserContextOptions, 'httpCredentials' | 'storageState'>,
   use: (opened: OpenedSite) => Promise<T>,
 ): Promise<T> {
-  const seat = await fleet.open({ organizationId: input.organizationId, signal, ...options });
-  const over = AbortSignal.any([signal, seat.lost]);
+  const slot = await fleet.open({ organizationId: input.organizationId, signal, ...options });
+  const over = AbortSignal.any([signal, slot.lost]);
   // Closing the context is what ends calls into the browser that are under way.
-  const end = () => void seat.close();
+  const end = () => void slot.close();
   over.addEventListener('abort', end, { once: true });
   try {
     over.throwIfAborted();
     const { site } = input;
-    const traffic = watchTraffic(seat.context, (url) => site.allows(url));
-    const eyes = openEyes(seat.context, site);
+    const traffic = watchTraffic(slot.context, (url) => site.allows(url));
+    const observer = openPageObserver(slot.context, site);
     const visited = new Set<string>();
-    await installDetection(seat.context);
-    const page = seat.context.pages()[0] ?? (await seat.context.newPage());
+    await installDetection(slot.context);
+    const page = slot.context.pages()[0] ?? (await slot.context.newPage());
     if (options.httpCredentials === undefined) {
       // It takes a moment, and the page is on its way meanwhile.
       const decline = (each: Page) => void declinePrompts(each).catch(() => undefined);
-      seat.context.on('page', decline);
+      slot.context.on('page', decline);
       decline(page);
     }
     page.on('framenavigated', (frame) => {
       const origin = frame.parentFrame() === null ? URL.parse(frame.url())?.origin : undefined;
       if (origin !== undefined && origin !== 'null') visited.add(origin);
     });
-    const first = await goTo(() => page.goto(site.url.href, { waitUntil: 'domcontentloaded', timeout: 0 }), seat);
+    const first = await goTo(() => page.goto(site.url.href, { waitUntil: 'domcontentloaded', timeout: 0 }), slot);
     const settle = async (until: AbortSignal) => {
       const start = performance.now();
       while (performance.now() - start < SETTLE_AT_MOST_MS) {
-        if (traffic.pending() === 0 && traffic.quietMs() >= SETTLED_MS) return;
+        if (traffic.pending() === 0 && traffic.sinceLastRequestMs() >= SETTLED_MS) return;
         await sleep(SETTLED_MS / 4, undefined, { signal: until });
       }
     };
     return await use({
-      seat,
+      slot,
       traffic,
-      eyes,
+      observer,
       visited,
       first,
       settle,
-      asksForHttp: first === null || isChallenge(first),
+      requiresHttpAuth: first === null || isChallenge(first),
     });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (seat.lost.aborted) {
+    if (slot.lost.aborted) {
       throw new LoginError('capacity', 'The browser has ended in the middle of the login.', { cause: error });
     }
     throw error;
   } finally {
     over.removeEventListener('abort', end);
-    // Nobody has to wait for it: the seat stays taken until it is done.
-    void seat.close();
+    // Nobody has to wait for it: the slot stays taken until it is done.
+    void slot.close();
   }
 }
 
 /** Throws `unsafe_domain` or `site_unreachable` where the page cannot be had. */
-async function goTo(go: () => Promise<Response | null>, { proxy }: Seat): Promise<Response | null> {
+async function goTo(go: () => Promise<Response | null>, { proxy }: BrowserSlot): Promise<Response | null> {
   let response: Response | null;
   try {
     response = await go();

@@ -12,13 +12,13 @@ import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginDeps, LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import { openLoginService } from './service.ts';
 
 const SWEEP_MS = 10 * 60_000;
 
 /** The website login's routes. Errors on them have that service's shape. */
-export function buildLoginSurface(ports: LoginPorts): Surface {
+export function buildLoginRoutes(ports: LoginPorts): Surface {
   return (app, http) => {
     const deps: LoginDeps = { ...ports, ...http };
     void app.register(async (scope) => {
@@ -60,8 +60,8 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
 
   registerRoute(app, deps, loginRoutes.answerChallenge, ({ params, body, caller }) => {
     const { code, link } = body;
-    const given = link === undefined ? { code: code ?? '' } : { link };
-    return measure('challenge', () => challenges.answer(caller.organizationId, params.challengeId, given));
+    const answer = link === undefined ? { code: code ?? '' } : { link };
+    return measure('challenge', () => challenges.answer(caller.organizationId, params.challengeId, answer));
   });
 
   registerRoute(app, deps, loginRoutes.listCredentials, async ({ caller }) => ({

@@ -5,11 +5,11 @@ import { buildHttpServer } from '../platform/http/server.ts';
 import type { ServerOptions } from '../platform/http/server.ts';
 import type { LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
-import { buildLoginSurface } from './routes.ts';
+import { buildLoginRoutes } from './routes.ts';
 
 /** The login role's HTTP server, not yet listening. */
 export function buildLogin(ports: LoginPorts, options: ServerOptions = {}): FastifyInstance {
-  return buildHttpServer(ports, [buildLoginSurface(ports), buildDocsSurface({ login: buildLoginDocument })], {
+  return buildHttpServer(ports, [buildLoginRoutes(ports), buildDocsSurface({ login: buildLoginDocument })], {
     ...options,
     sendError: sendLoginError,
   });

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MISSING_METHODS } from './contract/shapes.ts';
 import type { LoginRequest, SiteSession } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
-import { claimLoginJob, holdLoginJob, isLoginUnderWay, releaseLoginJob, resumeLoginJob } from './store/jobs.ts';
+import { claimLoginJob, markLoginJobWaiting, isLoginUnderWay, releaseLoginJob, resumeLoginJob } from './store/jobs.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
-import { findSession, keepSession, keySession } from './session-cache.ts';
+import { findSession, storeSession, buildSessionKey } from './session-cache.ts';
 import type { CacheState } from './session-cache.ts';
-import type { Answered, Challenges } from './challenges.ts';
+import type { LoginResponse, Challenges } from './challenges.ts';
 import type { LoginPorts } from './deps.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { startJob } from './job.ts';
 import type { Job } from './job.ts';
@@ -30,18 +30,22 @@ const LOOK_AGAIN_MS = 250;
 /** What a job makes of a login. */
 export type Made = { session: CollectedSession; expiresAt: Date };
 
-export type LoginOrder = LoginRequest & { organizationId: string; site: Site; key: string };
+export type LoginJobRequest = LoginRequest & { organizationId: string; site: Site; key: string };
 
 /** Reads a request: its site, and the key of its session. Throws `unsafe_domain` and `method_not_available`. */
-export function readOrder({ masterKeys, methods }: LoginPorts, organizationId: string, body: LoginRequest): LoginOrder {
+export function readLoginRequest(
+  { masterKeys, methods }: LoginPorts,
+  organizationId: string,
+  body: LoginRequest,
+): LoginJobRequest {
   if (!methods.includes(body.loginMethod) || MISSING_METHODS.includes(body.loginMethod)) {
     throw new LoginError('method_not_available', `The method ${body.loginMethod} is not available here.`);
   }
-  const site = buildSite(body.domain, listAffiliates(body.additionalFields));
-  return { ...body, organizationId, site, key: keySession(masterKeys, { ...body, organizationId, site }) };
+  const site = buildSite(body.domain, readAllowedDomains(body.additionalFields));
+  return { ...body, organizationId, site, key: buildSessionKey(masterKeys, { ...body, organizationId, site }) };
 }
 
-export function listAffiliates(fields: Record<string, unknown> | undefined): string[] {
+export function readAllowedDomains(fields: Record<string, unknown> | undefined): string[] {
   return (fields?.['allowedDomains'] as string[] | undefined) ?? [];
 }
 
@@ -55,7 +59,7 @@ export function listFields(fields: Record<string, unknown> | undefined): Record<
  * Runs one job of an organization within its bounds. Throws `rate_limited` when it has too many under way; returns
  * undefined where another replica is at work on the same key.
  */
-export async function startBoundJob<T>(
+export async function startLimitedJob<T>(
   { db }: LoginPorts,
   order: { organizationId: string; key: string | null; timeoutSeconds: number },
   work: Parameters<typeof startJob<T>>[1],
@@ -73,7 +77,7 @@ export async function startBoundJob<T>(
   }
   return startJob<T>(timeoutSeconds * 1000, async ({ ask, ...context }) => {
     const hold: typeof ask = async (...asked) => {
-      if (!(await holdLoginJob(db, organizationId, id, MAX_WAITING))) {
+      if (!(await markLoginJobWaiting(db, organizationId, id, MAX_WAITING))) {
         throw new LoginError('rate_limited', `At most ${MAX_WAITING} logins of an organization wait for answers.`, {
           details: { reason: 'open_challenges' },
         });
@@ -91,11 +95,11 @@ export async function startBoundJob<T>(
 }
 
 /** Signs in afresh and keeps the session. */
-export function startLogin(ports: LoginPorts, order: LoginOrder): Promise<Job<Made> | undefined> {
+export function startLogin(ports: LoginPorts, order: LoginJobRequest): Promise<Job<Made> | undefined> {
   const { organizationId, site, cred, loginMethod, key } = order;
   const { username } = cred;
   const claimKey = order.useCache ? key : null;
-  return startBoundJob(ports, { ...order, key: claimKey }, async (job) => {
+  return startLimitedJob(ports, { ...order, key: claimKey }, async (job) => {
     const { signal } = job;
     const session = await limitAttempts(ports, { organizationId, origin: site.url.origin, username }, () =>
       withMailbox(ports, cred.mailbox, { site, address: username }, (mailbox) => {
@@ -105,7 +109,7 @@ export function startLogin(ports: LoginPorts, order: LoginOrder): Promise<Job<Ma
         return logIn({ ...values, organizationId, site, method: loginMethod }, { fleet, answers, signal, readForm });
       }),
     );
-    return { session, expiresAt: await keepSession(ports, organizationId, key, session) };
+    return { session, expiresAt: await storeSession(ports, organizationId, key, session) };
   });
 }
 
@@ -115,17 +119,17 @@ export function showSession({ cookies, origins, storageState }: CollectedSession
   return { cookies, origins, storageState };
 }
 
-function answer(made: Pick<Made, 'session'>, state: CacheState): Answered {
+function answer(made: Pick<Made, 'session'>, state: CacheState): LoginResponse {
   return { status: 200, body: showSession(made.session), headers: { 'x-session-cache': state } };
 }
 
 /** Logins with their cache: who asks for the same session at the same time gets one login together. */
 export function openLoginService(ports: LoginPorts, challenges: Challenges) {
-  const flights = new Map<string, Promise<Answered>>();
+  const flights = new Map<string, Promise<LoginResponse>>();
 
-  const logInOnce = async (order: LoginOrder): Promise<Answered> => {
+  const logInOnce = async (order: LoginJobRequest): Promise<LoginResponse> => {
     const { organizationId, key } = order;
-    const allowedDomains = [order.site.url.href, ...listAffiliates(order.additionalFields)];
+    const allowedDomains = [order.site.url.href, ...readAllowedDomains(order.additionalFields)];
     for (let waited = false; ; waited = true) {
       const timeout = AbortSignal.timeout(order.timeoutSeconds * 1000);
       const found = order.useCache
@@ -145,8 +149,8 @@ export function openLoginService(ports: LoginPorts, challenges: Challenges) {
   };
 
   return {
-    async login(organizationId: string, body: LoginRequest): Promise<Answered> {
-      const order = readOrder(ports, organizationId, body);
+    async login(organizationId: string, body: LoginRequest): Promise<LoginResponse> {
+      const order = readLoginRequest(ports, organizationId, body);
       if (!order.useCache) return logInOnce(order);
       const flying = flights.get(order.key);
       if (flying !== undefined) {

@@ -29,7 +29,7 @@ export function normalizeLoginUrl(url: URL): string {
   return url.origin + (url.pathname.replace(/\/+$/, '') || '/') + url.search;
 }
 
-export function keySession(masterKeys: MasterKeys, identity: SessionIdentity): string {
+export function buildSessionKey(masterKeys: MasterKeys, identity: SessionIdentity): string {
   const { organizationId, collectionId, site, loginMethod, cred, additionalFields = {} } = identity;
   const fields = Object.entries(additionalFields).sort(([left], [right]) => (left < right ? -1 : 1));
   const parts = [
@@ -47,7 +47,7 @@ export function keySession(masterKeys: MasterKeys, identity: SessionIdentity): s
 const contextOf = (key: string) => `login-session/${key}`;
 
 /** Returns when the session ends at the latest. */
-export async function keepSession(
+export async function storeSession(
   { db, masterKeys }: CachePorts,
   organizationId: string,
   key: string,
@@ -83,6 +83,6 @@ export async function findSession(
     await deleteLoginSession(db, organizationId, key);
     return undefined;
   }
-  const expiresAt = await keepSession(ports, organizationId, key, probed);
+  const expiresAt = await storeSession(ports, organizationId, key, probed);
   return { session: probed, expiresAt, state: 'revalidated' };
 }

@@ -4,7 +4,7 @@ import type { Egress } from '../platform/egress/egress.ts';
 import { EgressError } from '../platform/egress/error.ts';
 import { omitUndefined } from '../platform/records.ts';
 import type { Fleet } from './browser/fleet.ts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { hasLoginForm, isLoginPath } from './flow/evidence.ts';
 import { withSite } from './open-site.ts';
@@ -131,9 +131,9 @@ async function isWelcomeInBrowser(
     const { storageState } = session;
     return await withSite({ fleet, signal }, { organizationId, site }, { storageState }, async (opened) => {
       await opened.settle(signal);
-      const sight = await opened.eyes.look(signal);
+      const observed = await opened.observer.observe(signal);
       const status = opened.traffic.status();
-      return site.allows(sight.url) && status < 400 && !hasLoginForm(sight);
+      return site.allows(observed.url) && status < 400 && !hasLoginForm(observed);
     });
   } catch (error) {
     if (error instanceof LoginError && error.code !== 'capacity') return false;

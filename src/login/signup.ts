@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 import { ignoreStale, press } from './flow/page-actions.ts';
 import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
-import { hasNewCookie, markCookies } from './flow/cookies.ts';
-import type { Sight } from './flow/page-observer.ts';
+import { hasNewCookie, snapshotCookies } from './flow/cookies.ts';
+import type { ObservedPage } from './flow/page-observer.ts';
 import { fillCode, submit } from './flow/fill.ts';
 import { assess, findLinkButton } from './flow/outcome.ts';
 import type { Sent } from './flow/outcome.ts';
 import { fillRegistration } from './flow/fill-registration.ts';
 import type { NewAccount } from './flow/fill-registration.ts';
-import { describeAsk } from './flow/challenge.ts';
+import { describeChallenge } from './flow/challenge.ts';
 import type { Answers } from './flow/challenge.ts';
 import { runFlow } from './flow/run.ts';
 import { findStanding } from './flow/session-check.ts';
-import { askAt } from './login.ts';
+import { bindAnswers } from './login.ts';
 import type { LoginPorts } from './login.ts';
 import type { Site } from './site.ts';
 import { withSite } from './open-site.ts';
@@ -43,41 +43,47 @@ const NOT_YET: ReadonlySet<string> = new Set(['account_locked', 'invalid_credent
 /** Makes an account, confirms it where the site asks for that, and signs in. Throws a `LoginError`. */
 export function signUp(input: SignupInput, ports: LoginPorts): Promise<SignedUp> {
   return withSite(ports, input, {}, async (opened) => {
-    const sight = await findForm(opened, ports.signal);
-    const { seat, traffic } = opened;
-    const answers = askAt(ports.answers, seat);
+    const observed = await findForm(opened, ports.signal);
+    const { slot, traffic } = opened;
+    const answers = bindAnswers(ports.answers, slot);
     await answers.ready();
-    const cookies = await markCookies(seat.context, input.site);
-    traffic.mark([input.password, input.email].filter((text) => text !== undefined));
-    const { password, last } = await fillRegistration(sight, input.site, input);
+    const cookies = await snapshotCookies(slot.context, input.site);
+    traffic.startRecording([input.password, input.email].filter((text) => text !== undefined));
+    const { password, last } = await fillRegistration(observed, input.site, input);
     const username = input.username ?? input.email ?? '';
-    await submit(sight, last);
+    await submit(observed, last);
     const flow = { site: input.site, method: 'password' as const, username, password, fields: {} };
-    const url = await confirm(opened, { input, answers, signal: ports.signal, sight, cookies }, async () => {
+    const url = await confirm(opened, { input, answers, signal: ports.signal, observed, cookies }, async () => {
       const { signal } = ports;
-      const result = await runFlow(flow, { signal, answers, context: seat.context, traffic, eyes: opened.eyes });
+      const result = await runFlow(flow, {
+        signal,
+        answers,
+        context: slot.context,
+        traffic,
+        observer: opened.observer,
+      });
       return result.url;
     });
-    const session = await collectSession(seat.context, input.site, opened.visited, url.page);
+    const session = await collectSession(slot.context, input.site, opened.visited, url.page);
     return { session, username, password, loginUrl: url.login ?? input.site.url.href };
   });
 }
 
-async function findForm({ eyes, traffic }: OpenedSite, signal: AbortSignal): Promise<Sight> {
+async function findForm({ observer, traffic }: OpenedSite, signal: AbortSignal): Promise<ObservedPage> {
   const start = performance.now();
   for (let dismissed = 0; ;) {
-    const sight = await eyes.look(signal);
-    const { plan } = sight;
+    const observed = await observer.observe(signal);
+    const { plan } = observed;
     const obstacle = plan.obstacles.find(({ dismiss }) => dismiss !== undefined)?.dismiss;
     if (obstacle !== undefined && dismissed < MAX_DISMISSED) {
       dismissed += 1;
-      await press(sight.page, obstacle);
+      await press(observed.page, obstacle);
       continue;
     }
     if (plan.captcha || plan.kind === 'captcha') {
       throw new LoginError('captcha_required', 'The site asks for a check that only a person can pass.');
     }
-    if (plan.kind === 'registration' && plan.fields.length > 0) return sight;
+    if (plan.kind === 'registration' && plan.fields.length > 0) return observed;
     if (performance.now() - start > FORM_MS) {
       const status = traffic.status();
       if (status >= 500)
@@ -100,17 +106,17 @@ type Submitted = {
   input: SignupInput;
   answers: Answers;
   signal: AbortSignal;
-  sight: Sight;
-  cookies: Awaited<ReturnType<typeof markCookies>>;
+  observed: ObservedPage;
+  cookies: Awaited<ReturnType<typeof snapshotCookies>>;
 };
 
 /** Follows a registration to its end: confirmation by code or link, a first login, or a session at once. */
 async function confirm(
   opened: OpenedSite,
-  { input, answers, signal, sight: first, cookies }: Submitted,
+  { input, answers, signal, observed: first, cookies }: Submitted,
   logIn: () => Promise<string>,
 ): Promise<{ page: string; login?: string }> {
-  const { eyes, traffic, seat } = opened;
+  const { observer, traffic, slot } = opened;
   let sent = 'registration' as Sent;
   let before = first;
   let at = performance.now();
@@ -119,22 +125,22 @@ async function confirm(
   let proven: { url: string; at: number } | undefined;
   let asked = false;
 
-  const follow = async (sight: Sight, link: string): Promise<void> => {
+  const follow = async (observed: ObservedPage, link: string): Promise<void> => {
     if (!input.site.allows(link)) throw new LoginError('unsafe_domain', 'The link leads to another site.');
     sent = 'link';
-    await sight.page.goto(link, { waitUntil: 'commit' });
+    await observed.page.goto(link, { waitUntil: 'commit' });
   };
   /** What the page does not say a letter may: without one, nobody knows whose session this is. */
-  const askForProof = async (sight: Sight): Promise<void> => {
+  const askForProof = async (observed: ObservedPage): Promise<void> => {
     if (asked) throw buildUnproven();
     asked = true;
     const given = await answers.get({ kind: 'email_verification', hint: null, wants: 'link' }, wrong);
-    traffic.mark([]);
-    before = sight;
+    traffic.startRecording([]);
+    before = observed;
     at = performance.now();
     proven = undefined;
     if (!('link' in given)) throw buildUnproven();
-    await follow(sight, given.link);
+    await follow(observed, given.link);
   };
   /** Nothing where the site lets nobody in before a letter: then that has been followed. Many call it a wrong password. */
   const tryLogin = async (): Promise<string | undefined> => {
@@ -143,62 +149,69 @@ async function confirm(
     } catch (error) {
       const waits = error instanceof LoginError && NOT_YET.has(error.code) && !asked;
       if (!waits) throw error;
-      await askForProof(await eyes.look(signal));
+      await askForProof(await observer.observe(signal));
       return undefined;
     }
   };
   for (;;) {
-    const sight = await eyes.look(signal);
-    const { plan, signs } = sight;
+    const observed = await observer.observe(signal);
+    const { plan, signals } = observed;
     const isLogin = (plan.kind === 'login' || plan.kind === 'username-first') && plan.reason === 'fill';
-    if (isLogin && traffic.idleMs() > CONFIRM_MS) {
+    if (isLogin && traffic.networkIdleMs() > CONFIRM_MS) {
       const page = await tryLogin();
-      if (page !== undefined) return { page, login: sight.url };
+      if (page !== undefined) return { page, login: observed.url };
       continue;
     }
-    const newCookie = await hasNewCookie(seat.context, input.site, cookies);
+    const newCookie = await hasNewCookie(slot.context, input.site, cookies);
     const attempt = { before, submissions: traffic.submissions, newCookie, dialogs: [] };
-    const verdict = assess(sent, sight, attempt, { quietMs: traffic.idleMs(), sinceMs: performance.now() - at });
+    const verdict = assess(sent, observed, attempt, {
+      quietMs: traffic.networkIdleMs(),
+      sinceMs: performance.now() - at,
+    });
     if (verdict.is === 'failed') throw verdict.fault;
     if (verdict.is === 'proven') {
-      if (proven?.url !== sight.url) proven = { url: sight.url, at: performance.now() };
+      if (proven?.url !== observed.url) proven = { url: observed.url, at: performance.now() };
       if (performance.now() - proven.at > CONFIRM_MS) {
-        const standing = await findStanding(sight, verdict.signs);
-        if (standing === 'inside') return { page: sight.url };
+        const standing = await findStanding(observed, verdict.signals);
+        if (standing === 'inside') return { page: observed.url };
         const page = standing === 'outside' ? await tryLogin() : undefined;
         if (page !== undefined) return { page };
-        if (standing === 'unclear') await askForProof(sight);
+        if (standing === 'unclear') await askForProof(observed);
         continue;
       }
     }
     if (verdict.is === 'wrong-code') wrong = true;
-    const button = findLinkButton(sent, sight);
-    if (button !== undefined && confirmed < MAX_CONFIRMED && traffic.idleMs() > CONFIRM_MS) {
+    const button = findLinkButton(sent, observed);
+    if (button !== undefined && confirmed < MAX_CONFIRMED && traffic.networkIdleMs() > CONFIRM_MS) {
       confirmed += 1;
-      before = sight;
+      before = observed;
       at = performance.now();
-      await press(sight.page, button).catch(ignoreStale);
+      await press(observed.page, button).catch(ignoreStale);
       continue;
     }
     const asksCode =
       plan.kind === 'one-time-code' && plan.reason === 'fill' && (sent !== 'code' || verdict.is === 'wrong-code');
-    const asksLink = !asksCode && signs.sent !== undefined && sent !== 'link';
-    if ((asksCode || asksLink) && traffic.idleMs() > CONFIRM_MS) {
-      const { hint } = describeAsk(sight.text, signs.sent, 'password');
+    const asksLink = !asksCode && signals.sent !== undefined && sent !== 'link';
+    if ((asksCode || asksLink) && traffic.networkIdleMs() > CONFIRM_MS) {
+      const { hint } = describeChallenge(observed.text, signals.sent, 'password');
       const given = await answers.get({ kind: 'email_verification', hint, wants: asksCode ? 'code' : 'link' }, wrong);
-      traffic.mark('code' in given ? [given.code] : []);
-      before = sight;
+      traffic.startRecording('code' in given ? [given.code] : []);
+      before = observed;
       at = performance.now();
       proven = undefined;
       if ('link' in given) {
-        await follow(sight, given.link);
+        await follow(observed, given.link);
       } else if (asksCode) {
         sent = 'code';
-        await submit(sight, await fillCode(sight, input.site, given.code));
+        await submit(observed, await fillCode(observed, input.site, given.code));
       }
       continue;
     }
-    if (performance.now() - at > OUTCOME_MS && traffic.quietMs() > OUTCOME_MS / 4 && !traffic.awaits()) {
+    if (
+      performance.now() - at > OUTCOME_MS &&
+      traffic.sinceLastRequestMs() > OUTCOME_MS / 4 &&
+      !traffic.awaitsResponse()
+    ) {
       throw new LoginError('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
     }
     await sleep(LOOK_EVERY_MS, undefined, { signal });

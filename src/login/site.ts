@@ -1,5 +1,5 @@
 import { parse } from 'tldts';
-import { LoginFault } from './login-error.ts';
+import { LoginError } from './login-error.ts';
 
 /** The site that a caller has named, and what counts as part of it. */
 export type Site = {
@@ -14,7 +14,7 @@ export type Site = {
 };
 
 /** Suffixes that anyone can have a site under count as such: `alice.github.io` is not of the site `bob.github.io`. */
-export function findRegistrable(hostname: string): string {
+export function findRegistrableDomain(hostname: string): string {
   const host = hostname
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
@@ -32,7 +32,7 @@ export function buildSite(address: string, affiliates: readonly string[] = []): 
     throw new LoginError('unsafe_domain', 'domain: must not contain credentials.');
   }
   url.hash = '';
-  const domains = [url.hostname, ...affiliates.map(readAffiliate)].map(findRegistrable);
+  const domains = [url.hostname, ...affiliates.map(readAffiliate)].map(findRegistrableDomain);
   const secure = url.protocol === 'https:';
   return {
     url,
@@ -41,9 +41,9 @@ export function buildSite(address: string, affiliates: readonly string[] = []): 
       const page = URL.parse(String(input));
       if (page === null) return false;
       if (page.protocol !== 'https:' && (page.protocol !== 'http:' || secure)) return false;
-      return domains.includes(findRegistrable(page.hostname));
+      return domains.includes(findRegistrableDomain(page.hostname));
     },
-    ownsCookie: (domain) => domains.includes(findRegistrable(domain.replace(/^\./, ''))),
+    ownsCookie: (domain) => domains.includes(findRegistrableDomain(domain.replace(/^\./, ''))),
   };
 }
 

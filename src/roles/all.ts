@@ -8,8 +8,8 @@ import { openRegistry } from '../platform/http/metrics.ts';
 import { buildObjectSurface } from '../platform/http/objects.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import { sendLoginError } from '../login/errors.ts';
-import { buildLoginSurface } from '../login/routes.ts';
-import { sendVideoError } from '../video/faults.ts';
+import { buildLoginRoutes } from '../login/routes.ts';
+import { sendVideoError } from '../video/errors.ts';
 import { buildVideoSurface } from '../video/register.ts';
 import { buildApiPorts } from './api.ts';
 import { openGatewayPorts } from './gateway.ts';
@@ -36,7 +36,7 @@ export async function startAll(context: RoleContext): Promise<Started> {
   const surfaces = [
     buildApiSurface(ports),
     buildGatewaySurface(await openGatewayPorts(context)),
-    buildLoginSurface(await openLoginPorts(context, { registry, warm: false })),
+    buildLoginRoutes(await openLoginPorts(context, { registry, warm: false })),
     buildVideoSurface(await openRenderer(context, registry)),
     buildObjectSurface(ports.objects),
     buildDocsSurface(SERVICE_DOCUMENTS),

@@ -25,7 +25,7 @@ export type App = {
   /** a file of the package that it comes in */
   file: string;
   package: string;
-  /** Writes its settings and accounts, and tells how to run it. */
+  /** Writes its settings and accounts, and reports how to run it. */
   prepare(start: Start): Promise<{ command: string; args: string[] }> | { command: string; args: string[] };
   /** asked until it is answered */
   readyPath?: string;

@@ -21,12 +21,12 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
   let browser: Browser;
   let mailbox: Mailbox;
   let running: RunningApp;
-  /** Whose letters also go into a mailbox that is read by IMAP. */
+  /** Whose emails also go into a mailbox that is read by IMAP. */
   let server: MailServer | undefined;
   beforeAll(async () => {
     opened = await openLogin();
     ({ login, browser } = opened);
-    mailbox = await openMailbox((to, letter) => server?.deliver(to, letter));
+    mailbox = await openMailbox((to, email) => server?.deliver(to, email));
     running = await startApp(BETTER_AUTH, mailbox.port);
   });
   afterAll(async () => {
@@ -35,7 +35,7 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
     await opened.close();
   });
   beforeEach(() => {
-    mailbox.letters.length = 0;
+    mailbox.sentEmails.length = 0;
   });
 
   const ask = (loginMethod: string, cred: object, more: object = {}) =>
@@ -56,7 +56,7 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
     expect(count('/sign-in/email') - before).toBe(1);
   });
 
-  test('asks for the code of an authenticator, and tells a wrong one', async () => {
+  test('asks for the code of an authenticator, and reports a wrong one', async () => {
     const cred = { username: authenticator, password: PASSWORD };
     const totpSecret = readAuthenticator(running);
     await expectInside(await ask('totp', { ...cred, totpSecret }), authenticator);
@@ -73,7 +73,7 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
     expect([wrong.status, wrong.body['error']]).toEqual([422, 'invalid_code']);
   });
 
-  test('sends a code in place of a password, and tells a wrong one', async () => {
+  test('sends a code in place of a password, and reports a wrong one', async () => {
     const challenge = readChallenge(await ask('otp_email', { username: mail }), 'otp_email');
     const code = await waitForLetter(mailbox, mail, CODE);
     const wrong = await login.post(challenge, { code: code === '123456' ? '654321' : '123456' });
@@ -84,7 +84,7 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
   test('sends a link in place of a password', async () => {
     const challenge = readChallenge(await ask('magic_link', { username: mail }), 'magic_link');
     await expectInside(await login.post(challenge, { link: await waitForLetter(mailbox, mail, LINK) }), mail);
-    expect(mailbox.letters).toHaveLength(1);
+    expect(mailbox.sentEmails).toHaveLength(1);
   });
 
   test('does not let a link in that is not its own', async () => {
@@ -96,7 +96,7 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
     expect([status, body['error']]).toEqual([422, 'invalid_code']);
   });
 
-  test('makes an account that is confirmed by letter, and signs in with it anew', async () => {
+  test('makes an account that is confirmed by email, and signs in with it anew', async () => {
     const email = 'new@example.com';
     const asked = await login.post('/api/signup', {
       signup_method: 'email',
@@ -128,7 +128,7 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
     test.each(['otp_email', 'magic_link'])('reads what %s needs from it', async (loginMethod) => {
       const additionalFields = { allowedDomains: ['example.com'] };
       await expectInside(await ask(loginMethod, { username: mail, mailbox: imap }, { additionalFields }), mail);
-      expect(mailbox.letters).toHaveLength(1);
+      expect(mailbox.sentEmails).toHaveLength(1);
     });
   });
 

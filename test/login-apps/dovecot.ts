@@ -15,12 +15,12 @@ export type MailServer = {
   port: number;
   /** of 127.0.0.1, signed by itself; undefined without TLS */
   certificate: string | undefined;
-  /** Puts a letter into an account's mailbox, or a folder of it. */
-  deliver(account: string, letter: string | Uint8Array, folder?: string): void;
+  /** Puts an email into an account's mailbox, or a folder of it. */
+  deliver(account: string, email: string | Uint8Array, folder?: string): void;
   stop(): Promise<void>;
 };
 
-/** Whose processes keep the letters: root may not. */
+/** Whose processes keep the emails: root may not. */
 function findKeeper(): { name: string; uid: number; gid: number; group: string } {
   const uid = process.getuid?.() ?? 0;
   const read = (...args: string[]) => execFileSync('id', args).toString().trim();
@@ -116,13 +116,13 @@ export async function startDovecot(options: { tls: boolean } = { tls: false }): 
       pem === undefined
         ? undefined
         : readFileSync(pem, 'utf8').replace(/-----BEGIN PRIVATE[^]*?PRIVATE KEY-----\s*/, ''),
-    deliver(account, letter, folder) {
+    deliver(account, email, folder) {
       const name = `${Date.now()}.${randomToken(8)}.test`;
       const home = makeFolder(join(scratch, 'mail', account));
       const box = folder === undefined ? home : makeFolder(join(home, `.${folder}`));
       for (const part of ['tmp', 'new', 'cur']) makeFolder(join(box, part));
       const written = join(box, 'tmp', name);
-      writeFileSync(written, letter);
+      writeFileSync(written, email);
       chownSync(written, uid, gid);
       renameSync(written, join(box, 'new', name));
     },

@@ -26,7 +26,7 @@ afterAll(async () => {
   await mailbox.close();
 });
 beforeEach(() => {
-  mailbox.letters.length = 0;
+  mailbox.sentEmails.length = 0;
 });
 
 const LINK = /https?:\/\/\S+/;
@@ -42,7 +42,7 @@ describe.skipIf(!isInstalled(DJANGO))('allauth', () => {
   });
   afterAll(() => running.stop());
 
-  test('makes an account whose letter leads to a button, and signs in with it', async () => {
+  test('makes an account whose email leads to a button, and signs in with it', async () => {
     const email = 'new@example.com';
     const asked = await login.post('/api/signup', {
       signup_method: 'email',
@@ -75,7 +75,7 @@ describe.skipIf(!isInstalled(FLASK))('flask-security', () => {
       useCache: false,
     });
 
-  test('asks for the code of an authenticator, and tells a wrong one', async () => {
+  test('asks for the code of an authenticator, and reports a wrong one', async () => {
     const done = await ask(PEOPLE.authenticator, { totpSecret: SECRET }, 'totp');
     await expectInside(done, 200, '/account', `For ${PEOPLE.authenticator}`);
     const before = countAttempts(running, posts('/tf-validate'));
@@ -84,7 +84,7 @@ describe.skipIf(!isInstalled(FLASK))('flask-security', () => {
     expect(countAttempts(running, posts('/tf-validate')) - before).toBe(1);
   });
 
-  test('sends a code by letter', async () => {
+  test('sends a code by email', async () => {
     const challenge = readChallenge(await ask(PEOPLE.mail, {}), 'otp_email');
     const code = await waitForMail(PEOPLE.mail, /\b\d{6}\b/);
     const wrong = await login.post(challenge, { code: code === '123456' ? '654321' : '123456' });
@@ -92,7 +92,7 @@ describe.skipIf(!isInstalled(FLASK))('flask-security', () => {
     await expectInside(await login.post(challenge, { code }), 200, '/account', `For ${PEOPLE.mail}`);
   });
 
-  test('makes an account that is confirmed by letter', async () => {
+  test('makes an account that is confirmed by email', async () => {
     const email = 'new@example.com';
     const cred = { email };
     const domain = `${running.url}/register`;
@@ -128,7 +128,7 @@ describe.skipIf(!isInstalled(REDMINE))('Redmine', () => {
   });
   afterAll(() => running.stop());
 
-  test('makes an account that is activated by letter, and signs in with it', async () => {
+  test('makes an account that is activated by email, and signs in with it', async () => {
     const email = 'new@example.com';
     const asked = await login.post('/api/signup', {
       signup_method: 'email',
@@ -142,7 +142,7 @@ describe.skipIf(!isInstalled(REDMINE))('Redmine', () => {
     expect(countAttempts(running, posts('/account/register'))).toBe(1);
   });
 
-  test('asks for the code of an authenticator, and tells a wrong one', async () => {
+  test('asks for the code of an authenticator, and reports a wrong one', async () => {
     const ask = (totpSecret: string) =>
       login.post('/api/login', {
         domain: `${running.url}/login`,

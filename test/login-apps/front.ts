@@ -16,7 +16,7 @@ export type Front = { url: string; knocks: Knock[]; close(): Promise<void> };
 
 /**
  * The door of an application on 127.0.0.1: hands everything through as it is and keeps a log, since some applications
- * have none that tells attempts apart.
+ * have none that separates attempts.
  */
 export async function openFront(port: number): Promise<Front> {
   const knocks: Knock[] = [];

@@ -14,9 +14,9 @@ import { findInMail, openMailbox } from './mail.ts';
 import type { Mailbox } from './mail.ts';
 
 const SENDER = 'site@example.com';
-/** What else comes with each letter, after it. */
+/** What else comes with each email, after it. */
 let companions: { from: string; to: string; text: string }[] = [];
-/** The letters themselves do not come. */
+/** The emails themselves do not come. */
 let keepsAway = false;
 
 const write = ({ from, to, text }: (typeof companions)[number]) =>
@@ -39,8 +39,8 @@ describe.skipIf(!isInstalled(DOVECOT) || !isInstalled(FLASK))('a mailbox', () =>
     });
     login = await startTestLogin({ ports: { log: pino({ level: 'trace' }, stream) } });
     mail = await startDovecot();
-    smtp = await openMailbox((to, letter) => {
-      if (!keepsAway) mail.deliver(to, letter);
+    smtp = await openMailbox((to, email) => {
+      if (!keepsAway) mail.deliver(to, email);
       for (const other of companions) mail.deliver(to, write(other));
     });
     running = await startApp(FLASK, smtp.port);
@@ -56,7 +56,7 @@ describe.skipIf(!isInstalled(DOVECOT) || !isInstalled(FLASK))('a mailbox', () =>
   beforeEach(() => {
     companions = [];
     keepsAway = false;
-    smtp.letters.length = 0;
+    smtp.sentEmails.length = 0;
   });
 
   const boxOf = (username: string, more: object = {}) => ({
@@ -73,7 +73,7 @@ describe.skipIf(!isInstalled(DOVECOT) || !isInstalled(FLASK))('a mailbox', () =>
       domain: `${running.url}/login`,
       loginMethod: 'password',
       cred: { username: PEOPLE.mail, password: PASSWORD, mailbox },
-      // The letters speak of no address; whose domain they come from is told.
+      // The emails speak of no address; whose domain they come from is told.
       additionalFields: { allowedDomains: ['example.com'] },
       useCache: false,
       ...more,
@@ -93,7 +93,7 @@ describe.skipIf(!isInstalled(DOVECOT) || !isInstalled(FLASK))('a mailbox', () =>
   const askedFor = (trouble: string) => [409, 'verification_required', 'otp_email', trouble];
   const findSent = () => findInMail(smtp, PEOPLE.mail, /\b\d{6}\b/);
 
-  test('gives the code of the letter that came after the password, was for the account and of the site', async () => {
+  test('gives the code of the email that came after the password, was for the account and of the site', async () => {
     const { mail: to } = PEOPLE;
     mail.deliver(to, write({ from: SENDER, to, text: 'Your code is 111111' }));
     companions = [
@@ -143,7 +143,7 @@ describe.skipIf(!isInstalled(DOVECOT) || !isInstalled(FLASK))('a mailbox', () =>
     );
   });
 
-  test('to which no letter comes is not waited for longer than the login has', async () => {
+  test('to which no email comes is not waited for longer than the login has', async () => {
     keepsAway = true;
     const { asked, challenge } = readAsked(await ask(boxOf(PEOPLE.mail), { timeoutSeconds: 20 }));
     expect(asked).toEqual(askedFor('nothing'));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { findCode, findLink, isOfSite, isTo, readLetter } from '../../src/login/mailbox/email.ts';
+import { findCode, findLink, isFromSite, isTo, readEmail } from '../../src/login/mailbox/email.ts';
 import { buildSite } from '../../src/login/site.ts';
 
 const SITE = buildSite('https://app.example.com/login');
 
 const read = (body: string, headers = '', type = 'text/plain') =>
-  readLetter(
+  readEmail(
     Buffer.from(
       `From: Example <no-reply@mail.example.com>\r\nTo: Ada <Ada@Example.org>\r\n${headers}content-type: ${type}; charset=utf-8\r\n\r\n${body}`,
     ),
@@ -55,7 +55,7 @@ describe('the link', () => {
   });
 });
 
-test('a letter belongs to who it names and to a site that it is from, leads to or speaks of', async () => {
+test('an email belongs to who it names and to a site that it is from, leads to or speaks of', async () => {
   const own = await read('Your code is 492039');
   expect([isTo(own, 'ada@example.org'), isTo(own, 'eve@example.org'), isTo(own, undefined)]).toEqual([
     true,
@@ -64,9 +64,9 @@ test('a letter belongs to who it names and to a site that it is from, leads to o
   ]);
   const forwarded = await read('x', 'Delivered-To: eve@example.org\r\n');
   expect(isTo(forwarded, 'eve@example.org')).toBe(true);
-  expect(isOfSite(own, SITE)).toBe(true);
+  expect(isFromSite(own, SITE)).toBe(true);
   const other = buildSite('https://evil.org/login');
-  expect(isOfSite(own, other)).toBe(false);
-  expect(isOfSite(await read('Your code for evil.org is 492039'), other)).toBe(true);
-  expect(isOfSite(await read('Your code for evil.org.example.net is 492039'), other)).toBe(false);
+  expect(isFromSite(own, other)).toBe(false);
+  expect(isFromSite(await read('Your code for evil.org is 492039'), other)).toBe(true);
+  expect(isFromSite(await read('Your code for evil.org.example.net is 492039'), other)).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FAR_SITES } from '../support/login-sites/unlinked.ts';
+import { UNLINKED_SITES } from '../support/login-sites/unlinked.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { byPassword, startTestLogin } from './harness.ts';
@@ -9,7 +9,7 @@ let sites: LoginSites;
 let login: TestLogin;
 
 beforeAll(async () => {
-  sites = await startLoginSites(FAR_SITES);
+  sites = await startLoginSites(UNLINKED_SITES);
   login = await startTestLogin();
 });
 afterAll(async () => {

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ASKED_AGAIN, FORMS_BEHIND, UNKNOWN_STEPS, UNNAMED_CODES } from '../support/login-sites/landing-pages.ts';
+import {
+  REPEATED_LOGINS,
+  FORMS_AFTER_LOGIN,
+  UNKNOWN_STEPS,
+  UNNAMED_CODES,
+} from '../support/login-sites/landing-pages.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { byPassword, startTestLogin } from './harness.ts';
@@ -9,7 +14,7 @@ let sites: LoginSites;
 let login: TestLogin;
 
 beforeAll(async () => {
-  sites = await startLoginSites([...UNKNOWN_STEPS, ...UNNAMED_CODES, ...ASKED_AGAIN, ...FORMS_BEHIND]);
+  sites = await startLoginSites([...UNKNOWN_STEPS, ...UNNAMED_CODES, ...REPEATED_LOGINS, ...FORMS_AFTER_LOGIN]);
   login = await startTestLogin();
 });
 afterAll(async () => {
@@ -36,13 +41,13 @@ test.each(UNNAMED_CODES.map(nameOf))('%s: the code is asked for', async (name) =
   expect(isRight(name)).toEqual([true]);
 });
 
-test.each(ASKED_AGAIN.map(nameOf))('%s: to be asked again is a refusal', async (name) => {
+test.each(REPEATED_LOGINS.map(nameOf))('%s: to be asked again is a refusal', async (name) => {
   const { status, body } = await login.post('/api/login', byPassword(sites.url(name), 'eve@example.com', 'wrong'));
   expect([status, body['error']]).toEqual([422, 'invalid_credentials']);
   expect(isRight(name)).toEqual([false]);
 });
 
-test.each([...FORMS_BEHIND, ...ASKED_AGAIN].map(nameOf))('%s: the right password is in', async (name) => {
+test.each([...FORMS_AFTER_LOGIN, ...REPEATED_LOGINS].map(nameOf))('%s: the right password is in', async (name) => {
   const { status, body } = await login.post('/api/login', byPassword(sites.url(name), USER, PASSWORD));
   expect([status, body['error'], body['details']]).toEqual([200, undefined, undefined]);
 });

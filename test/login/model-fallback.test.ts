@@ -5,7 +5,7 @@ import type { Inference } from '../../src/inference/model.ts';
 import { FORM_SITES } from '../support/login-sites/forms.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
-import { PAGE_SECRETS, UNREAD_SITES } from '../support/login-sites/undetected.ts';
+import { PAGE_SECRETS, UNDETECTED_SITES } from '../support/login-sites/undetected.ts';
 import { startModelServer } from '../support/model-server/server.ts';
 import type { ModelServer } from '../support/model-server/server.ts';
 import { byPassword, replay, startTestLogin } from './harness.ts';
@@ -20,7 +20,7 @@ let inference: Inference;
 let login: TestLogin;
 
 beforeAll(async () => {
-  sites = await startLoginSites([...UNREAD_SITES, ...FORM_SITES.filter(({ name }) => name === 'classic')]);
+  sites = await startLoginSites([...UNDETECTED_SITES, ...FORM_SITES.filter(({ name }) => name === 'classic')]);
   models = await startModelServer();
   const providers = { acme: { format: 'chat-completions', baseUrl: models.url, timeoutSeconds: 5 } } as const;
   inference = openInference({ providers, models: {}, log: pino({ level: 'silent' }) });

@@ -4,7 +4,7 @@ import { openEgress } from '../../src/platform/egress/egress.ts';
 import type { Egress } from '../../src/platform/egress/egress.ts';
 import { launchBrowser } from '../../src/login/browser/browser.ts';
 import type { LoginBrowser } from '../../src/login/browser/browser.ts';
-import { openSpare } from '../../src/login/browser/contexts.ts';
+import { openPrewarmedContext } from '../../src/login/browser/contexts.ts';
 import { openFleet } from '../../src/login/browser/fleet.ts';
 import { getChromium } from './harness.ts';
 
@@ -23,22 +23,22 @@ afterAll(async () => {
 });
 
 test('a context made ahead is given out once, and not where its page has crashed', async () => {
-  const spare = openSpare({ own, egress });
-  expect(await spare.take()).toBeUndefined();
-  spare.prepare();
-  spare.prepare();
-  const [first, second] = await Promise.all([spare.take(), spare.take()]);
+  const prewarmed = openPrewarmedContext({ own, egress });
+  expect(await prewarmed.take()).toBeUndefined();
+  prewarmed.prepare();
+  prewarmed.prepare();
+  const [first, second] = await Promise.all([prewarmed.take(), prewarmed.take()]);
   expect([first?.context.pages().length, second]).toEqual([1, undefined]);
   expect(own.browser.contexts()).toHaveLength(1);
   await Promise.all([first!.context.close(), first!.proxy.close()]);
 
-  spare.prepare();
+  prewarmed.prepare();
   await expect.poll(() => own.browser.contexts().flatMap((context) => context.pages()).length).toBe(1);
   const [page] = own.browser.contexts()[0]!.pages();
   const crashed = page!.waitForEvent('crash');
   await page!.goto('chrome://crash').catch(() => undefined);
   await crashed;
-  expect(await spare.take()).toBeUndefined();
+  expect(await prewarmed.take()).toBeUndefined();
   await expect.poll(() => own.browser.contexts().length).toBe(0);
 });
 
@@ -58,7 +58,7 @@ test('jobs get contexts of their own, empty, with the options that they ask for'
   const cookies = await Promise.all(seats.map(({ context }) => context.cookies()));
   expect(cookies.map((each) => each.length)).toEqual([0, 0, 1]);
   await one.context.addCookies([stored]);
-  await Promise.all(seats.map((seat) => seat.close()));
+  await Promise.all(seats.map((slot) => slot.close()));
   const next = await fleet.open(request);
   expect(next.context.pages()).toHaveLength(1);
   expect(await next.context.cookies()).toEqual([]);

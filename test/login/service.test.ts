@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { FORM_SITES } from '../support/login-sites/forms.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
-import { letters } from '../support/login-sites/steps.ts';
-import { SIGNUP_SITE, TROUBLES } from '../support/login-sites/failures.ts';
+import { sentEmails } from '../support/login-sites/steps.ts';
+import { SIGNUP_SITE, FAILURE_SITES } from '../support/login-sites/failures.ts';
 import { byPassword, replay, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 
@@ -12,7 +12,7 @@ let login: TestLogin;
 
 beforeAll(async () => {
   const classic = FORM_SITES.filter(({ name }) => name === 'classic');
-  sites = await startLoginSites([...classic, SIGNUP_SITE, ...TROUBLES.map(({ kind }) => kind)]);
+  sites = await startLoginSites([...classic, SIGNUP_SITE, ...FAILURE_SITES.map(({ kind }) => kind)]);
   login = await startTestLogin({ methods: ['password', 'totp', 'otp_email', 'magic_link'] });
 });
 afterAll(async () => {
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   sites.reset();
-  letters.length = 0;
+  sentEmails.length = 0;
   await login.db.query('DELETE FROM login_sessions');
 });
 
@@ -29,7 +29,7 @@ const right = () => byPassword(sites.url('classic'), USER, PASSWORD);
 const cacheOf = ({ headers }: { headers: Headers }) => headers.get('x-session-cache');
 const age = () => login.db.query(`UPDATE login_sessions SET checked_at = now() - interval '5 minutes'`);
 
-test.each(TROUBLES.map(({ kind, ...rest }) => ({ name: kind.name, ...rest })))(
+test.each(FAILURE_SITES.map(({ kind, ...rest }) => ({ name: kind.name, ...rest })))(
   '$name ends as $error',
   async ({ name, error, attempts }) => {
     const { status, body } = await login.post(
@@ -179,7 +179,7 @@ test('Prometheus is told how calls ended, and of browsers', async () => {
 });
 
 describe('signup', () => {
-  test('confirms by letter, keeps the credential, and signs in again by itself', async () => {
+  test('confirms by email, keeps the credential, and signs in again by itself', async () => {
     const asked = await login.post('/api/signup', {
       signup_method: 'email',
       domain: sites.url('signup'),
@@ -193,7 +193,7 @@ describe('signup', () => {
     ]);
     const { challengeId, kind } = asked.body['details'] as { challengeId: string; kind: string };
     expect(kind).toBe('email_verification');
-    const done = await login.post(`/api/challenges/${challengeId}`, { link: letters.at(-1)?.link });
+    const done = await login.post(`/api/challenges/${challengeId}`, { link: sentEmails.at(-1)?.link });
     expect([done.status, done.body['error'], done.body['details']]).toEqual([201, undefined, undefined]);
     const { credentialId, expiresAt } = done.body as { credentialId: string; expiresAt: string };
     expect(new Date(expiresAt).getTime()).toBeGreaterThan(Date.now());
@@ -231,7 +231,7 @@ describe('signup', () => {
     expect((await login.call('GET', '/api/credentials')).body['data']).toEqual([]);
   });
 
-  test('tells of an account that is there already', async () => {
+  test('reports an account that exists already', async () => {
     const body = { signup_method: 'email', domain: sites.url('signup'), cred: { email: USER } };
     const { status, body: answer } = await login.post('/api/signup', body);
     expect([status, answer['error']]).toEqual([409, 'account_exists']);

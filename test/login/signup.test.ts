@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { SIGNUP_SITES } from '../support/login-sites/signups.ts';
-import { letters } from '../support/login-sites/steps.ts';
+import { sentEmails } from '../support/login-sites/steps.ts';
 import { replay, startTestLogin } from './harness.ts';
 import type { Answer, TestLogin } from './harness.ts';
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   sites.reset();
-  letters.length = 0;
+  sentEmails.length = 0;
 });
 
 const signUp = (name: string) =>
@@ -37,12 +37,12 @@ async function look(name: string, { status, body }: Answer): Promise<[number, st
 }
 const own = (name: string) => [201, expect.stringContaining(`Hello ${name}@example.com`)];
 
-test.each(['silent', 'mute'])('%s: an account that waits for a letter is not told as signed in', async (name) => {
+test.each(['silent', 'mute'])('%s: an account that waits for an email is not told as signed in', async (name) => {
   const asked = await signUp(name);
   expect([asked.status, asked.body['error']]).toEqual([409, 'verification_required']);
   const { challengeId, kind } = asked.body['details'] as { challengeId: string; kind: string };
   expect(kind).toBe('email_verification');
-  const done = await login.post(`/api/challenges/${challengeId}`, { link: letters.at(-1)?.link });
+  const done = await login.post(`/api/challenges/${challengeId}`, { link: sentEmails.at(-1)?.link });
   expect(await look(name, done)).toEqual(own(name));
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SCRIPT_SITES } from '../support/login-sites/scripts.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
-import { STEP_SITES, TOTP_SECRET, letters } from '../support/login-sites/steps.ts';
+import { STEP_SITES, TOTP_SECRET, sentEmails } from '../support/login-sites/steps.ts';
 import { byPassword, replay, startTestLogin } from './harness.ts';
 import type { Answer, TestLogin } from './harness.ts';
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   sites.reset();
-  letters.length = 0;
+  sentEmails.length = 0;
 });
 
 const sessionOf = ({ body }: Answer) => body as { cookies: { name: string; value: string }[] };
@@ -86,7 +86,7 @@ describe('codes', () => {
     expect([other.status, other.body['error']]).toEqual([404, 'not_found']);
     const wrong = await login.post(path, { code: '000000' });
     expect([wrong.status, wrong.body['error']]).toEqual([422, 'invalid_code']);
-    await expectSignedIn(name, await login.post(path, { code: letters.at(-1)?.code }));
+    await expectSignedIn(name, await login.post(path, { code: sentEmails.at(-1)?.code }));
     const late = await login.post(path, { code: '000000' });
     expect([late.status, late.body['error']]).toEqual([410, 'challenge_expired']);
   });
@@ -105,7 +105,7 @@ describe('codes', () => {
     await expectSignedIn('spa', await single.post('/api/login', byPassword(sites.url('spa'), USER, PASSWORD)));
     await expectSignedIn(
       'mail-code',
-      await single.post(`/api/challenges/${challengeId}`, { code: letters.at(-1)?.code }),
+      await single.post(`/api/challenges/${challengeId}`, { code: sentEmails.at(-1)?.code }),
     );
     await expect.poll(() => single.fleet.count()).toEqual({ taken: 0, resting: 0, waiting: 0 });
 
@@ -128,7 +128,7 @@ describe('codes', () => {
     const asked = await login.post('/api/login', body);
     const { challengeId } = asked.body['details'] as { challengeId: string };
     const codes = [];
-    for (const code of ['000000', '000001', '000002', letters.at(-1)?.code]) {
+    for (const code of ['000000', '000001', '000002', sentEmails.at(-1)?.code]) {
       codes.push((await login.post(`/api/challenges/${challengeId}`, { code })).body['error']);
     }
     expect(codes).toEqual(['invalid_code', 'invalid_code', 'invalid_code', 'challenge_expired']);
@@ -150,7 +150,7 @@ describe('links', () => {
     expect([asked.status, asked.body['error']]).toEqual([409, 'verification_required']);
     const { challengeId, kind } = asked.body['details'] as { challengeId: string; kind: string };
     expect(kind).toBe('magic_link');
-    const link = letters.at(-1)?.link;
+    const link = sentEmails.at(-1)?.link;
     await expectSignedIn('magic-link', await login.post(`/api/challenges/${challengeId}`, { link }));
   });
 

@@ -10,7 +10,7 @@ import {
 import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from '../../src/login/store/challenges.ts';
 import {
   claimLoginJob,
-  holdLoginJob,
+  markLoginJobWaiting,
   isLoginUnderWay,
   releaseLoginJob,
   resumeLoginJob,
@@ -67,8 +67,8 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('what logins keep i
 
   test('jobs that wait for an answer are bounded by themselves, and count again when they go on', async () => {
     for (const id of ['a', 'b', 'c']) expect(await claim(id)).toBe('taken');
-    expect(await holdLoginJob(database.db, other, 'a', 2)).toBe(false);
-    const held = await Promise.all(['a', 'b', 'c'].map((id) => holdLoginJob(database.db, own, id, 2)));
+    expect(await markLoginJobWaiting(database.db, other, 'a', 2)).toBe(false);
+    const held = await Promise.all(['a', 'b', 'c'].map((id) => markLoginJobWaiting(database.db, own, id, 2)));
     expect(held.filter(Boolean)).toHaveLength(2);
     expect(await claim('d')).toBe('taken');
     expect(await claim('e')).toBe('taken');

@@ -6,7 +6,7 @@ import type { Tool } from '../../src/agents/tools/tool.ts';
 import { buildWebsiteAccounts } from '../../src/login/accounts.ts';
 import { startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
-import { letters } from '../support/login-sites/steps.ts';
+import { sentEmails } from '../support/login-sites/steps.ts';
 import { SIGNUP_SITE } from '../support/login-sites/failures.ts';
 import { openToolSession } from '../support/tools.ts';
 import { getChromium, startTestLogin } from './harness.ts';
@@ -38,7 +38,7 @@ describe('website_login', () => {
     const asked = await login.post('/api/signup', body);
     expect(asked.body['error']).toBe('verification_required');
     const { challengeId } = asked.body['details'] as { challengeId: string };
-    const done = await login.post(`/api/challenges/${challengeId}`, { link: letters.at(-1)?.link });
+    const done = await login.post(`/api/challenges/${challengeId}`, { link: sentEmails.at(-1)?.link });
     return String(done.body['credentialId']);
   };
   const call = (input: Record<string, unknown>, over = {}) => session.call(tool, input, { organizationId, ...over });

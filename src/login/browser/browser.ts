@@ -58,7 +58,7 @@ async function launchIn(
     chromiumSandbox: !options.noSandbox,
     args: [
       ...buildChromiumArguments(options),
-      // It also tells whose folder it is, to whoever looks for those of browsers that are no more.
+      // It also marks the owner of the folder, so that leftovers of ended browsers can be found.
       `--disk-cache-dir=${join(folder, 'cache')}`,
       ...(options.extraArguments ?? []),
     ],

@@ -44,19 +44,19 @@ export async function openContext(
  * One context of a browser that is made before it is needed, and is given out once: starting the process of its page is
  * a quarter of a login.
  */
-export function openSpare(from: { own: LoginBrowser; egress: Egress }) {
-  let spare: Promise<OpenContext> | undefined;
+export function openPrewarmedContext(from: { own: LoginBrowser; egress: Egress }) {
+  let prewarmed: Promise<OpenContext> | undefined;
   const close = ({ context, proxy }: OpenContext) => Promise.allSettled([context.close(), proxy.close()]);
   return {
     prepare(): void {
-      if (spare !== undefined) return;
-      spare = openContext(from, {}, true);
-      spare.catch(() => undefined);
+      if (prewarmed !== undefined) return;
+      prewarmed = openContext(from, {}, true);
+      prewarmed.catch(() => undefined);
     },
     /** A context with an empty page, or nothing where there is none in order. */
     async take(): Promise<OpenContext | undefined> {
-      const awaited = spare;
-      spare = undefined;
+      const awaited = prewarmed;
+      prewarmed = undefined;
       const taken = await awaited?.catch(() => undefined);
       if (taken === undefined || !taken.broken.aborted) return taken;
       void close(taken);
@@ -64,10 +64,10 @@ export function openSpare(from: { own: LoginBrowser; egress: Egress }) {
     },
     /** The browser's end is the context's; what is left is the way out. */
     drop(): void {
-      void spare?.then(({ proxy }) => proxy.close()).catch(() => undefined);
-      spare = undefined;
+      void prewarmed?.then(({ proxy }) => proxy.close()).catch(() => undefined);
+      prewarmed = undefined;
     },
   };
 }
 
-export type Spare = ReturnType<typeof openSpare>;
+export type PrewarmedContext = ReturnType<typeof openPrewarmedContext>;

@@ -3,19 +3,19 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import { LoginFault } from '../login-error.ts';
+import { LoginError } from '../login-error.ts';
 import { launchBrowser } from './browser.ts';
 import type { BrowserOptions, LoginBrowser } from './browser.ts';
-import { openContext, openSpare } from './contexts.ts';
-import type { ContextOptions, OpenContext, Spare } from './contexts.ts';
+import { openContext, openPrewarmedContext } from './contexts.ts';
+import type { ContextOptions, OpenContext, PrewarmedContext } from './contexts.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { JobProxy } from './proxy.ts';
-import { openSeats } from './slots.ts';
+import { openSlots } from './slots.ts';
 
-export type SeatRequest = ContextOptions & { organizationId: string; signal: AbortSignal };
+export type SlotRequest = ContextOptions & { organizationId: string; signal: AbortSignal };
 
 /** A browser context of one job's own: no cookie, cache or connection is shared with another. */
-export type Seat = {
+export type BrowserSlot = {
   context: BrowserContext;
   proxy: JobProxy;
   /** aborted when the browser has gone from under it */
@@ -38,8 +38,8 @@ export type FleetOptions = Omit<BrowserOptions, 'program'> & {
 };
 
 export type Fleet = {
-  /** Throws `capacity` when no seat becomes free in time, and when there is no browser to be had. */
-  open(request: SeatRequest): Promise<Seat>;
+  /** Throws `capacity` when no slot becomes free in time, and when there is no browser to be had. */
+  open(request: SlotRequest): Promise<BrowserSlot>;
   /** process ids of the browsers that run now */
   pids(): number[];
   /** jobs that have a place, that rest, and that wait for one */
@@ -54,7 +54,7 @@ type Member = {
   jobs: number;
   served: number;
   lost: AbortController;
-  spare: Spare;
+  prewarmed: PrewarmedContext;
   idle: NodeJS.Timeout | undefined;
 };
 
@@ -68,7 +68,7 @@ const SLOW_MS = 20_000;
 export function openFleet({ egress, log }: { egress: Egress; log: Logger }, options: FleetOptions): Fleet {
   const { program, jobsPerBrowser = 50 } = options;
   const members = new Set<Member>();
-  const seats = openSeats(options.maxJobs, WAIT_MS);
+  const seats = openSlots(options.maxJobs, WAIT_MS);
   /** browsers on their way, by whom they are for; those that are to stand ready under no name */
   const launching = new Map<string | undefined, Promise<Member>>();
   let lastJob = options.warm ? Number.POSITIVE_INFINITY : 0;
@@ -86,7 +86,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       jobs: 0,
       served: 0,
       lost: new AbortController(),
-      spare: openSpare({ own, egress }),
+      prewarmed: openPrewarmedContext({ own, egress }),
       idle: undefined,
     };
     members.add(member);
@@ -106,7 +106,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
   const retire = (member: Member): Promise<void> => {
     members.delete(member);
     clearTimeout(member.idle);
-    member.spare.drop();
+    member.prewarmed.drop();
     if (!member.lost.signal.aborted) member.lost.abort(new Error('the browser has gone'));
     return member.own.close();
   };
@@ -126,7 +126,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       if (awaited) rest(member);
       else void retire(member);
     };
-    member.spare.prepare();
+    member.prewarmed.prepare();
     clearTimeout(member.idle);
     member.idle = setTimeout(look, used ? IDLE_MS : WARM_FOR_MS).unref();
   };
@@ -162,14 +162,14 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
     return work.finally(() => clearTimeout(timer));
   };
 
-  const openSeat = async (member: Member, request: SeatRequest): Promise<Omit<Seat, 'rest'>> => {
+  const openSeat = async (member: Member, request: SlotRequest): Promise<Omit<BrowserSlot, 'rest'>> => {
     const { signal, storageState, httpCredentials } = request;
     const options = {
       ...omitUndefined({ storageState, httpCredentials }),
     };
     const find = async () => {
-      const spare = Object.keys(options).length === 0 ? await member.spare.take() : undefined;
-      return spare ?? openContext({ own: member.own, egress }, options);
+      const prewarmed = Object.keys(options).length === 0 ? await member.prewarmed.take() : undefined;
+      return prewarmed ?? openContext({ own: member.own, egress }, options);
     };
     const leave = async ({ proxy }: OpenContext) => {
       await proxy.close();
@@ -195,7 +195,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
     }
   };
 
-  /** Nobody may wait for a seat that closes, but for the fleet, which waits for all. */
+  /** Nobody may wait for a slot that closes, but for the fleet, which waits for all. */
   const follow = (closing: Promise<void>): Promise<void> => {
     closings.add(closing);
     void closing.finally(() => closings.delete(closing));
@@ -220,8 +220,8 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       try {
         const choosing = choose(request.organizationId);
         const member = await untilAborted(choosing, request.signal, release);
-        const seat = await openSeat(member, request);
-        return { ...seat, rest, close: () => follow(seat.close().finally(() => place.leave())) };
+        const slot = await openSeat(member, request);
+        return { ...slot, rest, close: () => follow(slot.close().finally(() => place.leave())) };
       } catch (error) {
         place.leave();
         throw error;

@@ -1,4 +1,4 @@
-import { LoginFault } from '../login-error.ts';
+import { LoginError } from '../login-error.ts';
 
 /** A place among those that go on at a time. */
 export type Place = {
@@ -12,7 +12,7 @@ export type Place = {
 };
 
 /** Bounds how much goes on at a time; who finds no room waits in line. */
-export function openSeats(max: number, waitMs: number) {
+export function openSlots(max: number, waitMs: number) {
   let taken = 0;
   let resting = 0;
   const line: (() => void)[] = [];

@@ -117,7 +117,7 @@ export const LoginRequest = z
     timeoutSeconds: timeoutSeconds.default(60),
   })
   .superRefine(({ cred, loginMethod }, context) => {
-    // Answered as missing, whatever comes with them.
+    // Rejected later as not implemented, whatever comes with them.
     if (MISSING_METHODS.includes(loginMethod)) return;
     const need = (field: 'username' | 'password') => {
       if (cred[field] === undefined)

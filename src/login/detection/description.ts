@@ -87,7 +87,7 @@ export type ElementDescription = {
   /** Containers from the nearest to the outermost, as numbers that are unique in the frame. At most 40. */
   containers: readonly number[];
   /** It is drawn, but in what its names call a dialog, menu or tab that is closed. */
-  tucked: boolean;
+  collapsed: boolean;
   /** `dialog`, `header`, `nav`, `footer`, `search`, `aside` or empty. */
   landmark: string;
 };

@@ -1,13 +1,13 @@
 import { buildPlan } from './classify.ts';
 import type { Observation } from './description.ts';
-import { judgeFrames } from './kinds.ts';
-import type { Verdict } from './kinds.ts';
+import { classifyFrames } from './kinds.ts';
+import type { SectionVerdict } from './kinds.ts';
 import type { LoginPlan, PageKind } from './plan.ts';
 import { isFillable } from './sections.ts';
 import type { Button, Field } from './sections.ts';
 
 /** What somebody else has found on a page that the plan leaves alone, in ids of elements. */
-export type Pick = { username: string | undefined; password: string | undefined; submit: string | undefined };
+export type FieldSelection = { username: string | undefined; password: string | undefined; submit: string | undefined };
 
 /** Parts of a page that may be a login which nothing names as such. Those of all other kinds are never filled. */
 const OPEN_KINDS: ReadonlySet<PageKind> = new Set(['login', 'username-first', 'password-step', 'other']);
@@ -24,7 +24,7 @@ const NO_CAPTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields and buttons of one part of a page that a login may be picked from. */
-export type Candidates = { verdict: Verdict; names: Field[]; passwords: Field[]; buttons: Button[] };
+export type Candidates = { verdict: SectionVerdict; names: Field[]; passwords: Field[]; buttons: Button[] };
 
 function isPasswordInput({ element }: Field): boolean {
   return element.tag === 'input' && (element.type === 'password' || element.wasPassword);
@@ -40,12 +40,12 @@ function canHoldName(field: Field): boolean {
  * without encryption, nothing of a form that is there for another purpose.
  */
 export function listCandidates({ frames }: Observation): Candidates[] {
-  const verdicts = judgeFrames(frames);
+  const verdicts = classifyFrames(frames);
   // What stands beside a checkout without a password is for guests.
   const isCheckout = verdicts.some(({ kind }) => kind === 'checkout');
   return verdicts
     .filter(({ kind, section }) => OPEN_KINDS.has(kind) && !section.captcha && section.form?.downgraded !== true)
-    .filter(({ signs }) => !isCheckout || signs.passwords.length > 0)
+    .filter(({ signals }) => !isCheckout || signals.passwords.length > 0)
     .map((verdict) => {
       const fields = verdict.section.fields.filter((field) => isFillable(field) && !field.element.disabled);
       return {
@@ -57,20 +57,20 @@ export function listCandidates({ frames }: Observation): Candidates[] {
     });
 }
 
-/** The plan that follows a pick, or nothing where it is not one part's own: the same rules, whoever has picked. */
-export function planPick(observation: Observation, pick: Pick): LoginPlan | undefined {
-  const wanted = pick.password ?? pick.username;
+/** The plan that follows a selection, or nothing where it is not one part's own: the same rules, whoever has picked. */
+export function planSelection(observation: Observation, selection: FieldSelection): LoginPlan | undefined {
+  const wanted = selection.password ?? selection.username;
   if (wanted === undefined) return undefined;
   for (const { verdict, names, passwords, buttons } of listCandidates(observation)) {
     const find = <T extends Field | Button>(list: readonly T[], id: string | undefined) =>
       list.find(({ element }) => id !== undefined && element.id === id);
-    const username = find(names, pick.username);
-    const password = find(passwords, pick.password);
-    const submit = find(buttons, pick.submit);
+    const username = find(names, selection.username);
+    const password = find(passwords, selection.password);
+    const submit = find(buttons, selection.submit);
     const isWhole =
-      username?.element.id === pick.username &&
-      password?.element.id === pick.password &&
-      submit?.element.id === pick.submit;
+      username?.element.id === selection.username &&
+      password?.element.id === selection.password &&
+      submit?.element.id === selection.submit;
     if (!isWhole) continue;
     const kind = password === undefined ? 'username-first' : username === undefined ? 'password-step' : 'login';
     const plan = buildPlan(observation, verdict, { kind, username, password, code: [] });

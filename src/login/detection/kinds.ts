@@ -5,19 +5,19 @@ import type { FieldRole, PageKind } from './plan.ts';
 import { readTexts } from './roles.ts';
 import { buildSections } from './sections.ts';
 import type { Field, Section } from './sections.ts';
-import { readSigns } from './signals.ts';
-import type { Signs } from './signals.ts';
+import { readSignals } from './signals.ts';
+import type { SectionSignals } from './signals.ts';
 
 /** A section and what it is for. */
-export type Verdict = {
+export type SectionVerdict = {
   section: Section;
   kind: PageKind;
-  signs: Signs;
+  signals: SectionSignals;
   /** How likely the kind is, against other sections of the page. */
   score: number;
 };
 
-/** A sum of signs from which one password and a name make a login; below it, a registration. */
+/** A sum of signals from which one password and a name make a login; below it, a registration. */
 const LOGIN_FROM = -0.5;
 const NAMES: readonly FieldRole[] = [
   'username',
@@ -30,12 +30,12 @@ const NAMES: readonly FieldRole[] = [
   'card',
 ];
 
-function countAll(signs: Signs, ...roles: FieldRole[]): number {
-  return roles.reduce((sum, role) => sum + signs.count(role), 0);
+function countAll(signals: SectionSignals, ...roles: FieldRole[]): number {
+  return roles.reduce((sum, role) => sum + signals.count(role), 0);
 }
 
 /** A code and, once more, the password: the second step of some banks. */
-function isCodeAndPassword({ texts, passwords, count }: Signs): boolean {
+function isCodeAndPassword({ texts, passwords, count }: SectionSignals): boolean {
   const codes = texts.filter(({ role }) => role.role === 'code' && role.certainty > 3).length;
   return codes > 0 && codes + passwords.length === texts.length && count('password') === 1;
 }
@@ -44,48 +44,48 @@ function isCodeAndPassword({ texts, passwords, count }: Signs): boolean {
 const MAX_STEP_TEXT = 600;
 
 /** One field whose own names and label say nothing, on a page that speaks of a code. */
-function isUnnamedCode({ frame }: Section, signs: Signs): boolean {
-  const [field, ...others] = signs.texts;
-  if (field === undefined || others.length > 0 || field.element.tag !== 'input' || saysRegister(signs)) return false;
+function isUnnamedCode({ frame }: Section, signals: SectionSignals): boolean {
+  const [field, ...others] = signals.texts;
+  if (field === undefined || others.length > 0 || field.element.tag !== 'input' || saysRegister(signals)) return false;
   if (field.element.type === 'password' ? says.password(readTexts(field.element).all) : field.role.certainty > 1)
     return false;
-  if (signs.hasWord('code')) return true;
+  if (signals.hasWord('code')) return true;
   const text = frame.text.length > MAX_STEP_TEXT ? '' : normalizeText(frame.text);
   return says.code(text) || (says.sent(text) && says.bareCode(text));
 }
 
-function decideWithPassword(section: Section, signs: Signs): PageKind {
-  const { passwords, count, score } = signs;
-  const fresh = countAll(signs, 'new-password', 'password-again');
+function decideWithPassword(section: Section, signals: SectionSignals): PageKind {
+  const { passwords, count, score } = signals;
+  const fresh = countAll(signals, 'new-password', 'password-again');
   const current = passwords.filter(({ role }) => role.role === 'password');
-  const identity = countAll(signs, 'username', 'email', 'phone', 'given-name', 'full-name');
-  const freshKind = signs.hasWord('register') ? 'registration' : 'recovery';
-  if (isCodeAndPassword(signs) || isUnnamedCode(section, signs)) return 'one-time-code';
-  if (count('card') > 0 && (identity === 0 || signs.hasWord('checkout'))) return 'checkout';
+  const identity = countAll(signals, 'username', 'email', 'phone', 'given-name', 'full-name');
+  const freshKind = signals.hasWord('register') ? 'registration' : 'recovery';
+  if (isCodeAndPassword(signals) || isUnnamedCode(section, signals)) return 'one-time-code';
+  if (count('card') > 0 && (identity === 0 || signals.hasWord('checkout'))) return 'checkout';
   if (fresh > 0 && current.some(({ role }) => role.current) && identity <= 1) return 'change';
-  if (fresh > 1 && current.length === 1 && identity <= 1 && !signs.hasWord('register')) return 'change';
+  if (fresh > 1 && current.length === 1 && identity <= 1 && !signals.hasWord('register')) return 'change';
   if (fresh > 0 && current.length <= 1 && identity === 0 && passwords.length > 1) return freshKind;
   if (fresh === passwords.length && identity === 0 && score < LOGIN_FROM) return freshKind;
   if (passwords.length > 2) return identity > 0 ? 'registration' : 'change';
   if (score < LOGIN_FROM) {
-    return identity === 0 && passwords.length === 1 && signs.hasWord('forgot') ? 'recovery' : 'registration';
+    return identity === 0 && passwords.length === 1 && signals.hasWord('forgot') ? 'recovery' : 'registration';
   }
-  const isNamed = signs.texts.some((field) => !passwords.includes(field) && NAMES.includes(field.role.role));
+  const isNamed = signals.texts.some((field) => !passwords.includes(field) && NAMES.includes(field.role.role));
   if (isNamed) return 'login';
   return passwords.length === 1 ? 'password-step' : 'other';
 }
 
 const ACCOUNT_WORDS = /account|konto|compte|cuenta|conta|profil|аккаунт|hesap|账|帳|アカウント|계정/i;
 
-function saysRegister({ weights }: Signs): boolean {
+function saysRegister({ weights }: SectionSignals): boolean {
   return ['title says register', 'form says register', 'page says register'].some((name) => weights.has(name));
 }
 
 /** "Sign up" beside one address may mean a newsletter; it is an account where the page or its links say so. */
-function isAccount(section: Section, signs: Signs): boolean {
-  const { weights, texts } = signs;
+function isAccount(section: Section, signals: SectionSignals): boolean {
+  const { weights, texts } = signals;
   return (
-    saysRegister(signs) ||
+    saysRegister(signals) ||
     weights.has('page links to sign in') ||
     section.links.some(({ caption }) => caption === 'sign-in') ||
     section.buttons.some(({ caption }) => caption === 'other-way') ||
@@ -112,14 +112,14 @@ function provesAddress({ frame, form }: Section): boolean {
 }
 
 /** One field that names a person, and no password. */
-function decideAlone(section: Section, signs: Signs, first: Field): PageKind {
-  const { count, hasWord } = signs;
+function decideAlone(section: Section, signals: SectionSignals, first: Field): PageKind {
+  const { count, hasWord } = signals;
   const { role, certainty } = first.role;
   const page = normalizeText(`${section.frame.title} ${section.frame.path}`);
   const names = readTexts(first.element).all;
   if (hasWord('forgot') || says.forgot(names)) return 'recovery';
   if (hasWord('subscribe') || says.subscribe(names) || count('newsletter') > 0) return 'newsletter';
-  if (hasWord('register') && !hasWord('signIn')) return isAccount(section, signs) ? 'registration' : 'newsletter';
+  if (hasWord('register') && !hasWord('signIn')) return isAccount(section, signals) ? 'registration' : 'newsletter';
   const hasSender = section.buttons.some(({ caption }) => canSend(caption));
   if (hasWord('signIn') && (hasSender || section.form !== undefined)) return 'username-first';
   if (role === 'username' && certainty === 5) return 'username-first';
@@ -127,47 +127,48 @@ function decideAlone(section: Section, signs: Signs, first: Field): PageKind {
   if (says.register(page) && !says.signIn(page)) return 'registration';
   if (section.unseenPasswords > 0) return 'username-first';
   if (role === 'email' && provesAddress(section)) return 'registration';
-  if (leadsOn(section)) return signs.score >= 0 ? 'username-first' : 'registration';
+  if (leadsOn(section)) return signals.score >= 0 ? 'username-first' : 'registration';
   return role === 'email' ? 'newsletter' : 'other';
 }
 
-function decideWithoutPassword(section: Section, signs: Signs): PageKind {
-  const { texts, count, hasWord } = signs;
+function decideWithoutPassword(section: Section, signals: SectionSignals): PageKind {
+  const { texts, count, hasWord } = signals;
   if (texts.length === 0) return 'none';
   if (count('card') > 0) return 'checkout';
   const codes = texts.filter(({ role }) => role.role === 'code');
   const others = texts.filter(({ role }) => role.role !== 'code' && role.role !== 'captcha');
   const isOneDigit = codes.length === 1 && codes[0]?.element.maxLength === 1;
   if (codes.length > 0) {
-    if (saysRegister(signs)) return 'registration';
+    if (saysRegister(signals)) return 'registration';
     return others.length === 0 && !isOneDigit ? 'one-time-code' : 'other';
   }
-  if (isUnnamedCode(section, signs)) return 'one-time-code';
-  if (count('search') > 0 && countAll(signs, 'email', 'username') === 0) return 'search';
-  const personal = countAll(signs, 'given-name', 'family-name', 'full-name', 'address', 'birth');
+  if (isUnnamedCode(section, signals)) return 'one-time-code';
+  if (count('search') > 0 && countAll(signals, 'email', 'username') === 0) return 'search';
+  const personal = countAll(signals, 'given-name', 'family-name', 'full-name', 'address', 'birth');
   if (personal > 0 || texts.some(({ element }) => element.tag === 'textarea')) {
     if (hasWord('subscribe') && count('address') < 2) return 'newsletter';
-    if (hasWord('register')) return isAccount(section, signs) ? 'registration' : 'newsletter';
+    if (hasWord('register')) return isAccount(section, signals) ? 'registration' : 'newsletter';
     return hasWord('checkout') || count('address') > 1 ? 'checkout' : 'other';
   }
   const identity = texts.filter(({ role }) => /^(?:username|email|phone)$/.test(role.role));
   const [first] = identity;
-  return first === undefined || identity.length > 2 ? 'other' : decideAlone(section, signs, first);
+  return first === undefined || identity.length > 2 ? 'other' : decideAlone(section, signals, first);
 }
 
 /** What a section is for. */
-function decideKind(section: Section): Verdict {
-  const signs = readSigns(section);
-  const kind = signs.passwords.length > 0 ? decideWithPassword(section, signs) : decideWithoutPassword(section, signs);
+function decideKind(section: Section): SectionVerdict {
+  const signals = readSignals(section);
+  const kind =
+    signals.passwords.length > 0 ? decideWithPassword(section, signals) : decideWithoutPassword(section, signals);
   const bonus = kind === 'login' ? 4 : kind === 'password-step' ? 2 : 0;
-  return { section, kind, signs, score: signs.score + bonus };
+  return { section, kind, signals, score: signals.score + bonus };
 }
 
-/** The plan of a look, and what the look tells of an outcome, rest on the same verdicts. */
-const judged = new WeakMap<FrameDescription, readonly Verdict[]>();
+/** The plan of a look, and what the look reports of an outcome, rest on the same verdicts. */
+const judged = new WeakMap<FrameDescription, readonly SectionVerdict[]>();
 
 /** The sections of all frames, and what each is for. A frame is judged once. */
-export function judgeFrames(frames: readonly FrameDescription[]): Verdict[] {
+export function classifyFrames(frames: readonly FrameDescription[]): SectionVerdict[] {
   return frames.flatMap((frame) => {
     const verdicts = judged.get(frame) ?? buildSections(frame).map(decideKind);
     judged.set(frame, verdicts);

@@ -1,13 +1,13 @@
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
-import type { Opener, Way } from './plan.ts';
+import type { LoginLink, SignInMethod } from './plan.ts';
 import { EMAIL, USERNAME } from './words/fields.ts';
 
 const isName = buildMatcher({ ...EMAIL });
 const isUser = buildMatcher(USERNAME);
 const MAX_CAPTION = 40;
-const MAX_OPENERS = 5;
+const MAX_LOGIN_LINKS = 5;
 const SIGN_IN_PATH =
   /(?:^|[/_-])(?:log[-_]?in|sign[-_]?in|logon|signon|anmelden|connexion|account\/login|auth)(?:$|[/_.-])/i;
 
@@ -25,13 +25,13 @@ function isMethod(text: string): boolean {
   );
 }
 
-function findWay(text: string): Way | undefined {
+function findMethod(text: string): SignInMethod | undefined {
   if (says.code(text) || says.bareCode(text)) return 'code';
   if (says.link(text)) return 'link';
   return says.password(text) ? 'password' : undefined;
 }
 
-type Rated = Omit<Opener, 'id'> & { rating: number };
+type Rated = Omit<LoginLink, 'id'> & { rating: number };
 
 function rate(element: ElementDescription): Rated | undefined {
   const text = normalizeText(element.text || element.ariaLabel || element.title);
@@ -46,8 +46,8 @@ function rate(element: ElementDescription): Rated | undefined {
   }
   const isWay = (caption === 'next' || caption === 'unknown') && isMethod(text) && text.includes(' ');
   if (isWay && isButton) {
-    const way = findWay(text);
-    return { kind: 'method', rating: way === 'password' ? 5 : 4, ...(way && { way }) };
+    const method = findMethod(text);
+    return { kind: 'method', rating: method === 'password' ? 5 : 4, ...(method && { method }) };
   }
   if (element.control === 'link' && SIGN_IN_PATH.test(element.path) && caption === 'unknown')
     return { kind: 'sign-in', rating: 3 };
@@ -55,12 +55,12 @@ function rate(element: ElementDescription): Rated | undefined {
 }
 
 /** What may bring a login that is not there yet. */
-export function findOpeners(observation: Observation): Opener[] {
+export function findLoginLinks(observation: Observation): LoginLink[] {
   const rated = observation.frames
     .flatMap(({ elements }) => elements)
     .filter((element) => (element.control === 'button' || element.control === 'link') && isSeen(element))
     .map((element) => ({ id: element.id, ...rate(element) }))
-    .filter((found): found is Opener & Rated => found.rating !== undefined)
+    .filter((found): found is LoginLink & Rated => found.rating !== undefined)
     .toSorted((a, b) => b.rating - a.rating);
-  return rated.slice(0, MAX_OPENERS).map(({ rating: _rating, ...opener }) => opener);
+  return rated.slice(0, MAX_LOGIN_LINKS).map(({ rating: _rating, ...opener }) => opener);
 }

@@ -1,15 +1,15 @@
-import { asksIn } from './sign-in-prompt.ts';
+import { promptsSignIn } from './sign-in-prompt.ts';
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, FrameDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
-import type { FailureCause, OutcomeSigns } from './plan.ts';
+import type { FailureCause, OutcomeSignals } from './plan.ts';
 import { ACCOUNT } from './words/more-actions.ts';
 import { CAPTCHA } from './words/more-fields.ts';
 import { LIMITED, LOCKED, UNDER_WAY, WRONG } from './words/outcomes.ts';
 import { EXISTS, EXPIRED, REQUIRED, UNVERIFIED, WEAK } from './words/more-outcomes.ts';
 import { isUsable } from './sections.ts';
 
-const tells = {
+const reports = {
   wrong: buildMatcher(WRONG),
   locked: buildMatcher(LOCKED),
   limited: buildMatcher(LIMITED),
@@ -49,18 +49,18 @@ const THREAT =
 export function readMessageCause(message: string): FailureCause | undefined {
   const text = normalizeText(message);
   if (text === '') return undefined;
-  if (tells.limited(text)) return 'rate-limited';
-  if (tells.locked(text) && !(tells.wrong(text) && THREAT.test(text))) return 'locked';
-  if (tells.unverified(text)) return 'unverified';
-  if (tells.exists(text)) return 'account-exists';
-  const isWrong = tells.wrong(text);
-  const isExpired = tells.expired(text);
-  if (tells.captcha(text)) return 'captcha';
+  if (reports.limited(text)) return 'rate-limited';
+  if (reports.locked(text) && !(reports.wrong(text) && THREAT.test(text))) return 'locked';
+  if (reports.unverified(text)) return 'unverified';
+  if (reports.exists(text)) return 'account-exists';
+  const isWrong = reports.wrong(text);
+  const isExpired = reports.expired(text);
+  if (reports.captcha(text)) return 'captcha';
   if (says.code(text) && (isWrong || isExpired)) return 'wrong-code';
-  if (tells.weak(text)) return 'password-rejected';
+  if (reports.weak(text)) return 'password-rejected';
   if (isExpired) return 'expired';
   if (isWrong) return 'wrong-credentials';
-  return tells.required(text) ? 'field-rejected' : undefined;
+  return reports.required(text) ? 'field-rejected' : undefined;
 }
 
 const LOUD = /error|alert|danger|invalid|fail|warn|incorrect/i;
@@ -77,14 +77,14 @@ function readFailure(element: ElementDescription): FailureCause | undefined {
   const cause = readMessageCause(element.text);
   if (cause !== undefined) return cause;
   const text = normalizeText(element.text);
-  return isLoud(element) && text.length > 3 && !tells.underWay(text) ? 'error' : undefined;
+  return isLoud(element) && text.length > 3 && !reports.underWay(text) ? 'error' : undefined;
 }
 
 function isSeen(element: ElementDescription): boolean {
   return (element.unseen === undefined || element.unseen === 'covered') && element.text !== '';
 }
 
-function isPressed(element: ElementDescription): boolean {
+function isClickable(element: ElementDescription): boolean {
   return element.control === 'link' || element.control === 'button';
 }
 
@@ -96,7 +96,7 @@ const LOGOUT_PATH =
 /** A control to sign out counts also where a closed menu keeps it: nobody is offered it who is not signed in. */
 function findLogout(elements: readonly ElementDescription[]): ElementDescription | undefined {
   const found = elements.filter((element) => {
-    if (!isPressed(element)) return false;
+    if (!isClickable(element)) return false;
     if (LOGOUT_PATH.test(element.path)) return true;
     const text = normalizeText(element.text || element.ariaLabel || element.title);
     return text.length <= 40 && says.logout(text) && !says.signIn(text);
@@ -105,12 +105,12 @@ function findLogout(elements: readonly ElementDescription[]): ElementDescription
 }
 
 function findAccount(elements: readonly ElementDescription[]): ElementDescription | undefined {
-  return elements.filter(isPressed).find((element) => {
+  return elements.filter(isClickable).find((element) => {
     if (element.unseen !== undefined && element.unseen !== 'covered') return false;
     const text = normalizeText(element.text || element.ariaLabel || element.title);
     if (decideCaption(element) === 'sign-in' || says.register(text) || says.forgot(text)) return false;
     return (
-      (text.length <= 40 && tells.account(text)) ||
+      (text.length <= 40 && reports.account(text)) ||
       ACCOUNT_MARKS.test(`${element.className} ${element.htmlId} ${element.marks}`)
     );
   });
@@ -145,12 +145,12 @@ function isAboutAccount({ text }: ElementDescription, cause: FailureCause): bool
   return cause === 'locked' && OF_ACCOUNT.test(normalizeText(text));
 }
 
-/** What a page tells of how an attempt ended. Pure. */
-export function readOutcome({ frames }: Observation): OutcomeSigns {
+/** What a page reports of how an attempt ended. Pure. */
+export function readOutcome({ frames }: Observation): OutcomeSignals {
   const elements = frames.flatMap((frame) => frame.elements);
   const passwords = elements.filter((element) => element.type === 'password' && isUsable(element));
   const logout = findLogout(elements);
-  const isAsking = asksIn(frames);
+  const isAsking = promptsSignIn(frames);
   const isInside = logout !== undefined && passwords.length === 0 && !isAsking;
   const failures = elements
     .filter((element) => element.control === 'message' && isSeen(element))
@@ -167,7 +167,7 @@ export function readOutcome({ frames }: Observation): OutcomeSigns {
     account: findAccount(elements)?.id,
     passwordField: passwords.length > 0,
     passwordEmpty: passwords.some((element) => !element.filled),
-    asksIn: isAsking,
+    promptsSignIn: isAsking,
     sent: readSent(frames),
     confirm: confirming.length === 1 ? confirming[0]?.id : undefined,
   };

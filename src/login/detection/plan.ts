@@ -27,7 +27,7 @@ export type PageKind =
 export type PlanReason =
   /** Fields are named; fill and submit. */
   | 'fill'
-  /** Nothing to fill yet, but `openers` may lead there. */
+  /** Nothing to fill yet, but `loginLinks` may lead there. */
   | 'open'
   /** Two forms or fields are equally likely: refused. */
   | 'ambiguous'
@@ -80,7 +80,7 @@ export type PlannedField = {
 };
 
 /** Something to press that may bring the form. The most likely one first. */
-export type Opener = {
+export type LoginLink = {
   id: string;
   /**
    * `sign-in`: a button or link "Sign in". `method`: a choice of how to sign in, "Continue with e-mail", "Use a
@@ -88,11 +88,11 @@ export type Opener = {
    */
   kind: 'sign-in' | 'method' | 'next';
   /** What a method asks for, where its words say so. */
-  way?: Way;
+  method?: SignInMethod;
 };
 
 /** What proves at a login who one is. */
-export type Way = 'password' | 'code' | 'link';
+export type SignInMethod = 'password' | 'code' | 'link';
 
 /** What lies over a planned element. */
 export type Obstacle = {
@@ -126,9 +126,9 @@ export type LoginPlan = {
   submit: string | undefined;
   /** A bot check is part of the form. */
   captcha: boolean;
-  openers: readonly Opener[];
+  loginLinks: readonly LoginLink[];
   obstacles: readonly Obstacle[];
-  /** What led to the kind, for people who look into a miss: names of signs, never texts of the page. */
+  /** What led to the kind, for people who look into a miss: names of signals, never texts of the page. */
   evidence: readonly string[];
 };
 
@@ -147,8 +147,8 @@ export type FailureCause =
   /** An error that says none of these. */
   | 'error';
 
-/** Signs of how an attempt ended, on one page. */
-export type OutcomeSigns = {
+/** Signals of how an attempt ended, on one page. */
+export type OutcomeSignals = {
   /** The most telling first. */
   failures: readonly { id: string; cause: FailureCause }[];
   /** A visible control to sign out. */
@@ -160,7 +160,7 @@ export type OutcomeSigns = {
   /** The visible password field is empty. */
   passwordEmpty: boolean;
   /** Somebody is still asked to sign in, be it for something that is not known. */
-  asksIn: boolean;
+  promptsSignIn: boolean;
   /** The text says that a message with a code or a link was sent, and by which way. */
   sent: 'code' | 'link' | undefined;
   /** The one button that goes on, of a form that asks for nothing else: where a link from a letter has to be confirmed. */

@@ -1,6 +1,6 @@
 import type { FrameDescription } from './description.ts';
-import { judgeFrames } from './kinds.ts';
-import type { Verdict } from './kinds.ts';
+import { classifyFrames } from './kinds.ts';
+import type { SectionVerdict } from './kinds.ts';
 import { normalizeText } from './match.ts';
 import type { PageKind } from './plan.ts';
 import { isFillable, isPassword, isUsable } from './sections.ts';
@@ -15,9 +15,9 @@ const SENDS = /^(?:send|senden|envoyer|enviar|invia|verzenden|skicka|wyslij|от
 const isAsked = (field: Field) => isFillable(field) && field.element.tag === 'input' && !field.element.filled;
 
 /** One field that nothing is known of, and a button that goes on: the next step of a login, where little else is there. */
-function isStep({ section, kind, signs }: Verdict): boolean {
+function isStep({ section, kind, signals }: SectionVerdict): boolean {
   if (kind === 'username-first' || kind === 'password-step' || kind === 'one-time-code') return true;
-  const [field, ...others] = signs.texts;
+  const [field, ...others] = signals.texts;
   if (field === undefined || others.length > 0 || !isAsked(field)) return false;
   if (field.role.role !== 'other' && !isPassword(field)) return false;
   const goesOn = section.buttons.some(
@@ -27,14 +27,14 @@ function isStep({ section, kind, signs }: Verdict): boolean {
   return goesOn && links.length <= MAX_LINKS;
 }
 
-function asks(verdict: Verdict): boolean {
-  const { section, kind, signs } = verdict;
+function asks(verdict: SectionVerdict): boolean {
+  const { section, kind, signals } = verdict;
   if (FOR_OTHERS.has(kind)) return false;
   const saysSignIn = section.buttons.some(({ caption }) => caption === 'sign-in');
-  return (saysSignIn && signs.texts.some(isAsked)) || isStep(verdict);
+  return (saysSignIn && signals.texts.some(isAsked)) || isStep(verdict);
 }
 
 /** Whether the page goes on asking one to sign in: for a name, a password, or something that is not known. */
-export function asksIn(frames: readonly FrameDescription[]): boolean {
-  return judgeFrames(frames).some(asks);
+export function promptsSignIn(frames: readonly FrameDescription[]): boolean {
+  return classifyFrames(frames).some(asks);
 }

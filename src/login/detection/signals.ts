@@ -5,7 +5,7 @@ import { isFillable, isPassword } from './sections.ts';
 import type { Field, Section } from './sections.ts';
 
 /** What a section shows of its kind; each sign counts for a login, or below zero against it. */
-export type Signs = {
+export type SectionSignals = {
   texts: readonly Field[];
   passwords: readonly Field[];
   /** How many fields there are of a role. */
@@ -88,8 +88,8 @@ function weighFields(texts: readonly Field[], section: Section, add: (name: stri
   if (others > 2) add('many fields', -others / 2);
 }
 
-/** Looks at a section for what tells its kind. */
-export function readSigns(section: Section): Signs {
+/** Collects the signals that tell what kind a section is. */
+export function readSignals(section: Section): SectionSignals {
   const weights = new Map<string, number>();
   const add = (name: string, weight: number) =>
     weights.set(name, weight + (name === 'new password' ? (weights.get(name) ?? 0) : 0));

@@ -2,7 +2,7 @@ import type { LoginChallengeKind } from '../contract/errors.ts';
 import type { LoginMethod } from '../contract/shapes.ts';
 
 /** What the site wants to know beside user name and password. */
-export type Ask = {
+export type Challenge = {
   kind: LoginChallengeKind;
   /** where the code went, as far as the page shows it: `j•••@example.com`, `•••42` */
   hint: string | null;
@@ -10,21 +10,21 @@ export type Ask = {
   wants: 'code' | 'link';
 };
 
-export type Given = { code: string } | { link: string };
+export type Answer = { code: string } | { link: string };
 
 /** Where codes and links come from: a secret, a mailbox, or the caller. */
 export type Answers = {
   /** whether codes may be had for forms that ask for one */
   readonly available: boolean;
   /** `wrong`: the site has refused the last one. Throws a `LoginError` when there is none to be had. */
-  get(ask: Ask, wrong: boolean): Promise<Given>;
+  get(ask: Challenge, wrong: boolean): Promise<Answer>;
   /** Resolves once what is sent from now on can be answered for: a mailbox counts newer letters alone. */
   ready(): Promise<void>;
 };
 
 /** Answers for a page that is not open yet. `rest` runs what waits for a person, while the page's place is lent. */
 export type AnswerSource = Omit<Answers, 'get'> & {
-  get(ask: Ask, wrong: boolean, rest: <T>(work: () => Promise<T>) => Promise<T>): Promise<Given>;
+  get(ask: Challenge, wrong: boolean, rest: <T>(work: () => Promise<T>) => Promise<T>): Promise<Answer>;
 };
 
 const MASKED_MAIL = /[\p{L}\d._-]*[*•·…xX]{2,}[\p{L}\d._*•-]*@[\p{L}\d.*•-]*[\p{L}\d*•]/u;
@@ -34,7 +34,7 @@ const PHONE = /\bSMS\b|text message|phone|mobile|téléphone|telefon|teléfono|c
 const MAIL = /e-?mail|inbox|correo|courriel|post(?:fach|eingang)|邮箱|メール/i;
 
 /** What a page that asks for a code or names a link means, by the method asked for and its own words. */
-export function describeAsk(text: string, sent: 'code' | 'link' | undefined, method: LoginMethod): Ask {
+export function describeChallenge(text: string, sent: 'code' | 'link' | undefined, method: LoginMethod): Challenge {
   const mail = MASKED_MAIL.exec(text)?.[0];
   const phone = mail === undefined ? MASKED_PHONE.exec(text)?.[0] : undefined;
   const hint = (mail ?? phone ?? null)?.trim() ?? null;

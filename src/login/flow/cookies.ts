@@ -5,7 +5,7 @@ import type { Site } from '../site.ts';
 const NOT_A_SESSION =
   /csrf|xsrf|^_ga|^_gid|^_gcl|^_fbp|^_hj|consent|cookie_?(?:policy|notice|banner)|^(?:lang|locale|language|theme|timezone|tz)$|flash|messages?$|^(?:__cf|cf_|_abck|bm_|ak_bmsc)|notice|alert/i;
 
-export type CookieMarks = ReadonlyMap<string, string>;
+export type CookieSnapshot = ReadonlyMap<string, string>;
 
 const nameOf = (cookie: Cookie) => `${cookie.domain}|${cookie.path}|${cookie.name}`;
 
@@ -13,13 +13,13 @@ export function isSessionLike({ name, value }: { name: string; value: string }):
   return !NOT_A_SESSION.test(name) && value.length >= 8;
 }
 
-export async function markCookies(context: BrowserContext, site: Site): Promise<CookieMarks> {
+export async function snapshotCookies(context: BrowserContext, site: Site): Promise<CookieSnapshot> {
   const cookies = (await context.cookies()).filter(({ domain }) => site.ownsCookie(domain));
   return new Map(cookies.map((cookie) => [nameOf(cookie), cookie.value]));
 }
 
 /** Whether a cookie that could be a session has come or changed since. */
-export async function hasNewCookie(context: BrowserContext, site: Site, before: CookieMarks): Promise<boolean> {
+export async function hasNewCookie(context: BrowserContext, site: Site, before: CookieSnapshot): Promise<boolean> {
   const cookies = (await context.cookies()).filter(({ domain }) => site.ownsCookie(domain));
   return cookies.some((cookie) => isSessionLike(cookie) && before.get(nameOf(cookie)) !== cookie.value);
 }

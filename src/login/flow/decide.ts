@@ -1,15 +1,15 @@
-import type { LoginPlan, Opener, Way } from '../detection/plan.ts';
+import type { LoginPlan, LoginLink, SignInMethod } from '../detection/plan.ts';
 import type { LoginErrorCode } from '../contract/errors.ts';
 import type { Look } from './evidence.ts';
 
 /** What the flow has to work with, without the values. */
-export type Means = {
+export type AvailableMethods = {
   username: boolean;
   password: boolean;
   /** codes can be had: by secret, mailbox or question */
   code: boolean;
   /** what is to be given where the site leaves the choice */
-  way: Way;
+  method: SignInMethod;
 };
 
 /** What has been done so far. */
@@ -44,7 +44,7 @@ const wait: Step = { do: 'wait' };
 const fail = (code: LoginErrorCode, reason: string): Step => ({ do: 'fail', code, reason });
 
 /** What to do with a page on which nothing has been submitted yet, or whose next form has come. Pure. */
-export function decideStep({ plan }: Look, means: Means, progress: Progress): Step {
+export function decideStep({ plan }: Look, available: AvailableMethods, progress: Progress): Step {
   const { stillMs, quietMs } = progress;
   const covering = plan.obstacles.find(({ dismiss }) => dismiss !== undefined);
   if (covering?.dismiss !== undefined && progress.dismissed < MAX_DISMISSED) {
@@ -53,10 +53,10 @@ export function decideStep({ plan }: Look, means: Means, progress: Progress): St
   const patient = (ms: number) => stillMs < ms || (quietMs < ms && stillMs < 3 * ms);
   switch (plan.reason) {
     case 'fill':
-      return decideFill(plan, means, progress, patient);
+      return decideFill(plan, available, progress, patient);
     case 'open': {
-      const [first] = plan.openers;
-      const opener = first?.kind === 'method' ? findWay(plan, means) : first;
+      const [first] = plan.loginLinks;
+      const opener = first?.kind === 'method' ? findMethod(plan, available) : first;
       if (opener !== undefined && progress.opened < MAX_OPENED) return open(plan, opener);
       return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', 'no_form');
     }
@@ -70,9 +70,9 @@ export function decideStep({ plan }: Look, means: Means, progress: Progress): St
       return patient(PATIENCE_MS.captcha) ? wait : fail('captcha_required', 'captcha');
     case 'other-kind': {
       // A page to search or to sign up on, with the way to the login beside it.
-      const way = plan.openers.find(({ kind }) => kind === 'sign-in');
-      if (way !== undefined && progress.opened < MAX_OPENED && !patient(PATIENCE_MS.covered)) {
-        return open(plan, way);
+      const found = plan.loginLinks.find(({ kind }) => kind === 'sign-in');
+      if (found !== undefined && progress.opened < MAX_OPENED && !patient(PATIENCE_MS.covered)) {
+        return open(plan, found);
       }
       return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
     }
@@ -81,37 +81,45 @@ export function decideStep({ plan }: Look, means: Means, progress: Progress): St
   }
 }
 
-function decideFill(plan: LoginPlan, means: Means, progress: Progress, patient: (ms: number) => boolean): Step {
+function decideFill(
+  plan: LoginPlan,
+  available: AvailableMethods,
+  progress: Progress,
+  patient: (ms: number) => boolean,
+): Step {
   switch (plan.kind) {
     case 'login':
     case 'username-first':
     case 'password-step':
       // A check that a person has to pass would make the attempt fail for sure, and cost one of the account's tries.
       if (plan.captcha) return patient(PATIENCE_MS.captcha) ? wait : fail('captcha_required', 'captcha');
-      if (plan.username !== undefined && !means.username && !progress.usernameSent) {
+      if (plan.username !== undefined && !available.username && !progress.usernameSent) {
         return fail('validation_error', 'username_required');
       }
-      if (!means.password) {
-        const way = progress.opened < MAX_OPENED ? findWay(plan, means) : undefined;
+      if (!available.password) {
+        const found = progress.opened < MAX_OPENED ? findMethod(plan, available) : undefined;
         // A name may be sent on its own, unless another button says what is asked for.
-        if (way !== undefined && (plan.kind !== 'username-first' || way.way === means.way)) return open(plan, way);
+        if (found !== undefined && (plan.kind !== 'username-first' || found.method === available.method))
+          return open(plan, found);
         if (plan.kind !== 'username-first') return fail('validation_error', 'password_required');
       }
       return { do: 'fill', plan };
     case 'one-time-code':
-      return means.code ? { do: 'code', plan } : fail('login_form_not_found', 'one_time_code');
+      return available.code ? { do: 'code', plan } : fail('login_form_not_found', 'one_time_code');
     default:
       return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
   }
 }
 
 /** The way that says what is to be given, else one that says nothing, else whatever there is. */
-function findWay({ openers }: LoginPlan, { way }: Means): Opener | undefined {
-  const ways = openers.filter(({ kind }) => kind === 'method');
-  return ways.find((each) => each.way === way) ?? ways.find((each) => each.way === undefined) ?? ways[0];
+function findMethod({ loginLinks }: LoginPlan, { method }: AvailableMethods): LoginLink | undefined {
+  const methods = loginLinks.filter(({ kind }) => kind === 'method');
+  return (
+    methods.find((each) => each.method === method) ?? methods.find((each) => each.method === undefined) ?? methods[0]
+  );
 }
 
-function open(plan: LoginPlan, { id, way }: Opener): Step {
-  if (way !== 'code' && way !== 'link') return { do: 'open', id };
+function open(plan: LoginPlan, { id, method }: LoginLink): Step {
+  if (method !== 'code' && method !== 'link') return { do: 'open', id };
   return { do: 'choose', plan: { ...plan, password: undefined, extra: [], submit: id } };
 }

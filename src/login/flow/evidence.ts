@@ -1,4 +1,4 @@
-import type { FailureCause, LoginPlan, OutcomeSigns } from '../detection/plan.ts';
+import type { FailureCause, LoginPlan, OutcomeSignals } from '../detection/plan.ts';
 import type { Submission } from './traffic.ts';
 
 /** One look at the page. */
@@ -9,7 +9,7 @@ export type Look = {
   /** the browser shows a page of its own: the site's did not come */
   failed: boolean;
   plan: LoginPlan;
-  signs: OutcomeSigns;
+  signals: OutcomeSignals;
 };
 
 /** What a look after a submit is held against. */
@@ -23,11 +23,11 @@ export type Attempt = {
   dialogs: readonly FailureCause[];
 };
 
-/** The five positive signs of the contract. */
-export type ProofSign = 'form-gone' | 'new-cookie' | 'left-path' | 'account' | 'submit-answered';
+/** The five positive signals of the contract. */
+export type SuccessSignal = 'form-gone' | 'new-cookie' | 'left-path' | 'account' | 'submit-answered';
 
 export type Proof = {
-  signs: ProofSign[];
+  signals: SuccessSignal[];
   veto: FailureCause | undefined;
   /** the status with which the site broke down over what was typed; 0 where it did not answer */
   broken: number | undefined;
@@ -38,8 +38,8 @@ const LOGIN_PATH =
   /(?:^|[/_.?=&-])(?:log-?in|log-?on|sign-?in|signon|auth(?:enticate|entication)?|sessions?(?:\/new)?|2fa|two-?fa|two-?factor|mfa|otp|totp|connexion|anmeld\w*|acceso|entrar|sso)(?:$|[/_.?=&-])/i;
 
 /** A form to sign in with is on the page. */
-export function hasLoginForm({ plan, signs }: Look): boolean {
-  return signs.passwordField || (FORMS.has(plan.kind) && plan.reason !== 'nothing');
+export function hasLoginForm({ plan, signals }: Look): boolean {
+  return signals.passwordField || (FORMS.has(plan.kind) && plan.reason !== 'nothing');
 }
 
 export function isLoginPath(url: string): boolean {
@@ -56,28 +56,28 @@ function hasLeft(from: string, to: string): boolean {
 
 /** The requests that sent what was typed; where none can be told for certain, the ones that could have. */
 function listSent(submissions: readonly Submission[]): readonly Submission[] {
-  const certain = submissions.filter(({ carries }) => carries);
+  const certain = submissions.filter(({ carriesSecret }) => carriesSecret);
   return certain.length > 0 ? certain : submissions;
 }
 
 /** What a page shows to everybody proves nothing. */
 function isNew(look: Look, before: Look, marker: 'logout' | 'account'): boolean {
-  return look.signs[marker] !== undefined && before.signs[marker] === undefined;
+  return look.signals[marker] !== undefined && before.signals[marker] === undefined;
 }
 
-function findFresh({ signs, document }: Look, before: Look): FailureCause | undefined {
+function findFresh({ signals, document }: Look, before: Look): FailureCause | undefined {
   const sameDocument = document === before.document;
-  const fresh = signs.failures.find(({ id, cause }) =>
+  const fresh = signals.failures.find(({ id, cause }) =>
     sameDocument
-      ? !before.signs.failures.some((old) => old.id === id && old.cause === cause)
-      : signs.failures.filter((failure) => failure.cause === cause).length >
-        before.signs.failures.filter((failure) => failure.cause === cause).length,
+      ? !before.signals.failures.some((old) => old.id === id && old.cause === cause)
+      : signals.failures.filter((failure) => failure.cause === cause).length >
+        before.signals.failures.filter((failure) => failure.cause === cause).length,
   );
   return fresh?.cause;
 }
 
 /**
- * Holds a look against the attempt before it. Two signs and no veto prove success; a veto names the failure. `settled`:
+ * Holds a look against the attempt before it. Two signals and no veto prove success; a veto names the failure. `settled`:
  * nothing is under way, so a form that is still there is there to stay.
  */
 export function weigh(look: Look, attempt: Attempt, settled: boolean): Proof {
@@ -85,18 +85,24 @@ export function weigh(look: Look, attempt: Attempt, settled: boolean): Proof {
   const sent = listSent(attempt.submissions);
   const last = sent.at(-1);
   const form = hasLoginForm(look);
-  const signs: ProofSign[] = [];
-  if (!form) signs.push('form-gone');
-  if (attempt.newCookie) signs.push('new-cookie');
-  if (hasLeft(before.url, look.url)) signs.push('left-path');
-  if (isNew(look, before, 'logout') || isNew(look, before, 'account')) signs.push('account');
-  if (last !== undefined && last.status >= 200 && last.status < 400 && !last.refuses && (!last.navigates || !form)) {
-    signs.push('submit-answered');
+  const signals: SuccessSignal[] = [];
+  if (!form) signals.push('form-gone');
+  if (attempt.newCookie) signals.push('new-cookie');
+  if (hasLeft(before.url, look.url)) signals.push('left-path');
+  if (isNew(look, before, 'logout') || isNew(look, before, 'account')) signals.push('account');
+  if (
+    last !== undefined &&
+    last.status >= 200 &&
+    last.status < 400 &&
+    !last.reportsFailure &&
+    (!last.isNavigation || !form)
+  ) {
+    signals.push('submit-answered');
   }
   // What the browser says of a failure is nothing that the site says.
-  if (look.failed) return { signs: [], veto: undefined, broken: last?.status ?? 0 };
-  const broken = last?.carries === true && last.status >= 500 ? last.status : undefined;
-  return { signs, veto: findVeto(look, attempt, last, settled && form), broken };
+  if (look.failed) return { signals: [], veto: undefined, broken: last?.status ?? 0 };
+  const broken = last?.carriesSecret === true && last.status >= 500 ? last.status : undefined;
+  return { signals, veto: findVeto(look, attempt, last, settled && form), broken };
 }
 
 function findVeto(
@@ -112,8 +118,8 @@ function findVeto(
   if (last?.status === 423) return 'locked';
   if (named !== undefined) return named;
   const samePart = look.plan.kind === before.plan.kind;
-  const emptied = look.signs.passwordField && look.signs.passwordEmpty && before.signs.passwordField;
+  const emptied = look.signals.passwordField && look.signals.passwordEmpty && before.signals.passwordField;
   const again = look.document !== before.document && samePart && look.plan.kind !== 'none';
-  if (formStays && (emptied || again || (last?.refuses === true && samePart))) return 'wrong-credentials';
+  if (formStays && (emptied || again || (last?.reportsFailure === true && samePart))) return 'wrong-credentials';
   return undefined;
 }

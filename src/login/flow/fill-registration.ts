@@ -1,8 +1,8 @@
 import type { Site } from '../site.ts';
-import { LoginFault } from '../login-error.ts';
+import { LoginError } from '../login-error.ts';
 import type { PlannedField } from '../detection/plan.ts';
 import { setField, typeInto, withElement } from './page-actions.ts';
-import type { Sight } from './page-observer.ts';
+import type { ObservedPage } from './page-observer.ts';
 import { findValue } from './fill.ts';
 import type { Values } from './fill.ts';
 import { makePassword } from './password.ts';
@@ -39,7 +39,7 @@ const PASSWORDS = new Set(['password', 'new-password', 'password-again']);
 
 /** Fills a registration form. Returns the password that was used and the last field, for Enter. */
 export async function fillRegistration(
-  { page, plan }: Sight,
+  { page, plan }: ObservedPage,
   site: Site,
   account: NewAccount,
 ): Promise<{ password: string; last: string }> {
@@ -65,7 +65,7 @@ export async function fillRegistration(
   return { password: password ?? '', last };
 }
 
-function makePasswordFor(page: Sight['page'], id: string): Promise<string> {
+function makePasswordFor(page: ObservedPage['page'], id: string): Promise<string> {
   return withElement(page, id, async (element) =>
     makePassword(
       await element.evaluate((node) => {

@@ -1,9 +1,9 @@
 import { errorText } from '../../platform/errors.ts';
-import { LoginFault } from '../login-error.ts';
+import { LoginError } from '../login-error.ts';
 import type { LoginPlan, PlannedField } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
-import { StaleElement, press, pressEnter, setField, typeInto } from './page-actions.ts';
-import type { Sight } from './page-observer.ts';
+import { StaleElementError, press, pressEnter, setField, typeInto } from './page-actions.ts';
+import type { ObservedPage } from './page-observer.ts';
 
 /** What may be typed. */
 export type Values = {
@@ -22,7 +22,7 @@ export function findValue(field: PlannedField, fields: Values['fields']): string
 }
 
 /** Throws `validation_error` for a field that must be filled and that nobody has a value for. */
-export async function fillExtra({ page, plan }: Sight, site: Site, values: Values): Promise<void> {
+export async function fillExtra({ page, plan }: ObservedPage, site: Site, values: Values): Promise<void> {
   for (const field of plan.extra) {
     const value = findValue(field, values.fields);
     if (value !== undefined) {
@@ -36,9 +36,9 @@ export async function fillExtra({ page, plan }: Sight, site: Site, values: Value
 }
 
 /** Types what the plan asks for. Returns the id of the last field, for Enter; empty where there is a button alone. */
-export async function fillCredentials(sight: Sight, site: Site, values: Values): Promise<string> {
-  const { page, plan } = sight;
-  await fillExtra(sight, site, values);
+export async function fillCredentials(observed: ObservedPage, site: Site, values: Values): Promise<string> {
+  const { page, plan } = observed;
+  await fillExtra(observed, site, values);
   if (plan.username !== undefined && values.username !== undefined) {
     await typeInto(page, site, plan.username, values.username, { exact: true });
   }
@@ -51,7 +51,7 @@ export async function fillCredentials(sight: Sight, site: Site, values: Values):
 }
 
 /** One field takes the whole code, several take a character each. */
-export async function fillCode({ page, plan }: Sight, site: Site, code: string): Promise<string> {
+export async function fillCode({ page, plan }: ObservedPage, site: Site, code: string): Promise<string> {
   const [first, ...more] = plan.code;
   if (first === undefined) throw new StaleElementError('the plan names no field for a code');
   if (more.length === 0) {
@@ -66,7 +66,10 @@ export async function fillCode({ page, plan }: Sight, site: Site, code: string):
 }
 
 /** Presses the form's button; where there is none, or it cannot be pressed, Enter in the last field. */
-export async function submit({ page, plan }: { page: Sight['page']; plan: LoginPlan }, last: string): Promise<void> {
+export async function submit(
+  { page, plan }: { page: ObservedPage['page']; plan: LoginPlan },
+  last: string,
+): Promise<void> {
   if (plan.submit !== undefined) {
     try {
       return await press(page, plan.submit);

@@ -1,14 +1,14 @@
 import type { LoginErrorCode } from '../contract/errors.ts';
 import type { FailureCause } from '../detection/plan.ts';
-import { LoginFault } from '../login-error.ts';
+import { LoginError } from '../login-error.ts';
 import { weigh } from './evidence.ts';
-import type { Attempt, Look, ProofSign } from './evidence.ts';
+import type { Attempt, Look, SuccessSignal } from './evidence.ts';
 
 /** What was submitted last. */
 export type Sent = 'username' | 'password' | 'code' | 'link' | 'registration';
 
 export type Verdict =
-  | { is: 'proven'; signs: ProofSign[] }
+  | { is: 'proven'; signals: SuccessSignal[] }
   | { is: 'failed'; fault: LoginError }
   /** the next form has come */
   | { is: 'next' }
@@ -73,9 +73,9 @@ export function buildFailure(cause: FailureCause, sent: Sent): LoginError {
 export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Verdict {
   const calmNow = calm.quietMs >= CALM_MS;
   const stays = calm.quietMs >= STAY_MS && calm.sinceMs >= STAY_MS;
-  const { signs, veto: cause, broken } = weigh(look, attempt, stays);
+  const { signals, veto: cause, broken } = weigh(look, attempt, stays);
   // A new account is not verified as long as its letter is on the way.
-  const isExpected = sent === 'registration' && cause === 'unverified' && look.signs.sent !== undefined;
+  const isExpected = sent === 'registration' && cause === 'unverified' && look.signals.sent !== undefined;
   const veto = isExpected ? undefined : cause;
   const codeAgain = look.plan.kind === 'one-time-code' && look.plan.reason === 'fill';
   if (sent === 'code' && codeAgain && (veto !== undefined ? calmNow : stays && isNewOrEmptied(look, attempt))) {
@@ -83,7 +83,7 @@ export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Ve
       return { is: 'wrong-code' };
     }
   }
-  if (sent === 'link' && isLinkRefused(look, veto) && !signs.includes('account')) {
+  if (sent === 'link' && isLinkRefused(look, veto) && !signals.includes('account')) {
     if (!stays || calm.sinceMs < ASKING_MS) return { is: 'pending' };
     const details = { reason: 'link_refused' };
     return { is: 'failed', fault: new LoginError('invalid_code', 'The site did not take the link.', { details }) };
@@ -98,14 +98,14 @@ export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Ve
   }
   if (isNext(sent, look, attempt) && calmNow) return { is: 'next' };
   // Where only a name was sent, nobody has been let in yet; what looks like it is the next page on its way.
-  if (sent === 'username' && look.signs.sent === undefined)
+  if (sent === 'username' && look.signals.sent === undefined)
     return isMethodChoice(look) && stays ? { is: 'next' } : { is: 'pending' };
-  if (signs.length < 2 || asksMore(sent, look)) return { is: 'pending' };
-  if (asksAgain(sent, look) && !signs.includes('account')) {
+  if (signals.length < 2 || asksMore(sent, look)) return { is: 'pending' };
+  if (asksAgain(sent, look) && !signals.includes('account')) {
     if (!stays || calm.sinceMs < ASKING_MS) return { is: 'pending' };
     return { is: 'failed', fault: buildPromptError(look) };
   }
-  return calmNow ? { is: 'proven', signs } : { is: 'pending', likely: true };
+  return calmNow ? { is: 'proven', signals } : { is: 'pending', likely: true };
 }
 
 function isNewOrEmptied(look: Look, { before }: Attempt): boolean {
@@ -127,19 +127,19 @@ function isLinkRefused({ plan }: Look, veto: FailureCause | undefined): boolean 
 
 /** The site goes on with a choice of ways to sign in. */
 function isMethodChoice({ plan }: Look): boolean {
-  return plan.reason === 'open' && plan.openers.some(({ kind }) => kind !== 'sign-in');
+  return plan.reason === 'open' && plan.loginLinks.some(({ kind }) => kind !== 'sign-in');
 }
 
 /** A form of the login is still in front, or a message was sent out: this is not the end. */
 function asksMore(sent: Sent, look: Look): boolean {
-  const { plan, signs } = look;
+  const { plan, signals } = look;
   if (findLinkButton(sent, look) !== undefined) return true;
-  return plan.kind === 'one-time-code' || plan.kind === 'captcha' || signs.sent !== undefined;
+  return plan.kind === 'one-time-code' || plan.kind === 'captcha' || signals.sent !== undefined;
 }
 
 /** Whatever has come with it, a page that asks one to sign in proves nothing. */
-function asksAgain(sent: Sent, { signs }: Look): boolean {
-  return (sent === 'password' || sent === 'code') && signs.asksIn;
+function asksAgain(sent: Sent, { signals }: Look): boolean {
+  return (sent === 'password' || sent === 'code') && signals.promptsSignIn;
 }
 
 function buildPromptError({ plan }: Look): LoginError {
@@ -154,6 +154,6 @@ function buildPromptError({ plan }: Look): LoginError {
 }
 
 /** The button to press before a link from a letter counts: it keeps programs that look into letters from using it up. */
-export function findLinkButton(sent: Sent, { signs }: Look): string | undefined {
-  return sent === 'link' && signs.logout === undefined && signs.failures.length === 0 ? signs.confirm : undefined;
+export function findLinkButton(sent: Sent, { signals }: Look): string | undefined {
+  return sent === 'link' && signals.logout === undefined && signals.failures.length === 0 ? signals.confirm : undefined;
 }

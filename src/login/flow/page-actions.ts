@@ -1,7 +1,7 @@
 import type { ElementHandle, Frame, Page } from 'playwright-core';
 import { findElement, findFrame } from '../detection/observe.ts';
 import type { PlannedField } from '../detection/plan.ts';
-import { LoginFault } from '../login-error.ts';
+import { LoginError } from '../login-error.ts';
 import type { Site } from '../site.ts';
 import { typeKeys } from './keys.ts';
 

@@ -9,11 +9,11 @@ import type { Site } from '../site.ts';
 import type { Look } from './evidence.ts';
 
 /** A look, the words on the page for whoever has to explain a question, and what the plan was made from. */
-export type Sight = Look & {
+export type ObservedPage = Look & {
   page: Page;
   text: string;
   observation: Observation;
-  /** `performance.now()` when the look began: on a busy machine it tells of a time long ago */
+  /** `performance.now()` when the observation began; on a busy machine it is old by the time it is read */
   at: number;
 };
 
@@ -23,7 +23,7 @@ const ERROR_HOST = 'chromewebdata';
 const BETWEEN_DOCUMENTS_MS = 60;
 
 /** Looks at the page in front: the newest one of the site, since a button may open a window of its own. */
-export function openEyes(context: BrowserContext, site: Site) {
+export function openPageObserver(context: BrowserContext, site: Site) {
   const documents = new WeakMap<Page, number>();
   /** in which closed shadow roots have been looked for */
   const opened = new Set<number>();
@@ -43,7 +43,7 @@ export function openEyes(context: BrowserContext, site: Site) {
   };
   return {
     /** Throws the signal's reason. */
-    async look(signal: AbortSignal): Promise<Sight> {
+    async observe(signal: AbortSignal): Promise<ObservedPage> {
       for (;;) {
         signal.throwIfAborted();
         const page = choose();
@@ -59,8 +59,8 @@ export function openEyes(context: BrowserContext, site: Site) {
             if ((await openClosedRoots(page)) > 0) continue;
           }
           const failed = observation.frames[0]?.host === ERROR_HOST;
-          const signs = readOutcome(observation);
-          return { url: page.url(), document, failed, plan, signs, page, text, observation, at };
+          const signals = readOutcome(observation);
+          return { url: page.url(), document, failed, plan, signals, page, text, observation, at };
         } catch (error) {
           if (page.isClosed() && context.pages().length === 0) throw error;
           // It went to its next document while it was looked at.

@@ -39,7 +39,7 @@ function make(length: number, symbols: string): string {
 export function makePassword({ minLength, maxLength, pattern }: PasswordRules): string {
   const most = maxLength > 0 ? maxLength : 64;
   const length = Math.min(most, Math.max(LENGTH, minLength, SHORTEST));
-  const fits = buildTest(pattern);
+  const fits = buildPatternTest(pattern);
   for (const symbols of SYMBOLS) {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const password = make(length, symbols);
@@ -49,7 +49,7 @@ export function makePassword({ minLength, maxLength, pattern }: PasswordRules): 
   return make(length, SYMBOLS[0] ?? '');
 }
 
-function buildTest(pattern: string): (password: string) => boolean {
+function buildPatternTest(pattern: string): (password: string) => boolean {
   if (pattern === '' || pattern.length > 200) return () => true;
   try {
     const expression = new RegExp(`^(?:${pattern})$`, 'u');

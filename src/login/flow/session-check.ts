@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import type { ProofSign } from './evidence.ts';
-import type { Sight } from './page-observer.ts';
+import type { SuccessSignal } from './evidence.ts';
+import type { ObservedPage } from './page-observer.ts';
 
 /** Where somebody stands whose registration has been taken, going by the page that it led to. */
 export type Standing =
@@ -42,11 +42,11 @@ async function isHiddenFromStrangers(page: Page): Promise<boolean> {
 }
 
 /**
- * A form that is gone and a cookie say that a registration was taken, not that it let anybody in. `signs`: what the
+ * A form that is gone and a cookie say that a registration was taken, not that it let anybody in. `signals`: what the
  * page was found to show since.
  */
-export async function findStanding({ page, plan }: Sight, signs: readonly ProofSign[]): Promise<Standing> {
-  if (signs.includes('account')) return 'inside';
-  if (plan.openers.some(({ kind }) => kind === 'sign-in')) return 'outside';
+export async function findStanding({ page, plan }: ObservedPage, signals: readonly SuccessSignal[]): Promise<Standing> {
+  if (signals.includes('account')) return 'inside';
+  if (plan.loginLinks.some(({ kind }) => kind === 'sign-in')) return 'outside';
   return (await isHiddenFromStrangers(page)) ? 'inside' : 'unclear';
 }

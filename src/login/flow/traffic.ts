@@ -4,13 +4,13 @@ import type { BrowserContext, Page, Request, Response } from 'playwright-core';
 export type Submission = {
   at: number;
   /** what was typed stands in its body, as far as that can be seen */
-  carries: boolean;
+  carriesSecret: boolean;
   /** 0 until it is answered, or when it failed */
   status: number;
   /** the answer is a document that the browser went to */
-  navigates: boolean;
+  isNavigation: boolean;
   /** the answer says of itself that it is a failure: `{ "error": … }`, `{ "success": false }` */
-  refuses: boolean;
+  reportsFailure: boolean;
 };
 
 export type Traffic = {
@@ -21,15 +21,15 @@ export type Traffic = {
   /** documents, scripts and calls under way, of any page; without calls that only wait to hear of something */
   pending(): number;
   /** a submission since `mark`, or the next document of a page, is not answered yet */
-  awaits(): boolean;
+  awaitsResponse(): boolean;
   /** ms since a request of those last began or ended */
-  quietMs(): number;
+  sinceLastRequestMs(): number;
   /** the same, but 0 while a request is under way: from then on what is seen is what has come of it */
-  idleMs(): number;
+  networkIdleMs(): number;
   /** what the top document was answered with; 0 before */
   status(): number;
   /** Forgets what was before, and looks for these texts in what is sent from now on. */
-  mark(secrets: readonly string[]): void;
+  startRecording(secrets: readonly string[]): void;
 };
 
 const CALLS = new Set(['xhr', 'fetch']);
@@ -53,7 +53,7 @@ function readAuthorization(request: Request): string {
 }
 
 /** Whether a JSON answer names a failure of its own, whatever its status. */
-export function isRefusal(body: unknown): boolean {
+export function isFailureBody(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
   const answer = body as Record<string, unknown>;
   for (const name of ['error', 'errors', 'errorCode', 'error_code', 'errorMessage']) {
@@ -77,7 +77,7 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
   let lastChange = performance.now();
   let status = 0;
 
-  const carries = (request: Request): boolean => {
+  const carriesSecret = (request: Request): boolean => {
     let body: string | null;
     try {
       body = request.postData();
@@ -98,9 +98,9 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
   const isListening = ([request, since]: [Request, number]) =>
     CALLS.has(request.resourceType()) &&
     performance.now() - since > LISTENING_MS &&
-    known.get(request)?.carries !== true;
+    known.get(request)?.carriesSecret !== true;
   const pending = () => Array.from(open).filter((entry) => !isListening(entry)).length;
-  const quietMs = () => performance.now() - lastChange;
+  const sinceLastRequestMs = () => performance.now() - lastChange;
   const end = (request: Request) => {
     if (open.delete(request)) lastChange = performance.now();
   };
@@ -110,7 +110,7 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
     const text = await response.text().catch(() => '');
     if (text.length > MAX_ANSWER) return;
     try {
-      submission.refuses = isRefusal(JSON.parse(text));
+      submission.reportsFailure = isFailureBody(JSON.parse(text));
     } catch {
       // It only calls itself JSON.
     }
@@ -122,14 +122,14 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
       open.set(request, lastChange);
     }
     if (!allows(request.url())) return;
-    const isCarrier = carries(request);
+    const isCarrier = carriesSecret(request);
     if (request.method() === 'GET' && !isCarrier) return;
     const submission = {
       at: performance.now(),
-      carries: isCarrier,
+      carriesSecret: isCarrier,
       status: 0,
-      navigates: request.isNavigationRequest(),
-      refuses: false,
+      isNavigation: request.isNavigationRequest(),
+      reportsFailure: false,
     };
     submissions.push(submission);
     known.set(request, submission);
@@ -158,11 +158,11 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
     submissions,
     dialogs,
     pending,
-    awaits: () => Array.from(open.keys()).some((request) => known.has(request) || isTop(request)),
-    quietMs,
-    idleMs: () => (pending() > 0 ? 0 : quietMs()),
+    awaitsResponse: () => Array.from(open.keys()).some((request) => known.has(request) || isTop(request)),
+    sinceLastRequestMs,
+    networkIdleMs: () => (pending() > 0 ? 0 : sinceLastRequestMs()),
     status: () => status,
-    mark(secrets) {
+    startRecording(secrets) {
       submissions.length = 0;
       dialogs.length = 0;
       known.clear();

@@ -2,11 +2,11 @@ import { Parser } from 'htmlparser2';
 import PostalMime from 'postal-mime';
 import { says } from '../detection/captions.ts';
 import { normalizeText } from '../detection/match.ts';
-import { findRegistrable } from '../site.ts';
+import { findRegistrableDomain } from '../site.ts';
 import type { Site } from '../site.ts';
 
-/** What a letter says, as far as codes and links go. */
-export type Letter = {
+/** What an email says, as far as codes and links go. */
+export type Email = {
   /** lower-case addresses that it was sent to */
   to: readonly string[];
   /** lower-case domain of the sender; empty where there is none */
@@ -20,8 +20,8 @@ const MAX_TEXT = 100_000;
 const ADDRESS = /[\w.+'-]+@[\w-]+(?:\.[\w-]+)*/g;
 const RECIPIENT_HEADERS = new Set(['delivered-to', 'x-original-to', 'envelope-to']);
 
-/** Reads a letter as it came. What is no letter has no text and no links. */
-export async function readLetter(source: Uint8Array): Promise<Letter> {
+/** Reads an email as it came. What is no email has no text and no links. */
+export async function readEmail(source: Uint8Array): Promise<Email> {
   const { from, to = [], cc = [], headers, subject = '', text = '', html = '' } = await PostalMime.parse(source);
   const named = [...to, ...cc].flatMap((each) => [each, ...(each.group ?? [])]).map(({ address }) => address ?? '');
   const delivered = headers
@@ -68,32 +68,32 @@ function listAddresses(text: string): string[] {
   return (text.match(/https?:\/\/[^\s<>"']+/g) ?? []).map((found) => found.replace(/[).,;:!?\]]+$/, ''));
 }
 
-/** Whether a letter is to this address; one that names nobody may be to anybody. */
-export function isTo({ to }: Letter, address: string | undefined): boolean {
+/** Whether an email is to this address; one that names nobody may be to anybody. */
+export function isTo({ to }: Email, address: string | undefined): boolean {
   return address === undefined || to.length === 0 || to.includes(address.toLowerCase());
 }
 
 /**
- * Whether a letter is from the site or speaks of it by its domain. Another site's letter is not: its code would be given
+ * Whether an email is from the site or speaks of it by its domain. Another site's email is not: its code would be given
  * away to whoever has had it sent.
  */
-export function isOfSite({ from, subject, text, links }: Letter, site: Site): boolean {
-  if (from !== '' && site.domains.includes(findRegistrable(from))) return true;
+export function isFromSite({ from, subject, text, links }: Email, site: Site): boolean {
+  if (from !== '' && site.domains.includes(findRegistrableDomain(from))) return true;
   if (links.some((link) => site.allows(link))) return true;
   const hosts = `${subject}\n${text}`.toLowerCase().match(/[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/gu) ?? [];
-  return hosts.some((host) => site.domains.includes(findRegistrable(host)));
+  return hosts.some((host) => site.domains.includes(findRegistrableDomain(host)));
 }
 
 const CODE =
   /(?<![\p{L}\d.,:/#=&@_-])(\d{4,8}|\d{3}[ -]\d{3}|(?=[A-Z-]*\d)[A-Z\d]{3,5}-[A-Z\d]{3,5}|(?=[A-Z]*\d)[A-Z\d]{6,8})(?![\p{L}\d/@_-]|[.,:]\d)/gu;
-/** In a letter the bare word says enough. */
+/** In an email the bare word says enough. */
 const PLAIN = /\b(?:code|codice|c[oó]digo|kod|PIN)\b[^.\n]{0,30}$|(?:код|コード|验证码|驗證碼|코드)[^.\n]{0,30}$/iu;
 const YEAR = /^(?:19|20)\d\d$/;
 /** Characters before a code in which a word for it counts. */
 const NEAR = 80;
 
-/** The text most likely to be the code that a letter is about. */
-export function findCode({ subject, text }: Letter): string | undefined {
+/** The text most likely to be the code that an email is about. */
+export function findCode({ subject, text }: Email): string | undefined {
   const whole = `${subject}\n${text.replaceAll(/https?:\/\/\S+/g, ' ')}`;
   const found = [...whole.matchAll(CODE)].map((match) => {
     const [, code = ''] = match;
@@ -115,7 +115,7 @@ const UNWANTED =
 const TOKEN = /[\w.~%-]{16,}/;
 
 /** The link most likely to prove the address, of those that lead to the site; none that leads elsewhere. */
-export function findLink({ links }: Letter, site: Site): string | undefined {
+export function findLink({ links }: Email, site: Site): string | undefined {
   const rated = links
     .filter((link) => site.allows(link))
     .map((link) => {

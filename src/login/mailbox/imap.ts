@@ -6,31 +6,31 @@ import { EgressError } from '../../platform/egress/error.ts';
 
 /** An open folder; only what comes after it was opened is in it. */
 export type OpenFolder = {
-  /** Letters that have come since, oldest first, each once. Throws a `MailboxError`. */
+  /** Emails that have come since, oldest first, each once. Throws a `MailboxError`. */
   take(): Promise<Uint8Array[]>;
   /** Never throws. */
   close(): void;
 };
 
 /** Why a mailbox gives nothing: there is no way to it, or it lets nobody in. */
-export type MailboxErrorCode = 'unreachable' | 'refused';
+export type MailboxErrorReason = 'unreachable' | 'refused';
 
 /** The message holds nothing of what the server has said. */
 export class MailboxError extends Error {
   override readonly name = 'MailboxError';
-  readonly trouble: MailboxErrorCode;
+  readonly reason: MailboxErrorReason;
 
-  constructor(trouble: MailboxErrorCode, cause: unknown) {
-    super(trouble === 'refused' ? 'The mailbox lets nobody in.' : 'The mailbox cannot be reached.', { cause });
-    this.trouble = trouble;
+  constructor(reason: MailboxErrorReason, cause: unknown) {
+    super(reason === 'refused' ? 'The mailbox lets nobody in.' : 'The mailbox cannot be reached.', { cause });
+    this.reason = reason;
   }
 }
 
 const CONNECT_MS = 10_000;
 const SOCKET_MS = 60_000;
-/** Bytes of a letter that are read, and letters of one look. */
-const MAX_LETTER = 512 * 1024;
-const MAX_LETTERS = 20;
+/** Bytes of an email that are read, and emails of one look. */
+const MAX_EMAIL_BYTES = 512 * 1024;
+const MAX_EMAILS = 20;
 
 /** The library takes a while to load, and few logins need it. */
 const loadClient = () => import('imapflow');
@@ -89,11 +89,11 @@ export async function openFolder(egress: Egress, box: ImapMailbox): Promise<Open
       try {
         await client.noop();
         const found: { uid: number; source: Uint8Array }[] = [];
-        const query = { uid: true, source: { maxLength: MAX_LETTER } };
+        const query = { uid: true, source: { maxLength: MAX_EMAIL_BYTES } };
         for await (const { uid, source } of client.fetch(`${next}:*`, query, { uid: true })) {
-          // The last letter answers to `*` even where it is older.
+          // The last email answers to `*` even where it is older.
           if (uid >= next && source !== undefined) found.push({ uid, source });
-          if (found.length >= MAX_LETTERS) break;
+          if (found.length >= MAX_EMAILS) break;
         }
         next = Math.max(next, ...found.map(({ uid }) => uid + 1));
         return found.toSorted((left, right) => left.uid - right.uid).map(({ source }) => source);

@@ -3,22 +3,22 @@ import type { ImapMailbox, LoginMailbox } from '../contract/shapes.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
 import type { Logger } from '../../platform/log.ts';
-import { LoginFault } from '../login-error.ts';
-import type { Given } from '../flow/challenge.ts';
+import { LoginError } from '../login-error.ts';
+import type { Answer } from '../flow/challenge.ts';
 import type { Site } from '../site.ts';
 import { MailboxError, openFolder } from './imap.ts';
-import type { MailboxTrouble } from './imap.ts';
-import { findCode, findLink, isOfSite, isTo, readLetter } from './email.ts';
-import type { Letter } from './email.ts';
+import type { MailboxErrorReason } from './imap.ts';
+import { findCode, findLink, isFromSite, isTo, readEmail } from './email.ts';
+import type { Email } from './email.ts';
 
-/** What a mailbox has for a login: an answer, or why it has none; `nothing`: no such letter came in time. */
-export type Found = Given | { trouble: MailboxErrorCode | 'nothing' };
+/** What a mailbox has for a login: an answer, or why it has none; `nothing`: no such email came in time. */
+export type Found = Answer | { failure: MailboxErrorReason | 'nothing' };
 
 /** The mailbox of one login. */
 export type Mailbox = {
-  /** Resolves once only newer letters count, or once it is known that there will be none. */
+  /** Resolves once only newer emails count, or once it is known that there will be none. */
   ready(): Promise<void>;
-  /** Waits for a letter at most so many ms. Throws the signal's reason. */
+  /** Waits for an email at most so many ms. Throws the signal's reason. */
   find(wanted: 'code' | 'link', withinMs: number, signal: AbortSignal): Promise<Found>;
   /** Never throws. */
   close(): void;
@@ -44,27 +44,27 @@ export async function checkMailbox(egress: Egress, box: LoginMailbox | undefined
   }
 }
 
-/** Begins to open a mailbox. `address`: whom letters have to be for; undefined where the user name is none. */
+/** Begins to open a mailbox. `address`: whom emails have to be for; undefined where the user name is none. */
 function openMailbox(
   { egress, log }: { egress: Egress; log: Logger },
   box: ImapMailbox,
   { site, address }: { site: Site; address: string | undefined },
 ): Mailbox {
-  const letters: Letter[] = [];
+  const emails: Email[] = [];
   const opening = openFolder(egress, box).catch((error: unknown) => {
-    const trouble = error instanceof MailboxError ? error.trouble : 'unreachable';
-    log.warn({ trouble, code: readCode(error) }, 'a mailbox could not be opened');
-    return { trouble };
+    const failure = error instanceof MailboxError ? error.reason : 'unreachable';
+    log.warn({ failure, code: readCode(error) }, 'a mailbox could not be opened');
+    return { failure };
   });
-  const take = (wanted: 'code' | 'link'): Given | undefined => {
+  const take = (wanted: 'code' | 'link'): Answer | undefined => {
     // The newest one first: what it replaces is not valid any more.
-    for (const letter of letters.toReversed()) {
-      const link = findLink(letter, site);
-      const code = wanted === 'code' ? findCode(letter) : undefined;
-      const given = code !== undefined ? { code } : link === undefined ? undefined : { link };
-      if (given === undefined) continue;
-      letters.length = 0;
-      return given;
+    for (const email of emails.toReversed()) {
+      const link = findLink(email, site);
+      const code = wanted === 'code' ? findCode(email) : undefined;
+      const answer = code !== undefined ? { code } : link === undefined ? undefined : { link };
+      if (answer === undefined) continue;
+      emails.length = 0;
+      return answer;
     }
     return undefined;
   };
@@ -74,25 +74,25 @@ function openMailbox(
     },
     async find(wanted, withinMs, signal) {
       const folder = await opening;
-      if ('trouble' in folder) return folder;
+      if ('failure' in folder) return folder;
       const end = performance.now() + withinMs;
       for (;;) {
         try {
           for (const source of await folder.take()) {
-            const letter = await readLetter(source);
-            if (isTo(letter, address) && isOfSite(letter, site)) letters.push(letter);
+            const email = await readEmail(source);
+            if (isTo(email, address) && isFromSite(email, site)) emails.push(email);
           }
         } catch (error) {
-          return { trouble: error instanceof MailboxError ? error.trouble : 'nothing' };
+          return { failure: error instanceof MailboxError ? error.reason : 'nothing' };
         }
-        const given = take(wanted);
-        if (given !== undefined) return given;
-        if (performance.now() >= end) return { trouble: 'nothing' };
+        const answer = take(wanted);
+        if (answer !== undefined) return answer;
+        if (performance.now() >= end) return { failure: 'nothing' };
         await sleep(LOOK_EVERY_MS, undefined, { signal });
       }
     },
     close() {
-      void opening.then((folder) => ('trouble' in folder ? undefined : folder.close()));
+      void opening.then((folder) => ('failure' in folder ? undefined : folder.close()));
     },
   };
 }

@@ -36,7 +36,7 @@ export async function releaseLoginJob(db: Db, organizationId: string, id: string
 }
 
 /** Marks a job as one that waits for an answer, unless `limit` of the organization wait already: then false. */
-export function holdLoginJob(db: Db, organizationId: string, id: string, limit: number): Promise<boolean> {
+export function markLoginJobWaiting(db: Db, organizationId: string, id: string, limit: number): Promise<boolean> {
   return db.transaction(async (tx) => {
     await tx.query('SELECT id FROM organizations WHERE id = $1 FOR UPDATE', [organizationId]);
     const { rows } = await tx.query(

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { Sealed } from '../../platform/master-key.ts';
 
-export type KeptSession = Sealed & { expiresAt: Date; checkedAt: Date };
+export type StoredSession = Sealed & { expiresAt: Date; checkedAt: Date };
 
 type Row = { sealed: string; data_key: string; master_key_id: string; expires_at: Date; checked_at: Date };
 
@@ -10,7 +10,7 @@ export async function findLoginSession(
   db: Queryable,
   organizationId: string,
   key: string,
-): Promise<KeptSession | undefined> {
+): Promise<StoredSession | undefined> {
   const { rows } = await db.query<Row>(
     `SELECT sealed, data_key, master_key_id, expires_at, checked_at FROM login_sessions
      WHERE key = $1 AND organization_id = $2 AND expires_at > now()`,

@@ -11,7 +11,7 @@ export const MEMBERS = { password: 'ada@example.com', authenticator: 'grace@exam
 
 export type Settings = Start & { password: string; people: string[]; authenticator: string };
 
-/** Of TypeScript: passwords, codes and links by letter, authenticators and passkeys, through calls in JSON. */
+/** Of TypeScript: passwords, codes and links by email, authenticators and passkeys, through calls in JSON. */
 export const BETTER_AUTH: App = {
   name: 'better-auth',
   file: fileURLToPath(import.meta.resolve('better-auth')),

@@ -45,7 +45,7 @@ user = User.objects.create_superuser(${JSON.stringify(USER)}, 'ada@example.com',
 EmailAddress.objects.create(user=user, email='ada@example.com', verified=True, primary=True)
 `;
 
-/** Django's own administration, and allauth with accounts that people make and confirm by letter. */
+/** Django's own administration, and allauth with accounts that people make and confirm by email. */
 export const DJANGO: App = {
   name: 'django',
   file: '/usr/lib/python3/dist-packages/allauth/__init__.py',

@@ -96,7 +96,7 @@ function build(name: string, passwordless: boolean): App {
   };
 }
 
-/** Passwords, and for those who want it a second step by authenticator or letter; accounts that are confirmed by letter. */
+/** Passwords, and for those who want it a second step by authenticator or email; accounts that are confirmed by email. */
 export const FLASK = build('flask', false);
-/** Links by letter and no passwords. */
+/** Links by email and no passwords. */
 export const FLASK_LINKS = build('flask-links', true);

@@ -1,13 +1,13 @@
 import { afterAll, expect, it } from 'vitest';
 import { planLogin } from '../../../src/login/detection/classify.ts';
-import { observe, openLaboratory, plan } from './pages.ts';
+import { observe, openTestBrowser, plan } from './pages.ts';
 
-const laboratory = await openLaboratory();
-afterAll(() => laboratory?.[Symbol.asyncDispose]());
+const testBrowser = await openTestBrowser();
+afterAll(() => testBrowser?.[Symbol.asyncDispose]());
 
 const FORM = '<form><input id=u name=username><input id=p type=password><button id=s>Log in</button></form>';
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   [
     'a link in the header',
     `<header><a id=r href=/join>Sign up</a><a id=o href=/login>Sign in</a></header><h1>Shop</h1>`,
@@ -31,15 +31,15 @@ it.runIf(laboratory).each([
   ],
   ['nothing but other parties', `<h1>Welcome</h1><button id=g>Sign in with Google</button>`, []],
   ['a link that leaves for another program', `<a id=o href="mailto:login@site.example">Log in</a>`, []],
-])('opens: %s', async (_name, html, openers) => {
-  const page = await laboratory!.open(`<!doctype html><body>${html}`);
+])('opens: %s', async (_name, html, loginLinks) => {
+  const page = await testBrowser!.open(`<!doctype html><body>${html}`);
   const found = await plan(page);
-  expect(found.openers).toEqual(openers);
-  expect(found.reason).toBe(openers.length > 0 ? 'open' : 'nothing');
+  expect(found.loginLinks).toEqual(loginLinks);
+  expect(found.reason).toBe(loginLinks.length > 0 ? 'open' : 'nothing');
 });
 
-it.runIf(laboratory)('finds the login once the dialog is open', async () => {
-  const page = await laboratory!.open(
+it.runIf(testBrowser)('finds the login once the dialog is open', async () => {
+  const page = await testBrowser!.open(
     `<!doctype html><body><button id=o onclick="document.querySelector('dialog').showModal()">Log in</button><dialog>${FORM}</dialog>`,
   );
   await page.click('#o');
@@ -49,7 +49,7 @@ it.runIf(laboratory)('finds the login once the dialog is open', async () => {
 const BANNER = (inner: string, style = '') =>
   `<div id=banner class="cookie-banner" style="position:fixed;inset:0;background:#fff;z-index:9;${style}"><p>We use cookies.</p>${inner}</div>`;
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['a refusal before a consent', BANNER('<button id=a>Accept all</button><button id=d>Reject all</button>'), ['d']],
   [
     'a consent where there is nothing else',
@@ -59,26 +59,26 @@ it.runIf(laboratory).each([
   ['a cross', BANNER('<button id=d class=close aria-label=Close>×</button>'), ['d']],
   ['nothing that sends it away', BANNER('<a href=/privacy>Privacy</a>'), [undefined]],
 ])('sends a banner away by %s', async (_name, banner, dismiss) => {
-  const page = await laboratory!.open(`<!doctype html><body>${FORM}${banner}`);
+  const page = await testBrowser!.open(`<!doctype html><body>${FORM}${banner}`);
   expect(await plan(page)).toMatchObject({ kind: 'login', reason: 'fill', username: 'u', password: 'p', dismiss });
 });
 
-it.runIf(laboratory)('leaves a banner alone that covers nothing of the login', async () => {
-  const page = await laboratory!.open(
+it.runIf(testBrowser)('leaves a banner alone that covers nothing of the login', async () => {
+  const page = await testBrowser!.open(
     `<!doctype html><body>${FORM}${BANNER('<button>Accept</button>', 'inset:auto 0 0 0;height:60px')}`,
   );
   expect(await plan(page)).toMatchObject({ reason: 'fill', dismiss: [] });
 });
 
-it.runIf(laboratory)('does not take a floating label for a cover', async () => {
-  const page = await laboratory!.open(
+it.runIf(testBrowser)('does not take a floating label for a cover', async () => {
+  const page = await testBrowser!.open(
     `<!doctype html><body><form><div style="position:relative"><input id=u><span style="position:absolute;left:0;top:0;width:100%;height:100%">User name</span></div><div style="position:relative"><input id=p type=password><label for=p style="position:absolute;inset:0">Password</label></div><button id=s>Log in</button></form>`,
   );
   expect(await plan(page)).toMatchObject({ username: 'u', password: 'p', dismiss: [] });
 });
 
-it.runIf(laboratory)('keeps the ids of elements from one look to the next', async () => {
-  const page = await laboratory!.open(`<!doctype html><body>${FORM}`);
+it.runIf(testBrowser)('keeps the ids of elements from one look to the next', async () => {
+  const page = await testBrowser!.open(`<!doctype html><body>${FORM}`);
   const ids = async () => (await observe(page)).frames[0]!.elements.map(({ id }) => id);
   const before = await ids();
   await page.evaluate(`document.body.prepend(document.createElement('input'))`);
@@ -87,13 +87,13 @@ it.runIf(laboratory)('keeps the ids of elements from one look to the next', asyn
   expect(after).toEqual(expect.arrayContaining(before));
 });
 
-it.runIf(laboratory)('tells ways to sign in apart by what they ask for', async () => {
-  const page = await laboratory!.open(
+it.runIf(testBrowser)('distinguishes sign-in methods by what they ask for', async () => {
+  const page = await testBrowser!.open(
     `<!doctype html><body>${FORM}<button>Email me a code</button><button>Email me a link</button>
      <button>Use your password</button><button>Continue with email</button><button>Sign in with a passkey</button>`,
   );
-  const { openers } = planLogin(await observe(page));
-  const methods = openers.filter(({ kind }) => kind === 'method');
+  const { loginLinks } = planLogin(await observe(page));
+  const methods = loginLinks.filter(({ kind }) => kind === 'method');
   expect(methods).toHaveLength(4);
-  expect(new Set(methods.map(({ way }) => way))).toEqual(new Set(['code', 'link', 'password', undefined]));
+  expect(new Set(methods.map(({ method }) => method))).toEqual(new Set(['code', 'link', 'password', undefined]));
 });

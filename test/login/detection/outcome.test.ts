@@ -1,9 +1,9 @@
 import { afterAll, expect, it } from 'vitest';
 import { readMessageCause } from '../../../src/login/detection/outcome.ts';
-import { openLaboratory, readSigns } from './pages.ts';
+import { openTestBrowser, readSignals } from './pages.ts';
 
-const laboratory = await openLaboratory();
-afterAll(() => laboratory?.[Symbol.asyncDispose]());
+const testBrowser = await openTestBrowser();
+afterAll(() => testBrowser?.[Symbol.asyncDispose]());
 
 const WRONG = {
   en: 'The username or password you entered is incorrect.',
@@ -116,7 +116,7 @@ it.each([
 
 const FORM = '<form><input name=username><input type=password><button>Log in</button></form>';
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['an alert', `<div role=alert>Invalid username or password.</div>${FORM}`, ['wrong-credentials']],
   [
     'a message in red',
@@ -132,23 +132,23 @@ it.runIf(laboratory).each([
   ['the foot of a page', `${FORM}<footer><p class="footer-info">The licence has expired</p></footer>`, []],
   ['a banner', `<div class="cookie-message">We use cookies.</div>${FORM}`, []],
 ])('sees a failure in %s', async (_name, html, causes) => {
-  const page = await laboratory!.open(`<!doctype html><body>${html}`);
-  const signs = await readSigns(page);
-  expect([...new Set(signs.failures.map(({ cause }) => cause))]).toEqual(causes);
-  expect(signs).toMatchObject({ passwordField: true, passwordEmpty: true, logout: undefined });
+  const page = await testBrowser!.open(`<!doctype html><body>${html}`);
+  const signals = await readSignals(page);
+  expect([...new Set(signals.failures.map(({ cause }) => cause))]).toEqual(causes);
+  expect(signals).toMatchObject({ passwordField: true, passwordEmpty: true, logout: undefined });
 });
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['The cache is incomplete, so searching has been deactivated.', []],
   ['Your account has been suspended.', ['locked']],
 ])('sees of a page that one can sign out of what keeps one out: %s', async (text, causes) => {
-  const page = await laboratory!.open(
+  const page = await testBrowser!.open(
     `<!doctype html><body><h1>Home</h1><div class="alert alert-warning">${text}</div><a href=/logout>Log out</a>`,
   );
-  expect((await readSigns(page)).failures.map(({ cause }) => cause)).toEqual(causes);
+  expect((await readSignals(page)).failures.map(({ cause }) => cause)).toEqual(causes);
 });
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['a link', '<a href=/logout>Log out</a>', true, false],
   ['a form', '<form action=/session method=post><button>Abmelden</button></form>', true, false],
   ['a path', '<a href="/users/sign_out"><svg width=9 height=9></svg></a>', true, false],
@@ -162,29 +162,29 @@ it.runIf(laboratory).each([
   ['an avatar', '<button id=avatar aria-label="Ada Lovelace">A</button>', false, true],
   ['somebody who may sign in', '<a href=/login>Log in</a><a href=/join>Create account</a>', false, false],
 ])('sees who is signed in by %s', async (_name, html, logout, account) => {
-  const page = await laboratory!.open(`<!doctype html><body><h1>Home</h1>${html}`);
-  const signs = await readSigns(page);
-  expect({ logout: signs.logout !== undefined, account: signs.account !== undefined }).toEqual({ logout, account });
-  expect(signs.passwordField).toBe(false);
+  const page = await testBrowser!.open(`<!doctype html><body><h1>Home</h1>${html}`);
+  const signals = await readSignals(page);
+  expect({ logout: signals.logout !== undefined, account: signals.account !== undefined }).toEqual({ logout, account });
+  expect(signals.passwordField).toBe(false);
 });
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['<p>We sent a 6-digit code to a***@site.example</p><input inputmode=numeric>', 'code'],
   ['<p>We have emailed you a sign-in link. Check your inbox.</p>', 'link'],
   ['<p>Hello</p>', undefined],
   ['<h1>E-mail addresses</h1><p>a@site.example: verified</p><button>Re-send verification</button>', undefined],
 ] as const)('sees what was sent: %s', async (html, sent) => {
-  const page = await laboratory!.open(`<!doctype html><body>${html}`);
-  expect((await readSigns(page)).sent).toBe(sent);
+  const page = await testBrowser!.open(`<!doctype html><body>${html}`);
+  expect((await readSignals(page)).sent).toBe(sent);
 });
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['<form method=post><button>Confirm</button></form>', true],
   ['<form method=post><p>Sign in as Ada?</p><input type=hidden name=t><button>Continue</button></form>', true],
   ['<form method=post><input name=email><button>Continue</button></form>', false],
   ['<form method=post><button>Delete</button></form>', false],
   ['<form method=post><button>Confirm</button></form><form method=post><button>Continue</button></form>', false],
 ])('sees the one button that a link is confirmed by: %s', async (html, there) => {
-  const page = await laboratory!.open(`<!doctype html><body><h1>Your account</h1>${html}`);
-  expect((await readSigns(page)).confirm !== undefined).toBe(there);
+  const page = await testBrowser!.open(`<!doctype html><body><h1>Your account</h1>${html}`);
+  expect((await readSignals(page)).confirm !== undefined).toBe(there);
 });

@@ -5,7 +5,7 @@ import { planLogin } from '../../../src/login/detection/classify.ts';
 import type { Observation } from '../../../src/login/detection/description.ts';
 import { findElement, installDetection, observePage } from '../../../src/login/detection/observe.ts';
 import { readOutcome } from '../../../src/login/detection/outcome.ts';
-import type { LoginPlan, OutcomeSigns } from '../../../src/login/detection/plan.ts';
+import type { LoginPlan, OutcomeSignals } from '../../../src/login/detection/plan.ts';
 
 export type Pages = Readonly<Record<string, string>>;
 
@@ -18,12 +18,12 @@ export type NamedPlan = {
   kind: LoginPlan['kind'];
   reason: LoginPlan['reason'];
   code: string[];
-  openers: string[];
+  loginLinks: string[];
   dismiss: (string | undefined)[];
   captcha: boolean;
 };
 
-export type Laboratory = AsyncDisposable & {
+export type TestBrowser = AsyncDisposable & {
   /** Shows a page in place of the last one; `pages` are served by address, everything else of the network is refused. */
   open: (pages: Pages | string, path?: string) => Promise<Page>;
 };
@@ -31,7 +31,7 @@ export type Laboratory = AsyncDisposable & {
 const SITE = 'https://site.example';
 
 /** Undefined without a Chromium, unless nothing may be skipped. */
-export async function openLaboratory(): Promise<Laboratory | undefined> {
+export async function openTestBrowser(): Promise<TestBrowser | undefined> {
   const program = findChromium(process.env['CAPSTAN_CHROMIUM'], process.env['PATH'] ?? '');
   if (program === undefined) {
     const reason = 'Chromium is not installed: scripts/install-test-services.sh installs it';
@@ -80,7 +80,7 @@ export async function plan(page: Page): Promise<NamedPlan> {
     kind: found.kind,
     reason: found.reason,
     code: await Promise.all(found.code.map((id) => readName(page, id))),
-    openers: await Promise.all(found.openers.map(({ id }) => readName(page, id))),
+    loginLinks: await Promise.all(found.loginLinks.map(({ id }) => readName(page, id))),
     dismiss: await Promise.all(found.obstacles.map(({ dismiss }) => name(dismiss))),
     captcha: found.captcha,
   };
@@ -91,7 +91,7 @@ export async function plan(page: Page): Promise<NamedPlan> {
   return named;
 }
 
-export async function readSigns(page: Page): Promise<OutcomeSigns> {
+export async function readSignals(page: Page): Promise<OutcomeSignals> {
   return readOutcome(await observe(page));
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, expect, it } from 'vitest';
 import { KINDS } from './page-kinds.ts';
-import { FIELDS, LOGIN, NOTHING, SIMPLE, openLaboratory, plan } from './pages.ts';
+import { FIELDS, LOGIN, NOTHING, SIMPLE, openTestBrowser, plan } from './pages.ts';
 import type { Case } from './pages.ts';
 
-const laboratory = await openLaboratory();
-afterAll(() => laboratory?.[Symbol.asyncDispose]());
+const testBrowser = await openTestBrowser();
+afterAll(() => testBrowser?.[Symbol.asyncDispose]());
 
 const PAIRS: readonly Case[] = [
   ['a form', SIMPLE, LOGIN],
@@ -175,13 +175,13 @@ const cases = {
   'pairs fields': PAIRS,
   presses: BUTTONS,
   'finds the login beside': BESIDE,
-  tells: KINDS,
+  classifies: KINDS,
   refuses: REFUSALS,
   'leaves alone': HONEYPOTS,
 };
 for (const [group, table] of Object.entries(cases)) {
-  it.runIf(laboratory).each(table)(`${group}: %s`, async (_name, html, expected) => {
-    const page = await laboratory!.open(`<!doctype html><body>${html}`);
+  it.runIf(testBrowser).each(table)(`${group}: %s`, async (_name, html, expected) => {
+    const page = await testBrowser!.open(`<!doctype html><body>${html}`);
     const parts = { username: undefined, password: undefined, submit: undefined, ...(await plan(page)) };
     expect(parts).toMatchObject(expected);
   });

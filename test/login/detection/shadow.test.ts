@@ -2,10 +2,10 @@ import { afterAll, expect, it } from 'vitest';
 import { openClosedRoots } from '../../../src/login/detection/closed-roots.ts';
 import { findElement } from '../../../src/login/detection/observe.ts';
 import { planLogin } from '../../../src/login/detection/classify.ts';
-import { observe, openLaboratory, plan } from './pages.ts';
+import { observe, openTestBrowser, plan } from './pages.ts';
 
-const laboratory = await openLaboratory();
-afterAll(() => laboratory?.[Symbol.asyncDispose]());
+const testBrowser = await openTestBrowser();
+afterAll(() => testBrowser?.[Symbol.asyncDispose]());
 
 const LOGIN = { kind: 'login', reason: 'fill', username: 'u', password: 'p', submit: 's' };
 const FIELDS = '<label>User name <input id=u></label><label>Password <input id=p type=password></label>';
@@ -13,7 +13,7 @@ const BUTTON = '<button id=s>Log in</button>';
 const attach = (host: string, mode: string, inner: string) =>
   `document.getElementById('${host}').attachShadow({ mode: '${mode}' }).innerHTML = ${JSON.stringify(inner)};`;
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['open', `<div id=h></div><script>${attach('h', 'open', `<form>${FIELDS}${BUTTON}</form>`)}</script>`],
   ['closed', `<div id=h></div><script>${attach('h', 'closed', `<form>${FIELDS}${BUTTON}</form>`)}</script>`],
   [
@@ -33,12 +33,12 @@ it.runIf(laboratory).each([
     `<div id=h><div>${FIELDS}</div></div><script>${attach('h', 'open', `<form><slot></slot></form>${BUTTON}`)}</script>`,
   ],
 ])('finds a login in a shadow root: %s', async (_name, html) => {
-  const page = await laboratory!.open(`<!doctype html><body><h1>Log in</h1>${html}`);
+  const page = await testBrowser!.open(`<!doctype html><body><h1>Log in</h1>${html}`);
   expect(await plan(page)).toMatchObject(LOGIN);
 });
 
-it.runIf(laboratory)('finds a login in a closed shadow root that HTML declares, once it has been shown', async () => {
-  const page = await laboratory!.open(
+it.runIf(testBrowser)('finds a login in a closed shadow root that HTML declares, once it has been shown', async () => {
+  const page = await testBrowser!.open(
     `<!doctype html><body><h1>Log in</h1><div><template shadowrootmode=closed><form>${FIELDS}${BUTTON}</form></template></div>`,
   );
   expect(await plan(page)).toMatchObject({ reason: 'nothing' });
@@ -47,8 +47,8 @@ it.runIf(laboratory)('finds a login in a closed shadow root that HTML declares, 
   expect(await plan(page)).toMatchObject(LOGIN);
 });
 
-it.runIf(laboratory)('hands out elements of closed roots that take real keys', async () => {
-  const page = await laboratory!.open(
+it.runIf(testBrowser)('hands out elements of closed roots that take real keys', async () => {
+  const page = await testBrowser!.open(
     `<!doctype html><body><div id=h></div><script>${attach('h', 'closed', `<form>${FIELDS}${BUTTON}</form>`)}</script>`,
   );
   const { username } = planLogin(await observe(page));
@@ -59,32 +59,32 @@ it.runIf(laboratory)('hands out elements of closed roots that take real keys', a
 
 const FRAME = `<!doctype html><body><form>${FIELDS}${BUTTON}</form>`;
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['of the same origin', 'https://site.example/frame', ''],
   ['of the same site', 'https://accounts.site.example/frame', ''],
   ['in a sandbox', 'https://site.example/frame', 'sandbox="allow-scripts allow-forms"'],
 ])('finds a login in a frame %s', async (_name, address, attributes) => {
-  const page = await laboratory!.open({
+  const page = await testBrowser!.open({
     '/': `<!doctype html><body><h1>Shop</h1><iframe src="${address}" ${attributes} width=400 height=300></iframe>`,
     [address]: FRAME,
   });
   await expect.poll(() => plan(page)).toMatchObject(LOGIN);
 });
 
-it.runIf(laboratory)('finds a login in a frame without an address, within a frame', async () => {
+it.runIf(testBrowser)('finds a login in a frame without an address, within a frame', async () => {
   const inner = FRAME.replaceAll('"', '&quot;');
   const outer = `<body><iframe srcdoc="${inner}" width=380 height=250></iframe>`
     .replaceAll('&', '&amp;')
     .replaceAll('"', '&quot;');
-  const page = await laboratory!.open(`<!doctype html><body><iframe srcdoc="${outer}" width=400 height=300></iframe>`);
+  const page = await testBrowser!.open(`<!doctype html><body><iframe srcdoc="${outer}" width=400 height=300></iframe>`);
   await expect.poll(() => plan(page)).toMatchObject(LOGIN);
 });
 
-it.runIf(laboratory).each([
+it.runIf(testBrowser).each([
   ['of another site', 'https://elsewhere.example/frame', 'width=400 height=300'],
   ['that nobody sees', 'https://site.example/frame', 'style="width:1px;height:1px"'],
 ])('looks into no frame %s', async (_name, address, attributes) => {
-  const page = await laboratory!.open({
+  const page = await testBrowser!.open({
     '/': `<!doctype html><body><h1>Shop</h1><iframe src="${address}" ${attributes}></iframe>`,
     [address]: FRAME,
   });
@@ -92,8 +92,8 @@ it.runIf(laboratory).each([
   expect(await plan(page)).toMatchObject({ kind: 'none', reason: 'nothing' });
 });
 
-it.runIf(laboratory)('never reads a value', async () => {
-  const page = await laboratory!.open(
+it.runIf(testBrowser)('never reads a value', async () => {
+  const page = await testBrowser!.open(
     `<!doctype html><body><form><input id=u name=user value=ada-canary><input id=p type=password value=hush-canary><textarea name=t>text-canary</textarea><div contenteditable role=textbox>edit-canary</div><select name=s><option value=opt-canary selected>One</select><button id=s>Log in</button></form>`,
   );
   const observation = await observe(page);

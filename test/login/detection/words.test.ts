@@ -4,10 +4,10 @@ import { FORGOT, REGISTER, SIGN_IN } from '../../../src/login/detection/words/ac
 import { EMAIL, PASSWORD, USERNAME } from '../../../src/login/detection/words/fields.ts';
 import { LOGOUT, REMEMBER } from '../../../src/login/detection/words/more-actions.ts';
 import { LIMITED, LOCKED, WRONG } from '../../../src/login/detection/words/outcomes.ts';
-import { openLaboratory, plan } from './pages.ts';
+import { openTestBrowser, plan } from './pages.ts';
 
-const laboratory = await openLaboratory();
-afterAll(() => laboratory?.[Symbol.asyncDispose]());
+const testBrowser = await openTestBrowser();
+afterAll(() => testBrowser?.[Symbol.asyncDispose]());
 
 it.each([
   ['txtUserName', 'txt user name'],
@@ -95,10 +95,10 @@ const SITES: Record<string, readonly [string, string, string, string]> = {
 
 // Fields of no telling name or type, between one for an unknown purpose and buttons for other things, so that only the
 // words can tell.
-it.runIf(laboratory).each(Object.entries(SITES))(
+it.runIf(testBrowser).each(Object.entries(SITES))(
   'signs in in %s',
   async (_language, [title, username, secret, button]) => {
-    const page = await laboratory!.open(
+    const page = await testBrowser!.open(
       `<!doctype html><body><h1>${title}</h1><div><label>${username} <input id=u name=a1></label><label>Xyz <input id=x name=a2></label><label>${secret} <input id=p name=a3 type=password></label><button type=button id=o>Xyzzy</button><button type=button id=s>${button}</button></div>`,
     );
     expect(await plan(page)).toMatchObject({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomToken } from '../../../src/platform/crypto.ts';
 import { page, serveAccount } from './server.ts';
 import type { Reply, SiteKind, Visit } from './server.ts';
-import { letters } from './steps.ts';
+import { sentEmails } from './steps.ts';
 
 /** More than the flow gives a page on which nothing happens. */
 const SLOW_MS = 17_000;
@@ -28,7 +28,7 @@ function buildPage(name: string, draw: (visit: Visit) => string, after?: (visit:
 const alert = (text: string) => `<div class="alert alert-danger" role="alert">${text}</div>`;
 const accountsToConfirm = new Map<string, { email: string; password: string }>();
 
-/** Registration with a letter to confirm it, then a login. */
+/** Registration with an email to confirm it, then a login. */
 const signup: SiteKind = {
   name: 'signup',
   entry: '/register',
@@ -55,7 +55,7 @@ const signup: SiteKind = {
       if (accounts.passwords.has(email)) return draw(alert('An account with this e-mail already exists.'));
       const token = randomToken(12);
       accountsToConfirm.set(token, { email, password });
-      letters.push({ to: email, link: `${visit.base}/confirm?token=${token}` });
+      sentEmails.push({ to: email, link: `${visit.base}/confirm?token=${token}` });
       return {
         body: page(
           'Confirm',
@@ -103,7 +103,7 @@ export const SLOW_SITE: SiteKind = {
 };
 
 /** Pages on which a login ends in another way than success or a wrong password; each with the error it must be. */
-export const TROUBLES: readonly { kind: SiteKind; error: string; attempts: number }[] = [
+export const FAILURE_SITES: readonly { kind: SiteKind; error: string; attempts: number }[] = [
   {
     kind: buildPage('no-form', () => '<h1>Welcome</h1><p>There is nothing to sign in to.</p>'),
     error: 'login_form_not_found',

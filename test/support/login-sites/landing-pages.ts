@@ -51,7 +51,7 @@ export const UNNAMED_CODES: readonly SiteKind[] = [
 const start = '<h1>Projects</h1><p>Two projects are open.</p>';
 
 /** A wrong password leads back to something that looks like a start. */
-export const ASKED_AGAIN: readonly SiteKind[] = [
+export const REPEATED_LOGINS: readonly SiteKind[] = [
   buildSite(
     'name-again',
     () => start,
@@ -67,7 +67,7 @@ export const ASKED_AGAIN: readonly SiteKind[] = [
 ];
 
 /** Pages behind a login that have a form and say of nobody that he is in. */
-export const FORMS_BEHIND: readonly SiteKind[] = [
+export const FORMS_AFTER_LOGIN: readonly SiteKind[] = [
   buildSite(
     'search-behind',
     () => `${start}<form action="find"><input name="q" placeholder="Search"><button>Go</button></form>`,

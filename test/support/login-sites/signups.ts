@@ -1,7 +1,7 @@
 import { randomToken } from '../../../src/platform/crypto.ts';
 import { page, serveAccount } from './server.ts';
 import type { Accounts, Reply, SiteKind, Visit } from './server.ts';
-import { letters } from './steps.ts';
+import { sentEmails } from './steps.ts';
 
 const alert = (text: string) => `<p class="error" role="alert">${text}</p>`;
 const login = (visit: Visit, shown = '') => `<h1>Log in</h1>${shown}<form method="post" action="${visit.base}/login">
@@ -10,7 +10,7 @@ const login = (visit: Visit, shown = '') => `<h1>Log in</h1>${shown}<form method
 
 type Turn = (visit: Visit, accounts: Accounts, email: string) => Reply;
 
-/** A registration that is over at once; `after` is what it leads to, `confirm` what the link of its letter does. */
+/** A registration that is over at once; `after` is what it leads to, `confirm` what the link of its email does. */
 function buildSignup(name: string, after: Turn, confirm?: Turn): SiteKind {
   const waiting = new Map<string, { email: string; password: string }>();
   return {
@@ -36,7 +36,7 @@ function buildSignup(name: string, after: Turn, confirm?: Turn): SiteKind {
           else {
             const token = randomToken(12);
             waiting.set(token, { email, password });
-            letters.push({ to: email, link: `${visit.base}/confirm?token=${token}` });
+            sentEmails.push({ to: email, link: `${visit.base}/confirm?token=${token}` });
           }
           return after(visit, accounts, email);
         }
@@ -72,9 +72,9 @@ const withLogin: Turn = (visit, accounts, email) =>
   thanks(`<a href="${visit.base}/login">Log in</a>`)(visit, accounts, email);
 
 export const SIGNUP_SITES: readonly SiteKind[] = [
-  // Nothing says that a letter has been sent; the page offers to log in, which works only after the letter.
+  // Nothing says that an email has been sent; the page offers to log in, which works only after the email.
   buildSignup('silent', withLogin, withLogin),
-  // Nothing says anything at all; the letter signs in.
+  // Nothing says anything at all; the email signs in.
   buildSignup('mute', thanks(''), (visit, accounts, email) => ({
     to: `${visit.base}/account`,
     headers: { 'set-cookie': accounts.begin(email) },

@@ -7,8 +7,8 @@ import type { Accounts, Reply, SiteKind, Visit } from './server.ts';
 export const TOTP_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 /** Mail that the sites have sent, newest last. */
-export type Letter = { to: string; code?: string; link?: string };
-export const letters: Letter[] = [];
+export type SentEmail = { to: string; code?: string; link?: string };
+export const sentEmails: SentEmail[] = [];
 
 const error = (text: string) => `<p class="error" role="alert">${text}</p>`;
 const nowhere: Reply = { status: 404, body: page('Not found', '<p>Nothing here.</p>') };
@@ -85,7 +85,7 @@ const twoPages: SiteKind = {
   },
 };
 
-/** Password, then a code: of an authenticator, or out of a letter. */
+/** Password, then a code: of an authenticator, or out of an email. */
 /** The code of now and those beside it, as sites take them: whoever types one takes a while. */
 function listTotpCodes(): string[] {
   const now = Math.floor(Date.now() / 1000);
@@ -105,7 +105,7 @@ function buildCodeSite(name: string, kind: 'totp' | 'mail'): SiteKind {
           return askBoth(visit, error('Invalid e-mail or password.'));
         }
         const code = String(Math.floor(100_000 + Math.random() * 900_000));
-        if (kind === 'mail') letters.push({ to: username, code });
+        if (kind === 'mail') sentEmails.push({ to: username, code });
         return { to: `${visit.base}/code`, headers: { 'set-cookie': beginHalf({ username, code }) } };
       }
       if (route === 'GET /code') return askCode(visit, text);
@@ -129,7 +129,7 @@ const mailOnly: SiteKind = {
     if (route === 'POST /login') {
       const username = visit.form.get('username') ?? '';
       const code = String(Math.floor(100_000 + Math.random() * 900_000));
-      letters.push({ to: username, code });
+      sentEmails.push({ to: username, code });
       return { to: `${visit.base}/code`, headers: { 'set-cookie': beginHalf({ username, code }) } };
     }
     if (route === 'GET /code') return askCode(visit, 'We have e-mailed a code to a***@example.com.');
@@ -155,7 +155,7 @@ const magicLink: SiteKind = {
       const username = visit.form.get('username') ?? '';
       const token = randomToken(16);
       magic.set(token, username);
-      letters.push({ to: username, link: `${visit.base}/magic?token=${token}` });
+      sentEmails.push({ to: username, link: `${visit.base}/magic?token=${token}` });
       return {
         body: page(
           'Check your inbox',

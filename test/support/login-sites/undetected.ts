@@ -85,4 +85,4 @@ const unseen = buildSite(
 );
 
 /** Pages on which detection finds no login, or several. */
-export const UNREAD_SITES: readonly SiteKind[] = [oddWords, twoLogins, trap, unseen];
+export const UNDETECTED_SITES: readonly SiteKind[] = [oddWords, twoLogins, trap, unseen];

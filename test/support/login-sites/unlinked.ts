@@ -38,4 +38,4 @@ const nowhere: SiteKind = {
 /** Answers every address with the same page. */
 const onePage: SiteKind = { name: 'one-page', entry: '/', serve: () => ({ body: HOME }) };
 
-export const FAR_SITES = [far, nowhere, onePage];
+export const UNLINKED_SITES = [far, nowhere, onePage];

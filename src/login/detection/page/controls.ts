@@ -25,14 +25,14 @@ const INTERACTIVE = 'a[href],button,input,select,textarea,[role=button]';
 const MAX_PRESSED_TEXT = 60;
 const MAX_MESSAGE = 300;
 
-function selectInput(input: HTMLInputElement): Control | undefined {
+function classifyInput(input: HTMLInputElement): Control | undefined {
   if (NO_FIELDS.has(input.type)) return undefined;
   if (BUTTON_TYPES.has(input.type)) return 'button';
   if (input.type === 'checkbox' || input.type === 'radio') return input.type;
   return 'field';
 }
 
-function selectCaptcha(element: Element): Control | undefined {
+function classifyCaptcha(element: Element): Control | undefined {
   const source = element.getAttribute('src') ?? '';
   const names = [element.id, element.getAttribute('name'), element.getAttribute('title'), element.className].join(' ');
   // Shown as a badge, it asks nothing of anybody.
@@ -56,7 +56,7 @@ function isShort(element: Element, most: number): boolean {
 }
 
 /** Styled text that takes a click: neither a button nor a link. */
-function isPressed(element: Element): boolean {
+function isClickable(element: Element): boolean {
   if (!(element instanceof HTMLElement) || element.querySelector(INTERACTIVE) || element.closest(INTERACTIVE))
     return false;
   const attributes = ['onclick', 'ng-click', '@click', 'v-on:click', 'data-action', 'jsaction', 'data-testid'];
@@ -83,12 +83,12 @@ function isMessage(element: Element): boolean {
 }
 
 /** What an element is for, or nothing where no person could act on it or be told by it. */
-export function selectControl(element: Element): Control | undefined {
-  if (element instanceof HTMLInputElement) return selectInput(element);
+export function classifyControl(element: Element): Control | undefined {
+  if (element instanceof HTMLInputElement) return classifyInput(element);
   if (element instanceof HTMLSelectElement) return 'select';
   if (element instanceof HTMLTextAreaElement) return 'field';
   if (element instanceof HTMLButtonElement) return 'button';
-  if (element instanceof HTMLIFrameElement || element instanceof HTMLImageElement) return selectCaptcha(element);
+  if (element instanceof HTMLIFrameElement || element instanceof HTMLImageElement) return classifyCaptcha(element);
   const role = element.getAttribute('role') ?? '';
   if (element instanceof HTMLAnchorElement)
     return role === 'button' || role === 'tab' || !element.hasAttribute('href') ? 'button' : 'link';
@@ -98,5 +98,5 @@ export function selectControl(element: Element): Control | undefined {
   if (element instanceof HTMLElement && element.isContentEditable && element.hasAttribute('contenteditable'))
     return 'field';
   if (isMessage(element)) return 'message';
-  return isPressed(element) ? 'button' : undefined;
+  return isClickable(element) ? 'button' : undefined;
 }

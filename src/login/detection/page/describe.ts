@@ -6,9 +6,9 @@ import type {
   FrameDescription,
 } from '../description.ts';
 import { findParent, wasPassword, walkElements } from './roots.ts';
-import { selectControl } from './controls.ts';
+import { classifyControl } from './controls.ts';
 import { readCaption, readLabel, readReferences, readText, trimText } from './texts.ts';
-import { beginLook, findCover, findUnseen, measureBox } from './visibility.ts';
+import { resetMeasurements, findCover, findUnseen, measureBox } from './visibility.ts';
 
 const MAX_ELEMENTS = 1500;
 const MAX_FIELDS = 400;
@@ -68,15 +68,15 @@ function findLandmark(containers: readonly Element[]): string {
   return '';
 }
 
-const TUCKED =
+const COLLAPSED =
   /(?:^|[-_\s])(?:hidden|hide|modal|popup|popin|dropdown|offcanvas|off-canvas|flyout|drawer|lightbox|overlay|dialog|collapse)(?:$|[-_\s])/i;
 const OPENED = /(?:^|[-_\s])(?:open|opened|show|shown|active|visible|in|expanded|is-open)(?:$|[-_\s])/i;
 
-function isTucked(containers: readonly Element[]): boolean {
+function isCollapsed(containers: readonly Element[]): boolean {
   return containers.some((container) => {
     if (container.tagName === 'BODY' || container.tagName === 'HTML') return false;
     const names = `${container.id} ${container.getAttribute('class') ?? ''}`;
-    return TUCKED.test(names) && !OPENED.test(names);
+    return COLLAPSED.test(names) && !OPENED.test(names);
   });
 }
 
@@ -96,7 +96,7 @@ function leavesSite(element: Element): boolean {
   return !/^https?:$/.test(element.protocol);
 }
 
-const MARKS = [
+const DATA_ATTRIBUTES = [
   'data-testid',
   'data-test',
   'data-test-id',
@@ -108,8 +108,8 @@ const MARKS = [
   'data-action',
 ];
 
-function readMarks(element: Element): string {
-  return trimText(MARKS.map((name) => element.getAttribute(name) ?? '').join(' '));
+function readDataAttributes(element: Element): string {
+  return trimText(DATA_ATTRIBUTES.map((name) => element.getAttribute(name) ?? '').join(' '));
 }
 
 function readAttribute(element: Element, name: string): string {
@@ -157,7 +157,7 @@ function describeElement(
     name: readAttribute(element, 'name'),
     htmlId: trimText(element.id),
     className: readAttribute(element, 'class'),
-    marks: readMarks(element),
+    marks: readDataAttributes(element),
     label: isField ? readLabel(element) : '',
     ariaLabel: readAttribute(element, 'aria-label') || (isField ? '' : readReferences(element, 'aria-labelledby')),
     placeholder: readAttribute(element, 'placeholder') || readAttribute(element, 'aria-placeholder'),
@@ -181,7 +181,7 @@ function describeElement(
     box: measureBox(element),
     form: form ? forms.indexOf(form) : undefined,
     containers: containers.map(getNumber),
-    tucked: isTucked(containers),
+    collapsed: isCollapsed(containers),
     landmark: findLandmark(containers),
   };
   return { description, cover };
@@ -230,7 +230,7 @@ function describeCover(root: Element, frame: string): CoverDescription {
 
 /** Everything on this page that a person could act on, in the order of the tree. */
 export function describeFrame(frame: string): FrameDescription {
-  beginLook();
+  resetMeasurements();
   const found: ElementDescription[] = [];
   const forms: HTMLFormElement[] = [];
   const covers = new Map<number, CoverDescription>();
@@ -239,7 +239,7 @@ export function describeFrame(frame: string): FrameDescription {
   const root = document.documentElement;
   for (const element of walkElements(root)) {
     if (element instanceof HTMLFormElement) forms.push(element);
-    const control = selectControl(element);
+    const control = classifyControl(element);
     if (control === undefined) continue;
     const isField = control === 'field' || control === 'select' || control === 'checkbox' || control === 'radio';
     if (isField ? ++fields > MAX_FIELDS : ++others > MAX_ELEMENTS) continue;

@@ -2,7 +2,7 @@
 import type { FrameDescription } from '../description.ts';
 import { describeFrame, findNumbered } from './describe.ts';
 import { addRoot, watchRoots } from './roots.ts';
-import { beginLook, findUnseen } from './visibility.ts';
+import { resetMeasurements, findUnseen } from './visibility.ts';
 
 /** Old libraries give arrays and objects a `toJSON` that writes them twice. */
 function canWrite(): boolean {
@@ -18,7 +18,7 @@ const page = {
   findNumbered,
   addRoot,
   findUnseen(element: Element) {
-    beginLook();
+    resetMeasurements();
     return findUnseen(element);
   },
 };

@@ -44,7 +44,7 @@ const EVERYTHING: Rect = { left: -Infinity, top: -Infinity, right: Infinity, bot
 let surroundings = new Map<Element, Surroundings>();
 
 /** Forgets what was measured: to be called before each look, as pages move. */
-export function beginLook(): void {
+export function resetMeasurements(): void {
   surroundings = new Map();
 }
 

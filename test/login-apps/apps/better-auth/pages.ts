@@ -51,7 +51,7 @@ export const PAGES: Readonly<Record<string, { title: string; body: string }>> = 
   <label>Password <input name="password" type="password" autocomplete="new-password" minlength="8" required></label>
   <button>Create account</button>
 </form>
-<p id="sent" hidden>Almost done: we have sent you a letter. Follow its link to confirm your address.</p>${ALERT}
+<p id="sent" hidden>Almost done: we have sent you an email. Follow its link to confirm your address.</p>${ALERT}
 <a href="/login">Sign in</a>`,
   },
 };
