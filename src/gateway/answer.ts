@@ -60,10 +60,8 @@ type Task = {
 const FORWARDED = ['anthropic-beta'];
 
 function findNative(
-  deps: GatewayDeps,
-  dialect: ClientDialect,
-  call: ClientCall,
-  moment: Moment,
+  { inference }: GatewayDeps,
+  { dialect, call, moment }: Pick<Task, 'dialect' | 'call' | 'moment'>,
   { body, headers }: FastifyRequest,
 ): Native | undefined {
   if (call.passThrough === undefined) return undefined;
@@ -74,7 +72,7 @@ function findNative(
     headers: Object.fromEntries(sent),
     buildBody: (target) => buildBody(body as Wire, target),
   };
-  const open = deps.inference.findPassThrough(call.request, own, { force: anyOfFormat });
+  const open = inference.findPassThrough(call.request, own, { force: anyOfFormat });
   if (open !== undefined) return { open, writer: call.passThrough.open(moment) };
   if (needed !== undefined) throw needed;
   return undefined;
@@ -198,7 +196,7 @@ export async function answerCall(
       estimateInput: () => estimateTokens(call.request),
     },
   );
-  const task = { dialect, call, moment, meter, native: findNative(deps, dialect, call, moment, request) };
+  const task = { dialect, call, moment, meter, native: findNative(deps, { dialect, call, moment }, request) };
   const leave = deps.admission.enter(request.bodyBytes);
   try {
     if (call.stream) await sendStream(deps, task, request, reply);

@@ -29,8 +29,7 @@ export function logGatewayError(log: Logger, error: unknown, fault: GatewayError
 
 /** Where an error becomes an answer in the format of the route. */
 export function sendGatewayError(
-  log: Logger,
-  render: RenderError,
+  { log, render }: { log: Logger; render: RenderError },
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -11,8 +11,7 @@ import type { ClientDialect } from './dialects/dialect.ts';
 import { MESSAGES } from './dialects/messages/dialect.ts';
 import { RESPONSES } from './dialects/responses/dialect.ts';
 import { sendGatewayError } from './errors.ts';
-import type { RenderError } from './errors.ts';
-import { GatewayError, invalid } from './gateway-error.ts';
+import { GatewayError } from './gateway-error.ts';
 import { countTokens } from './count-tokens.ts';
 import { getModel, listModels } from './models.ts';
 import { buildTokenBudget } from './usage/budget.ts';
@@ -54,21 +53,23 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
     method: HTTPMethods,
     url: string,
     handler: Handler,
-    options: { open?: true; render?: RenderError } = {},
+    { open = false, dialect = CHAT_COMPLETIONS }: { open?: boolean; dialect?: ClientDialect } = {},
   ) {
-    const render = options.render ?? buildChatError;
+    const { requestIdHeader, checkHeaders } = dialect;
     const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      sendGatewayError(deps.log, render, error, request, reply);
+      sendGatewayError({ log: deps.log, render: dialect.buildError }, error, request, reply);
     app.route({
       method,
       url,
       bodyLimit: BODY_LIMIT,
       exposeHeadRoute: method === 'GET',
       onRequest: [
-        ...(render === MESSAGES.buildError ? [nameRequest] : []),
-        ...(options.open === true ? [] : [authenticate]),
+        ...(requestIdHeader === undefined ? [] : [sendRequestId(requestIdHeader)]),
+        ...(open ? [] : [authenticate]),
       ],
-      ...(render === MESSAGES.buildError ? { preHandler: checkVersion } : {}),
+      ...(checkHeaders === undefined
+        ? {}
+        : { preHandler: async ({ headers }: FastifyRequest) => checkHeaders(headers) }),
       errorHandler,
       handler,
     });
@@ -86,13 +87,13 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   }
 
   const answer = (url: string, dialect: ClientDialect) =>
-    route('POST', url, (request, reply) => answerCall(deps, dialect, request, reply), { render: dialect.buildError });
+    route('POST', url, (request, reply) => answerCall(deps, dialect, request, reply), { dialect });
 
   answer('/v1/chat/completions', CHAT_COMPLETIONS);
   answer('/v1/responses', RESPONSES);
   answer('/v1/messages', MESSAGES);
   route('POST', '/v1/messages/count_tokens', (request, reply) => countTokens(deps, request, reply), {
-    render: MESSAGES.buildError,
+    dialect: MESSAGES,
   });
   registerStoredResponses(app, deps, authenticate);
   for (const prefix of ['', '/v1']) {
@@ -115,26 +116,16 @@ function registerStoredResponses(
     method: METHODS,
     url: '/v1/responses/*',
     onRequest: authenticate,
-    errorHandler: (error, request, reply) => sendGatewayError(deps.log, buildChatError, error, request, reply),
+    errorHandler: (error, request, reply) =>
+      sendGatewayError({ log: deps.log, render: buildChatError }, error, request, reply),
     handler: () => {
       throw new GatewayError('not_found', 'Responses are not stored here; send the conversation whole.');
     },
   });
 }
 
-/** SDKs of the messages format look for the id under a name of their own. */
-async function nameRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  void reply.header('request-id', request.id);
-}
-
-/** Of the messages format: the one that the specification names, and the one that its current SDK sends. */
-const VERSIONS = new Set(['2023-06-01', '2026-10-21']);
-
-async function checkVersion({ headers }: FastifyRequest): Promise<void> {
-  for (const name of ['provider-version', 'anthropic-version']) {
-    const version = headers[name];
-    if (version !== undefined && !VERSIONS.has(String(version))) {
-      throw invalid(`header.${name}`, `must be ${[...VERSIONS].join(' or ')}`);
-    }
-  }
+function sendRequestId(header: string): onRequestAsyncHookHandler {
+  return async (request, reply) => {
+    void reply.header(header, request.id);
+  };
 }

@@ -44,127 +44,136 @@ function emptied(part: AssistantPart): AssistantPart {
 }
 
 /**
- * Puts deltas in sequence. Calls may come mixed with each other and with text: what comes while a call lacks some of
- * its arguments waits until it has them, or for the end. Without `reasoning`, reasoning is left out.
+ * Puts deltas in sequence. Tool calls may interleave with each other and with text: a part that begins while the
+ * arguments of the open call are incomplete waits until they are complete, or until the reply ends.
  */
-export function buildSequencer(options: { reasoning: boolean }): Sequencer {
-  const entries = new Map<number, Entry>();
-  const content: AssistantPart[] = [];
-  const waiting: Entry[] = [];
-  let current: Entry | undefined;
-  let id = '';
-  let model = '';
+class ReplySequencer implements Sequencer {
+  readonly #reasoning: boolean;
+  readonly #entries = new Map<number, Entry>();
+  readonly #content: AssistantPart[] = [];
+  readonly #waiting: Entry[] = [];
+  #current: Entry | undefined;
+  #id = '';
+  #model = '';
 
-  function open(entry: Entry, out: ReplyEvent[]): void {
-    current = entry;
+  constructor(reasoning: boolean) {
+    this.#reasoning = reasoning;
+  }
+
+  #open(entry: Entry, out: ReplyEvent[]): void {
+    this.#current = entry;
     entry.state = 'open';
-    const index = content.length;
+    const index = this.#content.length;
     out.push({ type: 'open', index, part: emptied(entry.part) });
     const text = textOf(entry.part);
     if (text !== '') out.push({ type: 'delta', index, part: entry.part, text });
   }
 
-  function close(out: ReplyEvent[]): void {
-    if (current === undefined) return;
-    const { part } = current;
-    const index = content.length;
+  #close(out: ReplyEvent[]): void {
+    if (this.#current === undefined) return;
+    const { part } = this.#current;
+    const index = this.#content.length;
     if (part.type === 'tool_call' && part.arguments === '') {
       part.arguments = '{}';
       out.push({ type: 'delta', index, part, text: '{}' });
     }
-    current.state = 'closed';
-    current = undefined;
-    content.push(part);
+    this.#current.state = 'closed';
+    this.#current = undefined;
+    this.#content.push(part);
     out.push({ type: 'close', index, part });
   }
 
-  function advance(out: ReplyEvent[]): void {
-    while (waiting.length > 0 && (current === undefined || isWhole(current.part))) {
-      close(out);
-      open(waiting.shift()!, out);
+  #advance(out: ReplyEvent[]): void {
+    while (this.#waiting.length > 0 && (this.#current === undefined || isWhole(this.#current.part))) {
+      this.#close(out);
+      this.#open(this.#waiting.shift()!, out);
     }
   }
 
-  function begin(index: number, part: AssistantPart, out: ReplyEvent[]): void {
+  #begin(index: number, part: AssistantPart, out: ReplyEvent[]): void {
     const entry: Entry = { part, state: 'waiting' };
-    entries.set(index, entry);
-    waiting.push(entry);
-    advance(out);
+    this.#entries.set(index, entry);
+    this.#waiting.push(entry);
+    this.#advance(out);
   }
 
-  function grow(entry: Entry, given: string, out: ReplyEvent[]): void {
+  #grow(entry: Entry, given: string, out: ReplyEvent[]): void {
     if (entry.state === 'closed') return;
     const { part } = entry;
     if (part.type === 'tool_call') {
       // So that arguments of nothing but blanks become `{}`, streamed or not.
       const text = part.arguments === '' ? given.trimStart() : given;
       part.arguments += text;
-      if (entry.state === 'open' && text !== '') out.push({ type: 'delta', index: content.length, part, text });
-      advance(out);
+      if (entry.state === 'open' && text !== '') out.push({ type: 'delta', index: this.#content.length, part, text });
+      this.#advance(out);
       return;
     }
     part.text += given;
-    if (entry.state === 'open') out.push({ type: 'delta', index: content.length, part, text: given });
+    if (entry.state === 'open') out.push({ type: 'delta', index: this.#content.length, part, text: given });
   }
 
-  function pushText(delta: Extract<ModelDelta, { type: 'text' | 'refusal' | 'reasoning' }>, out: ReplyEvent[]): void {
+  #pushText(delta: Extract<ModelDelta, { type: 'text' | 'refusal' | 'reasoning' }>, out: ReplyEvent[]): void {
     if (delta.text === '') return;
-    const entry = entries.get(delta.index);
-    if (entry !== undefined) return grow(entry, delta.text, out);
+    const entry = this.#entries.get(delta.index);
+    if (entry !== undefined) return this.#grow(entry, delta.text, out);
     const { type, text } = delta;
-    begin(
+    this.#begin(
       delta.index,
       type === 'reasoning' && delta.summary === true ? { type, text, summary: true } : { type, text },
       out,
     );
   }
 
-  function pushProof(delta: Extract<ModelDelta, { type: 'reasoning_proof' }>, out: ReplyEvent[]): void {
+  #pushProof(delta: Extract<ModelDelta, { type: 'reasoning_proof' }>, out: ReplyEvent[]): void {
     const { type: _type, index, ...proof } = delta;
-    const entry = entries.get(index);
-    if (entry === undefined) begin(index, { type: 'reasoning', text: '', ...proof }, out);
+    const entry = this.#entries.get(index);
+    if (entry === undefined) this.#begin(index, { type: 'reasoning', text: '', ...proof }, out);
     // A proof that comes when its part is over can no longer be written.
     else if (entry.state !== 'closed' && entry.part.type === 'reasoning') Object.assign(entry.part, proof);
   }
 
-  return {
-    push(delta, out) {
-      switch (delta.type) {
-        case 'start':
-          ({ id, model } = delta);
-          out.push(delta);
-          return;
-        case 'reasoning':
-          if (options.reasoning) pushText(delta, out);
-          return;
-        case 'reasoning_proof':
-          if (options.reasoning) pushProof(delta, out);
-          return;
-        case 'text':
-        case 'refusal':
-          pushText(delta, out);
-          return;
-        case 'tool_call':
-          begin(delta.index, { type: 'tool_call', id: delta.id, name: delta.name, arguments: '' }, out);
-          return;
-        case 'tool_arguments': {
-          const entry = entries.get(delta.index);
-          if (entry !== undefined) grow(entry, delta.text, out);
-          return;
-        }
-        case 'finish': {
-          close(out);
-          for (const entry of waiting.splice(0)) {
-            open(entry, out);
-            close(out);
-          }
-          const { reason: finish, usage, stopSequence } = delta;
-          const reply = { id, model, content, finish, ...omitUndefined({ stopSequence }), usage };
-          out.push({ type: 'finish', reply });
-        }
+  push(delta: ModelDelta, out: ReplyEvent[]): void {
+    switch (delta.type) {
+      case 'start':
+        this.#id = delta.id;
+        this.#model = delta.model;
+        out.push(delta);
+        return;
+      case 'reasoning':
+        if (this.#reasoning) this.#pushText(delta, out);
+        return;
+      case 'reasoning_proof':
+        if (this.#reasoning) this.#pushProof(delta, out);
+        return;
+      case 'text':
+      case 'refusal':
+        this.#pushText(delta, out);
+        return;
+      case 'tool_call':
+        this.#begin(delta.index, { type: 'tool_call', id: delta.id, name: delta.name, arguments: '' }, out);
+        return;
+      case 'tool_arguments': {
+        const entry = this.#entries.get(delta.index);
+        if (entry !== undefined) this.#grow(entry, delta.text, out);
+        return;
       }
-    },
-  };
+      case 'finish': {
+        this.#close(out);
+        for (const entry of this.#waiting.splice(0)) {
+          this.#open(entry, out);
+          this.#close(out);
+        }
+        const { reason: finish, usage, stopSequence } = delta;
+        const base = { id: this.#id, model: this.#model, content: this.#content, finish, usage };
+        out.push({ type: 'finish', reply: { ...base, ...omitUndefined({ stopSequence }) } });
+      }
+    }
+  }
+}
+
+/** Without `reasoning`, reasoning is left out of the reply. */
+export function buildSequencer(options: { reasoning: boolean }): Sequencer {
+  return new ReplySequencer(options.reasoning);
 }
 
 /** The whole reply. Throws what the stream throws, and a `ModelError` when it ends without `finish`. */

@@ -12,6 +12,6 @@ import { buildGatewaySurface } from './register.ts';
 export function buildGateway(ports: GatewayPorts, options: ServerOptions = {}): FastifyInstance {
   return buildHttpServer(ports, [buildGatewaySurface(ports), buildDocsSurface({ inference: buildInferenceDocument })], {
     ...options,
-    sendError: (log, error, request, reply) => sendGatewayError(log, buildChatError, error, request, reply),
+    sendError: (log, error, request, reply) => sendGatewayError({ log, render: buildChatError }, error, request, reply),
   });
 }

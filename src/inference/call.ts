@@ -17,6 +17,6 @@ export function callUpstream(
   const asked = target.reasoning === false ? plain : request;
   const built = dialect.buildRequest(asked, target);
   const deltas = readDeltas(() => transport.post(target, built, signal), dialect.buildReader(target));
-  const stop = target.format === 'responses' ? (request.stop ?? []).filter((sequence) => sequence !== '') : [];
+  const stop = dialect.hasStop ? [] : (request.stop ?? []).filter((sequence) => sequence !== '');
   return stop.length === 0 ? deltas : endAtStop(deltas, stop);
 }

@@ -49,17 +49,16 @@ export type InferenceOptions = {
   affinity?: boolean;
 };
 
-/** Only one format has a way to ask. */
-async function askForCount(
+/** Undefined where the upstream's format has no way to ask. */
+async function requestCount(
   transport: Transport,
   target: UpstreamTarget,
   request: ModelRequest,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { path, headers, body } = DIALECTS[target.format].buildRequest(request, target);
-  const { model, system, messages, tools, tool_choice, thinking } = body;
-  const fields = { model, system, messages, tools, tool_choice, thinking };
-  const response = await transport.post(target, { path: `${path}/count_tokens`, headers, body: fields }, signal);
+  const built = DIALECTS[target.format].buildCountRequest?.(request, target);
+  if (built === undefined) return undefined;
+  const response = await transport.post(target, built, signal);
   response.complete();
   for await (const { data } of response.events) {
     const count = parseWire(data).input_tokens;
@@ -125,11 +124,11 @@ export function openInference({
     isListed: (model) => listed.has(model),
     async countTokens(request, signal) {
       const target = table.resolve(request.model)[0]?.target;
-      if (target?.format !== 'messages') return undefined;
+      if (target === undefined) return undefined;
       try {
-        return await askForCount(transport, target, request, signal);
+        return await requestCount(transport, target, request, signal);
       } catch (error) {
-        // Look-alikes of this format often lack the way to count.
+        // Servers that imitate a format often lack the route that counts.
         if (error instanceof ModelError) return undefined;
         throw error;
       }
@@ -144,7 +143,7 @@ export function openInference({
           request,
         );
       };
-      return streamWithRetries(choose, policy, signal, watch);
+      return streamWithRetries({ choose, policy, signal, watch });
     },
     findPassThrough(request, native, { force }) {
       const entries = table.resolve(request.model);
@@ -157,9 +156,10 @@ export function openInference({
       const all = targets.map((target): Candidate<NativeEvent> => ({
         name: target.name,
         group: groupOf(target),
-        stream: (signal) => callNative(transport, target, native, request, signal),
+        stream: (signal) => callNative({ transport, target, request, signal }, native),
       }));
-      return (signal) => streamWithRetries(() => chooseCandidates(all, request), policy, signal, watch, isSilentEvent);
+      const choose = () => chooseCandidates(all, request);
+      return (signal) => streamWithRetries({ choose, policy, signal, watch, isSilent: isSilentEvent });
     },
     close: () => transport.close(),
   };

@@ -17,13 +17,18 @@ export type NativeCall = {
 /** One event of the upstream as it came, and what it says. A reply that is no stream is one event. */
 export type NativeEvent = { event: SseEvent; deltas: ModelDelta[] };
 
+/** One call of one upstream. */
+export type UpstreamCall = {
+  transport: Transport;
+  target: UpstreamTarget;
+  request: ModelRequest;
+  signal: AbortSignal;
+};
+
 /** The reply event by event, read along: usage is counted, and a failure or a cut is seen. */
 export async function* callNative(
-  transport: Transport,
-  target: UpstreamTarget,
+  { transport, target, request, signal }: UpstreamCall,
   native: NativeCall,
-  request: ModelRequest,
-  signal: AbortSignal,
 ): AsyncGenerator<NativeEvent> {
   const dialect = DIALECTS[target.format];
   // What was said goes as it came.

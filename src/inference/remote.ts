@@ -113,8 +113,8 @@ export async function openRemoteInference({
   return {
     findModel,
     stream: (request, signal) =>
-      streamWithRetries(
-        () => {
+      streamWithRetries({
+        choose() {
           signal.throwIfAborted();
           const target = buildTarget(request.model);
           return [
@@ -123,11 +123,11 @@ export async function openRemoteInference({
         },
         policy,
         signal,
-        {
+        watch: {
           failed: ({ name, attempt, error: { fault, status }, waitMs }) =>
             log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed'),
         },
-      ),
+      }),
     async close() {
       clearInterval(timer);
       await transport.close();

@@ -48,25 +48,50 @@ export function decideWait(error: ModelError, attempt: number, policy: RetryPoli
   return Math.min(policy.maxMs, asked + backOff);
 }
 
-/** Says nothing yet. */
+/** Whether a delta shows nothing of the reply yet. */
 function isStart(delta: unknown): boolean {
   return (delta as ModelDelta).type === 'start';
 }
 
+/** One call and how it is retried. */
+export type RetriedCall<T = ModelDelta> = {
+  /** the upstreams to try, in order; called when the stream is first read */
+  choose: () => readonly Candidate<T>[];
+  policy: RetryPolicy;
+  signal: AbortSignal;
+  watch: Watch;
+  /** whether an item shows nothing of the reply yet, so that another upstream may still be asked; absent: `start` deltas */
+  isSilent?: (item: T) => boolean;
+};
+
+/** Waits before the next try of the same upstream. False: it gets no other try. Throws what no try can help. */
+async function waitForRetry<T>(
+  { policy, signal, watch }: RetriedCall<T>,
+  { name, group = name }: Candidate<T>,
+  attempt: number,
+  error: ModelError,
+): Promise<boolean> {
+  const wait = decideWait(error, attempt, policy);
+  const waitMs = wait !== undefined && policy.budget?.take(group) === false ? undefined : wait;
+  watch.failed({ name, attempt, error, waitMs });
+  if (!error.retryable) throw error;
+  if (waitMs === undefined) return false;
+  await policy.sleep(waitMs, signal).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw cause;
+  });
+  return true;
+}
+
 /**
- * Tries the candidates chosen, in order, each several times as far as its budget goes, until one begins to answer; from then on its failure is the
- * caller's. What says nothing yet is held back until something follows.
+ * Tries the candidates in order, each several times as far as its retry budget allows, until one begins to answer. After
+ * that, its failure is the caller's. Silent items are held back until the first one that is not.
  * Throws the last error, at once when another try would not help, and the signal's reason when it aborts.
  */
-export async function* streamWithRetries<T = ModelDelta>(
-  choose: () => readonly Candidate<T>[],
-  policy: RetryPolicy,
-  signal: AbortSignal,
-  watch: Watch,
-  isSilent: (item: T) => boolean = isStart,
-): AsyncGenerator<T> {
+export async function* streamWithRetries<T = ModelDelta>(call: RetriedCall<T>): AsyncGenerator<T> {
+  const { policy, signal, watch, isSilent = isStart } = call;
   let last: ModelError | undefined;
-  for (const candidate of choose()) {
+  for (const candidate of call.choose()) {
     const { name, group = name } = candidate;
     policy.budget?.add(group);
     for (let attempt = 1; ; attempt += 1) {
@@ -90,15 +115,7 @@ export async function* streamWithRetries<T = ModelDelta>(
         signal.throwIfAborted();
         if (begun || !(error instanceof ModelError)) throw error;
         last = error;
-        const wait = decideWait(error, attempt, policy);
-        const waitMs = wait !== undefined && policy.budget?.take(group) === false ? undefined : wait;
-        watch.failed({ name, attempt, error, waitMs });
-        if (!error.retryable) throw error;
-        if (waitMs === undefined) break;
-        await policy.sleep(waitMs, signal).catch((cause: unknown) => {
-          signal.throwIfAborted();
-          throw cause;
-        });
+        if (!(await waitForRetry(call, candidate, attempt, error))) break;
       }
     }
   }

@@ -5,19 +5,10 @@ import type { MasterKeys } from '../platform/master-key.ts';
 import type { Engine, ModelCapabilities } from './engines/engine.ts';
 import type { Submitter } from './generations/submitter.ts';
 import type { VideoQueue } from './jobs/queue.ts';
+import type { VideoSettings } from './settings.ts';
 
 /** A model, its engine and what it costs here. */
 export type OfferedModel = { capabilities: ModelCapabilities; engine: Engine };
-
-export type VideoSettings = {
-  /** credits per second by model, in the place of the model's own price */
-  creditsPerSecond: Readonly<Record<string, number>>;
-  initialCredits: number;
-  freeTierPaused: boolean;
-  retentionDays: number;
-  /** the address that callers know the service by; absent: the one that each request came to */
-  publicUrl?: string | undefined;
-};
 
 /** What the role is given from outside. */
 export type VideoPorts = HttpPorts & {

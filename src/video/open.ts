@@ -1,10 +1,11 @@
 import type { VideoEnginesConfig } from './contract/engines.ts';
 import type { Lifecycle } from '../platform/lifecycle.ts';
 import { buildModels } from './deps.ts';
-import type { VideoPorts, VideoSettings } from './deps.ts';
+import type { VideoPorts } from './deps.ts';
 import { openEngines } from './engines/open-engines.ts';
 import { openSubmitter } from './generations/submitter.ts';
 import { openVideoQueue } from './jobs/queue.ts';
+import type { VideoSettings } from './settings.ts';
 import { startVideoWorker } from './worker/start.ts';
 
 type Backends = Omit<VideoPorts, 'queue' | 'submitter' | 'models' | 'settings'>;

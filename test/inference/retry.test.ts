@@ -41,7 +41,7 @@ function run(candidates: Candidate[], signal = new AbortController().signal, onD
     },
   };
   const reply = collectReply(
-    streamWithRetries(() => candidates, policy, signal, { failed: () => {} }),
+    streamWithRetries({ choose: () => candidates, policy, signal, watch: { failed: () => {} } }),
     onDelta,
   );
   return { reply, waits };
@@ -102,8 +102,11 @@ describe('retries', () => {
   it('stop waiting at an abort', async () => {
     const abort = new AbortController();
     const policy = { ...DEFAULT_RETRY, baseMs: 1e9, maxMs: 1e9, random: () => 1 };
-    const deltas = streamWithRetries(() => [candidate('a', [[overload()]])], policy, abort.signal, {
-      failed: () => void setImmediate(() => abort.abort(new Error('stop'))),
+    const deltas = streamWithRetries({
+      choose: () => [candidate('a', [[overload()]])],
+      policy,
+      signal: abort.signal,
+      watch: { failed: () => void setImmediate(() => abort.abort(new Error('stop'))) },
     });
     await expect(collectReply(deltas)).rejects.toThrow('stop');
   });
@@ -137,8 +140,11 @@ describe('the budget of retries', () => {
     const policy = { ...DEFAULT_RETRY, budget: build(), sleep: async () => {} };
     for (let call = 0; call < 20; call += 1) {
       const sound = candidate('b', [[START, TEXT, FINISH]]);
-      const deltas = streamWithRetries(() => [failing, sound], policy, new AbortController().signal, {
-        failed: () => {},
+      const deltas = streamWithRetries({
+        choose: () => [failing, sound],
+        policy,
+        signal: new AbortController().signal,
+        watch: { failed: () => {} },
       });
       expect((await collectReply(deltas)).finish).toBe('stop');
     }

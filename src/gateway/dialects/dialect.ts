@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '../../inference/config.ts';
 import type { ModelReply, ModelRequest } from '../../inference/model.ts';
 import type { NativeTarget } from '../../inference/native.ts';
@@ -62,6 +63,10 @@ export type ClientDialect = {
   /** a frame that means nothing */
   keepalive: string;
   buildError: (fault: GatewayError, requestId: string) => Wire;
+  /** a further response header that holds the request's id, where SDKs of the format look for it */
+  requestIdHeader?: string;
+  /** Throws a `GatewayError` for headers that the format does not allow. */
+  checkHeaders?: (headers: IncomingHttpHeaders) => void;
 };
 
 export function writeData(value: unknown): string {

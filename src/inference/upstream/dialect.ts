@@ -38,8 +38,12 @@ export type DeltaReader = {
 };
 
 export type Dialect = {
+  /** whether the format has stop sequences; where it has none, replies are cut here */
+  hasStop: boolean;
   buildRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
   buildReader(target: UpstreamTarget): DeltaReader;
+  /** absent: the format has no way to ask for a count of input tokens */
+  buildCountRequest?(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
 };
 
 /** A reply on its way. `complete` is told when nothing more of the events is of use. */

@@ -2,15 +2,21 @@ import type { WireFormat } from '../config.ts';
 import { buildChatRequest } from './chat-completions/request.ts';
 import { buildChatReader } from './chat-completions/stream.ts';
 import type { Dialect } from './dialect.ts';
-import { buildMessagesRequest } from './messages/request.ts';
+import { buildCountRequest, buildMessagesRequest } from './messages/request.ts';
 import { buildMessagesReader } from './messages/stream.ts';
 import { buildResponsesRequest } from './responses/request.ts';
 import { buildResponsesReader } from './responses/stream.ts';
 
 export const DIALECTS: Record<WireFormat, Dialect> = {
-  'chat-completions': { buildRequest: buildChatRequest, buildReader: buildChatReader },
-  messages: { buildRequest: buildMessagesRequest, buildReader: buildMessagesReader },
+  'chat-completions': { hasStop: true, buildRequest: buildChatRequest, buildReader: buildChatReader },
+  messages: {
+    hasStop: true,
+    buildRequest: buildMessagesRequest,
+    buildReader: buildMessagesReader,
+    buildCountRequest,
+  },
   responses: {
+    hasStop: false,
     buildRequest: buildResponsesRequest,
     buildReader: buildResponsesReader,
   },

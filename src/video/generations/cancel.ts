@@ -10,7 +10,7 @@ export async function cancelGeneration(
 ): Promise<StoredGeneration | undefined> {
   const cancelled = await db.transaction(async (tx) => {
     const failure = { code: 'cancelled', message: 'The caller cancelled the generation.' } as const;
-    const failed = await endWithFailure(tx, queue, id, failure);
+    const failed = await endWithFailure(tx, queue, { id }, failure);
     if (failed !== undefined) await queue.cancelRender(tx, jobId);
     return failed;
   });

@@ -24,9 +24,8 @@ export async function addEndWebhook(tx: Queryable, queue: VideoQueue, generation
 export async function endWithFailure(
   tx: Queryable,
   queue: VideoQueue,
-  id: string,
+  { id, attempt }: { id: string; attempt?: number },
   failure: Failure,
-  attempt?: number,
 ): Promise<StoredGeneration | undefined> {
   const failed = await failGeneration(tx, id, `${failure.code}: ${failure.message}`, attempt);
   if (failed === undefined) return undefined;

@@ -1,12 +1,14 @@
 import { sendRendersQueued } from '../channels.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
 import { DbUnavailableError } from '../../platform/db/db.ts';
-import type { Queryable } from '../../platform/db/db.ts';
+import type { Db, Queryable } from '../../platform/db/db.ts';
 import type { IdempotencyRef, KeptAnswer } from '../../platform/store/idempotency.ts';
 import { keepAnswers } from '../../platform/store/idempotency.ts';
 import { ensureAccount } from '../store/credits.ts';
 import { insertGenerations, lockAccounts } from '../store/submits.ts';
 import type { NewGeneration } from '../store/submits.ts';
-import type { VideoPorts } from '../deps.ts';
+import type { VideoQueue } from '../jobs/queue.ts';
+import type { VideoSettings } from '../settings.ts';
 import { decideCharges } from './decide.ts';
 
 /** What a request asks for, ready to be stored. */
@@ -26,6 +28,8 @@ export type Outcome = 'queued' | 'overtaken' | { required: number; balance: numb
  */
 export type Submitter = { submit(order: Order): Promise<Outcome> };
 
+type SubmitterPorts = { db: Db; bus: Bus; queue: VideoQueue; settings: VideoSettings };
+
 type Waiting = { order: Order; resolve: (outcome: Outcome) => void; reject: (error: unknown) => void };
 
 /** Orders in one transaction. */
@@ -40,7 +44,7 @@ class SupersededError extends Error {
   }
 }
 
-export function openSubmitter(ports: Pick<VideoPorts, 'db' | 'bus' | 'queue' | 'settings'>): Submitter {
+export function openSubmitter(ports: SubmitterPorts): Submitter {
   let waiting: Waiting[] = [];
   let isFlushing = false;
   /** Organizations whose account is new or was held by somebody else: they wait for it by themselves, the others do not. */
@@ -106,11 +110,7 @@ function takeGroup(waiting: readonly Waiting[]): Waiting[] {
 }
 
 /** Settles orders in one transaction; gives back those whose account was not to be had. Never throws. */
-async function storeGroup(
-  ports: Pick<VideoPorts, 'db' | 'bus' | 'queue' | 'settings'>,
-  group: readonly Waiting[],
-  which: 'free' | 'all',
-): Promise<Waiting[]> {
+async function storeGroup(ports: SubmitterPorts, group: readonly Waiting[], which: 'free' | 'all'): Promise<Waiting[]> {
   const orders = group.map(({ order }) => order);
   try {
     const outcomes = await ports.db.transaction((tx) => storeOrders(tx, ports, orders, which));
@@ -143,7 +143,7 @@ async function storeGroup(
 
 async function storeOrders(
   tx: Queryable,
-  { queue, settings }: Pick<VideoPorts, 'queue' | 'settings'>,
+  { queue, settings }: SubmitterPorts,
   orders: readonly Order[],
   which: 'free' | 'all',
 ): Promise<Map<Order, Outcome>> {

@@ -19,8 +19,8 @@ export type VideoQueue = {
   /** Lowest place first. */
   fetchRenders(count: number): Promise<RenderJob[]>;
   fetchWebhooks(count: number): Promise<WebhookJob[]>;
-  /** Keeps leases; false when a job is no longer this attempt's. */
-  keep(job: JobAttempt): Promise<boolean>;
+  /** False when the job is no longer this attempt's. */
+  renewLease(job: JobAttempt): Promise<boolean>;
   finishRender(tx: Queryable, job: JobAttempt): Promise<void>;
   /** Gives a render back, for any worker to take. */
   returnRender(jobId: string | JobAttempt): Promise<void>;
@@ -110,7 +110,7 @@ export async function openVideoQueue({ db, log }: { db: Db; log: Logger }): Prom
       const jobs = await boss.fetch<WebhookData>(WEBHOOKS, { batchSize });
       return jobs.map(({ id, retryCount, data }) => ({ id, retryCount, data }));
     },
-    async keep({ id, retryCount }) {
+    async renewLease({ id, retryCount }) {
       const { affected } = (await boss.touch(RENDERS, { id, retryCount })) as { affected: number };
       return affected === 1;
     },

@@ -46,7 +46,7 @@ export async function createCharacter(
 async function keepImage(ports: VideoPorts, organizationId: string, field: string, path: string): Promise<string> {
   const key = `uploads/${newId('upl')}/character`;
   // An image that is none is a mistake in the request here, not a reference that cannot be used.
-  const probed = await inspectFile(ports.objects, path, key, 'image', field).catch((error: unknown) => {
+  const probed = await inspectFile(ports.objects, { path, key, kind: 'image', field }).catch((error: unknown) => {
     throw error instanceof VideoApiError ? errors.validation(error.message) : error;
   });
   await ports.objects.put(key, createReadStream(`${path}.clean`), { contentType: 'image/jpeg' });

@@ -49,10 +49,7 @@ async function hashFile(path: string): Promise<string> {
  */
 export async function inspectFile(
   objects: Objects,
-  path: string,
-  key: string,
-  kind: ReferenceKind,
-  field: string,
+  { path, key, kind, field }: { path: string; key: string; kind: ReferenceKind; field: string },
 ): Promise<ProbedUpload> {
   const keep = async (file: string, contentType: string) => {
     const cleanKey = `${key}.${await hashFile(file)}`;
@@ -91,6 +88,6 @@ export async function inspectUpload(
     if (!(await saveObject(objects, upload.key, path))) {
       throw videoErrors.invalidReference(field, 'nothing has been uploaded under this key.');
     }
-    return inspectFile(objects, path, upload.key, kind, field);
+    return inspectFile(objects, { path, key: upload.key, kind, field });
   });
 }

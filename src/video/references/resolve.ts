@@ -60,7 +60,7 @@ export async function resolveReferences(
     // A release of before kept no copy of clips; they are looked at once more.
     const isKept = upload.cleanKey !== null && upload.cleanKey !== key;
     const known = upload.kind === kind && isKept ? upload : undefined;
-    const { cleanKey, facts } = known ?? (await inspectFirst(objects, db, organizationId, upload, kind, field));
+    const { cleanKey, facts } = known ?? (await inspectFirst({ db, objects }, organizationId, upload, { kind, field }));
     if (cleanKey !== null) clean.set(key, cleanKey);
     if (facts?.width !== undefined && facts.height !== undefined) {
       sizes.set(key, { width: facts.width, height: facts.height });
@@ -72,12 +72,10 @@ export async function resolveReferences(
 }
 
 async function inspectFirst(
-  objects: VideoPorts['objects'],
-  db: VideoPorts['db'],
+  { db, objects }: Pick<VideoPorts, 'db' | 'objects'>,
   organizationId: string,
   upload: StoredUpload,
-  kind: ReferenceKind,
-  field: string,
+  { kind, field }: Pick<Reference, 'kind' | 'field'>,
 ) {
   const probed = await inspectUpload(objects, upload, kind, field);
   await saveProbe(db, organizationId, probed);

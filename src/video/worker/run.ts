@@ -14,53 +14,51 @@ import type { Failure } from '../generations/end.ts';
 import type { RenderJob } from '../jobs/queue.ts';
 import { withScratch } from '../references/inspect.ts';
 import { fetchInputs } from './inputs.ts';
-import type { VideoWorkerPorts } from './start.ts';
+import type { VideoWorkerPorts } from './ports.ts';
 
-/** The render is somebody else's now, or nobody's: nothing may be written for it any more. */
+/** Another worker has the render, or it was cancelled: this worker must write nothing for it any more. */
 export class RenderLostError extends Error {}
 
-/** One that has brought down as many workers would bring down the next. */
+/** A render that has crashed so many workers would crash the next one too. */
 const MAX_ATTEMPTS = 50;
-/** Between two writes of how far a render is. */
+/** Between two writes of the progress. */
 const PROGRESS_MS = 1000;
+const MODEL_GONE: Failure = { code: 'engine_error', message: 'The model is no longer offered.' };
 const SLUG_BYTES = 16;
 const CONTENT_TYPES = { mp4: 'video/mp4', webm: 'video/webm' } as const;
 
-/** Where the results of an attempt are; every attempt has a place of its own, so that none writes over another's. */
+/** A render that this worker has claimed. */
+type Claim = { job: RenderJob; generation: StoredGeneration; model: OfferedModel };
+
+/** The prefix of an attempt's results. Each attempt has its own, so that none overwrites another's. */
 export function resultPrefix(id: string, attempt?: number): string {
   return attempt === undefined ? `results/${id}/` : `results/${id}/${attempt}/`;
 }
 
 /**
  * Renders a generation and ends it: completed and settled, or failed and refunded, each in one transaction with the end
- * of its job. Throws `RenderLostError` when it is not this worker's any more, and anything else when it should be tried again.
+ * of its job. Throws `RenderLostError` when it is no longer this worker's, and anything else when it should be retried.
  */
 export async function runRender(ports: VideoWorkerPorts, job: RenderJob, lost: AbortSignal): Promise<void> {
   const { db, queue } = ports;
   const generation = await claimGeneration(db, job.generationId);
   if (generation === undefined) return db.transaction((tx) => queue.finishRender(tx, job));
   const model = await ports.models.find(generation.modelName);
-  const failure = await attempt(ports, job, generation, model, lost);
+  const failure = model === undefined ? MODEL_GONE : await tryRender(ports, { job, generation, model }, lost);
   if (failure === undefined) return;
   const failed = await db.transaction(async (tx) => {
-    const ended = await endWithFailure(tx, queue, generation.id, failure, generation.attempt);
+    const ended = await endWithFailure(tx, queue, generation, failure);
     if (ended !== undefined) await queue.finishRender(tx, job);
     return ended;
   });
-  if (failed === undefined) throw new RenderLostError('The generation was taken over.');
+  if (failed === undefined) throw new RenderLostError('Another worker took the generation over.');
 }
 
 /** Undefined once the generation is completed, or why it failed. */
-async function attempt(
-  ports: VideoWorkerPorts,
-  job: RenderJob,
-  generation: StoredGeneration,
-  model: OfferedModel | undefined,
-  lost: AbortSignal,
-): Promise<Failure | undefined> {
-  if (model === undefined) return { code: 'engine_error', message: 'The model is no longer offered.' };
+async function tryRender(ports: VideoWorkerPorts, claim: Claim, lost: AbortSignal): Promise<Failure | undefined> {
+  const { generation } = claim;
   if (generation.attempt > MAX_ATTEMPTS) {
-    return { code: 'engine_error', message: 'The render was begun too often without coming to an end.' };
+    return { code: 'engine_error', message: 'The render was started too often without finishing.' };
   }
   const startedAt = generation.startedAt?.getTime() ?? Date.now();
   const left = startedAt + generation.deadlineSeconds * 1000 - Date.now();
@@ -70,17 +68,17 @@ async function attempt(
   const signal = AbortSignal.any([lost, deadline]);
   try {
     await withScratch(async (folder) => {
-      const result = await render(ports, generation, model, folder, signal);
-      await store(ports, job, generation, result, signal);
+      const result = await renderVideo(ports, claim, folder, signal);
+      await storeResult(ports, claim, result, signal);
     });
     return undefined;
   } catch (error) {
     if (lost.aborted) {
-      if (lost.reason instanceof RenderLostError) await stopEngine(ports, generation, model);
+      if (lost.reason instanceof RenderLostError) await stopEngine(ports, claim);
       throw lost.reason;
     }
     if (deadline.aborted) {
-      await stopEngine(ports, generation, model);
+      await stopEngine(ports, claim);
       return timeout;
     }
     if (error instanceof RenderError) {
@@ -91,10 +89,9 @@ async function attempt(
   }
 }
 
-async function render(
+async function renderVideo(
   ports: VideoWorkerPorts,
-  generation: StoredGeneration,
-  { engine, capabilities }: OfferedModel,
+  { generation, model: { engine, capabilities } }: Claim,
   folder: string,
   signal: AbortSignal,
 ): Promise<RenderResult> {
@@ -111,21 +108,21 @@ async function render(
         const now = performance.now();
         if (now - written < PROGRESS_MS) return;
         written = now;
-        // Of no importance: the next one follows.
+        // A lost write does not matter: the next one follows.
         saveProgress(db, generation, Math.min(1, fraction)).catch(() => undefined);
       },
       async saveHandle(handle) {
         generation.handle = handle;
-        if (!(await saveHandle(db, generation, handle))) throw new RenderLostError('The generation was taken over.');
+        if (!(await saveHandle(db, generation, handle)))
+          throw new RenderLostError('Another worker took the generation over.');
       },
     },
   );
 }
 
-async function store(
+async function storeResult(
   ports: VideoWorkerPorts,
-  job: RenderJob,
-  generation: StoredGeneration,
+  { job, generation }: Claim,
   result: RenderResult,
   signal: AbortSignal,
 ): Promise<void> {
@@ -134,8 +131,8 @@ async function store(
   const prefix = resultPrefix(id, generation.attempt);
   const videoKey = `${prefix}video.${plan.format}`;
   const thumbnailKey = `${prefix}thumbnail.webp`;
-  if (generation.attempt > 1) await forgetEarlier(ports, generation);
-  const forget = () => Promise.all([videoKey, thumbnailKey].map((key) => objects.delete(key)));
+  if (generation.attempt > 1) await deleteEarlierResults(ports, generation);
+  const deleteResult = () => Promise.all([videoKey, thumbnailKey].map((key) => objects.delete(key)));
   try {
     await objects.put(videoKey, createReadStream(result.file), { contentType: CONTENT_TYPES[plan.format] });
     await objects.put(thumbnailKey, createReadStream(result.thumbnail), { contentType: 'image/webp' });
@@ -161,16 +158,16 @@ async function store(
       await queue.finishRender(tx, job);
       return ended;
     });
-    if (completed === undefined) throw new RenderLostError('The generation was taken over.');
+    if (completed === undefined) throw new RenderLostError('Another worker took the generation over.');
   } catch (error) {
     // After a commit whose answer was lost the result is there: only what no row names may go.
-    if (error instanceof RenderLostError || signal.aborted) await forget().catch(() => undefined);
+    if (error instanceof RenderLostError || signal.aborted) await deleteResult().catch(() => undefined);
     throw error;
   }
 }
 
-/** What attempts before this one had put into the store when they were cut off. */
-async function forgetEarlier(
+/** Deletes what interrupted attempts have stored. */
+async function deleteEarlierResults(
   { objects, log }: VideoWorkerPorts,
   { id, attempt: last }: StoredGeneration,
 ): Promise<void> {
@@ -179,17 +176,16 @@ async function forgetEarlier(
       if (!key.startsWith(resultPrefix(id, last))) await objects.delete(key);
     }
   } catch (error) {
-    log.warn({ generationId: id, error: errorText(error) }, 'results of earlier attempts are still there');
+    log.warn({ generationId: id, error: errorText(error) }, 'could not delete the results of earlier attempts');
   }
 }
 
 async function stopEngine(
   { log }: VideoWorkerPorts,
-  { id, handle }: StoredGeneration,
-  { engine }: OfferedModel,
+  { generation: { id, handle }, model: { engine } }: Claim,
 ): Promise<void> {
   if (handle === null || engine.cancel === undefined) return;
   await engine.cancel(handle).catch((error: unknown) => {
-    log.warn({ generationId: id, error: errorText(error) }, 'the engine could not be told to stop');
+    log.warn({ generationId: id, error: errorText(error) }, 'could not cancel the job at the engine');
   });
 }

@@ -1,30 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onRenderEnded, onRendersQueued } from '../channels.ts';
-import type { Bus } from '../../platform/bus/bus.ts';
-import type { Db } from '../../platform/db/db.ts';
-import type { Objects } from '../../platform/objects/objects.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
 import { errorText } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/log.ts';
-import type { MasterKeys } from '../../platform/master-key.ts';
 import { listUnderWay } from '../store/generations.ts';
-import type { Models, VideoSettings } from '../deps.ts';
-import type { RenderJob, VideoQueue, WebhookJob } from '../jobs/queue.ts';
+import type { RenderJob, WebhookJob } from '../jobs/queue.ts';
+import type { VideoWorkerPorts } from './ports.ts';
 import { deliverWebhook } from '../webhooks/deliver.ts';
 import { RenderLostError, runRender } from './run.ts';
 import { endOverdue, sweepObjects } from './sweep.ts';
-
-export type VideoWorkerPorts = {
-  db: Db;
-  bus: Bus;
-  objects: Objects;
-  egress: Egress;
-  masterKeys: MasterKeys;
-  queue: VideoQueue;
-  models: Models;
-  settings: VideoSettings;
-  log: Logger;
-};
 
 export type VideoWorkerOptions = {
   /** renders at once */
@@ -35,138 +17,173 @@ export type VideoWorkerOptions = {
   drainMs: number;
 };
 
-type Running = { job: RenderJob; lost: AbortController; done: Promise<void> };
+type ActiveRender = { job: RenderJob; lost: AbortController; done: Promise<void> };
 
 const POLL_MS = 1000;
-/** A third of the silence after which the queue gives a render to others. */
-const KEEP_MS = 3000;
+/** A third of the silence after which the queue gives a render to another worker. */
+const HEARTBEAT_MS = 3000;
 const OVERDUE_MS = 10_000;
 const SWEEP_MS = 300_000;
-/** Before a render that met trouble of our own goes back, lest it spins. */
-const PAUSE_MS = 1000;
-const WEBHOOKS_AT_ONCE = 8;
+/** Wait before a render that failed here is returned to the queue, so that it is not retried in a tight loop. */
+const RETURN_DELAY_MS = 1000;
+const MAX_WEBHOOKS = 8;
 
-/** The role ends; renders go on elsewhere. */
+/** The worker shuts down; another worker takes the render. */
 class ShutdownError extends Error {}
 
-/** Takes renders from the queue and ends them, calls webhooks, and sweeps. Resolves when it listens. */
+/** Runs queued renders and webhook calls. Fetches one batch at a time. */
+class VideoWorker {
+  readonly #ports: VideoWorkerPorts;
+  readonly #options: VideoWorkerOptions;
+  readonly #renders = new Map<string, ActiveRender>();
+  readonly #webhooks = new Set<Promise<void>>();
+  readonly #stop: AbortController;
+  #draining = false;
+  #fetching: Promise<void> | undefined;
+  #fetchAgain = false;
+
+  constructor(ports: VideoWorkerPorts, options: VideoWorkerOptions, stop: AbortController) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#stop = stop;
+  }
+
+  /** Fetches renders; when a fetch is in progress already, another one follows it. */
+  fetchRenders(): void {
+    this.#fetchAgain = true;
+    if (this.#draining) return;
+    this.#fetching ??= this.#fetchWhileFree()
+      .catch(this.#warn('could not fetch renders'))
+      .finally(() => (this.#fetching = undefined));
+  }
+
+  /** Stops a render that was cancelled. */
+  cancelRender(generationId: string): void {
+    this.#renders.get(generationId)?.lost.abort(new RenderLostError('The generation was cancelled.'));
+  }
+
+  /** Renews the leases of all renders, and stops those whose lease is gone. */
+  async renewLeases(): Promise<void> {
+    await Promise.all(
+      [...this.#renders.values()].map(async ({ job, lost }) => {
+        const renewed = await this.#ports.queue.renewLease(job);
+        if (!renewed && this.#renders.get(job.generationId)?.job === job) {
+          lost.abort(new RenderLostError('The job was cancelled or moved to another worker.'));
+        }
+      }),
+    );
+  }
+
+  async fetchWebhooks(): Promise<void> {
+    const free = MAX_WEBHOOKS - this.#webhooks.size;
+    if (free <= 0 || this.#draining) return;
+    for (const job of await this.#ports.queue.fetchWebhooks(free)) {
+      const done: Promise<void> = this.#callWebhook(job).finally(() => this.#webhooks.delete(done));
+      this.#webhooks.add(done);
+    }
+  }
+
+  /** Lets renders go on for `drainMs`, then returns them to the queue. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await this.#fetching;
+    await Promise.race([this.#waitForRenders(), sleep(this.#options.drainMs, undefined, { ref: false })]);
+    this.#stop.abort();
+    for (const { lost } of this.#renders.values()) lost.abort(new ShutdownError('The worker shuts down.'));
+    await Promise.all([this.#waitForRenders(), ...this.#webhooks]);
+  }
+
+  async #waitForRenders(): Promise<void> {
+    await Promise.all([...this.#renders.values()].map(({ done }) => done));
+  }
+
+  async #fetchWhileFree(): Promise<void> {
+    do {
+      this.#fetchAgain = false;
+      const free = this.#options.concurrency - this.#renders.size;
+      if (free <= 0 || this.#draining) return;
+      for (const job of await this.#ports.queue.fetchRenders(free)) this.#startRender(job);
+    } while (this.#fetchAgain);
+  }
+
+  #startRender(job: RenderJob): void {
+    const lost = new AbortController();
+    const render: ActiveRender = { job, lost, done: Promise.resolve() };
+    this.#renders.set(job.generationId, render);
+    render.done = this.#run(job, lost);
+  }
+
+  async #run(job: RenderJob, lost: AbortController): Promise<void> {
+    const { log, queue } = this.#ports;
+    try {
+      await runRender(this.#ports, job, lost.signal);
+    } catch (error) {
+      if (error instanceof RenderLostError) return;
+      if (!(error instanceof ShutdownError)) {
+        log.error({ generationId: job.generationId, error: errorText(error) }, 'render interrupted; it is retried');
+        await sleep(RETURN_DELAY_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      }
+      await queue.returnRender(job).catch(this.#warn('could not return a render; its lease will expire'));
+    } finally {
+      this.#renders.delete(job.generationId);
+      this.fetchRenders();
+    }
+  }
+
+  async #callWebhook(job: WebhookJob): Promise<void> {
+    const { log, queue } = this.#ports;
+    try {
+      await deliverWebhook(this.#ports, this.#options.base, job);
+      await queue.finishWebhook(job);
+    } catch (error) {
+      log.info({ generationId: job.data.generationId, error: errorText(error) }, 'webhook delivery failed');
+      await queue.failWebhook(job).catch(this.#warn('could not return a webhook; its lease will expire'));
+    }
+  }
+
+  #warn(message: string): (error: unknown) => void {
+    return (error) => this.#ports.log.warn({ error: errorText(error) }, message);
+  }
+}
+
+/** Runs renders and webhooks from the queue, and sweeps. Resolves once it listens for new renders. */
 export async function startVideoWorker(
   ports: VideoWorkerPorts,
   options: VideoWorkerOptions,
 ): Promise<{ close(): Promise<void> }> {
   const { db, bus, queue, log } = ports;
-  const running = new Map<string, Running>();
-  const calls = new Set<Promise<void>>();
   const stop = new AbortController();
-  let draining = false;
-  let fetching: Promise<void> | undefined;
-  let again = false;
+  const worker = new VideoWorker(ports, options, stop);
 
-  const warn = (what: string) => (error: unknown) => log.warn({ error: errorText(error) }, what);
-
-  const run = async (job: RenderJob, lost: AbortController) => {
-    try {
-      await runRender(ports, job, lost.signal);
-    } catch (error) {
-      if (error instanceof RenderLostError) return;
-      if (!(error instanceof ShutdownError)) {
-        log.error({ generationId: job.generationId, error: errorText(error) }, 'a render could not go on');
-        await sleep(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-      }
-      await queue.returnRender(job).catch(warn('a render was not given back; its lease will run out'));
-    } finally {
-      running.delete(job.generationId);
-      look();
-    }
-  };
-
-  const start = (job: RenderJob) => {
-    const lost = new AbortController();
-    const entry: Running = { job, lost, done: Promise.resolve() };
-    running.set(job.generationId, entry);
-    entry.done = run(job, lost);
-  };
-
-  const fetchRenders = async () => {
-    do {
-      again = false;
-      const free = options.concurrency - running.size;
-      if (free <= 0 || draining) return;
-      (await queue.fetchRenders(free)).forEach(start);
-    } while (again);
-  };
-
-  /** One look at a time; what is queued meanwhile is looked for once more. */
-  const look = () => {
-    again = true;
-    if (draining) return;
-    fetching ??= fetchRenders()
-      .catch(warn('could not look for renders'))
-      .finally(() => (fetching = undefined));
-  };
-
-  const keep = async () => {
-    await Promise.all(
-      [...running.values()].map(async ({ job, lost }) => {
-        if (!(await queue.keep(job)) && running.get(job.generationId)?.job === job) {
-          lost.abort(new RenderLostError('The job has gone to another worker, or was cancelled.'));
-        }
-      }),
-    );
-  };
-
-  const call = async (job: WebhookJob) => {
-    try {
-      await deliverWebhook(ports, options.base, job);
-      await queue.finishWebhook(job);
-    } catch (error) {
-      log.info({ generationId: job.data.generationId, error: errorText(error) }, 'a webhook was not taken');
-      await queue.failWebhook(job).catch(warn('a webhook was not given back'));
-    }
-  };
-
-  const callWebhooks = async () => {
-    const free = WEBHOOKS_AT_ONCE - calls.size;
-    if (free <= 0 || draining) return;
-    for (const job of await queue.fetchWebhooks(free)) {
-      const done: Promise<void> = call(job).finally(() => calls.delete(done));
-      calls.add(done);
-    }
-  };
-
-  const every = async (periodMs: number, what: string, work: () => Promise<void> | void) => {
+  const every = async (periodMs: number, task: string, work: () => Promise<void> | void) => {
     while (!stop.signal.aborted) {
       await sleep(periodMs * (0.8 + Math.random() * 0.4), undefined, { signal: stop.signal }).catch(() => undefined);
       if (stop.signal.aborted) return;
-      await Promise.resolve(work()).catch(warn(`could not ${what}`));
+      await Promise.resolve(work()).catch((error: unknown) => {
+        log.warn({ error: errorText(error) }, `could not ${task}`);
+      });
     }
   };
 
-  // What was under way when the embedded database's one process ended can go on at once.
+  // The embedded database has one process: renders that it left unfinished can be returned at once.
   if (db.embedded) for (const { jobId } of await listUnderWay(db)) await queue.returnRender(jobId);
   const subscriptions = [
-    await onRendersQueued(bus, look),
-    await onRenderEnded(bus, (id) => running.get(id)?.lost.abort(new RenderLostError('The generation was cancelled.'))),
+    await onRendersQueued(bus, () => worker.fetchRenders()),
+    await onRenderEnded(bus, (id) => worker.cancelRender(id)),
   ];
   const loops = [
-    every(POLL_MS, 'look for renders', look),
-    every(POLL_MS, 'call webhooks', callWebhooks),
-    every(KEEP_MS, 'keep renders', keep),
+    every(POLL_MS, 'fetch renders', () => worker.fetchRenders()),
+    every(POLL_MS, 'fetch webhooks', () => worker.fetchWebhooks()),
+    every(HEARTBEAT_MS, 'renew the leases of renders', () => worker.renewLeases()),
     every(OVERDUE_MS, 'end overdue generations', () => endOverdue(ports)),
-    every(SWEEP_MS, 'sweep', () => sweepObjects(ports)),
+    every(SWEEP_MS, 'delete expired files', () => sweepObjects(ports)),
   ];
-  look();
+  worker.fetchRenders();
 
   return {
     async close() {
       subscriptions.forEach((subscription) => subscription.close());
-      draining = true;
-      await fetching;
-      const renders = () => Promise.all([...running.values()].map(({ done }) => done));
-      await Promise.race([renders(), sleep(options.drainMs, undefined, { ref: false })]);
-      stop.abort();
-      for (const { lost } of running.values()) lost.abort(new ShutdownError('The role ends.'));
-      await Promise.all([renders(), ...calls]);
+      await worker.drain();
       await Promise.all(loops);
     },
   };

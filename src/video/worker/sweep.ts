@@ -3,7 +3,7 @@ import { expireResults, listOverdue } from '../store/generations.ts';
 import { sendRenderEnded } from '../channels.ts';
 import { endWithFailure } from '../generations/end.ts';
 import { resultPrefix } from './run.ts';
-import type { VideoWorkerPorts } from './start.ts';
+import type { VideoWorkerPorts } from './ports.ts';
 
 /** A generation that nothing has begun with for so long is given up. */
 const QUEUE_HOURS = 24;
@@ -13,7 +13,7 @@ export async function endOverdue({ db, bus, queue }: VideoWorkerPorts): Promise<
   for (const id of await listOverdue(db, QUEUE_HOURS)) {
     await db.transaction(async (tx) => {
       const failure = { code: 'timeout', message: 'The render did not come to an end in time.' } as const;
-      const failed = await endWithFailure(tx, queue, id, failure);
+      const failed = await endWithFailure(tx, queue, { id }, failure);
       if (failed !== undefined) await queue.cancelRender(tx, failed.jobId);
     });
     sendRenderEnded(bus, id);

@@ -1,6 +1,7 @@
 import { writeEvent } from '../dialect.ts';
 import type { ClientDialect } from '../dialect.ts';
 import { buildMessagesError } from './error.ts';
+import { checkVersion } from './headers.ts';
 import { readMessagesCall } from './request.ts';
 
 export const MESSAGES: ClientDialect = {
@@ -10,4 +11,6 @@ export const MESSAGES: ClientDialect = {
   refusesBlindImages: false,
   keepalive: writeEvent('ping', { type: 'ping' }),
   buildError: buildMessagesError,
+  requestIdHeader: 'request-id',
+  checkHeaders: checkVersion,
 };

@@ -11,9 +11,12 @@ export type ItemPart = AssistantPart | { type: 'reasoning'; text: ''; issuer?: n
 
 const PREFIXES = { reasoning: 'rs', text: 'msg', refusal: 'msg', tool_call: 'fc' } as const;
 
-export function itemId(part: ItemPart, index: number, moment: Moment, { names }: ResponseContext): string {
-  const custom = part.type === 'tool_call' && names.restore(part.name).custom;
-  return `${custom ? 'ctc' : PREFIXES[part.type]}_${moment.id}${index}`;
+/** What the items of one response are built with. */
+export type ItemScope = { meta: Moment; context: ResponseContext };
+
+export function itemId(part: ItemPart, index: number, { meta, context }: ItemScope): string {
+  const custom = part.type === 'tool_call' && context.names.restore(part.name).custom;
+  return `${custom ? 'ctc' : PREFIXES[part.type]}_${meta.id}${index}`;
 }
 
 export function buildTextPart(text: string): Wire {
@@ -25,14 +28,8 @@ export function buildContent(part: Extract<AssistantPart, { type: 'text' | 'refu
 }
 
 /** One output item, whole. Of parts that are just opened, too: then its texts are empty. */
-export function buildItem(
-  part: ItemPart,
-  index: number,
-  status: Status,
-  moment: Moment,
-  context: ResponseContext,
-): Wire {
-  const id = itemId(part, index, moment, context);
+export function buildItem(part: ItemPart, index: number, status: Status, scope: ItemScope): Wire {
+  const id = itemId(part, index, scope);
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -58,7 +55,7 @@ export function buildItem(
       };
     }
     case 'tool_call': {
-      const { name, namespace, custom } = context.names.restore(part.name);
+      const { name, namespace, custom } = scope.context.names.restore(part.name);
       const where = namespace === undefined ? {} : { namespace };
       const call = { id, status, call_id: part.id, name, ...where };
       return custom
@@ -90,7 +87,7 @@ export function buildResponse(reply: ModelReply, moment: Moment, context: Respon
     model: reply.model,
     completed_at: reason === undefined ? moment.now() : null,
     incomplete_details: reason === undefined ? null : { reason },
-    output: items.map((part, index) => buildItem(part, index, statusOf(index), moment, context)),
+    output: items.map((part, index) => buildItem(part, index, statusOf(index), { meta: moment, context })),
     output_text: reply.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(''),
     usage: buildUsage(reply.usage),
   });

@@ -1,171 +1,198 @@
 import type { AssistantPart } from '../../../inference/model.ts';
+import type { GatewayError } from '../../gateway-error.ts';
+import type { ReplyEvent } from '../../sequence.ts';
 import { writeEvent } from '../dialect.ts';
 import type { FrameWriter, Moment, Wire } from '../dialect.ts';
 import { buildInputDecoder } from './custom-input.ts';
 import type { InputDecoder } from './custom-input.ts';
 import { describeFailure } from './failure.ts';
 import { buildContent, buildItem, buildResponse, buildTextPart, decideIncomplete, itemId } from './reply.ts';
-import type { ItemPart } from './reply.ts';
+import type { ItemPart, ItemScope } from './reply.ts';
 import { buildResource } from './resource.ts';
 import type { ResponseContext, Status } from './resource.ts';
 
-export function openResponsesFrames(moment: Moment, context: ResponseContext): FrameWriter {
-  let sequence = 0;
-  let model = '';
+/** Writes one response as the events of the responses format. */
+class ResponsesFrames implements FrameWriter {
+  readonly #scope: ItemScope;
+  #sequence = 0;
+  #model = '';
   /** 1 where an item of empty reasoning stands before the reply's own */
-  let shift = 0;
-  let decoder: InputDecoder | undefined;
-  let input = '';
+  #shift = 0;
+  #decoder: InputDecoder | undefined;
+  #input = '';
   /** whether the open reasoning has shown any text */
-  let shown = false;
+  #shown = false;
   /** an item that has no more to say, but whose end is to be written: the reply's end decides how the last one ended */
-  let closed: { part: ItemPart; index: number } | undefined;
+  #closed: { part: ItemPart; index: number } | undefined;
 
-  const write = (type: string, fields: Wire): string => {
-    const text = writeEvent(type, { type, sequence_number: sequence, ...fields });
-    sequence += 1;
+  constructor(scope: ItemScope) {
+    this.#scope = scope;
+  }
+
+  #write(type: string, fields: Wire): string {
+    const text = writeEvent(type, { type, sequence_number: this.#sequence, ...fields });
+    this.#sequence += 1;
     return text;
-  };
-  const isCustom = (part: ItemPart) => part.type === 'tool_call' && context.names.restore(part.name).custom;
-  const place = (part: ItemPart, index: number): Wire => ({
-    item_id: itemId(part, index, moment, context),
-    output_index: index,
-  });
-
-  function add(part: ItemPart, index: number): string {
-    const item = buildItem(part, index, 'in_progress', moment, context);
-    return write('response.output_item.added', { output_index: index, item });
   }
 
-  function settle(status: Status): string {
-    if (closed === undefined) return '';
-    const { part, index } = closed;
-    closed = undefined;
-    const item = buildItem(part, index, status, moment, context);
-    return write('response.output_item.done', { output_index: index, item });
+  #isCustom(part: ItemPart): boolean {
+    return part.type === 'tool_call' && this.#scope.context.names.restore(part.name).custom;
   }
 
-  function open(part: AssistantPart, index: number): string {
-    shown = false;
-    input = '';
-    decoder = isCustom(part) ? buildInputDecoder() : undefined;
-    const added = add(part, index);
+  #place(part: ItemPart, index: number): Wire {
+    return { item_id: itemId(part, index, this.#scope), output_index: index };
+  }
+
+  #add(part: ItemPart, index: number): string {
+    const item = buildItem(part, index, 'in_progress', this.#scope);
+    return this.#write('response.output_item.added', { output_index: index, item });
+  }
+
+  #settle(status: Status): string {
+    if (this.#closed === undefined) return '';
+    const { part, index } = this.#closed;
+    this.#closed = undefined;
+    const item = buildItem(part, index, status, this.#scope);
+    return this.#write('response.output_item.done', { output_index: index, item });
+  }
+
+  #open(part: AssistantPart, index: number): string {
+    this.#shown = false;
+    this.#input = '';
+    this.#decoder = this.#isCustom(part) ? buildInputDecoder() : undefined;
+    const added = this.#add(part, index);
     if (part.type !== 'text' && part.type !== 'refusal') return added;
     return (
       added +
-      write('response.content_part.added', { ...place(part, index), content_index: 0, part: buildContent(part) })
+      this.#write('response.content_part.added', {
+        ...this.#place(part, index),
+        content_index: 0,
+        part: buildContent(part),
+      })
     );
   }
 
-  function grow(part: AssistantPart, index: number, delta: string): string {
-    const at = place(part, index);
+  #grow(part: AssistantPart, index: number, delta: string): string {
+    const at = this.#place(part, index);
     switch (part.type) {
       case 'text':
-        return write('response.output_text.delta', { ...at, content_index: 0, delta, logprobs: [] });
+        return this.#write('response.output_text.delta', { ...at, content_index: 0, delta, logprobs: [] });
       case 'refusal':
-        return write('response.refusal.delta', { ...at, content_index: 0, delta });
+        return this.#write('response.refusal.delta', { ...at, content_index: 0, delta });
       case 'tool_call': {
-        if (decoder === undefined) return write('response.function_call_arguments.delta', { ...at, delta });
-        const more = decoder.push(delta);
-        input += more;
-        return more === '' ? '' : write('response.custom_tool_call_input.delta', { ...at, delta: more });
+        if (this.#decoder === undefined) return this.#write('response.function_call_arguments.delta', { ...at, delta });
+        const more = this.#decoder.push(delta);
+        this.#input += more;
+        return more === '' ? '' : this.#write('response.custom_tool_call_input.delta', { ...at, delta: more });
       }
       case 'reasoning': {
-        const begun = shown;
-        shown = true;
-        if (part.summary !== true) return write('response.reasoning_text.delta', { ...at, content_index: 0, delta });
+        const begun = this.#shown;
+        this.#shown = true;
+        if (part.summary !== true)
+          return this.#write('response.reasoning_text.delta', { ...at, content_index: 0, delta });
         const head = begun
           ? ''
-          : write('response.reasoning_summary_part.added', {
+          : this.#write('response.reasoning_summary_part.added', {
               ...at,
               summary_index: 0,
               part: { type: 'summary_text', text: '' },
             });
-        return head + write('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta });
+        return head + this.#write('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta });
       }
     }
   }
 
-  function closeReasoning(part: Extract<AssistantPart, { type: 'reasoning' }>, at: Wire): string {
-    if (!shown) return '';
+  #closeReasoning(part: Extract<AssistantPart, { type: 'reasoning' }>, at: Wire): string {
+    if (!this.#shown) return '';
     const { text } = part;
-    if (part.summary !== true) return write('response.reasoning_text.done', { ...at, content_index: 0, text });
+    if (part.summary !== true) return this.#write('response.reasoning_text.done', { ...at, content_index: 0, text });
     return (
-      write('response.reasoning_summary_text.done', { ...at, summary_index: 0, text }) +
-      write('response.reasoning_summary_part.done', { ...at, summary_index: 0, part: { type: 'summary_text', text } })
+      this.#write('response.reasoning_summary_text.done', { ...at, summary_index: 0, text }) +
+      this.#write('response.reasoning_summary_part.done', {
+        ...at,
+        summary_index: 0,
+        part: { type: 'summary_text', text },
+      })
     );
   }
 
-  function close(part: AssistantPart, index: number): string {
-    const at = place(part, index);
+  #close(part: AssistantPart, index: number): string {
+    const at = this.#place(part, index);
     switch (part.type) {
       case 'text':
         return (
-          write('response.output_text.done', { ...at, content_index: 0, text: part.text, logprobs: [] }) +
-          write('response.content_part.done', { ...at, content_index: 0, part: buildTextPart(part.text) })
+          this.#write('response.output_text.done', { ...at, content_index: 0, text: part.text, logprobs: [] }) +
+          this.#write('response.content_part.done', { ...at, content_index: 0, part: buildTextPart(part.text) })
         );
       case 'refusal':
         return (
-          write('response.refusal.done', { ...at, content_index: 0, refusal: part.text }) +
-          write('response.content_part.done', { ...at, content_index: 0, part: buildContent(part) })
+          this.#write('response.refusal.done', { ...at, content_index: 0, refusal: part.text }) +
+          this.#write('response.content_part.done', { ...at, content_index: 0, part: buildContent(part) })
         );
       case 'reasoning':
-        return closeReasoning(part, at);
+        return this.#closeReasoning(part, at);
       case 'tool_call': {
-        if (decoder === undefined) {
-          const { name } = context.names.restore(part.name);
-          return write('response.function_call_arguments.done', { ...at, name, arguments: part.arguments });
+        if (this.#decoder === undefined) {
+          const { name } = this.#scope.context.names.restore(part.name);
+          return this.#write('response.function_call_arguments.done', { ...at, name, arguments: part.arguments });
         }
-        const rest = decoder.end();
-        const last = rest === '' ? '' : write('response.custom_tool_call_input.delta', { ...at, delta: rest });
-        return last + write('response.custom_tool_call_input.done', { ...at, input: input + rest });
+        const rest = this.#decoder.end();
+        const last = rest === '' ? '' : this.#write('response.custom_tool_call_input.delta', { ...at, delta: rest });
+        return last + this.#write('response.custom_tool_call_input.done', { ...at, input: this.#input + rest });
       }
     }
   }
 
-  function begin(): string {
-    const response = buildResource(moment, context.echo, { status: 'in_progress', model });
-    return write('response.created', { response }) + write('response.in_progress', { response });
+  #begin(): string {
+    const { meta, context } = this.#scope;
+    const response = buildResource(meta, context.echo, { status: 'in_progress', model: this.#model });
+    return this.#write('response.created', { response }) + this.#write('response.in_progress', { response });
   }
 
-  function addEmptyReasoning(): string {
-    shift = 1;
+  #addEmptyReasoning(): string {
+    this.#shift = 1;
     const part: ItemPart = { type: 'reasoning', text: '' };
-    closed = { part, index: 0 };
-    return add(part, 0);
+    this.#closed = { part, index: 0 };
+    return this.#add(part, 0);
   }
 
-  return {
-    push(event) {
-      switch (event.type) {
-        case 'start':
-          ({ model } = event);
-          return begin();
-        case 'open': {
-          const silent = event.index === 0 && context.thinks && event.part.type !== 'reasoning';
-          const head = silent ? addEmptyReasoning() : '';
-          return head + settle('completed') + open(event.part, event.index + shift);
-        }
-        case 'delta':
-          return grow(event.part, event.index + shift, event.text);
-        case 'close':
-          closed = { part: event.part, index: event.index + shift };
-          return close(event.part, event.index + shift);
-        case 'finish': {
-          const empty = event.reply.content.length === 0 && context.thinks ? addEmptyReasoning() : '';
-          const head = empty + settle(decideIncomplete(event.reply) === undefined ? 'completed' : 'incomplete');
-          const response = buildResponse(event.reply, moment, context);
-          return head + write(`response.${String(response['status'])}`, { response });
-        }
+  push(event: ReplyEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#model = event.model;
+        return this.#begin();
+      case 'open': {
+        const silent = event.index === 0 && this.#scope.context.thinks && event.part.type !== 'reasoning';
+        const head = silent ? this.#addEmptyReasoning() : '';
+        return head + this.#settle('completed') + this.#open(event.part, event.index + this.#shift);
       }
-    },
-    fail(fault) {
-      const error = describeFailure(fault);
-      const head = sequence === 0 ? begin() : '';
-      return (
-        head +
-        write('response.failed', { response: buildResource(moment, context.echo, { status: 'failed', model, error }) })
-      );
-    },
-  };
+      case 'delta':
+        return this.#grow(event.part, event.index + this.#shift, event.text);
+      case 'close':
+        this.#closed = { part: event.part, index: event.index + this.#shift };
+        return this.#close(event.part, event.index + this.#shift);
+      case 'finish': {
+        const empty = event.reply.content.length === 0 && this.#scope.context.thinks ? this.#addEmptyReasoning() : '';
+        const head = empty + this.#settle(decideIncomplete(event.reply) === undefined ? 'completed' : 'incomplete');
+        const response = buildResponse(event.reply, this.#scope.meta, this.#scope.context);
+        return head + this.#write(`response.${String(response['status'])}`, { response });
+      }
+    }
+  }
+
+  fail(fault: GatewayError): string {
+    const { meta, context } = this.#scope;
+    const error = describeFailure(fault);
+    const head = this.#sequence === 0 ? this.#begin() : '';
+    return (
+      head +
+      this.#write('response.failed', {
+        response: buildResource(meta, context.echo, { status: 'failed', model: this.#model, error }),
+      })
+    );
+  }
+}
+
+export function openResponsesFrames(meta: Moment, context: ResponseContext): FrameWriter {
+  return new ResponsesFrames({ meta, context });
 }

@@ -1,11 +1,12 @@
 import { newId } from '../../../platform/ids.ts';
 import { buildUpstreamError } from '../../upstream-error.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
-import type { DeltaReader, UpstreamTarget } from '../dialect.ts';
+import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
 import { NO_USAGE, asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
 import type { Wire } from '../wire.ts';
 import { buildCallAssembler } from './calls.ts';
 import { buildReasoningReader } from './reasoning.ts';
+import type { ReasoningReader } from './reasoning.ts';
 import { buildThinkTags } from './think-tags.ts';
 import { readChatUsage } from './usage.ts';
 
@@ -20,114 +21,125 @@ const FINISH: Record<string, FinishReason> = {
 
 type Kind = 'none' | 'text' | 'reasoning' | 'refusal';
 
-export function buildChatReader(target: UpstreamTarget): DeltaReader {
-  let started = false;
-  let finish: FinishReason | undefined;
-  let usage: ModelUsage = NO_USAGE;
-  let parts = 0;
-  let open: Kind = 'none';
-  let openIndex = -1;
-  let refused = false;
-  const tags = buildThinkTags();
-  const reasoning = buildReasoningReader(target.name);
-  const calls = buildCallAssembler(() => parts++);
+/** Reads one reply of a chat completions upstream. */
+class ChatReader implements DeltaReader {
+  readonly #target: UpstreamTarget;
+  #started = false;
+  #finish: FinishReason | undefined;
+  #usage: ModelUsage = NO_USAGE;
+  #parts = 0;
+  #open: Kind = 'none';
+  #openIndex = -1;
+  #refused = false;
+  readonly #tags = buildThinkTags();
+  readonly #reasoning: ReasoningReader;
+  readonly #calls = buildCallAssembler(() => this.#parts++);
+
+  constructor(target: UpstreamTarget) {
+    this.#target = target;
+    this.#reasoning = buildReasoningReader(target.name);
+  }
 
   /** The part of this kind that is open, or a new one; whatever else was open ends. */
-  function enter(kind: Kind, out: ModelDelta[]): number {
-    if (open === kind) return openIndex;
-    if (open === 'reasoning') reasoning.close(openIndex, out);
-    open = kind;
-    if (kind !== 'none') openIndex = parts++;
-    return openIndex;
+  #enter(kind: Kind, out: ModelDelta[]): number {
+    if (this.#open === kind) return this.#openIndex;
+    if (this.#open === 'reasoning') this.#reasoning.close(this.#openIndex, out);
+    this.#open = kind;
+    if (kind !== 'none') this.#openIndex = this.#parts++;
+    return this.#openIndex;
   }
 
-  function pushTagged(pieces: { kind: 'text' | 'reasoning'; text: string }[], out: ModelDelta[]): void {
-    for (const { kind, text } of pieces) out.push({ type: kind, index: enter(kind, out), text });
+  #pushTagged(pieces: { kind: 'text' | 'reasoning'; text: string }[], out: ModelDelta[]): void {
+    for (const { kind, text } of pieces) out.push({ type: kind, index: this.#enter(kind, out), text });
   }
 
-  function pushText(text: string, out: ModelDelta[]): void {
-    if (text !== '') pushTagged(tags.push(text), out);
+  #pushText(text: string, out: ModelDelta[]): void {
+    if (text !== '') this.#pushTagged(this.#tags.push(text), out);
   }
 
-  function pushReasoning(text: string, out: ModelDelta[]): void {
-    const index = enter('reasoning', out);
+  #pushReasoning(text: string, out: ModelDelta[]): void {
+    const index = this.#enter('reasoning', out);
     if (text !== '') out.push({ type: 'reasoning', index, text });
   }
 
   /** Text, or a list of typed chunks as some upstreams send it. */
-  function pushContent(content: unknown, out: ModelDelta[]): void {
-    if (typeof content === 'string') return pushText(content, out);
+  #pushContent(content: unknown, out: ModelDelta[]): void {
+    if (typeof content === 'string') return this.#pushText(content, out);
     for (const item of asList(content)) {
       const part = asWire(item);
       if (part?.type === 'thinking') {
         const inner = asList(part.thinking)
           .map((each) => asText(asWire(each)?.text))
           .join('');
-        pushReasoning(asText(part.thinking) || inner, out);
+        this.#pushReasoning(asText(part.thinking) || inner, out);
       } else {
-        pushText(asText(part?.text), out);
+        this.#pushText(asText(part?.text), out);
       }
     }
   }
 
-  function pushDelta(delta: Wire, out: ModelDelta[]): void {
-    const thought = reasoning.read(delta);
-    if (thought !== undefined) pushReasoning(thought, out);
-    if (delta.content !== undefined && delta.content !== null) pushContent(delta.content, out);
+  #pushDelta(delta: Wire, out: ModelDelta[]): void {
+    const thought = this.#reasoning.read(delta);
+    if (thought !== undefined) this.#pushReasoning(thought, out);
+    if (delta.content !== undefined && delta.content !== null) this.#pushContent(delta.content, out);
     const refusal = asText(delta.refusal);
     if (refusal !== '') {
-      refused = true;
-      out.push({ type: 'refusal', index: enter('refusal', out), text: refusal });
+      this.#refused = true;
+      out.push({ type: 'refusal', index: this.#enter('refusal', out), text: refusal });
     }
     const legacy = asWire(delta.function_call);
     const toolCalls = legacy === undefined ? asList(delta.tool_calls) : [{ function: legacy }];
     if (toolCalls.length === 0) return;
-    pushTagged(tags.flush(), out);
-    enter('none', out);
-    for (const call of toolCalls) calls.push(call, out);
+    this.#pushTagged(this.#tags.flush(), out);
+    this.#enter('none', out);
+    for (const call of toolCalls) this.#calls.push(call, out);
   }
 
-  function pushChunk(chunk: Wire, out: ModelDelta[]): void {
-    if (chunk.error !== undefined && chunk.error !== null) throw buildUpstreamError(chunk, target);
+  #pushChunk(chunk: Wire, out: ModelDelta[]): void {
+    if (chunk.error !== undefined && chunk.error !== null) throw buildUpstreamError(chunk, this.#target);
     // A body that is neither a chunk nor a reply: an error in yet another shape.
-    if (!Array.isArray(chunk.choices) && chunk.usage === undefined && !started) throw buildUpstreamError(chunk, target);
-    if (!started) {
-      started = true;
-      const model = (target.relays === true && asText(chunk.model)) || target.name;
+    if (!Array.isArray(chunk.choices) && chunk.usage === undefined && !this.#started)
+      throw buildUpstreamError(chunk, this.#target);
+    if (!this.#started) {
+      this.#started = true;
+      const { relays, name } = this.#target;
+      const model = (relays === true && asText(chunk.model)) || name;
       out.push({ type: 'start', id: asText(chunk.id) || newId('req'), model });
     }
-    usage = readChatUsage(chunk) ?? usage;
+    this.#usage = readChatUsage(chunk) ?? this.#usage;
     const choice = asWire(asList(chunk.choices)[0]);
     if (choice === undefined || (typeof choice.index === 'number' && choice.index !== 0)) return;
     const delta = asWire(choice.delta) ?? asWire(choice.message);
-    if (delta !== undefined) pushDelta(delta, out);
+    if (delta !== undefined) this.#pushDelta(delta, out);
     const reason = asText(choice.finish_reason);
-    if (reason === 'error') throw buildUpstreamError(choice, target);
-    if (reason !== '') finish = FINISH[reason] ?? 'stop';
+    if (reason === 'error') throw buildUpstreamError(choice, this.#target);
+    if (reason !== '') this.#finish = FINISH[reason] ?? 'stop';
   }
 
-  function end(out: ModelDelta[]): void {
-    if (finish === undefined) throw cutOff();
-    pushTagged(tags.flush(), out);
-    enter('none', out);
-    calls.end();
-    out.push({ type: 'finish', reason: decideFinish(finish, calls.count() > 0, refused), usage });
+  end(out: ModelDelta[]): void {
+    if (this.#finish === undefined) throw cutOff();
+    this.#pushTagged(this.#tags.flush(), out);
+    this.#enter('none', out);
+    this.#calls.end();
+    const reason = decideFinish(this.#finish, this.#calls.count() > 0, this.#refused);
+    out.push({ type: 'finish', reason, usage: this.#usage });
   }
 
-  return {
-    push(event, out) {
-      const { data } = event;
-      if (data === '') return false;
-      if (data === '[DONE]' || (data.length < 20 && data.trim() === '[DONE]')) {
-        end(out);
-        return true;
-      }
-      // An event named `error` need not have an `error` field.
-      const chunk = parseWire(data);
-      if (event.event === 'error') throw buildUpstreamError(chunk, target);
-      pushChunk(chunk, out);
-      return false;
-    },
-    end,
-  };
+  push(event: SseEvent, out: ModelDelta[]): boolean {
+    const { data } = event;
+    if (data === '') return false;
+    if (data === '[DONE]' || (data.length < 20 && data.trim() === '[DONE]')) {
+      this.end(out);
+      return true;
+    }
+    // An event named `error` need not have an `error` field.
+    const chunk = parseWire(data);
+    if (event.event === 'error') throw buildUpstreamError(chunk, this.#target);
+    this.#pushChunk(chunk, out);
+    return false;
+  }
+}
+
+export function buildChatReader(target: UpstreamTarget): DeltaReader {
+  return new ChatReader(target);
 }

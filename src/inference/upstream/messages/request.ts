@@ -46,6 +46,13 @@ function buildSampling(request: ModelRequest, thinks: boolean): Record<string, u
   return request.topP === undefined ? topK : { top_p: request.topP, ...topK };
 }
 
+/** Asks how many input tokens a request has. */
+export function buildCountRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {
+  const { path, headers, body } = buildMessagesRequest(request, target);
+  const { model, system, messages, tools, tool_choice, thinking } = body;
+  return { path: `${path}/count_tokens`, headers, body: { model, system, messages, tools, tool_choice, thinking } };
+}
+
 export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {
   const history = buildHistory(request, target);
   const { maxTokens, thinking, effort } = decideThinking(request, history.messages, target);

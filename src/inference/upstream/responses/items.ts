@@ -13,58 +13,68 @@ type Item = {
   done: boolean;
 };
 
+/** The part of `whole` that has not been emitted yet. */
+function rest(shown: Shown | undefined, whole: string): string {
+  return whole.slice(shown?.length ?? 0);
+}
+
 /**
  * The output items of one response, by position. What the deltas did not say is taken from the item's end, and what
  * that did not say from the end of the response: upstreams leave out any of the three.
  */
-export function buildItemLog(issuer: string) {
-  const items = new Map<string, Item>();
-  const callIds = new Set<string>();
-  let parts = 0;
-  let refused = false;
+export class ItemLog {
+  readonly #issuer: string;
+  readonly #items = new Map<string, Item>();
+  readonly #callIds = new Set<string>();
+  #parts = 0;
+  #refused = false;
+
+  constructor(issuer: string) {
+    this.#issuer = issuer;
+  }
 
   /** Ids of items change between the events of some upstreams; the position does not. */
-  function find(wire: Wire): Item {
+  #find(wire: Wire): Item {
     const key = typeof wire.output_index === 'number' ? `${wire.output_index}` : asText(wire.item_id) || '0';
-    let item = items.get(key);
+    let item = this.#items.get(key);
     if (item === undefined) {
       item = { call: undefined, reasoning: new Map(), texts: new Map(), refusals: new Map(), done: false };
-      items.set(key, item);
+      this.#items.set(key, item);
     }
     return item;
   }
 
-  function shownAt<K>(map: Map<K, Shown>, key: K): Shown {
+  #shownAt<K>(map: Map<K, Shown>, key: K): Shown {
     let shown = map.get(key);
-    if (shown === undefined) map.set(key, (shown = { part: parts++, length: 0 }));
+    if (shown === undefined) map.set(key, (shown = { part: this.#parts++, length: 0 }));
     return shown;
   }
 
-  function pushText(wire: Wire, text: string, out: ModelDelta[]): void {
+  pushText(wire: Wire, text: string, out: ModelDelta[]): void {
     if (text === '') return;
-    const shown = shownAt(find(wire).texts, Number(wire.content_index ?? 0));
+    const shown = this.#shownAt(this.#find(wire).texts, Number(wire.content_index ?? 0));
     shown.length += text.length;
     out.push({ type: 'text', index: shown.part, text });
   }
 
-  function pushRefusal(wire: Wire, text: string, out: ModelDelta[]): void {
+  pushRefusal(wire: Wire, text: string, out: ModelDelta[]): void {
     if (text === '') return;
-    refused = true;
-    const shown = shownAt(find(wire).refusals, Number(wire.content_index ?? 0));
+    this.#refused = true;
+    const shown = this.#shownAt(this.#find(wire).refusals, Number(wire.content_index ?? 0));
     shown.length += text.length;
     out.push({ type: 'refusal', index: shown.part, text });
   }
 
   /** Several summaries of one item become one part, a blank line between them. */
-  function pushReasoning(wire: Wire, text: string, out: ModelDelta[]): void {
+  pushReasoning(wire: Wire, text: string, out: ModelDelta[]): void {
     if (text === '') return;
     const summary = wire.summary_index !== undefined;
-    const { reasoning } = find(wire);
+    const { reasoning } = this.#find(wire);
     const key = summary ? `s${Number(wire.summary_index)}` : 'c';
     let shown = reasoning.get(key);
     if (shown === undefined) {
       const before = summary ? [...reasoning].find(([name]) => name.startsWith('s'))?.[1] : undefined;
-      shown = { part: before?.part ?? parts++, length: 0 };
+      shown = { part: before?.part ?? this.#parts++, length: 0 };
       reasoning.set(key, shown);
       if (before !== undefined) out.push({ type: 'reasoning', index: shown.part, text: '\n\n', summary });
     }
@@ -72,82 +82,77 @@ export function buildItemLog(issuer: string) {
     out.push({ type: 'reasoning', index: shown.part, text, ...(summary ? { summary } : {}) });
   }
 
-  function openCall(wire: Wire, content: Wire, out: ModelDelta[]): void {
-    const item = find(wire);
+  #openCall(wire: Wire, content: Wire, out: ModelDelta[]): void {
+    const item = this.#find(wire);
     const name = asText(content.name);
     if (item.call !== undefined || name === '') return;
     const upstreamId = asText(content.call_id).trim();
-    const id = upstreamId === '' || callIds.has(upstreamId) ? newId('cal') : upstreamId;
-    callIds.add(id);
-    item.call = { part: parts++, length: 0 };
+    const id = upstreamId === '' || this.#callIds.has(upstreamId) ? newId('cal') : upstreamId;
+    this.#callIds.add(id);
+    item.call = { part: this.#parts++, length: 0 };
     out.push({ type: 'tool_call', index: item.call.part, id, name });
   }
 
   /** Argument deltas name the item, never the call. Those that come ahead of their call wait for the item's end. */
-  function pushArguments(wire: Wire, text: string, out: ModelDelta[]): void {
-    const { call } = find(wire);
+  pushArguments(wire: Wire, text: string, out: ModelDelta[]): void {
+    const { call } = this.#find(wire);
     if (call === undefined || text === '') return;
     call.length += text.length;
     out.push({ type: 'tool_arguments', index: call.part, text });
   }
 
-  /** The whole text of something of which `shown` is out already. */
-  function rest(shown: Shown | undefined, whole: string): string {
-    return whole.slice(shown?.length ?? 0);
+  completeArguments(wire: Wire, value: unknown, out: ModelDelta[]): void {
+    this.pushArguments(wire, rest(this.#find(wire).call, asArguments(value)), out);
   }
 
-  function completeArguments(wire: Wire, value: unknown, out: ModelDelta[]): void {
-    pushArguments(wire, rest(find(wire).call, asArguments(value)), out);
-  }
-
-  function completeReasoning(wire: Wire, content: Wire, out: ModelDelta[]): void {
-    const item = find(wire);
+  #completeReasoning(wire: Wire, content: Wire, out: ModelDelta[]): void {
+    const item = this.#find(wire);
     asList(content.summary).forEach((each, index) => {
       const text = rest(item.reasoning.get(`s${index}`), asText(asWire(each)?.text));
-      pushReasoning({ ...wire, summary_index: index }, text, out);
+      this.pushReasoning({ ...wire, summary_index: index }, text, out);
     });
     const whole = asList(content.content)
       .map((each) => asText(asWire(each)?.text))
       .join('');
-    pushReasoning({ ...wire, summary_index: undefined }, rest(item.reasoning.get('c'), whole), out);
+    this.pushReasoning({ ...wire, summary_index: undefined }, rest(item.reasoning.get('c'), whole), out);
     const encrypted = asText(content.encrypted_content);
     if (encrypted === '') return;
-    const part = [...item.reasoning.values()].at(-1)?.part ?? parts++;
-    out.push({ type: 'reasoning_proof', index: part, encrypted, issuer });
+    const part = [...item.reasoning.values()].at(-1)?.part ?? this.#parts++;
+    out.push({ type: 'reasoning_proof', index: part, encrypted, issuer: this.#issuer });
   }
 
-  function completeMessage(wire: Wire, content: Wire, out: ModelDelta[]): void {
-    const item = find(wire);
+  #completeMessage(wire: Wire, content: Wire, out: ModelDelta[]): void {
+    const item = this.#find(wire);
     asList(content.content).forEach((each, index) => {
       const part = asWire(each);
       const place = { ...wire, content_index: index };
-      if (part?.type === 'refusal') pushRefusal(place, rest(item.refusals.get(index), asText(part.refusal)), out);
-      else pushText(place, rest(item.texts.get(index), asText(part?.text)), out);
+      if (part?.type === 'refusal') this.pushRefusal(place, rest(item.refusals.get(index), asText(part.refusal)), out);
+      else this.pushText(place, rest(item.texts.get(index), asText(part?.text)), out);
     });
   }
 
-  return {
-    pushText,
-    pushRefusal,
-    pushReasoning,
-    pushArguments,
-    completeArguments,
-    open(wire: Wire, content: Wire, out: ModelDelta[]): void {
-      if (content.type === 'function_call') openCall(wire, content, out);
-    },
-    complete(wire: Wire, content: Wire, out: ModelDelta[]): void {
-      const item = find(wire);
-      if (item.done) return;
-      item.done = true;
-      if (content.type === 'reasoning') completeReasoning(wire, content, out);
-      else if (content.type === 'message') completeMessage(wire, content, out);
-      else if (content.type === 'function_call') {
-        openCall(wire, content, out);
-        if (item.call === undefined) throw new ModelError('upstream', 'The provider sent a tool call without a name.');
-        completeArguments(wire, content.arguments, out);
-      }
-    },
-    hasCalls: () => callIds.size > 0,
-    hasRefusal: () => refused,
-  };
+  open(wire: Wire, content: Wire, out: ModelDelta[]): void {
+    if (content.type === 'function_call') this.#openCall(wire, content, out);
+  }
+
+  complete(wire: Wire, content: Wire, out: ModelDelta[]): void {
+    const item = this.#find(wire);
+    if (item.done) return;
+    item.done = true;
+    if (content.type === 'reasoning') this.#completeReasoning(wire, content, out);
+    else if (content.type === 'message') this.#completeMessage(wire, content, out);
+    else if (content.type === 'function_call') {
+      this.#openCall(wire, content, out);
+      if (item.call === undefined) throw new ModelError('upstream', 'The provider sent a tool call without a name.');
+      this.completeArguments(wire, content.arguments, out);
+    }
+  }
+
+  hasCalls(): boolean {
+    return this.#callIds.size > 0;
+  }
+
+  hasRefusal(): boolean {
+    return this.#refused;
+  }
 }

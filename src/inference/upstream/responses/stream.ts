@@ -1,10 +1,10 @@
 import { newId } from '../../../platform/ids.ts';
 import { buildUpstreamError } from '../../upstream-error.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
-import type { DeltaReader, UpstreamTarget } from '../dialect.ts';
+import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
 import { asCount, asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
 import type { Wire } from '../wire.ts';
-import { buildItemLog } from './items.ts';
+import { ItemLog } from './items.ts';
 
 function readUsage(value: unknown): ModelUsage {
   const usage = asWire(value) ?? {};
@@ -24,78 +24,87 @@ function readFinish(response: Wire): FinishReason {
   return response.status === 'incomplete' || reason !== '' ? 'length' : 'stop';
 }
 
-export function buildResponsesReader(target: UpstreamTarget): DeltaReader {
-  const items = buildItemLog(target.name);
-  let started = false;
+/** Reads one reply of a responses upstream. */
+class ResponsesReader implements DeltaReader {
+  readonly #target: UpstreamTarget;
+  readonly #items: ItemLog;
+  #started = false;
 
-  function start(response: Wire, out: ModelDelta[]): void {
-    if (started) return;
-    started = true;
-    out.push({ type: 'start', id: asText(response.id) || newId('req'), model: target.name });
+  constructor(target: UpstreamTarget) {
+    this.#target = target;
+    this.#items = new ItemLog(target.name);
   }
 
-  function finish(response: Wire, out: ModelDelta[]): true {
+  #start(response: Wire, out: ModelDelta[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    out.push({ type: 'start', id: asText(response.id) || newId('req'), model: this.#target.name });
+  }
+
+  #finish(response: Wire, out: ModelDelta[]): true {
     const { error, status } = response;
-    if (status === 'failed' || status === 'cancelled' || asWire(error) !== undefined)
-      throw buildUpstreamError(response, target);
-    start(response, out);
+    if (status === 'failed' || status === 'cancelled' || asWire(error) !== undefined) {
+      throw buildUpstreamError(response, this.#target);
+    }
+    this.#start(response, out);
     asList(response.output).forEach((item, index) => {
-      items.complete({ output_index: index }, asWire(item) ?? {}, out);
+      this.#items.complete({ output_index: index }, asWire(item) ?? {}, out);
     });
-    const reason = decideFinish(readFinish(response), items.hasCalls(), items.hasRefusal());
+    const reason = decideFinish(readFinish(response), this.#items.hasCalls(), this.#items.hasRefusal());
     out.push({ type: 'finish', reason, usage: readUsage(response.usage) });
     return true;
   }
 
-  return {
-    push({ event, data }, out) {
-      if (data === '' || data === '[DONE]') return false;
-      const wire = parseWire(data);
-      if (wire.object === 'response' && wire.type === undefined && event === undefined) return finish(wire, out);
-      const type = wire.type ?? event;
-      if (type === undefined || type === 'error' || type === 'response.failed') {
-        throw buildUpstreamError(asWire(wire.response) ?? wire, target);
+  /** What an event adds to an item. Events of any other type mean nothing here. */
+  #pushItem(type: unknown, wire: Wire, out: ModelDelta[]): void {
+    const items = this.#items;
+    switch (type) {
+      case 'response.output_item.added':
+        return items.open(wire, asWire(wire.item) ?? {}, out);
+      case 'response.output_text.delta':
+        return items.pushText(wire, asText(wire.delta), out);
+      case 'response.refusal.delta':
+        return items.pushRefusal(wire, asText(wire.delta), out);
+      case 'response.reasoning_summary_text.delta': {
+        const place = wire.summary_index === undefined ? { ...wire, summary_index: 0 } : wire;
+        return items.pushReasoning(place, asText(wire.delta), out);
       }
-      // An upstream may leave `response.created` out.
-      if (!started) start(asWire(wire.response) ?? {}, out);
-      switch (type) {
-        case 'response.output_item.added':
-          items.open(wire, asWire(wire.item) ?? {}, out);
-          return false;
-        case 'response.output_text.delta':
-          items.pushText(wire, asText(wire.delta), out);
-          return false;
-        case 'response.refusal.delta':
-          items.pushRefusal(wire, asText(wire.delta), out);
-          return false;
-        case 'response.reasoning_summary_text.delta':
-          items.pushReasoning(
-            wire.summary_index === undefined ? { ...wire, summary_index: 0 } : wire,
-            asText(wire.delta),
-            out,
-          );
-          return false;
-        case 'response.reasoning_text.delta':
-          items.pushReasoning(wire, asText(wire.delta), out);
-          return false;
-        case 'response.function_call_arguments.delta':
-          items.pushArguments(wire, asText(wire.delta), out);
-          return false;
-        case 'response.function_call_arguments.done':
-          items.completeArguments(wire, wire.arguments, out);
-          return false;
-        case 'response.output_item.done':
-          items.complete(wire, asWire(wire.item) ?? {}, out);
-          return false;
-        case 'response.completed':
-        case 'response.incomplete':
-        case 'response.done':
-          return finish(asWire(wire.response) ?? {}, out);
-      }
-      return false;
-    },
-    end() {
-      throw cutOff();
-    },
-  };
+      case 'response.reasoning_text.delta':
+        return items.pushReasoning(wire, asText(wire.delta), out);
+      case 'response.function_call_arguments.delta':
+        return items.pushArguments(wire, asText(wire.delta), out);
+      case 'response.function_call_arguments.done':
+        return items.completeArguments(wire, wire.arguments, out);
+      case 'response.output_item.done':
+        return items.complete(wire, asWire(wire.item) ?? {}, out);
+    }
+  }
+
+  push({ event, data }: SseEvent, out: ModelDelta[]): boolean {
+    if (data === '' || data === '[DONE]') return false;
+    const wire = parseWire(data);
+    if (wire.object === 'response' && wire.type === undefined && event === undefined) return this.#finish(wire, out);
+    const type = wire.type ?? event;
+    if (type === undefined || type === 'error' || type === 'response.failed') {
+      throw buildUpstreamError(asWire(wire.response) ?? wire, this.#target);
+    }
+    // Some upstreams leave out `response.created`.
+    if (!this.#started) this.#start(asWire(wire.response) ?? {}, out);
+    switch (type) {
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.done':
+        return this.#finish(asWire(wire.response) ?? {}, out);
+    }
+    this.#pushItem(type, wire, out);
+    return false;
+  }
+
+  end(): never {
+    throw cutOff();
+  }
+}
+
+export function buildResponsesReader(target: UpstreamTarget): DeltaReader {
+  return new ResponsesReader(target);
 }

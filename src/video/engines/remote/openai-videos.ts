@@ -36,7 +36,7 @@ export function openOpenAiVideos(name: string, config: Config, { egress, retryMs
       const { signal } = context;
       const files = context.handle === undefined ? await prepareFiles(request, signal) : undefined;
       const job: RemoteJob<string> = {
-        submit: () => submit(transport, config, model, request, files),
+        submit: () => submit(transport, config, { model, request, files }),
         look: (handle, looking) => look(transport, handle, looking),
         cancel,
       };
@@ -51,9 +51,7 @@ export function openOpenAiVideos(name: string, config: Config, { egress, retryMs
 async function submit(
   transport: Transport,
   config: Config,
-  model: Model,
-  request: RenderRequest,
-  files: SentFiles | undefined,
+  { model, request, files }: { model: Model; request: RenderRequest; files: SentFiles | undefined },
 ): Promise<string> {
   const fields: Record<string, string> = {
     model: model.id,

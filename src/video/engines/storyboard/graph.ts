@@ -54,7 +54,7 @@ export function buildGraph(plan: Plan): Graph {
   };
 
   let top = buildBackground(plan, { open, openSprite, lay, chains });
-  for (const clip of plan.clips) top = layClip(lay(top, clip.rim), clip, plan, open, chains);
+  for (const clip of plan.clips) top = layClip(lay(top, clip.rim), clip, plan, { open, chains });
   for (const placed of plan.over) top = lay(top, placed);
   if (plan.sound !== undefined) chains.push(...buildSound(plan, open));
   if (plan.waves) top = layWaves(top, plan, chains);
@@ -134,7 +134,12 @@ function gradeColors({ sky, accent }: Scene): string {
   return `colorbalance=rs=${rs}:gs=${gs}:bs=${bs}:rh=${rh}:gh=${gh}:bh=${bh},eq=contrast=1.05:saturation=1.1,format=yuv420p`;
 }
 
-function layClip(below: string, clip: PlacedClip, plan: Plan, open: Tools['open'], chains: string[]): string {
+function layClip(
+  below: string,
+  clip: PlacedClip,
+  plan: Plan,
+  { open, chains }: Pick<Tools, 'open' | 'chains'>,
+): string {
   const index = open(['-stream_loop', '-1', ...clip.input]);
   const size = { width: clip.width, height: clip.height, seconds: plan.seconds };
   chains.push(`[${index}:v:0]${fillFrame(size)}[c${index}]`);

@@ -81,9 +81,9 @@ async function drawLandscape(request: RenderRequest, scene: Scene, to: SpriteFol
     const moved = `${range}*t/${seconds}`;
     return left ? `-${moved}` : `-${range}+${moved}`;
   };
-  const layer = async (name: string, kind: Scene['far'], part: number, range: number, salt: number) => {
+  const layer = async (name: 'far' | 'near', part: number, range: number, salt: number) => {
     const size = { width: width * (1 + range), height: height * part };
-    const sprite = await drawSprite(to, name, drawLayer(kind, size, { seed: seed + salt, accent }));
+    const sprite = await drawSprite(to, name, drawLayer(scene[name], size, { seed: seed + salt, accent }));
     return { sprite, x: slide(sprite.width - width), y: `H-h` };
   };
   const fall = FALL[scene.particles] * height;
@@ -91,9 +91,9 @@ async function drawLandscape(request: RenderRequest, scene: Scene, to: SpriteFol
   const side = Math.min(width, height) * 0.62;
   const [light, far, air, near] = await Promise.all([
     scene.light === undefined ? undefined : drawSprite(to, 'light', drawLight(scene.light, side)),
-    layer('far', scene.far, 0.58, 0.12, 1),
+    layer('far', 0.58, 0.12, 1),
     drawSprite(to, 'air', drawParticles(scene.particles, { width, height }, { seed: seed + 2, accent })),
-    layer('near', scene.near, scene.near.kind === 'flames' ? 0.5 : 0.4, 0.3, 3),
+    layer('near', scene.near.kind === 'flames' ? 0.5 : 0.4, 0.3, 3),
   ]);
   const glow = light && {
     sprite: light,

@@ -1,0 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { invalid } from '../../gateway-error.ts';
+
+/** The version that the specification names, and the one that the current SDK of the format sends. */
+const VERSIONS: readonly unknown[] = ['2023-06-01', '2026-10-21'];
+
+/** Throws `invalid_request` for a version of the format that is not served. */
+export function checkVersion(headers: IncomingHttpHeaders): void {
+  for (const name of ['provider-version', 'anthropic-version']) {
+    const version = headers[name];
+    if (version !== undefined && !VERSIONS.includes(version)) {
+      throw invalid(`header.${name}`, `must be ${VERSIONS.join(' or ')}`);
+    }
+  }
+}
