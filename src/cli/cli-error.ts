@@ -1,14 +1,13 @@
 import { ApiError, ConnectionError } from '../../clients/typescript/index.ts';
-import { errorText } from '../platform/errors.ts';
+import { CapstanError, errorText } from '../platform/errors.ts';
 
 /** What goes wrong for a reason that the person at the terminal can mend: one line on stderr, no stack. */
-export class CliError extends Error {
-  override readonly name = 'CliError';
+export class CliError extends CapstanError<'cli_failed'> {
   /** 1, or 2 when the command was not used as it is meant */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2 = 1) {
-    super(message);
+    super('cli_failed', message);
     this.exitCode = exitCode;
   }
 }

@@ -1,9 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import { CapstanError } from '../platform/errors.ts';
+import type { CauseOptions } from '../platform/errors.ts';
 import { GatewayError } from './gateway-error.ts';
 
 /** Why a call was given up: nobody is left to hear of it. */
-export class ClientGoneError extends Error {
-  override readonly name = 'ClientGoneError';
+export class ClientGoneError extends CapstanError<'client_gone'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('client_gone', message, options);
+  }
 }
 
 /** How long calls under way may go on once the server begins to close. */
@@ -21,7 +25,7 @@ export function watchClient(
   const controller = new AbortController();
   let drain: NodeJS.Timeout | undefined;
   const onClose = (): void => {
-    if (!response.writableFinished) controller.abort(new ClientGoneError());
+    if (!response.writableFinished) controller.abort(new ClientGoneError('The client closed the connection.'));
   };
   const onClosing = (): void => {
     const reason = new GatewayError('unavailable', 'The server is shutting down.', { retryAfterMs: 1000 });

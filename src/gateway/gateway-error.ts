@@ -2,6 +2,7 @@ import { ModelError } from '../inference/model.ts';
 import type { ModelErrorCode } from '../inference/model.ts';
 import type { ApiError } from '../platform/errors.ts';
 import { omitUndefined } from '../platform/records.ts';
+import { CapstanError } from '../platform/errors.ts';
 
 /** Stable codes of the gateway and the HTTP status of each. A permanent fault is never a 5xx: clients repeat those. */
 export const GATEWAY_ERROR_STATUS = {
@@ -24,19 +25,24 @@ export const GATEWAY_ERROR_STATUS = {
 } as const;
 export type GatewayErrorCode = keyof typeof GATEWAY_ERROR_STATUS;
 
+const RETRYABLE: ReadonlySet<GatewayErrorCode> = new Set([
+  'rate_limit_exceeded',
+  'upstream_error',
+  'upstream_unavailable',
+  'unavailable',
+  'upstream_timeout',
+]);
+
 type Details = { param?: string; retryAfterMs?: number; cause?: unknown };
 
 /** An answer that a caller of the gateway may see. */
-export class GatewayError extends Error {
-  override readonly name = 'GatewayError';
-  readonly code: GatewayErrorCode;
+export class GatewayError extends CapstanError<GatewayErrorCode> {
   /** the field at fault, as a path */
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
 
   constructor(code: GatewayErrorCode, message: string, { param, retryAfterMs, cause }: Details = {}) {
-    super(message, { cause });
-    this.code = code;
+    super(code, message, { cause, retryable: RETRYABLE.has(code) });
     this.param = param ?? null;
     this.retryAfterMs = retryAfterMs;
   }
@@ -76,7 +82,7 @@ const RETRY_AFTER_MS: Partial<Record<GatewayErrorCode, number>> = {
 };
 
 export function fromModelError(error: ModelError): GatewayError {
-  const code = MODEL_ERROR_CODES[error.fault];
+  const code = MODEL_ERROR_CODES[error.code];
   const retryAfterMs = error.retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS[code]) : undefined;
   return new GatewayError(code, error.message, {
     cause: error,

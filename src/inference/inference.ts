@@ -102,7 +102,7 @@ export function openInference({
 
   function noteFailure({ name, attempt, error, waitMs }: Failure): void {
     // The message may quote what the caller sent: it stays out of the log.
-    const { fault, status } = error;
+    const { code: fault, status } = error;
     log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
     if (waitMs === undefined) breaker?.fail(groupOf({ name }), fault);
   }

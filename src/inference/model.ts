@@ -1,3 +1,5 @@
+import { CapstanError } from '../platform/errors.ts';
+
 /** The one internal shape of a model call. Every upstream and client dialect translates to and from it. */
 
 export type TextPart = { type: 'text'; text: string };
@@ -134,23 +136,20 @@ export type ModelErrorCode =
   | 'timeout'
   | 'upstream';
 
+/** Worth another try, here or elsewhere. */
+const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout', 'upstream']);
+
 /** What went wrong with a model call. The message is fit for a caller: no key, no address. */
-export class ModelError extends Error {
-  override readonly name = 'ModelError';
-  readonly fault: ModelErrorCode;
-  /** worth another try, here or elsewhere */
-  readonly retryable: boolean;
+export class ModelError extends CapstanError<ModelErrorCode> {
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
 
   constructor(
-    fault: ModelErrorCode,
+    code: ModelErrorCode,
     message: string,
     options: { retryAfterMs?: number; status?: number; cause?: unknown } = {},
   ) {
-    super(message, { cause: options.cause });
-    this.fault = fault;
-    this.retryable = fault === 'rate_limited' || fault === 'unavailable' || fault === 'timeout' || fault === 'upstream';
+    super(code, message, { cause: options.cause, retryable: RETRYABLE.has(code) });
     this.retryAfterMs = options.retryAfterMs;
     this.status = options.status;
   }

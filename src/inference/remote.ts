@@ -124,7 +124,7 @@ export async function openRemoteInference({
         policy,
         signal,
         watch: {
-          failed: ({ name, attempt, error: { fault, status }, waitMs }) =>
+          failed: ({ name, attempt, error: { code: fault, status }, waitMs }) =>
             log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed'),
         },
       }),

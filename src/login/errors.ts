@@ -29,9 +29,9 @@ export function toLoginError(error: unknown, bodyLimit: number): LoginError {
 }
 
 function describeEgress(error: EgressError): LoginError {
-  if (error.fault === 'refused' || error.fault === 'bad_url') {
+  if (error.code === 'refused' || error.code === 'bad_url') {
     return new LoginError('unsafe_domain', 'domain: leads to an address that is not on the public internet.', {
-      details: { reason: error.fault === 'refused' ? 'private_address' : 'bad_url' },
+      details: { reason: error.code === 'refused' ? 'private_address' : 'bad_url' },
       cause: error,
     });
   }

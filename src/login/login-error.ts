@@ -1,3 +1,4 @@
+import { CapstanError } from '../platform/errors.ts';
 import { LOGIN_ERROR_STATUS } from './contract/errors.ts';
 import type { LoginErrorCode } from './contract/errors.ts';
 
@@ -9,16 +10,15 @@ type Options = {
   cause?: unknown;
 };
 
+const RETRYABLE: ReadonlySet<LoginErrorCode> = new Set(['capacity', 'unavailable', 'rate_limited']);
+
 /** How a login, signup or refresh can end short of a session. The message is for callers. */
-export class LoginError extends Error {
-  override readonly name = 'LoginError';
-  readonly code: LoginErrorCode;
+export class LoginError extends CapstanError<LoginErrorCode> {
   readonly details: Record<string, unknown> | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: LoginErrorCode, message: string, options: Options = {}) {
-    super(message, { cause: options.cause });
-    this.code = code;
+    super(code, message, { cause: options.cause, retryable: RETRYABLE.has(code) });
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }

@@ -105,7 +105,7 @@ async function goTo(go: () => Promise<Response | null>, { proxy }: BrowserSlot):
   const url = URL.parse(response?.url() ?? '');
   const port = url?.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url?.port;
   const fault = proxy.faults.get(`${url?.hostname.replace(/^\[(.*)\]$/, '$1')}:${port}`);
-  if (fault?.fault === 'refused') throw buildRefusal();
+  if (fault?.code === 'refused') throw buildRefusal();
   if (fault !== undefined && (response?.status() ?? 0) === 502) {
     throw new LoginError('site_unreachable', 'The site could not be reached.', { cause: fault });
   }

@@ -1,7 +1,31 @@
 import { ERROR_STATUS, publicCode } from './contract/errors.ts';
 import type { ErrorBody, ErrorCode } from './contract/errors.ts';
 
+export type CauseOptions = { cause?: unknown };
+
+/** What every error class stands on. `Code` says what went wrong, as a stable identifier. */
+export class CapstanError<Code extends string = string> extends Error {
+  readonly code: Code;
+  /** the same request may succeed later, unchanged */
+  readonly retryable: boolean;
+
+  constructor(code: Code, message: string, options: CauseOptions & { retryable?: boolean } = {}) {
+    super(message, { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+  }
+}
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'rate_limited',
+  'unavailable',
+  'upstream_failed',
+  'service_delete_failed',
+]);
+
 type Details = {
+  /** what the answer says of it; it says nothing when absent */
   retryable?: false;
   rateLimit?: ErrorBody['rateLimit'];
   /** seconds the caller should wait, for the header `Retry-After` */
@@ -11,14 +35,11 @@ type Details = {
 };
 
 /** An answer that a caller may see. Anything else that is thrown becomes `server_error` without its text. */
-export class ApiError extends Error {
-  readonly code: ErrorCode;
+export class ApiError extends CapstanError<ErrorCode> {
   readonly details: Details;
 
   constructor(code: ErrorCode, message: string, details: Details = {}) {
-    super(message, { cause: details.cause });
-    this.name = 'ApiError';
-    this.code = code;
+    super(code, message, { cause: details.cause, retryable: details.retryable ?? RETRYABLE.has(code) });
     this.details = details;
   }
 
@@ -38,8 +59,10 @@ export class ApiError extends Error {
 }
 
 /** A mistake of whoever starts the program: one line on stderr and exit code 1, no stack. */
-export class StartupError extends Error {
-  override readonly name = 'StartupError';
+export class StartupError extends CapstanError<'startup_failed'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('startup_failed', message, options);
+  }
 }
 
 /** The catalogue. Each function is one thing that can go wrong, said the same way everywhere. */

@@ -1,14 +1,17 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { seal, sha256, unseal } from './crypto.ts';
-import { StartupError } from './errors.ts';
+import { CapstanError, StartupError } from './errors.ts';
+import type { CauseOptions } from './errors.ts';
 
 /** A secret at rest: text under a data key of its own, and that key under the master key named. */
 export type Sealed = { sealed: string; dataKey: string; masterKeyId: string };
 
 /** No key at hand opens it: it was sealed by another, or has been tampered with. */
-export class UnsealError extends Error {
-  override readonly name = 'UnsealError';
+export class UnsealError extends CapstanError<'unseal_failed'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('unseal_failed', message, options);
+  }
 }
 
 /** Envelope encryption, AES-256-GCM. `context`, for instance a row's id, is authenticated: a sealed text cannot be moved. */

@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import { CapstanError } from '../platform/errors.ts';
+import type { CauseOptions } from '../platform/errors.ts';
 import type {
   FileEntry,
   FilePage,
@@ -64,19 +66,14 @@ export type ScriptRequest = {
 export type SandboxNotice = { sessionId: string; processId: string; text: string };
 
 /** Thrown when the sandbox itself failed, not the command: died, unreachable, could not start. */
-export class SandboxError extends Error {
-  override readonly name = 'SandboxError';
+export class SandboxError extends CapstanError<'sandbox_failed'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('sandbox_failed', message, { ...options, retryable: true });
+  }
 }
 
 /** Thrown for a path outside the workspace, a missing file and so on; `code` is a POSIX name or `ESCAPE`, `ETOOBIG`, `ECHANGED`, `ERESERVED`. */
-export class SandboxFileError extends Error {
-  override readonly name = 'SandboxFileError';
-  readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+export class SandboxFileError extends CapstanError {}
 
 /**
  * A running sandbox as one session sees it. Paths are workspace-relative or absolute below the workspace. After the

@@ -6,18 +6,16 @@ import { rateLimitHeaders } from '../platform/http/allowance.ts';
 import { describeError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/log.ts';
 import { omitUndefined } from '../platform/records.ts';
+import { CapstanError } from '../platform/errors.ts';
 
 type More = { required?: number; balance?: number; retryAfterSeconds?: number };
 
 /** An answer of this service that a caller may see, beside those that every service has. */
-export class VideoApiError extends Error {
-  override readonly name = 'VideoApiError';
-  readonly code: VideoErrorCode;
+export class VideoApiError extends CapstanError<VideoErrorCode> {
   readonly more: More;
 
   constructor(code: VideoErrorCode, message: string, more: More = {}) {
-    super(message);
-    this.code = code;
+    super(code, message, { retryable: more.retryAfterSeconds !== undefined });
     this.more = more;
   }
 }

@@ -76,7 +76,7 @@ describe('model names', () => {
     'are not %j',
     async (model) => {
       expect(inference.findModel(model)).toBeUndefined();
-      await expect(ask(model)).rejects.toMatchObject({ fault: 'unknown_model' });
+      await expect(ask(model)).rejects.toMatchObject({ code: 'unknown_model' });
     },
   );
 
@@ -125,7 +125,7 @@ describe('a model call', () => {
       reply: { content: [{ type: 'text', text: 'a b c d e f g h i j k l m n' }] },
       cutAfterBytes: 400,
     }));
-    await expect(ask('acme/small')).rejects.toMatchObject({ fault: 'upstream', retryable: true });
+    await expect(ask('acme/small')).rejects.toMatchObject({ code: 'upstream', retryable: true });
     expect(server.requests).toHaveLength(1);
   });
 });

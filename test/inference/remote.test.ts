@@ -159,8 +159,8 @@ it('tells faults apart as if the upstream had been asked itself', async () => {
   const faults: Record<string, unknown> = {};
   for (const status of [400, 401, 429, 500, 503]) {
     gateway.upstream.script(() => ({ status, body: JSON.stringify({ error: { message: 'no' } }) }));
-    await ask({ model: 'chat/small' }).catch((error: { fault: string }) => {
-      faults[status] = error.fault;
+    await ask({ model: 'chat/small' }).catch((error: { code: string }) => {
+      faults[status] = error.code;
     });
   }
   expect(faults).toEqual({
@@ -170,7 +170,7 @@ it('tells faults apart as if the upstream had been asked itself', async () => {
     500: 'upstream',
     503: 'unavailable',
   });
-  await expect(ask({ model: 'nobody/x' })).rejects.toMatchObject({ fault: 'unknown_model' });
+  await expect(ask({ model: 'nobody/x' })).rejects.toMatchObject({ code: 'unknown_model' });
 });
 
 it('an abort reaches the upstream', async () => {

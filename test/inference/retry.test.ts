@@ -59,7 +59,7 @@ describe('retries', () => {
 
   it('end after three tries of the only upstream', async () => {
     const upstream = candidate('a', [[overload()]]);
-    await expect(run([upstream]).reply).rejects.toMatchObject({ fault: 'unavailable' });
+    await expect(run([upstream]).reply).rejects.toMatchObject({ code: 'unavailable' });
     expect(upstream.calls).toBe(3);
   });
 
@@ -73,14 +73,14 @@ describe('retries', () => {
   it('do not happen once the answer has begun', async () => {
     const upstream = candidate('a', [[START, TEXT, new ModelError('upstream', 'cut')]]);
     const { reply } = run([upstream, candidate('b', [[START, TEXT, FINISH]])]);
-    await expect(reply).rejects.toMatchObject({ fault: 'upstream', message: 'cut' });
+    await expect(reply).rejects.toMatchObject({ code: 'upstream', message: 'cut' });
     expect(upstream.calls).toBe(1);
   });
 
   it('do not happen for what another try cannot change, nor does fallback', async () => {
     const first = candidate('a', [[new ModelError('invalid_request', 'bad')]]);
     const second = candidate('b', [[START, TEXT, FINISH]]);
-    await expect(run([first, second]).reply).rejects.toMatchObject({ fault: 'invalid_request' });
+    await expect(run([first, second]).reply).rejects.toMatchObject({ code: 'invalid_request' });
     expect([first.calls, second.calls]).toEqual([1, 0]);
   });
 

@@ -72,7 +72,7 @@ describe('script/demo', () => {
 
   it('fails when told to', async () => {
     await expect(ask([user('fail: no such thing')])).rejects.toMatchObject({
-      fault: 'invalid_request',
+      code: 'invalid_request',
       message: 'no such thing',
     });
   });

@@ -86,51 +86,51 @@ describe('the transport', () => {
     [
       '401',
       { status: 401, body: '{"error":{"message":"Incorrect API key: secret-key-1"}}' },
-      { fault: 'authentication', message: 'The provider refused its key.' },
+      { code: 'authentication', message: 'The provider refused its key.' },
     ],
-    ['403', { status: 403, body: '{}' }, { fault: 'authentication' }],
+    ['403', { status: 403, body: '{}' }, { code: 'authentication' }],
     [
       '404 for the model',
       { status: 404, body: '{"error":{"message":"The model x does not exist"}}' },
-      { fault: 'unknown_model' },
+      { code: 'unknown_model' },
     ],
     [
       '404 for the path',
       { status: 404, body: '<html>not found</html>' },
-      { fault: 'invalid_request', retryable: false },
+      { code: 'invalid_request', retryable: false },
     ],
     [
       '400',
       { status: 400, body: '{"error":{"message":"bad tool, key secret-key-1"}}' },
-      { fault: 'invalid_request', message: 'bad tool, key [redacted]' },
+      { code: 'invalid_request', message: 'bad tool, key [redacted]' },
     ],
     [
       '422 in another shape',
       { status: 422, body: '{"detail":[{"msg":"field required"}]}' },
-      { fault: 'invalid_request', message: 'field required' },
+      { code: 'invalid_request', message: 'field required' },
     ],
     [
       '400 about the context',
       { status: 400, body: '{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}' },
-      { fault: 'context_overflow' },
+      { code: 'context_overflow' },
     ],
-    ['408', { status: 408, body: '' }, { fault: 'timeout', retryable: true }],
+    ['408', { status: 408, body: '' }, { code: 'timeout', retryable: true }],
     [
       '429 with seconds',
       { status: 429, body: '{}', headers: { 'retry-after': '7' } },
-      { fault: 'rate_limited', retryAfterMs: 7000, status: 429 },
+      { code: 'rate_limited', retryAfterMs: 7000, status: 429 },
     ],
     [
       '429 with a date in the past',
       { status: 429, body: '{}', headers: { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' } },
-      { fault: 'rate_limited', retryAfterMs: 0 },
+      { code: 'rate_limited', retryAfterMs: 0 },
     ],
-    ['500', { status: 500, body: 'boom' }, { fault: 'upstream', retryable: true, message: 'The provider failed.' }],
-    ['502', { status: 502, body: '<html>' }, { fault: 'upstream' }],
-    ['503', { status: 503, body: '' }, { fault: 'unavailable' }],
-    ['504', { status: 504, body: '' }, { fault: 'timeout' }],
-    ['529', { status: 529, body: '{"type":"error","error":{"type":"overloaded_error"}}' }, { fault: 'unavailable' }],
-    ['a redirect', { status: 302, body: '', headers: { location: '/elsewhere' } }, { fault: 'upstream' }],
+    ['500', { status: 500, body: 'boom' }, { code: 'upstream', retryable: true, message: 'The provider failed.' }],
+    ['502', { status: 502, body: '<html>' }, { code: 'upstream' }],
+    ['503', { status: 503, body: '' }, { code: 'unavailable' }],
+    ['504', { status: 504, body: '' }, { code: 'timeout' }],
+    ['529', { status: 529, body: '{"type":"error","error":{"type":"overloaded_error"}}' }, { code: 'unavailable' }],
+    ['a redirect', { status: 302, body: '', headers: { location: '/elsewhere' } }, { code: 'upstream' }],
   ])('says what an error means: %s', async (_, answer, expected) => {
     server.script(() => answer);
     await expect(call()).rejects.toMatchObject(expected);
@@ -139,13 +139,13 @@ describe('the transport', () => {
   it('reads an error no further than it must', async () => {
     const body = `prompt is too long ${'x'.repeat(1_000_000)}`;
     server.script(() => ({ status: 400, body, chunkBytes: 50_000, hang: 'after-body' }));
-    await expect(call()).rejects.toMatchObject({ fault: 'context_overflow' });
+    await expect(call()).rejects.toMatchObject({ code: 'context_overflow' });
     await server.requests.at(-1)?.abandoned;
   });
 
   it('says when the stream was cut', async () => {
     server.script(() => ({ cutAfterBytes: 150 }));
-    await expect(call()).rejects.toMatchObject({ fault: 'upstream', message: "The provider's reply was cut off." });
+    await expect(call()).rejects.toMatchObject({ code: 'upstream', message: "The provider's reply was cut off." });
   });
 
   it('says when nobody listens', async () => {
@@ -155,7 +155,7 @@ describe('the transport', () => {
     probe.close();
     await once(probe, 'close');
     const gone = { ...target, baseUrl: `http://127.0.0.1:${port}/v1` };
-    await expect(call(gone)).rejects.toMatchObject({ fault: 'upstream', retryable: true });
+    await expect(call(gone)).rejects.toMatchObject({ code: 'upstream', retryable: true });
   });
 
   it.each<[string, ScriptedAnswer]>([
@@ -163,7 +163,7 @@ describe('the transport', () => {
     ['the next byte', { events: [{ choices: [] }], hang: 'after-body' }],
   ])('waits no longer than it may for %s', async (_, answer) => {
     server.script(() => answer);
-    await expect(call({ ...target, timeoutMs: 500 })).rejects.toMatchObject({ fault: 'timeout' });
+    await expect(call({ ...target, timeoutMs: 500 })).rejects.toMatchObject({ code: 'timeout' });
     await server.requests.at(-1)?.abandoned;
   });
 });

@@ -30,12 +30,12 @@ describe('the fault of an error', () => {
     [[{ error: { message: 'The input token count (9) exceeds the maximum' } }], 400],
     [{ error: 'input is too large to process, exceeds context window' }, 500],
   ])('is context_overflow for %j', (body, status) => {
-    expect(buildUpstreamError(body, target, { status }).fault).toBe('context_overflow');
+    expect(buildUpstreamError(body, target, { status }).code).toBe('context_overflow');
   });
 
   it('is not context_overflow when tokens per minute ran out', () => {
     const body = { error: { message: 'Request too large: too many tokens per minute', code: 'rate_limit_exceeded' } };
-    expect(buildUpstreamError(body, target, { status: 429 }).fault).toBe('rate_limited');
+    expect(buildUpstreamError(body, target, { status: 429 }).code).toBe('rate_limited');
   });
 
   it.each([401, 402, 429, 500, 503])('under status %i never quotes what the upstream said', (status) => {

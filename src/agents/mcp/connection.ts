@@ -8,6 +8,8 @@ import { z } from 'zod';
 import { EgressError, findEgressError } from '../../platform/egress/error.ts';
 import { UnsealError } from '../../platform/master-key.ts';
 import { omitUndefined } from '../../platform/records.ts';
+import { CapstanError } from '../../platform/errors.ts';
+import type { CauseOptions } from '../../platform/errors.ts';
 import { McpServerError } from './mcp-error.ts';
 import { openServerFetch } from './fetch.ts';
 import type { McpServerRef, ServerFetch } from './fetch.ts';
@@ -27,8 +29,10 @@ export type Connection = {
 };
 
 /** The server does not know our session any longer; nothing was done. */
-export class SessionGoneError extends Error {
-  override readonly name = 'SessionGoneError';
+export class SessionGoneError extends CapstanError<'session_gone'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('session_gone', message, { ...options, retryable: true });
+  }
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -50,7 +54,7 @@ export async function openConnection(server: McpServerRef, deps: McpDeps, signal
     const breakOff = calls.getStore();
     return (error) => {
       // Other ends of an answer are taken up again by the transport.
-      if (breakOff !== undefined) return error.fault === 'too_large' ? breakOff(error) : undefined;
+      if (breakOff !== undefined) return error.code === 'too_large' ? breakOff(error) : undefined;
       if (method !== 'GET') return;
       dead = true;
       pending.forEach((end) => end(error));

@@ -29,7 +29,7 @@ export async function readPage(
   } catch (error) {
     signal.throwIfAborted();
     const refusal = findEgressError(error);
-    if (refusal !== undefined) return { fault: refusal.message, refused: refusal.fault === 'refused' };
+    if (refusal !== undefined) return { fault: refusal.message, refused: refusal.code === 'refused' };
     if (error instanceof DocumentError) return { fault: error.message, refused: false };
     throw error;
   }

@@ -15,10 +15,11 @@ import type { GoalState } from '../contract/goals.ts';
 import type { JournalEntry } from '../log/entry.ts';
 import type { LogEvent, NewEvent } from '../log/event.ts';
 import type { Usage } from '../contract/usage.ts';
-import { errorText } from '../../platform/errors.ts';
+import { CapstanError, errorText } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Inference } from '../../inference/model.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { CauseOptions } from '../../platform/errors.ts';
 import { isWanted, lockGoal } from '../store/goals.ts';
 import { writeJournal } from '../store/journal.ts';
 import { restSession } from '../store/leases.ts';
@@ -79,7 +80,8 @@ async function judgeUntilWanted(
   const look = async () => {
     while (!over.signal.aborted) {
       await sleep(LOOK_MS, undefined, { signal: over.signal });
-      if (await isWanted(deps.db, claim.sessionId)) return wanted.abort(new PreemptedError());
+      if (await isWanted(deps.db, claim.sessionId))
+        return wanted.abort(new PreemptedError('An inbound event takes precedence.'));
     }
   };
   // Without the look the prompt waits for the judge's timeout at most.
@@ -96,8 +98,10 @@ async function judgeUntilWanted(
   }
 }
 
-class PreemptedError extends Error {
-  override readonly name = 'PreemptedError';
+class PreemptedError extends CapstanError<'preempted'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('preempted', message, { ...options, retryable: true });
+  }
 }
 
 async function judge(

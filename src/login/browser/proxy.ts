@@ -78,7 +78,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
   const note = (target: Target, error: unknown): EgressError => {
     const fault = error instanceof EgressError ? error : new EgressError('unreachable', 'unreachable', error);
     const name = `${target.host}:${target.port}`;
-    if (fault.fault === 'refused' && !refused.includes(name)) refused.push(name);
+    if (fault.code === 'refused' && !refused.includes(name)) refused.push(name);
     faults.set(name, fault);
     return fault;
   };
@@ -90,7 +90,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
     }
   };
   const statusOf = (fault: unknown) =>
-    fault instanceof EgressError && fault.fault === 'refused' ? '403 Forbidden' : '502 Bad Gateway';
+    fault instanceof EgressError && fault.code === 'refused' ? '403 Forbidden' : '502 Bad Gateway';
 
   const tunnel = async (request: IncomingMessage, client: Duplex, head: Buffer) => {
     const target = readAuthority(request.url ?? '');

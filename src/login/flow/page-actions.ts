@@ -1,4 +1,6 @@
 import type { ElementHandle, Frame, Page } from 'playwright-core';
+import { CapstanError } from '../../platform/errors.ts';
+import type { CauseOptions } from '../../platform/errors.ts';
 import { findElement, findFrame } from '../detection/observe.ts';
 import type { PlannedField } from '../detection/plan.ts';
 import { LoginError } from '../login-error.ts';
@@ -9,8 +11,10 @@ import { typeKeys } from './keys.ts';
 const ACTION_MS = 8000;
 
 /** An element has left the page, or will not be used: look again. */
-export class StaleElementError extends Error {
-  override readonly name = 'StaleElementError';
+export class StaleElementError extends CapstanError<'stale_element'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('stale_element', message, { ...options, retryable: true });
+  }
 }
 
 /** What the SDK says of a document or element that is not there any more. */

@@ -3,6 +3,7 @@ import type { ImapFlow } from 'imapflow';
 import type { ImapMailbox } from '../contract/shapes.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
+import { CapstanError } from '../../platform/errors.ts';
 
 /** An open folder; only what comes after it was opened is in it. */
 export type OpenFolder = {
@@ -16,13 +17,10 @@ export type OpenFolder = {
 export type MailboxErrorReason = 'unreachable' | 'refused';
 
 /** The message holds nothing of what the server has said. */
-export class MailboxError extends Error {
-  override readonly name = 'MailboxError';
-  readonly reason: MailboxErrorReason;
-
-  constructor(reason: MailboxErrorReason, cause: unknown) {
-    super(reason === 'refused' ? 'The mailbox lets nobody in.' : 'The mailbox cannot be reached.', { cause });
-    this.reason = reason;
+export class MailboxError extends CapstanError<MailboxErrorReason> {
+  constructor(code: MailboxErrorReason, cause: unknown) {
+    const message = code === 'refused' ? 'The mailbox lets nobody in.' : 'The mailbox cannot be reached.';
+    super(code, message, { cause, retryable: code === 'unreachable' });
   }
 }
 

@@ -32,7 +32,7 @@ export async function checkMailbox(egress: Egress, box: LoginMailbox | undefined
   try {
     await egress.resolve(box.host, box.port);
   } catch (error) {
-    if (!(error instanceof EgressError) || error.fault !== 'refused') return;
+    if (!(error instanceof EgressError) || error.code !== 'refused') return;
     throw new LoginError(
       'unsafe_domain',
       'cred.mailbox.host: leads to an address that is not on the public internet.',
@@ -52,7 +52,7 @@ function openMailbox(
 ): Mailbox {
   const emails: Email[] = [];
   const opening = openFolder(egress, box).catch((error: unknown) => {
-    const failure = error instanceof MailboxError ? error.reason : 'unreachable';
+    const failure = error instanceof MailboxError ? error.code : 'unreachable';
     log.warn({ failure, code: readCode(error) }, 'a mailbox could not be opened');
     return { failure };
   });
@@ -83,7 +83,7 @@ function openMailbox(
             if (isTo(email, address) && isFromSite(email, site)) emails.push(email);
           }
         } catch (error) {
-          return { failure: error instanceof MailboxError ? error.reason : 'nothing' };
+          return { failure: error instanceof MailboxError ? error.code : 'nothing' };
         }
         const answer = take(wanted);
         if (answer !== undefined) return answer;

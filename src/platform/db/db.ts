@@ -1,3 +1,6 @@
+import { CapstanError } from '../errors.ts';
+import type { CauseOptions } from '../errors.ts';
+
 export type Row = Record<string, unknown>;
 
 /**
@@ -23,8 +26,10 @@ export type Db = Queryable & {
   close(): Promise<void>;
 };
 
-export class DbUnavailableError extends Error {
-  override readonly name = 'DbUnavailableError';
+export class DbUnavailableError extends CapstanError<'database_unavailable'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('database_unavailable', message, { ...options, retryable: true });
+  }
 }
 
 /** SQLSTATE of a unique violation, on both adapters: `isUniqueViolation(error)`. */

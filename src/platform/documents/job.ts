@@ -29,4 +29,4 @@ export type DocumentResults = { text: DocumentText; pages: PagePictures; picture
 
 export type DocumentAnswer =
   | { ok: true; result: DocumentResults[keyof DocumentResults] }
-  | { ok: false; fault: DocumentErrorCode; message: string };
+  | { ok: false; code: DocumentErrorCode; message: string };

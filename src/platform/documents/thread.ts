@@ -13,8 +13,8 @@ async function answer(job: DocumentJob): Promise<DocumentAnswer> {
   try {
     return { ok: true, result: await run(job) };
   } catch (error) {
-    if (error instanceof DocumentError) return { ok: false, fault: error.fault, message: error.message };
-    return { ok: false, fault: 'broken', message: 'The document cannot be read.' };
+    if (error instanceof DocumentError) return { ok: false, code: error.code, message: error.message };
+    return { ok: false, code: 'broken', message: 'The document cannot be read.' };
   }
 }
 

@@ -34,7 +34,7 @@ export async function runInThread<K extends keyof DocumentResults>(
   }
   // A thread answers what its job asks for.
   if (answer.ok) return answer.result as DocumentResults[K];
-  throw new DocumentError(answer.fault, answer.message);
+  throw new DocumentError(answer.code, answer.message);
 }
 
 async function takePlace(signal: AbortSignal | undefined): Promise<void> {

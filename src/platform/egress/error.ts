@@ -1,3 +1,5 @@
+import { CapstanError } from '../errors.ts';
+
 export type EgressErrorCode =
   /** the URL is none that may be asked: protocol, credentials inside */
   | 'bad_url'
@@ -10,13 +12,9 @@ export type EgressErrorCode =
   | 'unreachable';
 
 /** Why a request that a caller steered did not work out. The message names host and port, never more of the URL. */
-export class EgressError extends Error {
-  override readonly name = 'EgressError';
-  readonly fault: EgressErrorCode;
-
-  constructor(fault: EgressErrorCode, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.fault = fault;
+export class EgressError extends CapstanError<EgressErrorCode> {
+  constructor(code: EgressErrorCode, message: string, cause?: unknown) {
+    super(code, message, { cause, retryable: code === 'timeout' || code === 'unreachable' });
   }
 }
 

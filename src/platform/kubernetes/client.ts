@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { json, text } from 'node:stream/consumers';
 import { sha256 } from '../crypto.ts';
+import { CapstanError } from '../errors.ts';
 import { openCredentials } from './credentials.ts';
 import type { KubernetesSource } from './credentials.ts';
 import { runWithin } from './deadline.ts';
@@ -17,15 +18,16 @@ const WATCH_SECONDS = 28;
 /** Of silence: the connection is dead, whatever TCP says. */
 const WATCH_SILENCE_MS = 35_000;
 
-/** What the API server refuses. `status` is HTTP's, `reason` Kubernetes' (`NotFound`, `Conflict`, `AlreadyExists`…). */
-export class KubernetesError extends Error {
-  override readonly name = 'KubernetesError';
+const TRANSIENT_STATUSES: readonly number[] = [429, 500, 502, 503, 504];
+
+/** A refusal of the API server. `code` is the reason that Kubernetes gives: `NotFound`, `Conflict`, `AlreadyExists`… */
+export class KubernetesError extends CapstanError {
+  /** of HTTP */
   readonly status: number;
-  readonly reason: string;
+
   constructor(status: number, reason: string, message: string) {
-    super(message);
+    super(reason, message, { retryable: TRANSIENT_STATUSES.includes(status) });
     this.status = status;
-    this.reason = reason;
   }
 }
 
@@ -35,7 +37,7 @@ export function hasStatus(error: unknown, ...statuses: number[]): boolean {
 
 /** True for what may be over in a moment: no connection, no answer, a server that starts or has too much to do. */
 export function isPassing(error: unknown): boolean {
-  return !(error instanceof KubernetesError) || hasStatus(error, 429, 500, 502, 503, 504);
+  return !(error instanceof KubernetesError) || error.retryable;
 }
 
 export type Call = {

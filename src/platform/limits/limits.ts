@@ -1,3 +1,6 @@
+import { CapstanError } from '../errors.ts';
+import type { CauseOptions } from '../errors.ts';
+
 export type Allowance = {
   allowed: boolean;
   limit: number;
@@ -20,6 +23,8 @@ export type Limits = {
   close(): Promise<void>;
 };
 
-export class LimitsUnavailableError extends Error {
-  override readonly name = 'LimitsUnavailableError';
+export class LimitsUnavailableError extends CapstanError<'limits_unavailable'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('limits_unavailable', message, { ...options, retryable: true });
+  }
 }

@@ -1,3 +1,5 @@
+import { CapstanError } from '../../platform/errors.ts';
+
 export type ModelCapabilities = {
   /** the exact `modelName` of a request, such as `local/storyboard-1` */
   name: string;
@@ -99,12 +101,4 @@ export type RenderErrorCode =
   | 'invalid_input';
 
 /** Why a video could not be made. The message is one sentence fit for callers: no addresses, no ids, no keys. */
-export class RenderError extends Error {
-  override readonly name = 'RenderError';
-  readonly code: RenderErrorCode;
-
-  constructor(code: RenderErrorCode, message: string, options: { cause?: unknown } = {}) {
-    super(message, options);
-    this.code = code;
-  }
-}
+export class RenderError extends CapstanError<RenderErrorCode> {}

@@ -112,7 +112,7 @@ async function checkWebhook({ egress }: VideoPorts, url: string): Promise<void> 
   try {
     await egress.check(url);
   } catch (error) {
-    const isRefused = error instanceof EgressError && (error.fault === 'refused' || error.fault === 'bad_url');
+    const isRefused = error instanceof EgressError && (error.code === 'refused' || error.code === 'bad_url');
     if (isRefused) throw errors.validation(`webhookUrl: ${error.message}`);
     if (!(error instanceof EgressError)) throw error;
   }

@@ -4,6 +4,7 @@ import { DbUnavailableError } from '../../platform/db/db.ts';
 import type { Db, Queryable } from '../../platform/db/db.ts';
 import type { IdempotencyRef, KeptAnswer } from '../../platform/store/idempotency.ts';
 import { keepAnswers } from '../../platform/store/idempotency.ts';
+import { CapstanError } from '../../platform/errors.ts';
 import { ensureAccount } from '../store/credits.ts';
 import { insertGenerations, lockAccounts } from '../store/submits.ts';
 import type { NewGeneration } from '../store/submits.ts';
@@ -36,10 +37,10 @@ type Waiting = { order: Order; resolve: (outcome: Outcome) => void; reject: (err
 const MAX_GROUP = 64;
 
 /** Other requests were faster; what came with theirs goes into a transaction of its own. */
-class SupersededError extends Error {
+class SupersededError extends CapstanError<'superseded'> {
   readonly orders: ReadonlySet<Order>;
   constructor(orders: ReadonlySet<Order>) {
-    super('Idempotency keys have been used meanwhile.');
+    super('superseded', 'Idempotency keys have been used meanwhile.', { retryable: true });
     this.orders = orders;
   }
 }

@@ -173,8 +173,8 @@ function readRate(text: string | undefined): number {
 }
 
 function refuse(error: unknown): never {
-  if (!(error instanceof MediaRunError) || error.fault === 'missing') throw error;
+  if (!(error instanceof MediaRunError) || error.code === 'missing') throw error;
   const message =
-    error.fault === 'timeout' ? 'The file takes too long to be read.' : 'The file is damaged, or not what it says.';
+    error.code === 'timeout' ? 'The file takes too long to be read.' : 'The file is damaged, or not what it says.';
   throw new InvalidReferenceError(message, { cause: error });
 }

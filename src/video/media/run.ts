@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
+import { CapstanError } from '../../platform/errors.ts';
 import { buildLimits, buildWalls, findWalls } from './confine.ts';
 import type { Access, Limits } from './confine.ts';
 import { findProgram } from './programs.ts';
@@ -26,14 +27,11 @@ export type MediaErrorCode =
   | 'failed';
 
 /** A run that did not end well. `detail` is what the program said, for the log and never for callers. */
-export class MediaRunError extends Error {
-  override readonly name = 'MediaRunError';
-  readonly fault: MediaErrorCode;
+export class MediaRunError extends CapstanError<MediaErrorCode> {
   readonly detail: string;
 
-  constructor(fault: MediaErrorCode, message: string, detail = '') {
-    super(message);
-    this.fault = fault;
+  constructor(code: MediaErrorCode, message: string, detail = '') {
+    super(code, message);
     this.detail = detail;
   }
 }

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { errorText } from '../../platform/errors.ts';
+import { CapstanError, errorText } from '../../platform/errors.ts';
 import { randomToken } from '../../platform/crypto.ts';
 import { newId } from '../../platform/ids.ts';
+import type { CauseOptions } from '../../platform/errors.ts';
 import { insertAsset } from '../store/assets.ts';
 import { endReservation } from '../store/credits.ts';
 import { claimGeneration, completeGeneration, saveHandle, saveProgress } from '../store/generations.ts';
@@ -17,7 +18,11 @@ import { fetchInputs } from './inputs.ts';
 import type { VideoWorkerPorts } from './ports.ts';
 
 /** Another worker has the render, or it was cancelled: this worker must write nothing for it any more. */
-export class RenderLostError extends Error {}
+export class RenderLostError extends CapstanError<'render_lost'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('render_lost', message, options);
+  }
+}
 
 /** A render that has crashed so many workers would crash the next one too. */
 const MAX_ATTEMPTS = 50;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onRenderEnded, onRendersQueued } from '../channels.ts';
-import { errorText } from '../../platform/errors.ts';
+import { CapstanError, errorText } from '../../platform/errors.ts';
 import { listUnderWay } from '../store/generations.ts';
 import type { RenderJob, WebhookJob } from '../jobs/queue.ts';
 import type { VideoWorkerPorts } from './ports.ts';
@@ -29,7 +29,11 @@ const RETURN_DELAY_MS = 1000;
 const MAX_WEBHOOKS = 8;
 
 /** The worker shuts down; another worker takes the render. */
-class ShutdownError extends Error {}
+class ShutdownError extends CapstanError<'shutdown'> {
+  constructor(message: string) {
+    super('shutdown', message);
+  }
+}
 
 /** Runs queued renders and webhook calls. Fetches one batch at a time. */
 class VideoWorker {

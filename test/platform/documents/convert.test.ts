@@ -42,13 +42,13 @@ describe('PDF', () => {
 
   it('refuses an encrypted one', async () => {
     const trailer = ` /Encrypt << /Filter /Standard /V 1 /R 2 /O <${'41'.repeat(32)}> /U <${'42'.repeat(32)}> /P -4 >> /ID [<00><00>]`;
-    await expect(convertDocument(buildPdf(['secret'], { trailer }), pdf)).rejects.toMatchObject({ fault: 'encrypted' });
+    await expect(convertDocument(buildPdf(['secret'], { trailer }), pdf)).rejects.toMatchObject({ code: 'encrypted' });
   });
 
   it('refuses one that would fill the memory', async () => {
     const bomb = deflateSync(Buffer.alloc(1_500_000_000, ' '), { level: 1 });
     const bytes = buildPdf(['x'], { streams: [bomb], filter: 'FlateDecode' });
-    await expect(convertDocument(bytes, pdf)).rejects.toMatchObject({ fault: LIMITED });
+    await expect(convertDocument(bytes, pdf)).rejects.toMatchObject({ code: LIMITED });
     expect((await convertDocument(buildPdf(['still here']), pdf)).text).toBe('still here');
   }, 120_000);
 });
@@ -73,7 +73,7 @@ describe('DOCX', () => {
   });
 
   it('refuses another kind of archive', async () => {
-    await expect(convertDocument(buildXlsx({ a: [['1']] }), docx)).rejects.toMatchObject({ fault: 'broken' });
+    await expect(convertDocument(buildXlsx({ a: [['1']] }), docx)).rejects.toMatchObject({ code: 'broken' });
   });
 });
 
@@ -100,17 +100,17 @@ describe('any document', () => {
   it.each([pdf, docx, xlsx])('refuses a damaged one: %s', async (type) => {
     const whole = { [pdf]: buildPdf(['x']), [docx]: buildDocx([paragraph('x')]), [xlsx]: buildXlsx({ a: [['x']] }) };
     const bytes = type === pdf ? Buffer.from('%PDF-1.7\nnothing') : (whole[type]?.subarray(0, 200) ?? new Uint8Array());
-    await expect(convertDocument(bytes, type)).rejects.toMatchObject({ fault: 'broken' });
+    await expect(convertDocument(bytes, type)).rejects.toMatchObject({ code: 'broken' });
   });
 
   it.each([docx, xlsx])('refuses a small archive that unpacks to too much: %s', async (type) => {
     const bytes = claimSize(zipSync({ 'word/document.xml': new Uint8Array(1000) }), 0x7f_ff_ff_ff);
-    await expect(convertDocument(bytes, type)).rejects.toMatchObject({ fault: 'too_large' });
+    await expect(convertDocument(bytes, type)).rejects.toMatchObject({ code: 'too_large' });
   });
 
   it('inflates no part beyond the size that the directory gives', async () => {
     const bytes = claimSize(zipSync({ 'a.xml': new Uint8Array(1_000_000) }), 10);
-    await expect(convertDocument(bytes, docx)).rejects.toMatchObject({ fault: 'broken' });
+    await expect(convertDocument(bytes, docx)).rejects.toMatchObject({ code: 'broken' });
   });
 
   it('refuses a workbook whose cells would fill the memory', async () => {
@@ -120,19 +120,19 @@ describe('any document', () => {
       .toString('utf8')
       .replace('</sheetData>', far);
     const bytes = zipSync({ ...parts, 'xl/worksheets/sheet1.xml': strToU8(sheet) });
-    await expect(convertDocument(bytes, xlsx)).rejects.toMatchObject({ fault: LIMITED });
+    await expect(convertDocument(bytes, xlsx)).rejects.toMatchObject({ code: LIMITED });
     expect((await convertDocument(buildXlsx({ a: [['x']] }), xlsx)).text).toContain('x');
   }, 120_000);
 
   it('refuses the format before Office Open XML, in which encrypted documents come', async () => {
     const bytes = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
-    await expect(convertDocument(bytes, docx)).rejects.toMatchObject({ fault: 'encrypted' });
+    await expect(convertDocument(bytes, docx)).rejects.toMatchObject({ code: 'encrypted' });
   });
 
   it('refuses other types and what is too big', async () => {
-    await expect(convertDocument(new Uint8Array(), 'image/png')).rejects.toMatchObject({ fault: 'unsupported' });
+    await expect(convertDocument(new Uint8Array(), 'image/png')).rejects.toMatchObject({ code: 'unsupported' });
     await expect(convertDocument(new Uint8Array(MAX_DOCUMENT_BYTES + 1), pdf)).rejects.toMatchObject({
-      fault: 'too_large',
+      code: 'too_large',
     });
   });
 

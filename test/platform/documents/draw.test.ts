@@ -53,7 +53,7 @@ describe('pages of a PDF', () => {
   });
 
   it('of a damaged one are refused', async () => {
-    await expect(drawPdf(Buffer.from('%PDF-1.7 nothing'), 5)).rejects.toMatchObject({ fault: 'broken' });
+    await expect(drawPdf(Buffer.from('%PDF-1.7 nothing'), 5)).rejects.toMatchObject({ code: 'broken' });
   });
 });
 
@@ -89,12 +89,12 @@ describe('an image', () => {
 
   it('with too many pixels is refused', async () => {
     const bytes = await paint(16_000, 16_000, 'white').png().toBuffer();
-    await expect(prepareImage(bytes)).rejects.toMatchObject({ fault: 'too_large' });
+    await expect(prepareImage(bytes)).rejects.toMatchObject({ code: 'too_large' });
   });
 
   it('is told by its bytes', async () => {
-    await expect(prepareImage(Buffer.from('no image at all'))).rejects.toMatchObject({ fault: 'unsupported' });
+    await expect(prepareImage(Buffer.from('no image at all'))).rejects.toMatchObject({ code: 'unsupported' });
     const cut = (await paint(64, 64, 'red').png().toBuffer()).subarray(0, 45);
-    await expect(prepareImage(cut)).rejects.toMatchObject({ fault: 'broken' });
+    await expect(prepareImage(cut)).rejects.toMatchObject({ code: 'broken' });
   });
 });

@@ -120,7 +120,7 @@ describe('text and JSON', () => {
 
   it('are refused when they are no text', async () => {
     await expect(convert(Uint8Array.of(1, 0, 2), { mimeType: 'text/plain' })).rejects.toMatchObject({
-      fault: 'unsupported',
+      code: 'unsupported',
     });
   });
 

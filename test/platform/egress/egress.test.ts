@@ -83,7 +83,7 @@ describe('what is asked', () => {
     expect(await answer.text()).toBe('hello');
     server.play(reply);
     const fault = await faultOf(open({ allow: [] }).fetch(`${server.url}/x?key=${SECRET}`));
-    expect(fault.fault).toBe('refused');
+    expect(fault.code).toBe('refused');
     expect(fault.message).toContain(`127.0.0.1:${server.port}`);
     expect(fault.message).not.toContain(SECRET);
     expect(server.seen).toHaveLength(0);
@@ -93,7 +93,7 @@ describe('what is asked', () => {
     'is refused as http://%s too',
     async (host) => {
       const fault = await faultOf(open({ allow: [] }).fetch(`http://${host}:${server.port}/`));
-      expect(fault.fault).toBe('refused');
+      expect(fault.code).toBe('refused');
       expect(server.seen).toHaveLength(0);
     },
   );
@@ -106,7 +106,7 @@ describe('what is asked', () => {
     [`http://me:${SECRET}@example.com/`, 'bad_url'],
   ])('must be a plain http URL, not %s', async (url, fault) => {
     const error = await faultOf(open({ allow: [] }).fetch(url));
-    expect(error.fault).toBe(fault);
+    expect(error.code).toBe(fault);
     expect(error.message).not.toContain(SECRET);
   });
 
@@ -114,16 +114,16 @@ describe('what is asked', () => {
     for (const addresses of [['127.0.0.1'], ['1.1.1.1', '127.0.0.1'], ['::ffff:10.0.0.1']]) {
       const egress = open({ allow: [], resolve: async () => addresses });
       const fault = await faultOf(egress.fetch(`http://rebind.test:${server.port}/`));
-      expect(fault.fault).toBe('refused');
+      expect(fault.code).toBe('refused');
       expect(fault.message).not.toMatch(/10\.0|127\.0/);
-      expect((await faultOf(egress.check(`http://rebind.test:${server.port}/`))).fault).toBe('refused');
+      expect((await faultOf(egress.check(`http://rebind.test:${server.port}/`))).code).toBe('refused');
     }
   });
 
   it('says so when there is no such name', async () => {
     const resolve = () => Promise.reject(new Error('ENOTFOUND'));
-    expect((await faultOf(open({ allow: [], resolve }).fetch('http://nowhere.test/'))).fault).toBe('unreachable');
-    expect((await faultOf(open({ allow: [], resolve: async () => [] }).fetch('http://x.test/'))).fault).toBe(
+    expect((await faultOf(open({ allow: [], resolve }).fetch('http://nowhere.test/'))).code).toBe('unreachable');
+    expect((await faultOf(open({ allow: [], resolve: async () => [] }).fetch('http://x.test/'))).code).toBe(
       'unreachable',
     );
   });
@@ -147,13 +147,13 @@ describe('what is asked', () => {
     const resolve = async () => [(asked += 1) === 1 ? '1.1.1.1' : '127.0.0.1'];
     const egress = open({ allow: [], resolve });
     await egress.check(`http://rebind.test:${server.port}/`);
-    expect((await faultOf(egress.fetch(`http://rebind.test:${server.port}/`))).fault).toBe('refused');
+    expect((await faultOf(egress.fetch(`http://rebind.test:${server.port}/`))).code).toBe('refused');
     expect(server.seen).toHaveLength(0);
   });
 
   it('is checked for clients that bring their own requests', async () => {
     const { dispatcher } = open({ allow: [] });
-    expect((await faultOf(request(server.url, { dispatcher }))).fault).toBe('refused');
+    expect((await faultOf(request(server.url, { dispatcher }))).code).toBe('refused');
     const allowed = await request(server.url, { dispatcher: open({ allow: ['127.0.0.0/8'] }).dispatcher });
     expect(await allowed.body.text()).toBe('hello');
   });
@@ -167,10 +167,10 @@ describe('redirects', () => {
   it('are refused where they lead to a private address', async () => {
     server.play(redirectTo(() => `${other.url}/secret`));
     const fault = await faultOf(open({ allow: [`127.0.0.1:${server.port}`] }).fetch(server.url));
-    expect([fault.fault, other.seen.length]).toEqual(['refused', 0]);
+    expect([fault.code, other.seen.length]).toEqual(['refused', 0]);
     server.play(redirectTo(() => 'file:///etc/passwd'));
     const file = await faultOf(open({ allow: [`127.0.0.1:${server.port}`] }).fetch(server.url));
-    expect(file.fault).toBe('bad_url');
+    expect(file.code).toBe('bad_url');
   });
 
   it('keep credentials within the origin and drop them across origins', async () => {
@@ -204,7 +204,7 @@ describe('redirects', () => {
     let count = 0;
     server.play((_request, response) => response.writeHead(302, { location: `/${(count += 1)}` }).end());
     const fault = await faultOf(open({ allow: ['127.0.0.0/8'] }).fetch(server.url));
-    expect([fault.fault, server.seen.length]).toEqual(['too_many_redirects', 6]);
+    expect([fault.code, server.seen.length]).toEqual(['too_many_redirects', 6]);
   });
 
   it('are handed over when the caller follows them itself', async () => {
@@ -219,28 +219,28 @@ describe('bounds', () => {
 
   it('hold for the declared, the real and the unpacked size', async () => {
     server.play((_request, response) => response.end(Buffer.alloc(2000)));
-    expect((await faultOf(egress().fetch(server.url, { maxBytes: 1999 }))).fault).toBe('too_large');
+    expect((await faultOf(egress().fetch(server.url, { maxBytes: 1999 }))).code).toBe('too_large');
     server.play((_request, response) => {
       response.write(Buffer.alloc(1000));
       response.end(Buffer.alloc(1000));
     });
     const chunked = await egress().fetch(server.url, { maxBytes: 1999 });
-    expect((await faultOf(chunked.text())).fault).toBe('too_large');
+    expect((await faultOf(chunked.text())).code).toBe('too_large');
     server.play((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(1_000_000)));
     });
     const packed = await egress().fetch(server.url, { maxBytes: 100_000 });
-    expect((await faultOf(packed.text())).fault).toBe('too_large');
+    expect((await faultOf(packed.text())).code).toBe('too_large');
     const whole = await egress().fetch(server.url, { maxBytes: 1_000_000 });
     expect((await whole.arrayBuffer()).byteLength).toBe(1_000_000);
   });
 
   it('hold for the time to the headers and to the end of the body', async () => {
     server.play(() => {});
-    expect((await faultOf(egress().fetch(server.url, { timeoutMs: 50 }))).fault).toBe('timeout');
+    expect((await faultOf(egress().fetch(server.url, { timeoutMs: 50 }))).code).toBe('timeout');
     server.play((_request, response) => void response.write('begin'));
     const begun = await egress().fetch(server.url, { timeoutMs: 1000 });
-    expect((await faultOf(begun.text())).fault).toBe('timeout');
+    expect((await faultOf(begun.text())).code).toBe('timeout');
   });
 
   it("end with the caller's signal, with its reason", async () => {

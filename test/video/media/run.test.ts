@@ -39,7 +39,7 @@ function turn(body: Buffer): Buffer {
   return turned;
 }
 
-const faultOf = (error: unknown) => (error instanceof MediaRunError ? error.fault : error);
+const faultOf = (error: unknown) => (error instanceof MediaRunError ? error.code : error);
 
 describe('a run', () => {
   it('sees no file but those named, and no network', async () => {
@@ -103,7 +103,7 @@ describe('a run', () => {
   it('says what to install where the program is missing', async () => {
     const run = runMedia({ program: 'ffmpeg', args: ['-version'], reads: [], limits: LIMITS, places: [folder] });
     await expect(run).rejects.toMatchObject({
-      fault: 'missing',
+      code: 'missing',
       message: expect.stringContaining('"ffmpeg"') as string,
     });
   });

@@ -2,12 +2,13 @@ import type { Queryable } from '../../../platform/db/db.ts';
 import type { McpCatalog } from '../../contract/mcp-catalog.ts';
 import type { McpInstall, McpInstallation } from '../../contract/installations.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
-import { errors } from '../../../platform/errors.ts';
+import { CapstanError, errors } from '../../../platform/errors.ts';
 import { publishVersion } from '../../store/agents.ts';
 import type { StoredAgent } from '../../store/agents.ts';
 import { insertCredential } from '../../store/credentials.ts';
 import { findKeptAnswer, hashBody, keepAnswer } from '../../../platform/store/idempotency.ts';
 import type { KeptAnswer } from '../../../platform/store/idempotency.ts';
+import type { CauseOptions } from '../../../platform/errors.ts';
 import { attachVaults, insertVault, listAgentVaults } from '../../store/vaults.ts';
 import { findVersion } from '../../store/versions.ts';
 import type { VersionContent } from '../../store/versions.ts';
@@ -23,8 +24,10 @@ export type Catalog = McpCatalog;
 type Server = { name: string; url: string };
 
 /** Of two requests with the same key at once, one is given up and answers what the other did. */
-class SupersededError extends Error {
-  override readonly name = 'SupersededError';
+class SupersededError extends CapstanError<'superseded'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('superseded', message, { ...options, retryable: true });
+  }
 }
 
 /** Adds a server, its credential and its permissions in one transaction. The server itself is not asked. */

@@ -43,7 +43,7 @@ export async function askJudge(
   try {
     const reply = await collectReply(inference.stream(request, timed)).catch((error: unknown) => {
       // Some models take no temperature but their own.
-      if (!(error instanceof ModelError) || error.fault !== 'invalid_request') throw error;
+      if (!(error instanceof ModelError) || error.code !== 'invalid_request') throw error;
       const { temperature: _temperature, ...rest } = request;
       return collectReply(inference.stream(rest, timed));
     });

@@ -56,7 +56,7 @@ export async function callModel(turn: Turn, deps: TurnDeps): Promise<StepReply> 
         turn.unwritten.push(...buildPartial(partial, ids, turn));
         throw deps.signal.reason;
       }
-      if (mayCompact && error instanceof ModelError && error.fault === 'context_overflow') {
+      if (mayCompact && error instanceof ModelError && error.code === 'context_overflow') {
         mayCompact = false;
         if (await compact(true)) continue;
       }

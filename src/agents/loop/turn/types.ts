@@ -5,6 +5,8 @@ import type { ToolConfig } from '../../contract/tools.ts';
 import type { Usage } from '../../contract/usage.ts';
 import type { Inference } from '../../../inference/model.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
+import { CapstanError } from '../../../platform/errors.ts';
+import type { CauseOptions } from '../../../platform/errors.ts';
 import type { Permissions } from '../tool-calls/decide.ts';
 import type { Delegation } from '../subagents/delegation.ts';
 import type { AttachmentPort } from '../history/attachments.ts';
@@ -90,11 +92,15 @@ export type TurnDeps = {
 };
 
 /** The caller asked to stop this turn. */
-export class InterruptedError extends Error {
-  override readonly name = 'InterruptedError';
+export class InterruptedError extends CapstanError<'interrupted'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('interrupted', message, options);
+  }
 }
 
 /** The session belongs to another worker now; nothing more may be written. */
-export class LeaseLostError extends Error {
-  override readonly name = 'LeaseLostError';
+export class LeaseLostError extends CapstanError<'lease_lost'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('lease_lost', message, options);
+  }
 }

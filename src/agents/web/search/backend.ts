@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { EgressError } from '../../../platform/egress/error.ts';
+import { CapstanError } from '../../../platform/errors.ts';
+import type { CauseOptions } from '../../../platform/errors.ts';
 
 export type SearchResult = { title: string; url: string; description: string };
 
@@ -8,8 +10,10 @@ export type SearchResult = { title: string; url: string; description: string };
 export type SearchBackend = (query: string, limit: number, signal: AbortSignal) => Promise<SearchResult[]>;
 
 /** Why there are no results, in words fit for the model: no key, no query. */
-export class SearchError extends Error {
-  override readonly name = 'SearchError';
+export class SearchError extends CapstanError<'search_failed'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('search_failed', message, options);
+  }
 }
 
 /** A request to the backend; the answer has to be JSON of the given shape. */

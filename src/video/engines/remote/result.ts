@@ -109,12 +109,12 @@ async function finishResult(raw: string, request: RenderRequest, signal: AbortSi
 
 function describeDownload(error: unknown): RenderError {
   if (error instanceof RenderError) return error;
-  if (error instanceof EgressError && error.fault === 'refused') {
+  if (error instanceof EgressError && error.code === 'refused') {
     return new RenderError('engine_error', 'The engine keeps its result where it may not be fetched from.', {
       cause: error,
     });
   }
-  const large = error instanceof EgressError && error.fault === 'too_large';
+  const large = error instanceof EgressError && error.code === 'too_large';
   const message = large ? 'The video that the engine sent is too large.' : 'The result could not be fetched.';
   return new RenderError('engine_error', message, { cause: error });
 }

@@ -136,8 +136,8 @@ function describeError(error: unknown): RenderError {
   if (!(error instanceof MediaRunError)) {
     return new RenderError('engine_error', 'The video could not be drawn.', { cause: error });
   }
-  if (error.fault === 'missing') return new RenderError('engine_error', error.message, { cause: error });
-  return error.fault === 'timeout'
+  if (error.code === 'missing') return new RenderError('engine_error', error.message, { cause: error });
+  return error.code === 'timeout'
     ? new RenderError('timeout', 'Rendering took longer than it may.', { cause: error })
     : new RenderError('engine_error', 'The renderer failed.', { cause: error });
 }

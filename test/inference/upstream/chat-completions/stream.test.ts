@@ -61,11 +61,11 @@ describe('a chat-completions stream', () => {
     ['[DONE] comes', ['[DONE]']],
   ])('fails when %s without a finish reason', async (_, tail) => {
     const events = [chunk({ content: 'Hi' }), ...tail];
-    await expect(readWire('chat-completions', events)).rejects.toMatchObject({ fault: 'upstream' });
+    await expect(readWire('chat-completions', events)).rejects.toMatchObject({ code: 'upstream' });
   });
 
   it('fails when the body has no events at all', async () => {
-    await expect(readBody('chat-completions', '')).rejects.toMatchObject({ fault: 'upstream' });
+    await expect(readBody('chat-completions', '')).rejects.toMatchObject({ code: 'upstream' });
   });
 
   it.each([
@@ -74,21 +74,23 @@ describe('a chat-completions stream', () => {
     ['a text', { error: 'it broke' }, 'upstream'],
     ['about the context', { error: { message: 'x', code: 'context_length_exceeded' } }, 'context_overflow'],
   ])('turns an error inside a 200 stream into its fault: %s', async (_, error, fault) => {
-    await expect(readWire('chat-completions', [chunk({ content: 'Hi' }), error])).rejects.toMatchObject({ fault });
-    await expect(readBody('chat-completions', JSON.stringify(error))).rejects.toMatchObject({ fault });
+    await expect(readWire('chat-completions', [chunk({ content: 'Hi' }), error])).rejects.toMatchObject({
+      code: fault,
+    });
+    await expect(readBody('chat-completions', JSON.stringify(error))).rejects.toMatchObject({ code: fault });
   });
 
   it('turns a finish reason "error" into a fault', async () => {
-    await expect(readWire('chat-completions', [chunk({}, 'error')])).rejects.toMatchObject({ fault: 'upstream' });
+    await expect(readWire('chat-completions', [chunk({}, 'error')])).rejects.toMatchObject({ code: 'upstream' });
   });
 
   it('fails on an event that is not JSON', async () => {
-    await expect(readWire('chat-completions', ['{"choices":[{"del'])).rejects.toMatchObject({ fault: 'upstream' });
+    await expect(readWire('chat-completions', ['{"choices":[{"del'])).rejects.toMatchObject({ code: 'upstream' });
   });
 
   it('fails on the web page of a proxy', async () => {
     const page = '\n<!DOCTYPE html><html><body>502 Bad Gateway</body></html>';
-    await expect(readBody('chat-completions', page)).rejects.toMatchObject({ fault: 'upstream', retryable: true });
+    await expect(readBody('chat-completions', page)).rejects.toMatchObject({ code: 'upstream', retryable: true });
   });
 
   it('skips comments and joins the lines of one event', async () => {

@@ -125,7 +125,7 @@ describe('tool calls of a chat-completions stream', () => {
   });
 
   it('refuses a call that never gets a name', async () => {
-    await expect(readCalls([[call({ index: 0, id: 'a' }, '', '{}')]])).rejects.toMatchObject({ fault: 'upstream' });
+    await expect(readCalls([[call({ index: 0, id: 'a' }, '', '{}')]])).rejects.toMatchObject({ code: 'upstream' });
   });
 
   it('takes arguments that are an object', async () => {

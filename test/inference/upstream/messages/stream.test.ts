@@ -139,7 +139,7 @@ describe('a messages stream', () => {
     ['stops without a reason', [START, textAt(0, 'Hi'), stop(null), END]],
     ['has no events', []],
   ])('fails when it %s', async (_, events) => {
-    await expect(read(...events)).rejects.toMatchObject({ fault: 'upstream' });
+    await expect(read(...events)).rejects.toMatchObject({ code: 'upstream' });
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe('a messages stream', () => {
     ['api_error', 'upstream'],
   ])('turns an error event %s into its fault', async (type, fault) => {
     const error = { type: 'error', error: { type, message: 'x' } };
-    await expect(read(START, error)).rejects.toMatchObject({ fault });
-    await expect(readBody('messages', JSON.stringify(error))).rejects.toMatchObject({ fault });
+    await expect(read(START, error)).rejects.toMatchObject({ code: fault });
+    await expect(readBody('messages', JSON.stringify(error))).rejects.toMatchObject({ code: fault });
   });
 });

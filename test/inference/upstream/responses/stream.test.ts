@@ -98,7 +98,7 @@ describe('a responses stream', () => {
   });
 
   it('refuses a call without a name', async () => {
-    await expect(read(CREATED, done(0, { ...CALL, name: '' }))).rejects.toMatchObject({ fault: 'upstream' });
+    await expect(read(CREATED, done(0, { ...CALL, name: '' }))).rejects.toMatchObject({ code: 'upstream' });
   });
 
   it('joins several summaries of one reasoning item, and keeps its proof', async () => {
@@ -148,7 +148,7 @@ describe('a responses stream', () => {
   });
 
   it('fails when it ends before the response does', async () => {
-    await expect(read(CREATED, textDelta('Hi'))).rejects.toMatchObject({ fault: 'upstream' });
+    await expect(read(CREATED, textDelta('Hi'))).rejects.toMatchObject({ code: 'upstream' });
   });
 
   it.each([
@@ -163,11 +163,11 @@ describe('a responses stream', () => {
     [{ type: 'error', code: 'context_length_exceeded', message: 'x' }, 'context_overflow'],
     [{ type: 'error', error: { type: 'invalid_request_error', message: 'bad tool' } }, 'invalid_request'],
   ])('turns %j into its fault', async (event, fault) => {
-    await expect(read(CREATED, event)).rejects.toMatchObject({ fault });
+    await expect(read(CREATED, event)).rejects.toMatchObject({ code: fault });
   });
 
   it('turns a JSON error under status 200 into its fault', async () => {
     const body = JSON.stringify({ error: { message: 'x', type: 'overloaded_error' } });
-    await expect(readBody('responses', body)).rejects.toMatchObject({ fault: 'unavailable' });
+    await expect(readBody('responses', body)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
