@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../src/platform/errors.ts';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
-import { runWithin } from '../../src/platform/kubernetes/deadline.ts';
+import { runWithin } from '../../src/platform/abort.ts';
 import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts';
 import type { Lease } from '../../src/platform/kubernetes/types.ts';
 import type { Logger } from '../../src/platform/log.ts';

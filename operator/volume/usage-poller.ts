@@ -2,7 +2,7 @@ import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { EXECUTOR_PORT, LABELS, USAGE_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
-import { runWithin } from '../../src/platform/kubernetes/deadline.ts';
+import { runWithin } from '../../src/platform/abort.ts';
 import type { Pod } from '../../src/platform/kubernetes/types.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { describePod } from '../pod/state.ts';

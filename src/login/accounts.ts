@@ -1,5 +1,6 @@
 import type { SiteSession } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
+import { untilAborted } from '../platform/abort.ts';
 import { listLoginCredentials } from './store/credentials.ts';
 import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
@@ -60,11 +61,8 @@ export function buildWebsiteAccounts(ports: LoginPorts) {
       const found = await find(organizationId, wanted);
       if (found.fault !== undefined) return { fault: found.fault };
       // What an interrupt leaves behind ends by itself, and its session is kept for the next call.
-      const interrupted = new Promise<never>((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      });
       signal.throwIfAborted();
-      return Promise.race([refresh(organizationId, found.id), interrupted]);
+      return untilAborted(refresh(organizationId, found.id), signal);
     },
   };
 }

@@ -10,6 +10,7 @@ import { UnsealError } from '../../platform/master-key.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { CapstanError } from '../../platform/errors.ts';
 import type { CauseOptions } from '../../platform/errors.ts';
+import { untilAborted } from '../../platform/abort.ts';
 import { McpServerError } from './mcp-error.ts';
 import { openServerFetch } from './fetch.ts';
 import type { McpServerRef, ServerFetch } from './fetch.ts';
@@ -115,12 +116,9 @@ async function connect(server: McpServerRef, fetch: ServerFetch, signal: AbortSi
 async function startLink(transport: Transport, signal: AbortSignal): Promise<Link> {
   const client = new Client({ name: 'capstan', version: '0.1.0' }, { capabilities: {} });
   const link = { client, transport };
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
   try {
     // Also what the client does not bound: the start of the stream and the notification that ends the handshake.
-    await Promise.race([client.connect(transport, { timeout: CONNECT_TIMEOUT_MS, signal }), aborted]);
+    await untilAborted(client.connect(transport, { timeout: CONNECT_TIMEOUT_MS, signal }), signal);
     return link;
   } catch (error) {
     await closeLink(link);

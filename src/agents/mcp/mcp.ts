@@ -3,6 +3,7 @@ import type { McpOperation } from '../contract/mcp.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import { UnsealError } from '../../platform/master-key.ts';
+import { untilAborted } from '../../platform/abort.ts';
 import type { Vaults } from '../vaults/resolve.ts';
 import type { Connection } from './connection.ts';
 import { McpServerError } from './mcp-error.ts';
@@ -69,7 +70,8 @@ export function openMcp(deps: McpDeps, options: { callTimeoutMs: number }): Mcp 
   const ask = async (call: McpCall, isRetry: boolean): Promise<unknown> => {
     const { server, signal } = call;
     const key = [call.scope, server.agentId, server.name, server.url].join('\0');
-    const connection = await withSignal(
+    // The connection is shared: an interrupt of one call must not close it.
+    const connection = await untilAborted(
       pool.take(key, () => connect(server, deps)),
       signal,
     );
@@ -147,15 +149,4 @@ function buildRequest({ operation, tool, input }: McpCall): [method: string, par
     case 'get_prompt':
       return ['prompts/get', { name: input['name'], arguments: input['arguments'] ?? {} }];
   }
-}
-
-/** The connection is shared, so that an interrupt of one call must not close it. */
-async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  return await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }

@@ -156,6 +156,6 @@ function buildTurnDeps(
       }),
     signal,
     limits: deps.limits,
-    report: (error, what) => log.warn({ error: errorText(error) }, what),
+    logError: (error, what) => log.warn({ error: errorText(error) }, what),
   };
 }

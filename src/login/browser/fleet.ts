@@ -3,6 +3,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import { omitUndefined } from '../../platform/records.ts';
+import { untilAborted, withTimeout } from '../../platform/abort.ts';
 import { LoginError } from '../login-error.ts';
 import { launchBrowser } from './browser.ts';
 import type { BrowserOptions, LoginBrowser } from './browser.ts';
@@ -182,7 +183,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       const { context, proxy } = opened;
       let closing: Promise<void> | undefined;
       const end = async () => {
-        await withTimeout(context.close(), SLOW_MS).catch(() => wearOut(member));
+        await withTimeout(SLOW_MS, context.close(), 'closing a browser context').catch(() => wearOut(member));
         await leave(opened);
       };
       return { context, proxy, lost: member.lost.signal, close: () => (closing ??= end()) };
@@ -238,29 +239,4 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
       await Promise.all(closings);
     },
   };
-}
-
-/** Throws the signal's reason as soon as there is one; what comes of the work after that goes to `late`. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal, late: (result: T) => void = () => {}): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      work.then(late, () => undefined);
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -3,6 +3,7 @@ import type { ConnectionOptions, JetStreamManager, NatsConnection } from 'nats';
 
 import { errorText } from '../errors.ts';
 import { omitUndefined } from '../records.ts';
+import { withTimeout } from '../abort.ts';
 import type { Bus, BusMessage } from './bus.ts';
 import { EVENTS, requirePublishable, requireSendable } from './subject.ts';
 
@@ -34,16 +35,6 @@ async function ensureStream(manager: JetStreamManager, replicas: number): Promis
   const fixed = { name: STREAM, retention: RetentionPolicy.Limits, storage: StorageType.File };
   // Of two that add the same stream at once both succeed; what differs from before is an update.
   await manager.streams.add({ ...fixed, ...limits }).catch(() => manager.streams.update(STREAM, limits));
-}
-
-async function within<T>(ms: number, work: Promise<T>, what: string): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`${what} took longer than ${ms} ms`)), ms);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Ends when the connection does. */
@@ -113,7 +104,7 @@ export async function openNats({ url, replicas = 1 }: { url: string; replicas?: 
     publish: async (subject, data, id) => {
       requirePublishable(subject);
       requireConnection();
-      await within(ANSWER_MS, stream.publish(subject, JSON.stringify(data), { msgID: id }), 'publishing to NATS');
+      await withTimeout(ANSWER_MS, stream.publish(subject, JSON.stringify(data), { msgID: id }), 'publishing to NATS');
     },
     subscribe: async (subject, handler, { queue } = {}) => {
       requireConnection();
@@ -129,7 +120,7 @@ export async function openNats({ url, replicas = 1 }: { url: string; replicas?: 
         },
       });
       try {
-        await within(ANSWER_MS, connection.flush(), 'subscribing to NATS');
+        await withTimeout(ANSWER_MS, connection.flush(), 'subscribing to NATS');
       } catch (error) {
         subscription.unsubscribe();
         throw error;
@@ -139,7 +130,7 @@ export async function openNats({ url, replicas = 1 }: { url: string; replicas?: 
     replay,
     ping: async () => {
       requireConnection();
-      await within(PING_MS, connection.flush(), 'a ping of NATS');
+      await withTimeout(PING_MS, connection.flush(), 'a ping of NATS');
     },
     close: () => connection.close(),
   };

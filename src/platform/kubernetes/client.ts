@@ -6,7 +6,7 @@ import { sha256 } from '../crypto.ts';
 import { CapstanError } from '../errors.ts';
 import { openCredentials } from './credentials.ts';
 import type { KubernetesSource } from './credentials.ts';
-import { runWithin } from './deadline.ts';
+import { runWithin } from '../abort.ts';
 
 /** Rotated tokens and certificates are taken up within this time. */
 const CREDENTIALS_MS = 30_000;

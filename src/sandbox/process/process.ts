@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { INITIAL_VOLUME_BYTES, MAX_VOLUME_BYTES } from '../volume-size.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
+import { untilAborted } from '../../platform/abort.ts';
 import { startExecutorChild, sweepFolders } from './executor-child.ts';
 import type { ExecutorChild } from './executor-child.ts';
 import { buildVolumeFiles } from '../executor/files.ts';
@@ -102,7 +103,10 @@ export async function openProcessSandboxes(options: ProcessSandboxOptions): Prom
     createVolume(volume, sizes);
     const entry = pool.takeForSession(volume, { key: sessionKey(target), id: target.sessionId });
     entry.usedMs = Date.now();
-    const child = await untilAborted(entry.child, signal);
+    // The start goes on for the next caller; only this one stops waiting.
+    const child = await untilAborted(entry.child, signal).catch((error: unknown) => {
+      throw error === signal.reason ? new SandboxError('cancelled while the sandbox started') : error;
+    });
     if (child.isAlive()) return trackUse(entry, child, child.client);
     pool.forget(entry);
     return acquire(target, signal);
@@ -215,15 +219,6 @@ export async function openProcessSandboxes(options: ProcessSandboxOptions): Prom
       return 'unavailable';
     }
   }
-}
-
-/** The start goes on for whoever comes next; only this caller stops waiting. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(new SandboxError('cancelled while the sandbox started'));
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 function sessionKey(target: SandboxTarget): string {

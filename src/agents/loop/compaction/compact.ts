@@ -110,7 +110,7 @@ async function sumUp(
     return { summary, failedAt: null };
   } catch (error) {
     if (deps.signal.aborted) throw deps.signal.reason;
-    deps.report(error, 'a conversation was summed up without the model');
+    deps.logError(error, 'a conversation was summed up without the model');
     return { summary: listSummary(input), failedAt: new Date().toISOString() };
   }
 }

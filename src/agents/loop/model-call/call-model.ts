@@ -62,7 +62,7 @@ export async function callModel(turn: Turn, deps: TurnDeps): Promise<StepReply> 
       }
       const broke = error instanceof ModelError && error.retryable && ids.size > 0;
       if (!broke || attempt >= MAX_REISSUES) throw error;
-      deps.report(error, 'model stream broke and is asked for again');
+      deps.logError(error, 'model stream broke and is asked for again');
     }
   }
 }

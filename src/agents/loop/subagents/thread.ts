@@ -69,7 +69,7 @@ async function runThread(task: DelegatedTask, place: ThreadSlot, turn: Turn, dep
       throw deps.signal.reason;
     }
     if (deps.signal.aborted || error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
-    if (!(error instanceof ModelError)) deps.report(error, 'a subagent failed');
+    if (!(error instanceof ModelError)) deps.logError(error, 'a subagent failed');
     const message = error instanceof ModelError ? error.message : 'The subagent failed unexpectedly.';
     end = { exitReason: 'error', summary: message };
   }

@@ -58,7 +58,7 @@ export async function runTool(
     outcome = await fit(await finishResult(tool.name, await tool.run(input, context), context), context);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (!(error instanceof SandboxError)) deps.report(error, `tool ${tool.name} failed`);
+    if (!(error instanceof SandboxError)) deps.logError(error, `tool ${tool.name} failed`);
     outcome = failTool(describeFailure(error, tool));
   }
   if (signal.aborted) throw signal.reason;

@@ -67,7 +67,7 @@ export function buildScriptCalls(context: InnerContext, turn: Turn, deps: TurnDe
             await end(JSON.stringify({ error: 'The script ended before this call. The outcome is unknown.' }), true);
             throw signal.reason;
           }
-          deps.report(error, `tool ${name} failed in a script`);
+          deps.logError(error, `tool ${name} failed in a script`);
           const content = JSON.stringify({ error: 'The tool failed unexpectedly. Its outcome is unknown.' });
           await end(content, true);
           return { content, ran: true };

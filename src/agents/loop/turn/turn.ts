@@ -34,7 +34,7 @@ export async function runTurn(turn: Turn, given: TurnDeps): Promise<'ended' | 'w
     if (deps.signal.reason instanceof InterruptedError) return await endInterrupted(turn, deps);
     if (deps.signal.aborted || error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
     // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
-    if (!(error instanceof ModelError)) deps.report(error, 'turn failed');
+    if (!(error instanceof ModelError)) deps.logError(error, 'turn failed');
     const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';
     markPromptConsumed(turn, deps.journal.events);
     return await endTurn(turn, deps, { stop_reason: { type: 'error', message } });

@@ -87,8 +87,8 @@ export type TurnDeps = {
   /** Aborted with an `InterruptedError`, or with anything else when this worker must stop. */
   signal: AbortSignal;
   limits: { maxSteps: number; customToolTimeoutMs: number };
-  /** tells an operator of what callers are not told in detail */
-  report(error: unknown, what: string): void;
+  /** for details that callers do not see */
+  logError(error: unknown, what: string): void;
 };
 
 /** The caller asked to stop this turn. */

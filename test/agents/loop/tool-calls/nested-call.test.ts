@@ -97,7 +97,7 @@ it('has no effect where the session belongs to another worker', async () => {
     ports: {},
     readPermissions: () => Promise.resolve({ yoloMode: false, approved: new Set() }),
     signal: new AbortController().signal,
-    report: () => undefined,
+    logError: () => undefined,
     journal: {
       events: [],
       append: () => (lost ? Promise.reject(new LeaseLostError('claimed elsewhere')) : Promise.resolve()),

@@ -70,7 +70,7 @@ function openCalls() {
     },
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     readPermissions: async () => ({ yoloMode: false, approved: new Set() }),
-    report: (error: unknown) => reports.push(error),
+    logError: (error: unknown) => reports.push(error),
     signal: NEVER,
     journal: {
       append: async ({ events }: { events: NewEvent[] }) => void log.push(...events.map(({ payload }) => payload)),
