@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { loginRoutes } from './contract/routes.ts';
-import { errorText } from '../platform/errors.ts';
 import { registerBodyParser } from '../platform/http/body.ts';
 import { registerRoute } from '../platform/http/route.ts';
+import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
 import type { Surface } from '../platform/http/server.ts';
 import { newId } from '../platform/ids.ts';
 import { deleteLoginCredential, listLoginCredentials } from './store/credentials.ts';
@@ -37,14 +37,11 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   const service = openLoginService(deps, challenges);
   const credentials = openCredentialService(deps, challenges);
   const { measure } = deps.loginMetrics;
-  const sweep = setInterval(() => {
-    deleteExpiredLogins(db).catch((error: unknown) => {
-      deps.log.warn({ error: errorText(error) }, 'expired website sessions are still there');
-    });
-  }, SWEEP_MS).unref();
-  app.addHook('onClose', () => {
-    clearInterval(sweep);
+  const sweep = { name: 'delete expired website sessions', periodMs: SWEEP_MS, run: () => deleteExpiredLogins(db) };
+  const tasks = startPeriodicTasks([sweep], deps.log);
+  app.addHook('onClose', async () => {
     challenges.close();
+    await tasks.close();
   });
 
   registerRoute(app, deps, loginRoutes.login, ({ body, caller }) =>

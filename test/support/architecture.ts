@@ -14,9 +14,10 @@ const STORE: Places = ['src/platform/store/'];
 const EGRESS: Places = ['src/platform/egress/'];
 const KUBERNETES: Places = ['src/platform/kubernetes/'];
 const DOCUMENTS: Places = ['src/platform/documents/'];
+const JOBS: Places = ['src/platform/jobs/'];
 const HTTP: Places = ['src/platform/http/'];
 /** What products and the operator may take of the platform: no adapter of a port. */
-const FOUNDATION: Places = [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...EGRESS, ...DOCUMENTS];
+const FOUNDATION: Places = [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...EGRESS, ...DOCUMENTS, ...JOBS];
 const KEY_CHANGES: Places = ['src/platform/bus/key-changes.ts'];
 const SANDBOX: Places = ['src/sandbox/sandbox.ts', 'src/sandbox/volume-size.ts', 'src/sandbox/protocol/'];
 const INFERENCE: Places = ['src/inference/'];
@@ -51,6 +52,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: STORE, may: [...CONTRACT, ...BASE, 'src/platform/db/db.ts'] },
   { from: EGRESS, may: [...CONTRACT, ...BASE] },
   { from: DOCUMENTS, may: [...CONTRACT, ...BASE] },
+  { from: JOBS, may: [...CONTRACT, ...BASE] },
   { from: HTTP, may: [...FOUNDATION, ...KEY_CHANGES] },
   { from: INFERENCE, may: [...CONTRACT, ...BASE] },
   { from: ['src/sandbox/protocol/'], may: [] },

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onRenderEnded, onRendersQueued } from '../channels.ts';
 import { CapstanError, errorText } from '../../platform/errors.ts';
 import { listUnderWay } from '../store/generations.ts';
-import type { RenderJob, WebhookJob } from '../jobs/queue.ts';
+import { JobRunner } from '../../platform/jobs/job-runner.ts';
+import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { RenderJob, VideoQueue, WebhookJob } from '../jobs/queue.ts';
 import type { VideoWorkerPorts } from './ports.ts';
 import { deliverWebhook } from '../webhooks/deliver.ts';
 import { RenderLostError, runRender } from './run.ts';
@@ -16,8 +19,6 @@ export type VideoWorkerOptions = {
   /** ms that a shutdown lets renders go on */
   drainMs: number;
 };
-
-type ActiveRender = { job: RenderJob; lost: AbortController; done: Promise<void> };
 
 const POLL_MS = 1000;
 /** A third of the silence after which the queue gives a render to another worker. */
@@ -35,119 +36,62 @@ class ShutdownError extends CapstanError<'shutdown'> {
   }
 }
 
-/** Runs queued renders and webhook calls. Fetches one batch at a time. */
-class VideoWorker {
-  readonly #ports: VideoWorkerPorts;
-  readonly #options: VideoWorkerOptions;
-  readonly #renders = new Map<string, ActiveRender>();
-  readonly #webhooks = new Set<Promise<void>>();
-  readonly #stop: AbortController;
-  #draining = false;
-  #fetching: Promise<void> | undefined;
-  #fetchAgain = false;
+const warn = (log: Logger, message: string) => (error: unknown) => log.warn({ error: errorText(error) }, message);
 
-  constructor(ports: VideoWorkerPorts, options: VideoWorkerOptions, stop: AbortController) {
-    this.#ports = ports;
-    this.#options = options;
-    this.#stop = stop;
-  }
-
-  /** Fetches renders; when a fetch is in progress already, another one follows it. */
-  fetchRenders(): void {
-    this.#fetchAgain = true;
-    if (this.#draining) return;
-    this.#fetching ??= this.#fetchWhileFree()
-      .catch(this.#warn('could not fetch renders'))
-      .finally(() => (this.#fetching = undefined));
-  }
-
-  /** Stops a render that was cancelled. */
-  cancelRender(generationId: string): void {
-    this.#renders.get(generationId)?.lost.abort(new RenderLostError('The generation was cancelled.'));
-  }
-
-  /** Renews the leases of all renders, and stops those whose lease is gone. */
-  async renewLeases(): Promise<void> {
-    await Promise.all(
-      [...this.#renders.values()].map(async ({ job, lost }) => {
-        const renewed = await this.#ports.queue.renewLease(job);
-        if (!renewed && this.#renders.get(job.generationId)?.job === job) {
-          lost.abort(new RenderLostError('The job was cancelled or moved to another worker.'));
-        }
-      }),
-    );
-  }
-
-  async fetchWebhooks(): Promise<void> {
-    const free = MAX_WEBHOOKS - this.#webhooks.size;
-    if (free <= 0 || this.#draining) return;
-    for (const job of await this.#ports.queue.fetchWebhooks(free)) {
-      const done: Promise<void> = this.#callWebhook(job).finally(() => this.#webhooks.delete(done));
-      this.#webhooks.add(done);
+/** Runs a render. One that failed here, or that a shutdown interrupted, returns to the queue. */
+async function runQueuedRender(ports: VideoWorkerPorts, job: RenderJob, signal: AbortSignal): Promise<void> {
+  const { log, queue } = ports;
+  try {
+    await runRender(ports, job, signal);
+  } catch (error) {
+    if (error instanceof RenderLostError) return;
+    if (!(error instanceof ShutdownError)) {
+      log.error({ generationId: job.generationId, error: errorText(error) }, 'render interrupted; it is retried');
+      await sleep(RETURN_DELAY_MS, undefined, { signal }).catch(() => undefined);
     }
+    await queue.returnRender(job).catch(warn(log, 'could not return a render; its lease will expire'));
   }
+}
 
-  /** Lets renders go on for `drainMs`, then returns them to the queue. */
-  async drain(): Promise<void> {
-    this.#draining = true;
-    await this.#fetching;
-    await Promise.race([this.#waitForRenders(), sleep(this.#options.drainMs, undefined, { ref: false })]);
-    this.#stop.abort();
-    for (const { lost } of this.#renders.values()) lost.abort(new ShutdownError('The worker shuts down.'));
-    await Promise.all([this.#waitForRenders(), ...this.#webhooks]);
+async function callWebhook(ports: VideoWorkerPorts, base: string, job: WebhookJob): Promise<void> {
+  const { log, queue } = ports;
+  try {
+    await deliverWebhook(ports, base, job);
+    await queue.finishWebhook(job);
+  } catch (error) {
+    log.info({ generationId: job.data.generationId, error: errorText(error) }, 'webhook delivery failed');
+    await queue.failWebhook(job).catch(warn(log, 'could not return a webhook; its lease will expire'));
   }
+}
 
-  async #waitForRenders(): Promise<void> {
-    await Promise.all([...this.#renders.values()].map(({ done }) => done));
-  }
+function buildRenders(ports: VideoWorkerPorts, concurrency: number): JobRunner<RenderJob> {
+  return new JobRunner({
+    capacity: concurrency,
+    keyOf: (job) => job.generationId,
+    fetch: (free) => ports.queue.fetchRenders(free),
+    run: (job, signal) => runQueuedRender(ports, job, signal),
+    onFetchError: warn(ports.log, 'could not fetch renders'),
+  });
+}
 
-  async #fetchWhileFree(): Promise<void> {
-    do {
-      this.#fetchAgain = false;
-      const free = this.#options.concurrency - this.#renders.size;
-      if (free <= 0 || this.#draining) return;
-      for (const job of await this.#ports.queue.fetchRenders(free)) this.#startRender(job);
-    } while (this.#fetchAgain);
-  }
+function buildWebhooks(ports: VideoWorkerPorts, base: string): JobRunner<WebhookJob> {
+  return new JobRunner({
+    capacity: MAX_WEBHOOKS,
+    keyOf: (job) => job.id,
+    fetch: (free) => ports.queue.fetchWebhooks(free),
+    run: (job) => callWebhook(ports, base, job),
+    onFetchError: warn(ports.log, 'could not fetch webhooks'),
+  });
+}
 
-  #startRender(job: RenderJob): void {
-    const lost = new AbortController();
-    const render: ActiveRender = { job, lost, done: Promise.resolve() };
-    this.#renders.set(job.generationId, render);
-    render.done = this.#run(job, lost);
-  }
-
-  async #run(job: RenderJob, lost: AbortController): Promise<void> {
-    const { log, queue } = this.#ports;
-    try {
-      await runRender(this.#ports, job, lost.signal);
-    } catch (error) {
-      if (error instanceof RenderLostError) return;
-      if (!(error instanceof ShutdownError)) {
-        log.error({ generationId: job.generationId, error: errorText(error) }, 'render interrupted; it is retried');
-        await sleep(RETURN_DELAY_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      }
-      await queue.returnRender(job).catch(this.#warn('could not return a render; its lease will expire'));
-    } finally {
-      this.#renders.delete(job.generationId);
-      this.fetchRenders();
-    }
-  }
-
-  async #callWebhook(job: WebhookJob): Promise<void> {
-    const { log, queue } = this.#ports;
-    try {
-      await deliverWebhook(this.#ports, this.#options.base, job);
-      await queue.finishWebhook(job);
-    } catch (error) {
-      log.info({ generationId: job.data.generationId, error: errorText(error) }, 'webhook delivery failed');
-      await queue.failWebhook(job).catch(this.#warn('could not return a webhook; its lease will expire'));
-    }
-  }
-
-  #warn(message: string): (error: unknown) => void {
-    return (error) => this.#ports.log.warn({ error: errorText(error) }, message);
-  }
+/** Renews the leases of all renders, and stops those whose lease is gone. */
+async function renewLeases(renders: JobRunner<RenderJob>, queue: VideoQueue): Promise<void> {
+  await Promise.all(
+    renders.jobs().map(async (job) => {
+      if (await queue.renewLease(job)) return;
+      renders.abort(job.generationId, new RenderLostError('The job was cancelled or moved to another worker.'), job);
+    }),
+  );
 }
 
 /** Runs renders and webhooks from the queue, and sweeps. Resolves once it listens for new renders. */
@@ -156,39 +100,34 @@ export async function startVideoWorker(
   options: VideoWorkerOptions,
 ): Promise<{ close(): Promise<void> }> {
   const { db, bus, queue, log } = ports;
-  const stop = new AbortController();
-  const worker = new VideoWorker(ports, options, stop);
-
-  const every = async (periodMs: number, task: string, work: () => Promise<void> | void) => {
-    while (!stop.signal.aborted) {
-      await sleep(periodMs * (0.8 + Math.random() * 0.4), undefined, { signal: stop.signal }).catch(() => undefined);
-      if (stop.signal.aborted) return;
-      await Promise.resolve(work()).catch((error: unknown) => {
-        log.warn({ error: errorText(error) }, `could not ${task}`);
-      });
-    }
-  };
+  const renders = buildRenders(ports, options.concurrency);
+  const webhooks = buildWebhooks(ports, options.base);
 
   // The embedded database has one process: renders that it left unfinished can be returned at once.
   if (db.embedded) for (const { jobId } of await listUnderWay(db)) await queue.returnRender(jobId);
+  const cancelled = () => new RenderLostError('The generation was cancelled.');
   const subscriptions = [
-    await onRendersQueued(bus, () => worker.fetchRenders()),
-    await onRenderEnded(bus, (id) => worker.cancelRender(id)),
+    await onRendersQueued(bus, () => renders.fetch()),
+    await onRenderEnded(bus, (id) => renders.abort(id, cancelled())),
   ];
-  const loops = [
-    every(POLL_MS, 'fetch renders', () => worker.fetchRenders()),
-    every(POLL_MS, 'fetch webhooks', () => worker.fetchWebhooks()),
-    every(HEARTBEAT_MS, 'renew the leases of renders', () => worker.renewLeases()),
-    every(OVERDUE_MS, 'end overdue generations', () => endOverdue(ports)),
-    every(SWEEP_MS, 'delete expired files', () => sweepObjects(ports)),
-  ];
-  worker.fetchRenders();
+  const tasks = startPeriodicTasks(
+    [
+      { name: 'fetch renders', periodMs: POLL_MS, immediately: true, run: () => renders.fetch() },
+      { name: 'fetch webhooks', periodMs: POLL_MS, run: () => webhooks.fetch() },
+      { name: 'renew the leases of renders', periodMs: HEARTBEAT_MS, run: () => renewLeases(renders, queue) },
+      { name: 'end overdue generations', periodMs: OVERDUE_MS, run: () => endOverdue(ports) },
+      { name: 'delete expired files', periodMs: SWEEP_MS, run: () => sweepObjects(ports) },
+    ],
+    log,
+  );
 
   return {
     async close() {
       subscriptions.forEach((subscription) => subscription.close());
-      await worker.drain();
-      await Promise.all(loops);
+      const reason = new ShutdownError('The worker shuts down.');
+      // A webhook has a deadline of its own and is never aborted.
+      await Promise.all([renders.drain(options.drainMs, reason), webhooks.drain(options.drainMs, reason)]);
+      await tasks.close();
     },
   };
 }
