@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { VideoPorts } from '../video/deps.ts';
-import { buildVideoMaker } from '../video/maker.ts';
+import { buildVideoGenerator } from '../video/maker.ts';
 import { openVideo, openVideoPorts } from '../video/open.ts';
 import type { VideoOptions } from '../video/open.ts';
 import { buildVideoServer } from '../video/server.ts';
@@ -31,10 +31,10 @@ export function openRenderer(context: RoleContext<StoredBackends>, registry?: Re
 }
 
 /** Makes videos for agents. Whoever renders them may be another process. */
-export function openVideoMaker(context: RoleContext<StoredBackends>) {
+export function openVideoGenerator(context: RoleContext<StoredBackends>) {
   const { backends, lifecycle, log } = context;
   const options = readOptions(context);
-  return buildVideoMaker(() => openVideoPorts({ ...backends, log }, options, lifecycle), options);
+  return buildVideoGenerator(() => openVideoPorts({ ...backends, log }, options, lifecycle), options);
 }
 
 export async function startVideo(context: RoleContext<StoredBackends>): Promise<Started> {

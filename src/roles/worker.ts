@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import { buildGenerateVideoTool } from '../agents/tools/generate-video.ts';
-import { buildTools } from '../agents/tools/table.ts';
+import { buildTools } from '../agents/tools/builtin-tools.ts';
 import type { Tool } from '../agents/tools/tool.ts';
 import { buildWebsiteLoginTool } from '../agents/tools/website-login.ts';
 import { StartupError } from '../platform/errors.ts';
@@ -23,10 +23,10 @@ function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
 }
 
 function buildServiceTools(context: RoleContext, registry: Registry): Tool[] {
-  const maker = openOnce(async () => (await import('./video.ts')).openVideoMaker(context));
+  const generator = openOnce(async () => (await import('./video.ts')).openVideoGenerator(context));
   const accounts = openOnce(async () => (await import('./login.ts')).openWebsiteAccounts(context, registry));
   return [
-    buildGenerateVideoTool({ generate: async (...wanted) => (await maker()).generate(...wanted) }),
+    buildGenerateVideoTool({ generate: async (...wanted) => (await generator()).generate(...wanted) }),
     buildWebsiteLoginTool({ signIn: async (...wanted) => (await accounts()).signIn(...wanted) }),
   ];
 }

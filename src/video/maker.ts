@@ -19,7 +19,7 @@ type Made = { video: Record<string, unknown> } | { fault: string };
  * Makes videos for who waits for them, inside of the process: the agent's tool. `open` is called at the first use; the
  * addresses given begin with what `at.base` is by then.
  */
-export function buildVideoMaker(open: () => Promise<VideoPorts>, at: { readonly base: string }) {
+export function buildVideoGenerator(open: () => Promise<VideoPorts>, at: { readonly base: string }) {
   let opened: Promise<VideoPorts> | undefined;
   return {
     async generate(organizationId: string, callId: string, wanted: Wanted, signal: AbortSignal): Promise<Made> {

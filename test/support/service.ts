@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
-import { buildTools } from '../../src/agents/tools/table.ts';
+import { buildTools } from '../../src/agents/tools/builtin-tools.ts';
 import type { Tool } from '../../src/agents/tools/tool.ts';
 import { startApi } from '../../src/agents/api/start.ts';
 import { openMemoryBus } from '../../src/platform/bus/memory.ts';

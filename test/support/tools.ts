@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readArguments } from '../../src/agents/tools/arguments.ts';
-import { buildTools } from '../../src/agents/tools/table.ts';
+import { buildTools } from '../../src/agents/tools/builtin-tools.ts';
 import type { Tool, ToolContext, ToolState } from '../../src/agents/tools/tool.ts';
 import type { SandboxSession } from '../../src/sandbox/sandbox.ts';
 import { NEVER, newTarget, openLocalSandboxes } from './sandbox.ts';
@@ -41,7 +41,7 @@ export async function openToolSession(ports = buildPorts()) {
       sandbox: () => Promise.resolve(sandbox),
       state,
       scriptCalls: { names: [], run: () => Promise.reject(new Error('no calls here')) },
-      look: () => Promise.reject(new Error('no model here')),
+      describeImage: () => Promise.reject(new Error('no model here')),
       signal: NEVER,
       ...over,
     };

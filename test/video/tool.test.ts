@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findToolsetPolicy } from '../../src/agents/loop/tool-calls/policy.ts';
 import { buildGenerateVideoTool } from '../../src/agents/tools/generate-video.ts';
 import type { Tool, ToolContext } from '../../src/agents/tools/tool.ts';
-import { buildVideoMaker } from '../../src/video/maker.ts';
+import { buildVideoGenerator } from '../../src/video/maker.ts';
 import { RenderError } from '../../src/video/engines/engine.ts';
 import { findLedgerFaults, startVideo } from './harness.ts';
 import type { TestVideo } from './harness.ts';
@@ -15,7 +15,7 @@ describe('generate_video', () => {
   let organizationId: string;
   beforeAll(async () => {
     video = await startVideo({ engines: [engine] });
-    tool = buildGenerateVideoTool(buildVideoMaker(() => Promise.resolve(video.ports), { base: video.url }));
+    tool = buildGenerateVideoTool(buildVideoGenerator(() => Promise.resolve(video.ports), { base: video.url }));
     await video.call('GET', '/api/credits');
     const { rows } = await video.ports.db.query<{ id: string }>(`SELECT id FROM organizations WHERE name = 'acme'`);
     organizationId = rows[0]!.id;

@@ -5,16 +5,16 @@ import { buildDocsSurface } from '../../platform/http/docs/register.ts';
 import { listSessionBackends } from '../../platform/http/health.ts';
 import { buildHttpServer } from '../../platform/http/server.ts';
 import type { ServerOptions, Surface } from '../../platform/http/server.ts';
-import { registerAgentRoutes } from './agents/register.ts';
-import { registerAutomationRoutes } from './automations/register.ts';
+import { registerAgentRoutes } from './agents/agent-routes.ts';
+import { registerAutomationRoutes } from './automations/automation-routes.ts';
 import type { ApiDeps, ApiPorts } from './deps.ts';
-import { registerEventRoutes } from './events/register.ts';
-import { registerFileRoutes } from './files/register.ts';
+import { registerEventRoutes } from './events/event-routes.ts';
+import { registerFileRoutes } from './files/file-routes.ts';
 import { registerKeyRoutes } from '../../platform/http/key-routes.ts';
-import { registerMcpRoutes } from './mcp/register.ts';
-import { registerMemoryRoutes } from './memory/register.ts';
-import { registerSessionRoutes } from './sessions/register.ts';
-import { registerVaultRoutes } from './vaults/register.ts';
+import { registerMcpRoutes } from './mcp/mcp-routes.ts';
+import { registerMemoryRoutes } from './memory/memory-routes.ts';
+import { registerSessionRoutes } from './sessions/session-routes.ts';
+import { registerVaultRoutes } from './vaults/vault-routes.ts';
 
 /** The agent service's routes. */
 export function buildApiSurface(ports: ApiPorts): Surface {

@@ -8,10 +8,10 @@ import type { Vaults } from '../vaults/resolve.ts';
 import type { Connection } from './connection.ts';
 import { McpServerError } from './mcp-error.ts';
 import type { McpServerRef } from './fetch.ts';
-import { openListingCache } from './listings.ts';
+import { openListingCache } from './listing-cache.ts';
 import { failCall, readCallResult, readPlain, readResource } from './results.ts';
 import type { McpOutcome } from './results.ts';
-import { openConnectionPool } from './sessions.ts';
+import { openConnectionPool } from './connection-pool.ts';
 import { readTools } from './tools.ts';
 import type { ServerListing } from './tools.ts';
 

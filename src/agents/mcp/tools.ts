@@ -1,6 +1,6 @@
 import { isRecord } from '../../platform/records.ts';
 import type { McpOperation, McpTarget } from '../contract/mcp.ts';
-import { buildToolName } from './names.ts';
+import { buildToolName } from './tool-name.ts';
 
 /** A tool as the model is offered it. */
 export type McpTool = {

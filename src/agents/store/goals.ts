@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/db/db.ts';
 import type { GoalState } from '../contract/goals.ts';
 
 /** Whether somebody else has put something before the next turn of the goal. */
-export async function isWanted(db: Queryable, sessionId: string): Promise<boolean> {
+export async function hasOtherWork(db: Queryable, sessionId: string): Promise<boolean> {
   const { rows } = await db.query<{ wanted: boolean }>(
     'SELECT live_turn IS NOT NULL OR queued_count > 0 AS wanted FROM sessions WHERE id = $1',
     [sessionId],

@@ -194,7 +194,7 @@ export async function renewLeases(
 }
 
 /** Gives a lease back without having finished: another worker may go on at once. */
-export async function returnLease(db: Queryable, sessionId: string, epoch: number): Promise<void> {
+export async function releaseLease(db: Queryable, sessionId: string, epoch: number): Promise<void> {
   await db.query('UPDATE sessions SET lease_owner = NULL, lease_expires = NULL WHERE id = $1 AND lease_epoch = $2', [
     sessionId,
     epoch,
@@ -205,7 +205,7 @@ export async function returnLease(db: Queryable, sessionId: string, epoch: numbe
  * Gives back the lease of a session in which a worker found nothing to do. True when a caller has given it something to
  * do meanwhile: then it stays awake.
  */
-export async function restSession(db: Queryable, sessionId: string, epoch: number): Promise<boolean> {
+export async function releaseIfIdle(db: Queryable, sessionId: string, epoch: number): Promise<boolean> {
   const { rows } = await db.query<{ awake: boolean }>(
     `UPDATE sessions SET lease_owner = NULL, lease_expires = NULL,
        interrupt = CASE WHEN live_turn IS NULL THEN NULL ELSE interrupt END,

@@ -3,20 +3,20 @@ import type { PendingAction } from '../contract/sessions.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 
 /** What a caller answered: to an approval, to a clarification, to a custom tool call. */
-export type AskAnswer =
+export type ActionAnswer =
   | { result: 'allow' | 'deny'; scope: 'once' | 'session' | 'always' }
   | { answer: string }
   | { content: { type: 'text'; text: string }[]; status: 'running' | 'completed' | 'failed' | null; is_error: boolean };
 
 /** Something a turn waits for, or waited for. `id` equals the id of the event that asked. */
-export type Ask = {
+export type StoredAction = {
   id: string;
   turnId: string;
   type: PendingAction['type'];
   toolUseId: string;
   toolName: string;
   state: 'pending' | 'answered' | 'expired' | 'cancelled';
-  answer: AskAnswer | null;
+  answer: ActionAnswer | null;
   answerEventId: string | null;
   /** answered by the start of long work, whose final result is still to come */
   kickoff: boolean;
@@ -25,21 +25,21 @@ export type Ask = {
   deadline: Date | null;
 };
 
-type AskRow = {
+type ActionRow = {
   id: string;
   turn_id: string;
-  type: Ask['type'];
+  type: StoredAction['type'];
   tool_use_id: string;
   tool_name: string;
-  state: Ask['state'];
-  answer: AskAnswer | null;
+  state: StoredAction['state'];
+  answer: ActionAnswer | null;
   answer_event_id: string | null;
   kickoff: boolean;
   final_event_id: string | null;
   deadline: Date | null;
 };
 
-function readAsk(row: AskRow): Ask {
+function readAction(row: ActionRow): StoredAction {
   return {
     id: row.id,
     turnId: row.turn_id,
@@ -55,29 +55,37 @@ function readAsk(row: AskRow): Ask {
   };
 }
 
-/** All asks of the session that wait, and those of `ids` whatever their state, oldest first. */
-export async function listAsks(db: Queryable, sessionId: string, ids: readonly string[]): Promise<Ask[]> {
-  const { rows } = await db.query<AskRow>(
+/** The pending actions of the session, and those of `ids` whatever their state, oldest first. */
+export async function listPendingActions(
+  db: Queryable,
+  sessionId: string,
+  ids: readonly string[],
+): Promise<StoredAction[]> {
+  const { rows } = await db.query<ActionRow>(
     `SELECT * FROM pending_actions WHERE session_id = $1 AND (state = 'pending' OR id = ANY($2::text[]))
      ORDER BY created_at, id`,
     [sessionId, ids],
   );
-  return rows.map(readAsk);
+  return rows.map(readAction);
 }
 
-/** All asks of one turn, oldest first. */
-export async function listTurnAsks(db: Queryable, sessionId: string, turnId: string): Promise<Ask[]> {
-  const { rows } = await db.query<AskRow>(
+/** All actions of one turn, oldest first. */
+export async function listTurnActions(db: Queryable, sessionId: string, turnId: string): Promise<StoredAction[]> {
+  const { rows } = await db.query<ActionRow>(
     'SELECT * FROM pending_actions WHERE session_id = $1 AND turn_id = $2 ORDER BY created_at, id',
     [sessionId, turnId],
   );
-  return rows.map(readAsk);
+  return rows.map(readAction);
 }
 
-export type AnsweredAsk = { id: string; answer: AskAnswer; eventId: string; kickoff: boolean };
+export type AnsweredAction = { id: string; answer: ActionAnswer; eventId: string; kickoff: boolean };
 
-/** Takes answers to asks that wait. The caller holds the row lock of the session. */
-export async function answerAsks(tx: Queryable, sessionId: string, answers: readonly AnsweredAsk[]): Promise<void> {
+/** Stores answers to pending actions. The caller holds the row lock of the session. */
+export async function answerPendingActions(
+  tx: Queryable,
+  sessionId: string,
+  answers: readonly AnsweredAction[],
+): Promise<void> {
   if (answers.length === 0) return;
   await tx.query(
     `UPDATE pending_actions p

@@ -15,7 +15,7 @@ export async function readLearnedSkills(
   return rows[0]?.skills ?? [];
 }
 
-export async function keepLearnedSkills(
+export async function saveLearnedSkills(
   db: Queryable,
   subject: SubjectKey,
   skills: readonly { name: string; description: string; category: string | null }[],
@@ -30,7 +30,12 @@ export async function keepLearnedSkills(
 }
 
 /** Keeps what the first turn put into the prompt. Only the holder of the lease may, and only once. */
-export async function keepSnapshot(db: Queryable, sessionId: string, epoch: number, snapshot: object): Promise<void> {
+export async function savePromptSnapshot(
+  db: Queryable,
+  sessionId: string,
+  epoch: number,
+  snapshot: object,
+): Promise<void> {
   await db.query(
     `UPDATE sessions SET prompt_snapshot = $3::jsonb WHERE id = $1 AND lease_epoch = $2 AND prompt_snapshot IS NULL`,
     [sessionId, epoch, encodeJson(snapshot)],

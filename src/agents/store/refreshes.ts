@@ -5,7 +5,7 @@ import type { Health } from './credentials.ts';
  * Takes the right to refresh the secrets of this revision, for so many seconds at most. False when somebody else has
  * it, or has changed them already.
  */
-export async function takeRefresh(
+export async function acquireRefresh(
   db: Queryable,
   id: string,
   revision: number,

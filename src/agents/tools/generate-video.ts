@@ -11,7 +11,7 @@ export type VideoRequest = {
 };
 
 /** Where videos are made, on the account of an organization. */
-export type VideoMaker = {
+export type VideoGenerator = {
   /**
    * Resolves once the video is there, or with a fault in words for the model. A call of the same id is one request,
    * however often it is sent. Throws the signal's reason, and the video is then cancelled.
@@ -34,7 +34,7 @@ const OPTIONS = {
 const text = (description: string) => ({ type: 'string', description });
 
 /** The tool of the toolset `video`, which is off unless it is enabled: videos cost credits. */
-export function buildGenerateVideoTool(maker: VideoMaker): Tool {
+export function buildGenerateVideoTool(generator: VideoGenerator): Tool {
   return {
     name: 'generate_video',
     toolset: 'video',
@@ -51,7 +51,7 @@ export function buildGenerateVideoTool(maker: VideoMaker): Tool {
     },
     readOnly: false,
     parallelism: () => 'shared',
-    run: (input, context) => generateVideo(maker, input, context),
+    run: (input, context) => generateVideo(generator, input, context),
   };
 }
 
@@ -61,7 +61,7 @@ function readOption(input: Record<string, unknown>, name: keyof typeof OPTIONS):
 }
 
 async function generateVideo(
-  maker: VideoMaker,
+  generator: VideoGenerator,
   input: Record<string, unknown>,
   { organizationId, callId, signal }: ToolContext,
 ): Promise<ToolOutcome> {
@@ -74,6 +74,6 @@ async function generateVideo(
     resolution: readOption(input, 'resolution'),
   };
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const made = await maker.generate(organizationId, callId, { prompt, ...given }, signal);
+  const made = await generator.generate(organizationId, callId, { prompt, ...given }, signal);
   return 'fault' in made ? failTool(made.fault, { success: false }) : answerTool({ success: true, ...made.video });
 }

@@ -2,7 +2,7 @@ import type { SandboxSession } from '../../sandbox/sandbox.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { catchFileErrors } from './files/file-errors.ts';
 import { readPage } from './files/pages.ts';
-import { noteRead } from './files/seen.ts';
+import { noteRead } from './files/seen-files.ts';
 import { findSimilar } from './files/similar.ts';
 import { isBinary, isImagePath } from './files/text.ts';
 import { answerTool, failTool } from './tool.ts';

@@ -47,7 +47,7 @@ export function readTodos(state: ToolState): Todo[] {
   return state.get<Todo[]>(KEY) ?? [];
 }
 
-type Given = { id?: unknown; content?: unknown; status?: unknown };
+type TodoInput = { id?: unknown; content?: unknown; status?: unknown };
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
@@ -57,7 +57,7 @@ function textOf(value: unknown): string {
 export function mergeTodos(current: Todo[], given: unknown[]): Todo[] {
   const todos = new Map(current.map((todo) => [todo.id, todo]));
   for (const item of given) {
-    const { id, content, status } = (typeof item === 'object' && item !== null ? item : { content: item }) as Given;
+    const { id, content, status } = (typeof item === 'object' && item !== null ? item : { content: item }) as TodoInput;
     const key = textOf(id) || '?';
     const old = todos.get(key);
     const text = textOf(content).slice(0, MAX_CONTENT);

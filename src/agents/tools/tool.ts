@@ -38,7 +38,7 @@ export type ToolContext = ToolPorts & {
   /** Aborted by an interrupt: the tool stops within a second and its result is dropped. */
   signal: AbortSignal;
   /** Shows an image to a model that can read images and counts the call to the turn. Throws the signal's reason. */
-  look(image: ImagePart, question: string): Promise<{ analysis: string } | { fault: string }>;
+  describeImage(image: ImagePart, question: string): Promise<{ analysis: string } | { fault: string }>;
   /** for the one tool that runs scripts */
   scriptCalls: ScriptCalls;
 };

@@ -29,7 +29,7 @@ async function analyze(input: Record<string, unknown>, context: ToolContext): Pr
   if ('fault' in found) return failAnalysis(found.fault);
   const read = await context.conversion.readImage(found.bytes, context.signal);
   if ('fault' in read) return failAnalysis(read.fault);
-  const answer = await context.look(read.image, readText(input, 'question'));
+  const answer = await context.describeImage(read.image, readText(input, 'question'));
   if ('fault' in answer) return failAnalysis(answer.fault);
   return { content: JSON.stringify({ success: true, analysis: answer.analysis }), isError: false };
 }

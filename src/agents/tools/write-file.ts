@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../platform/records.ts';
 import { absolutePath, catchFileErrors, pathKey } from './files/file-errors.ts';
 import { lintText } from './files/lint.ts';
-import { noteWrite, warnIfChanged } from './files/seen.ts';
+import { noteWrite, warnIfChanged } from './files/seen-files.ts';
 import { decodeText, encodeText } from './files/text.ts';
 import { answerTool, failTool } from './tool.ts';
 import { readText } from './input.ts';

@@ -7,7 +7,7 @@ import type { MasterKeys } from '../../platform/master-key.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { findStored, writeSecrets } from '../store/credentials.ts';
 import type { StoredCredential } from '../store/credentials.ts';
-import { failRefresh, takeRefresh } from '../store/refreshes.ts';
+import { failRefresh, acquireRefresh } from '../store/refreshes.ts';
 import { sealSecrets, unsealSecrets } from './secrets.ts';
 import { refreshTokens } from './token-endpoint.ts';
 
@@ -54,7 +54,7 @@ async function refreshOrWait(
     if (current === undefined || current.revision !== revision || current.health === 'refused') return current;
     const failedJustNow = current.health === 'unavailable' && (current.healthAge ?? Infinity) < BACKOFF_SECONDS;
     if (failedJustNow) return current;
-    if (!current.refreshing && (await takeRefresh(deps.db, id, revision, owner, LEASE_SECONDS))) {
+    if (!current.refreshing && (await acquireRefresh(deps.db, id, revision, owner, LEASE_SECONDS))) {
       await refreshOnce(current, owner, deps);
       return await findStored(deps.db, id);
     }

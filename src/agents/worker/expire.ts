@@ -3,8 +3,8 @@ import { buildIdle, buildResult, buildTurnResume } from '../log/write.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import type { JournalEntry } from '../log/entry.ts';
 import type { NewEvent } from '../log/event.ts';
-import { listTurnAsks } from '../store/pending-actions.ts';
-import type { Ask } from '../store/pending-actions.ts';
+import { listTurnActions } from '../store/pending-actions.ts';
+import type { StoredAction } from '../store/pending-actions.ts';
 import { writeJournal } from '../store/journal.ts';
 import type { Claim, TurnRow } from '../store/leases.ts';
 
@@ -15,7 +15,7 @@ const LATE = JSON.stringify({ error: 'The application did not answer in time. Go
  * same moment. `resumed`: nothing waits any longer and the turn goes on. Otherwise the lease is given back, and `awake`
  * tells whether the session has to be looked at again at once.
  */
-export async function expireAsks(
+export async function expireActions(
   claim: Claim,
   db: Db,
   publish: (envelopes: EventEnvelope[]) => void,
@@ -38,7 +38,7 @@ async function decideExpiry(
   claim: Claim,
   turn: TurnRow,
 ): Promise<Omit<JournalEntry, 'sessionId' | 'epoch'>> {
-  const pending = (await listTurnAsks(tx, claim.sessionId, turn.id)).filter((ask) => ask.state === 'pending');
+  const pending = (await listTurnActions(tx, claim.sessionId, turn.id)).filter((ask) => ask.state === 'pending');
   // The caller was faster, and the answer has already set the turn going.
   if (pending.length === 0) return { events: [] };
   const now = Date.now();
@@ -66,7 +66,7 @@ async function decideExpiry(
   };
 }
 
-function buildResults(late: readonly Ask[], turn: TurnRow): NewEvent[] {
+function buildResults(late: readonly StoredAction[], turn: TurnRow): NewEvent[] {
   const step = turn.step;
   return late.flatMap((ask): NewEvent[] => {
     const call = step?.calls.find((candidate) => candidate.useId === ask.toolUseId);

@@ -20,9 +20,9 @@ import { newId } from '../../platform/ids.ts';
 import type { Inference } from '../../inference/model.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { CauseOptions } from '../../platform/errors.ts';
-import { isWanted, lockGoal } from '../store/goals.ts';
+import { hasOtherWork, lockGoal } from '../store/goals.ts';
 import { writeJournal } from '../store/journal.ts';
-import { restSession } from '../store/leases.ts';
+import { releaseIfIdle } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
 
 type GoalDeps = { db: Db; inference: Inference; log: Logger; publish: (envelopes: EventEnvelope[]) => void };
@@ -42,7 +42,7 @@ export async function pursueGoal(
 ): Promise<boolean> {
   const turn = readLastTurn(events);
   const asked = turn && (await judgeUntilWanted(claim, goal, turn, deps, signal));
-  if (asked === undefined) return restSession(deps.db, claim.sessionId, claim.epoch);
+  if (asked === undefined) return releaseIfIdle(deps.db, claim.sessionId, claim.epoch);
   const { verdict, usageAdd } = asked;
   const step = decideGoal(goal, verdict);
   const written = await deps.db.transaction(async (tx) => {
@@ -80,7 +80,7 @@ async function judgeUntilWanted(
   const look = async () => {
     while (!over.signal.aborted) {
       await sleep(LOOK_MS, undefined, { signal: over.signal });
-      if (await isWanted(deps.db, claim.sessionId))
+      if (await hasOtherWork(deps.db, claim.sessionId))
         return wanted.abort(new PreemptedError('An inbound event takes precedence.'));
     }
   };

@@ -17,13 +17,13 @@ import type { Mcp } from '../mcp/mcp.ts';
 import type { Vaults } from '../vaults/resolve.ts';
 import type { Logger } from '../../platform/log.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import { listTurnAsks } from '../store/pending-actions.ts';
+import { listTurnActions } from '../store/pending-actions.ts';
 import { listInbox } from '../store/inbox.ts';
-import { readPermissions, restSession } from '../store/leases.ts';
+import { readPermissions, releaseIfIdle } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
 import type { Web } from '../web/web.ts';
 import { buildAttachmentPort } from './attachments.ts';
-import { expireAsks } from './expire.ts';
+import { expireActions } from './expire.ts';
 import { mayHaveGoal, pursueGoal } from './goal.ts';
 import { buildMcpPort } from './mcp.ts';
 import { openJournal } from './journal.ts';
@@ -61,13 +61,13 @@ export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSi
   const log = deps.log.child({ sessionId: claim.sessionId });
   const publish = (envelopes: EventEnvelope[]) => publishEvents(deps.bus, log, claim.organizationId, envelopes);
   if (claim.turn !== null && claim.status === 'waiting_on_human' && claim.interrupt === null) {
-    const expired = await expireAsks(claim, deps.db, publish);
+    const expired = await expireActions(claim, deps.db, publish);
     if (!expired.resumed) return expired.awake;
   }
   const journal = await openJournal(claim, { db: deps.db, appender: deps.appender, publish });
   const turn = claim.turn === null ? await openNextTurn(claim, journal, deps) : readTurn(claim.turn, claim);
   if (turn === undefined) {
-    if (claim.goal?.status !== 'active') return restSession(deps.db, claim.sessionId, claim.epoch);
+    if (claim.goal?.status !== 'active') return releaseIfIdle(deps.db, claim.sessionId, claim.epoch);
     return pursueGoal(claim, claim.goal, journal.events, { ...deps, log, publish }, signal);
   }
   const isNew = turn.steps === 0 && turn.step === null;
@@ -142,7 +142,7 @@ function buildTurnDeps(
     ports: buildToolPorts(claim, deps),
     attachments: buildAttachmentPort(id, deps.objects, () => deps.inference.findModel(modelName)),
     readPermissions: () => readPermissions(deps.db, id),
-    readAsks: (turnId) => listTurnAsks(deps.db, id, turnId),
+    readAsks: (turnId) => listTurnActions(deps.db, id, turnId),
     openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),
     mayHaveGoal: () => mayHaveGoal(claim, journal.events),
     sendLive: (frame, turnId) =>

@@ -2,7 +2,7 @@ import { buildPromptSnapshot, renderRunSkills } from '../loop/turn/snapshot.ts';
 import type { Db } from '../../platform/db/db.ts';
 import type { Claim } from '../store/leases.ts';
 import { readMemories } from '../store/memories.ts';
-import { keepSnapshot, readLearnedSkills } from '../store/prompt-snapshots.ts';
+import { savePromptSnapshot, readLearnedSkills } from '../store/prompt-snapshots.ts';
 
 /**
  * What memory and skills add to the system prompt of this session. Taken at its first turn and kept with it: later
@@ -15,6 +15,6 @@ export async function readPromptNotes(claim: Claim, db: Db): Promise<string[]> {
   const [memories, learned] = await Promise.all([readMemories(db, claim), readLearnedSkills(db, claim)]);
   const toolConfigs = roles.find((role) => role.name === claim.role)?.tools ?? tools;
   const snapshot = buildPromptSnapshot({ memories, configured: skills, learned, toolConfigs });
-  await keepSnapshot(db, claim.sessionId, claim.epoch, snapshot);
+  await savePromptSnapshot(db, claim.sessionId, claim.epoch, snapshot);
   return [...runSkills, ...snapshot.notes];
 }

@@ -4,7 +4,7 @@ import { onControl, onWake, sendWake } from '../channels.ts';
 import { InterruptedError, LeaseLostError } from '../loop/turn/types.ts';
 import { errorText } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import { claimSessions, renewLeases, returnLease } from '../store/leases.ts';
+import { claimSessions, renewLeases, releaseLease } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
 import { ensureEventPartitions } from '../../platform/store/partitions.ts';
 import { enqueuePrompt } from './enqueue.ts';
@@ -70,7 +70,7 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
   // After a failure the session keeps its wake-up, so that any worker tries again; not at once, lest it spins.
   const giveBack = async (claim: Claim, pauseMs: number) => {
     await sleep(pauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
-    await returnLease(db, claim.sessionId, claim.epoch).catch((error: unknown) => {
+    await releaseLease(db, claim.sessionId, claim.epoch).catch((error: unknown) => {
       log.warn({ sessionId: claim.sessionId, error: errorText(error) }, 'lease not given back; it will run out');
     });
   };

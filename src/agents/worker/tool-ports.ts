@@ -6,7 +6,7 @@ import type { Claim } from '../store/leases.ts';
 import type { Web } from '../web/web.ts';
 import { changeMemory } from '../store/memories.ts';
 import { buildConversion } from './conversion.ts';
-import { keepLearnedSkills } from '../store/prompt-snapshots.ts';
+import { saveLearnedSkills } from '../store/prompt-snapshots.ts';
 import { findSessionFacts, listRecentSessions, readMessages, searchMessages } from '../store/search.ts';
 
 /** What the tools of a session reach: in the database, what belongs to its organization, agent and subject. */
@@ -30,7 +30,7 @@ export function buildToolPorts(claim: Claim, { db, egress, web }: { db: Db; egre
     search: buildSearch(db, subject),
     skills: {
       configured: claim.version.skills,
-      keepIndex: (learned) => keepLearnedSkills(db, subject, learned),
+      keepIndex: (learned) => saveLearnedSkills(db, subject, learned),
     },
     conversion: buildConversion(egress),
     web,

@@ -6,7 +6,7 @@ import { buildContext } from '../context.ts';
 import { CliError } from '../cli-error.ts';
 import { getAgent } from '../find-agent.ts';
 import { cleanText, paint } from '../text.ts';
-import { answerAsks } from './asks.ts';
+import { answerPendingActions } from './pending-actions.ts';
 import { openConversation } from './conversation.ts';
 import { openPipedLines, openTerminalLines, readPrompt } from './lines.ts';
 import type { Lines } from './lines.ts';
@@ -56,10 +56,10 @@ async function converse(client: Client, session: Session, lines: Lines, view: Vi
   process.on('SIGINT', onInterrupt);
   try {
     for (;;) {
-      const { asks } = await conversation.settle();
+      const { pendingActions } = await conversation.settle();
       interrupts = 0;
-      if (asks.length > 0) {
-        const answers = await answerAsks(asks, lines, view);
+      if (pendingActions.length > 0) {
+        const answers = await answerPendingActions(pendingActions, lines, view);
         if (answers === 'interrupted') await conversation.interrupt();
         else await conversation.send(answers);
         continue;

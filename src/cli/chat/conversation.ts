@@ -4,8 +4,8 @@ import { CliError } from '../cli-error.ts';
 
 /** One session, followed from its beginning. */
 export type Conversation = {
-  /** Passes events on until the session wants something from us: a prompt, or answers to the asks it waits for. */
-  settle(): Promise<{ asks: EventEnvelope[] }>;
+  /** Passes events on until the session wants something from us: a prompt, or answers to its pending actions. */
+  settle(): Promise<{ pendingActions: EventEnvelope[] }>;
   /** Answers the ids of the events. */
   send(events: InboundEvent[]): Promise<string[]>;
   /** Ends the turn at work, if there is one. */
@@ -15,9 +15,9 @@ export type Conversation = {
   close(): Promise<void>;
 };
 
-const ASKS = new Set(['agent.approval_request', 'agent.clarify_request', 'agent.custom_tool_use']);
+const ACTION_TYPES = new Set(['agent.approval_request', 'agent.clarify_request', 'agent.custom_tool_use']);
 
-/** Reads on while nobody asks, so that the connection stays alive however long a person thinks. */
+/** Reads on while nobody sends anything, so that the connection stays alive however long a person thinks. */
 function readAhead<T>(source: AsyncIterable<T>): { next(): Promise<T>; done: Promise<void> } {
   const waiting: T[] = [];
   let ended: { error: unknown } | undefined;
@@ -58,15 +58,15 @@ export function openConversation(
   function take(item: FollowItem): boolean {
     if (item.kind === 'caught_up') return true;
     const { event } = item;
-    if (ASKS.has(event.type) && !isLiveOnly(event)) asked.set(event.id, event);
+    if (ACTION_TYPES.has(event.type) && !isLiveOnly(event)) asked.set(event.id, event);
     show(event);
     if (event.payload.type !== 'session.status_idle' || item.isPast) return false;
     if (event.payload.stop_reason.type === 'error') failed = true;
     return true;
   }
 
-  /** The asks the session waits for; undefined while it works. */
-  function findAsks(session: Session): EventEnvelope[] | undefined {
+  /** The pending actions of the session; undefined while it works. */
+  function findPendingActions(session: Session): EventEnvelope[] | undefined {
     if (session.status === 'archived') throw new CliError('The session is archived.');
     if (session.status === 'running') return undefined;
     // An active goal is judged after each turn: the session says so when nothing follows.
@@ -79,8 +79,8 @@ export function openConversation(
     async settle() {
       for (;;) {
         if (!take(await items.next())) continue;
-        const asks = findAsks(await client.getSession(sessionId));
-        if (asks !== undefined) return { asks };
+        const pendingActions = findPendingActions(await client.getSession(sessionId));
+        if (pendingActions !== undefined) return { pendingActions };
       }
     },
     async send(events) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readArguments } from '../../../src/agents/tools/arguments.ts';
 import { readClarifyInput } from '../../../src/agents/tools/clarify.ts';
-import { buildTools } from '../../../src/agents/tools/table.ts';
+import { buildTools } from '../../../src/agents/tools/builtin-tools.ts';
 import { findToolset } from '../../../src/agents/contract/toolsets.ts';
 
 const SCHEMA = {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildExecuteCode, executeCodeTool } from '../../../src/agents/tools/execute-code.ts';
 import { SCRIPT_TOOLS, buildStubFiles, describeStubs } from '../../../src/agents/tools/execute-code/stubs.ts';
 import { buildModelTools } from '../../../src/agents/loop/tool-calls/toolbox.ts';
-import { buildTools } from '../../../src/agents/tools/table.ts';
+import { buildTools } from '../../../src/agents/tools/builtin-tools.ts';
 import type { ScriptCalls } from '../../../src/agents/tools/tool.ts';
 import { openToolSession } from '../../support/tools.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { forgetPages } from '../../../src/agents/tools/files/seen.ts';
+import { forgetPages } from '../../../src/agents/tools/files/seen-files.ts';
 import { openToolSession } from '../../support/tools.ts';
 
 let session: Awaited<ReturnType<typeof openToolSession>>;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CredentialAuth } from '../../../src/agents/contract/vaults.ts';
-import { buildCredential } from '../../../src/agents/api/vaults/credentials.ts';
+import { buildCredential } from '../../../src/agents/api/vaults/credential-routes.ts';
 import { findStored, insertCredential } from '../../../src/agents/store/credentials.ts';
 import { insertAgent } from '../../../src/agents/store/agents.ts';
 import { ensureOrganization } from '../../../src/platform/store/keys.ts';

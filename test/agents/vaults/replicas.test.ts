@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { buildCredential } from '../../../src/agents/api/vaults/credentials.ts';
+import { buildCredential } from '../../../src/agents/api/vaults/credential-routes.ts';
 import { insertAgent } from '../../../src/agents/store/agents.ts';
 import { findStored, insertCredential } from '../../../src/agents/store/credentials.ts';
 import { ensureOrganization } from '../../../src/platform/store/keys.ts';

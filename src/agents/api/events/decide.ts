@@ -3,15 +3,15 @@ import type { TurnPrompt } from '../../log/event.ts';
 import { buildIdle, buildInbound, buildTurnResume, buildTurnStart } from '../../log/write.ts';
 import { errors } from '../../../platform/errors.ts';
 import type { newId } from '../../../platform/ids.ts';
-import type { Ask } from '../../store/pending-actions.ts';
+import type { StoredAction } from '../../store/pending-actions.ts';
 import { pauseForInterrupt, takeGoal } from './goals.ts';
-import { findAsk, isAnswer, takeAnswer } from './answers.ts';
+import { findAction, isAnswer, takeAnswer } from './answers.ts';
 import { buildEmptyPlan } from './plan.ts';
 import type { Draft, SendPlan, SessionState } from './plan.ts';
 
 function refuseArchived(draft: Draft, events: readonly InboundEvent[]): never {
   const [first] = events;
-  if (first && isAnswer(first) && findAsk(draft.asks, first) !== undefined) throw errors.responseExpired();
+  if (first && isAnswer(first) && findAction(draft.actions, first) !== undefined) throw errors.responseExpired();
   throw errors.invalidState('The session is archived.');
 }
 
@@ -43,10 +43,10 @@ function takeControl(draft: Draft, event: InboundEvent & { type: 'user.steer' | 
   if (session.status === 'waiting_on_human') plan.wake = true;
 }
 
-/** After the answers: the turn goes on when nothing is left to ask, else the caller is told what is. */
-function settleAsks({ plan, session, asks, newEventId }: Draft): void {
+/** After the answers: the turn goes on when nothing is left to answer, else the caller is told which actions are still pending. */
+function settleActions({ plan, session, actions, newEventId }: Draft): void {
   if (plan.answered.length === 0 || session.status !== 'waiting_on_human' || session.liveTurn === null) return;
-  const rest = [...asks.values()].filter((ask) => ask.state === 'pending').map((ask) => ask.id);
+  const rest = [...actions.values()].filter((action) => action.state === 'pending').map((action) => action.id);
   const slot = { id: newEventId(), turnId: session.liveTurn };
   if (rest.length > 0) {
     plan.events.push(buildIdle(slot, { stop_reason: { type: 'requires_action', event_ids: rest } }));
@@ -58,12 +58,12 @@ function settleAsks({ plan, session, asks, newEventId }: Draft): void {
 }
 
 /**
- * What a request does to a session in this state, or the `ApiError` that refuses all of it. `asks` are those that wait
+ * What a request does to a session in this state, or the `ApiError` that refuses all of it. `actions` holds the pending ones
  * and those that the request names. Pure but for the identifiers, which `makeId` gives.
  */
 export function decideSend(
   session: SessionState,
-  asks: readonly Ask[],
+  actions: readonly StoredAction[],
   body: EventsSend,
   makeId: typeof newId,
 ): SendPlan {
@@ -75,7 +75,7 @@ export function decideSend(
   const draft: Draft = {
     plan,
     session,
-    asks: new Map(asks.map((ask) => [ask.id, { ...ask }])),
+    actions: new Map(actions.map((action) => [action.id, { ...action }])),
     newEventId: () => makeId('evt'),
     isFree: () => free && opener === null,
     open: (prompt) => {
@@ -99,7 +99,7 @@ export function decideSend(
     else if (isAnswer(event)) takeAnswer(draft, event);
     else takeControl(draft, event);
   }
-  settleAsks(draft);
+  settleActions(draft);
   startTurn(draft, opener);
   return plan;
 }

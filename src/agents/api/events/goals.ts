@@ -39,7 +39,7 @@ function takeControlPhrase(draft: Draft, message: UserMessage, action: GoalActio
   }
   // A turn that runs ends with its own idle event, and one that waits says again what it waits for.
   if (session.status === 'running') return;
-  const pending = [...draft.asks.values()].filter((ask) => ask.state === 'pending').map((ask) => ask.id);
+  const pending = [...draft.actions.values()].filter((action) => action.state === 'pending').map((action) => action.id);
   const isWaiting = session.status === 'waiting_on_human' && pending.length > 0;
   plan.events.push(
     buildIdle(

@@ -1,7 +1,7 @@
 import type { SessionPatch, TurnPatch } from '../../log/entry.ts';
 import type { NewEvent, TurnPrompt } from '../../log/event.ts';
 import type { GoalState } from '../../contract/goals.ts';
-import type { AnsweredAsk, Ask } from '../../store/pending-actions.ts';
+import type { AnsweredAction, StoredAction } from '../../store/pending-actions.ts';
 import type { SendSession } from '../../store/inbox.ts';
 
 /** Everything that one accepted request changes, decided before anything is written. */
@@ -17,7 +17,7 @@ export type SendPlan = {
   answer: string[];
   /** what the request costs: the inbound events that change something */
   points: number;
-  answered: AnsweredAsk[];
+  answered: AnsweredAction[];
   finals: { id: string; eventId: string }[];
   /** earlier events whose payload is replaced */
   patches: { toolUseId: string; eventId: string; payload: NewEvent['payload'] }[];
@@ -58,7 +58,7 @@ export type SessionState = Pick<SendSession, 'status' | 'liveTurn' | 'queuedCoun
 export type Draft = {
   plan: SendPlan;
   session: SessionState;
-  asks: Map<string, Ask>;
+  actions: Map<string, StoredAction>;
   newEventId: () => string;
   /** whether a prompt that is opened now starts its turn at once */
   isFree: () => boolean;

@@ -6,7 +6,7 @@ import type { EventEnvelope, EventsSend } from '../../contract/events.ts';
 import type { eventRoutes } from '../../contract/routes/sessions.ts';
 import { errorText, errors } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { listAsks } from '../../store/pending-actions.ts';
+import { listPendingActions } from '../../store/pending-actions.ts';
 import { deleteOldAnswers, findKeptAnswer, hashBody, keepAnswer } from '../../../platform/store/idempotency.ts';
 import type { IdempotencyRef } from '../../../platform/store/idempotency.ts';
 import { lockSession } from '../../store/inbox.ts';
@@ -14,7 +14,7 @@ import type { SendSession } from '../../store/inbox.ts';
 import { rateLimitHeaders, subjectKey, takeAllowance } from '../../../platform/http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Answer, Call } from '../../../platform/http/route.ts';
-import { askId, isAnswer } from './answers.ts';
+import { actionId, isAnswer } from './answers.ts';
 import { checkAttachments } from './attachments/check.ts';
 import type { AttachmentParser } from './attachments/parser.ts';
 import { renderBody } from './attachments/stored.ts';
@@ -63,11 +63,11 @@ function hideKeys(body: EventsSend): EventsSend {
 }
 
 async function decide(tx: Queryable, session: SendSession, body: EventsSend) {
-  const ids = body.events.filter(isAnswer).map(askId);
+  const ids = body.events.filter(isAnswer).map(actionId);
   // A control phrase of a goal repeats what the session waits for.
   const isNeeded = ids.length > 0 || session.status === 'waiting_on_human';
-  const asks = !isNeeded ? [] : await listAsks(tx, session.id, ids);
-  return decideSend(session, asks, body, newId);
+  const actions = !isNeeded ? [] : await listPendingActions(tx, session.id, ids);
+  return decideSend(session, actions, body, newId);
 }
 
 /** Runs inside the transaction. `took` hears of points, which the caller gives back should the transaction fail. */

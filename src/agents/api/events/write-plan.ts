@@ -3,7 +3,7 @@ import { publishEphemeral, publishEvents, sendControl, sendWake } from '../../ch
 import type { Queryable } from '../../../platform/db/db.ts';
 import type { EventEnvelope } from '../../contract/events.ts';
 import { buildToolUpdate } from '../../log/write.ts';
-import { answerAsks, insertStandingApprovals, setFinals } from '../../store/pending-actions.ts';
+import { answerPendingActions, insertStandingApprovals, setFinals } from '../../store/pending-actions.ts';
 import { findEvent, replacePayload } from '../../store/events.ts';
 import { insertInbox, notifySession, resumeTurn } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
@@ -48,7 +48,7 @@ export async function writePlan(tx: Queryable, session: SendSession, plan: SendP
   const appended = plan.events.map((event) => event.id);
   await writeNotice(tx, session, plan);
   if (plan.resumed !== null) await resumeTurn(tx, plan.resumed);
-  await answerAsks(tx, session.id, plan.answered);
+  await answerPendingActions(tx, session.id, plan.answered);
   await setFinals(tx, session.id, plan.finals);
   await insertStandingApprovals(tx, session, plan.approvals.always);
   const updates: EventEnvelope[] = [];

@@ -53,7 +53,7 @@ export async function sendBytes(files: VolumeFiles, path: string, range: string 
   }
   const { length, body } = await files.open(path, { maxFileBytes: MAX_FILE_BYTES, ...part });
   if (!Number.isSafeInteger(length)) {
-    letGo(body);
+    discardBody(body);
     throw errors.unavailable('The volume cannot be reached; try again shortly.');
   }
   const size = { ...headers, 'content-length': String(length) };
@@ -67,7 +67,7 @@ export async function sendBytes(files: VolumeFiles, path: string, range: string 
 export async function sendContent(files: VolumeFiles, path: string): Promise<Answer> {
   const { entry, body } = await files.openDescribed(path, { maxFileBytes: MAX_FILE_BYTES });
   if (entry.sizeBytes > MAX_FILE_BYTES) {
-    letGo(body);
+    discardBody(body);
     throw tooBig('file');
   }
   const encoding = entry.text === true ? 'utf-8' : 'base64';
@@ -77,7 +77,7 @@ export async function sendContent(files: VolumeFiles, path: string): Promise<Ans
   return { status: 200, body: stream, headers: { 'content-type': 'application/json; charset=utf-8' } };
 }
 
-function letGo(body: Readable | Uint8Array): void {
+function discardBody(body: Readable | Uint8Array): void {
   if (!(body instanceof Uint8Array)) body.destroy();
 }
 

@@ -16,7 +16,7 @@ import { readStatuses } from '../../vaults/resolve.ts';
 import { getActiveAgent, getAgent } from '../agents/find.ts';
 import { buildAgent } from '../agents/render.ts';
 import type { ApiDeps } from '../deps.ts';
-import { buildCredential } from '../vaults/credentials.ts';
+import { buildCredential } from '../vaults/credential-routes.ts';
 import { archivedVault, getVault } from '../vaults/find.ts';
 
 export type Catalog = McpCatalog;

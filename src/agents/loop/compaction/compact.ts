@@ -7,7 +7,7 @@ import { cutText, estimateTokens } from './prune.ts';
 import { listSummary, writeSummary } from './summary.ts';
 import { buildHistory } from '../history/build.ts';
 import type { HistoryEntry } from '../history/build.ts';
-import { forgetPages } from '../../tools/files/seen.ts';
+import { forgetPages } from '../../tools/files/seen-files.ts';
 import { forgetSearches } from '../../tools/search-files.ts';
 import { describeOpenTodos } from '../../tools/todo.ts';
 import type { ToolState } from '../../tools/tool.ts';

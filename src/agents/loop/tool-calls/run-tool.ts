@@ -2,10 +2,10 @@ import { SandboxError } from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
 import type { StepCall } from '../../log/event.ts';
-import { look } from '../../tools/describe-image.ts';
+import { describeImage } from '../../tools/describe-image.ts';
 import { buildScriptCalls } from './script-calls.ts';
-import { finishResult } from '../../tools/plumbing.ts';
-import type { ResultBudget } from '../../tools/plumbing.ts';
+import { finishResult } from '../../tools/tool-result.ts';
+import type { ResultBudget } from '../../tools/tool-result.ts';
 import { failTool } from '../../tools/tool.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';
 import type { RunnableTool } from './toolbox.ts';
@@ -42,7 +42,7 @@ export async function runTool(
     subjectId: session.subjectId,
     sandbox,
     signal,
-    look: (image: ImagePart, question: string) => look(image, question, turn, deps),
+    describeImage: (image: ImagePart, question: string) => describeImage(image, question, turn, deps),
     ...(deps.delegation === undefined ? {} : { delegation: deps.delegation(call.useId) }),
     state: {
       get: <T>(key: string) => turn.toolState[key] as T | undefined,

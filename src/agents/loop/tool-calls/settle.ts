@@ -20,7 +20,7 @@ import { findTool } from './toolbox.ts';
 import type { FoundTool } from './toolbox.ts';
 import { readArguments } from '../../tools/arguments.ts';
 import { readClarifyInput } from '../../tools/clarify.ts';
-import { buildResultBudget } from '../../tools/plumbing.ts';
+import { buildResultBudget } from '../../tools/tool-result.ts';
 import { InterruptedError } from '../turn/types.ts';
 import type { AskState, Turn, TurnDeps } from '../turn/types.ts';
 

@@ -5,7 +5,7 @@ import type { ToolConfig } from '../../contract/tools.ts';
 import { findToolsetPolicy } from '../tool-calls/policy.ts';
 import { describeUsage } from '../../tools/memory/usage.ts';
 import type { LearnedSkill } from '../../tools/ports.ts';
-import { findDanger } from '../../tools/scan.ts';
+import { findDanger } from '../../tools/find-danger.ts';
 import { readSkillDocument } from '../../tools/skills/document.ts';
 
 /** What the first turn of a session puts into the system prompt, and every later one repeats. */

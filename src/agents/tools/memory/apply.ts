@@ -1,5 +1,5 @@
 import { ENTRY_SEPARATOR, countCharacters, joinEntries } from '../../contract/memory.ts';
-import { findDanger } from '../scan.ts';
+import { findDanger } from '../find-danger.ts';
 
 export type MemoryOperation = { action: string; content: string; oldText: string };
 

@@ -2,7 +2,7 @@ import { createTwoFilesPatch } from 'diff';
 import type { FileStat, SandboxSession } from '../../../sandbox/sandbox.ts';
 import { lintText } from '../files/lint.ts';
 import type { Lint } from '../files/lint.ts';
-import { noteWrite } from '../files/seen.ts';
+import { noteWrite } from '../files/seen-files.ts';
 import { answerTool, failTool } from '../tool.ts';
 import type { ToolContext, ToolOutcome } from '../tool.ts';
 import { planPatch } from './plan.ts';

@@ -1,9 +1,9 @@
 /** A stretch of the text: `[start, end)` in UTF-16 units. */
-export type Range = { start: number; end: number };
+export type TextRange = { start: number; end: number };
 
 /** Every place of `needle`, not overlapping. */
-export function findAll(text: string, needle: string): Range[] {
-  const found: Range[] = [];
+export function findAll(text: string, needle: string): TextRange[] {
+  const found: TextRange[] = [];
   if (needle === '') return found;
   for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) {
     found.push({ start: at, end: at + needle.length });
@@ -25,7 +25,7 @@ export function splitLines(text: string): Lines {
 }
 
 /** The text of lines `first` to `first + count - 1`, without the last one's newline. */
-export function lineRange({ lines, starts }: Lines, first: number, count: number): Range {
+export function lineRange({ lines, starts }: Lines, first: number, count: number): TextRange {
   const last = first + count - 1;
   return { start: starts[first] ?? 0, end: (starts[last] ?? 0) + (lines[last] ?? '').length };
 }
@@ -35,12 +35,12 @@ export function findWindows(
   text: string,
   pattern: string,
   fits: (window: string[], wanted: string[]) => boolean,
-): Range[] {
+): TextRange[] {
   const all = splitLines(text);
   const wanted = splitLines(pattern).lines;
   const newline = wanted.length > 1 && wanted.at(-1) === '';
   if (newline) wanted.pop();
-  const found: Range[] = [];
+  const found: TextRange[] = [];
   for (let first = 0; first + wanted.length <= all.lines.length; first++) {
     if (!fits(all.lines.slice(first, first + wanted.length), wanted)) continue;
     const range = lineRange(all, first, wanted.length);
@@ -76,6 +76,6 @@ export function mapText(text: string, pattern: RegExp, rewrite: (match: string) 
 }
 
 /** Ranges of the rewritten text, in the original. */
-export function mapBack(mapped: Mapped, ranges: Range[]): Range[] {
+export function mapBack(mapped: Mapped, ranges: TextRange[]): TextRange[] {
   return ranges.map(({ start, end }) => ({ start: mapped.from[start] ?? 0, end: mapped.to[end - 1] ?? 0 }));
 }

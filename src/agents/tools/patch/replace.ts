@@ -1,9 +1,9 @@
 import { adaptReplacement, findEscapeDrift } from './guards.ts';
-import type { Range } from './ranges.ts';
+import type { TextRange } from './ranges.ts';
 import { STRATEGIES } from './strategies.ts';
 
 export type Replacement =
-  | { ok: true; text: string; count: number; strategy: string; ranges: Range[] }
+  | { ok: true; text: string; count: number; strategy: string; ranges: TextRange[] }
   | { ok: false; reason: 'miss' | 'ambiguous' | 'refused'; error: string };
 
 const SHOWN = 5;
@@ -28,7 +28,7 @@ export function replaceText(text: string, old: string, next: string, all: boolea
   return { ok: false, reason: 'miss', error: 'Could not find a match for old_string in the file.' };
 }
 
-function apply(text: string, ranges: Range[], strategy: string, old: string, next: string): Replacement {
+function apply(text: string, ranges: TextRange[], strategy: string, old: string, next: string): Replacement {
   let result = '';
   let at = 0;
   for (const { start, end } of ranges) {
@@ -45,7 +45,7 @@ function refuse(error: string): Replacement {
   return { ok: false, reason: 'refused', error };
 }
 
-function ambiguous(text: string, ranges: Range[]): Replacement {
+function ambiguous(text: string, ranges: TextRange[]): Replacement {
   const places = ranges.slice(0, SHOWN).map(({ start }) => {
     const line = text.slice(0, start).split('\n').length;
     return `L${line}: ${(text.split('\n')[line - 1] ?? '').trim().slice(0, 80)}`;

@@ -1,5 +1,5 @@
 import { findAll, findWindows, lineRange, mapBack, mapText, splitLines } from './ranges.ts';
-import type { Range } from './ranges.ts';
+import type { TextRange } from './ranges.ts';
 import { similarity } from './similarity.ts';
 import { mapPlain } from './unicode.ts';
 
@@ -7,7 +7,7 @@ export type Strategy = {
   name: string;
   /** a guess by likeness, never used for replacing all */
   loose?: true;
-  find(text: string, pattern: string): Range[];
+  find(text: string, pattern: string): TextRange[];
 };
 
 const byLine =
@@ -23,18 +23,18 @@ export function unescapeLiterals(text: string): string {
   return text.replaceAll('\\n', '\n').replaceAll('\\t', '\t').replaceAll('\\r', '\r');
 }
 
-function findCollapsed(text: string, pattern: string): Range[] {
+function findCollapsed(text: string, pattern: string): TextRange[] {
   const blanks = /[ \t]+/g;
   const mapped = mapText(text, blanks, () => ' ');
   return mapBack(mapped, findAll(mapped.text, pattern.replace(blanks, ' ')));
 }
 
-function findUnescaped(text: string, pattern: string): Range[] {
+function findUnescaped(text: string, pattern: string): TextRange[] {
   const plain = unescapeLiterals(pattern);
   return plain === pattern ? [] : findAll(text, plain);
 }
 
-function findTrimmedEnds(text: string, pattern: string): Range[] {
+function findTrimmedEnds(text: string, pattern: string): TextRange[] {
   return findWindows(text, pattern, (window, wanted) => {
     const last = wanted.length - 1;
     return wanted.every((line, index) => {
@@ -44,7 +44,7 @@ function findTrimmedEnds(text: string, pattern: string): Range[] {
   });
 }
 
-function findPlain(text: string, pattern: string): Range[] {
+function findPlain(text: string, pattern: string): TextRange[] {
   const mapped = mapPlain(text);
   const wanted = mapPlain(pattern).text;
   const exact = findAll(mapped.text, wanted);
@@ -52,7 +52,7 @@ function findPlain(text: string, pattern: string): Range[] {
 }
 
 /** First and last line equal, the middle alike: by half when there is one candidate, by 0.7 when there are more. */
-function findAnchored(text: string, pattern: string): Range[] {
+function findAnchored(text: string, pattern: string): TextRange[] {
   const wanted = splitLines(pattern.replace(/\n$/, '')).lines.map((line) => mapPlain(line).text.trim());
   if (wanted.length < 3 || !hasText(wanted[0] ?? '') || !hasText(wanted.at(-1) ?? '')) return [];
   const all = splitLines(text);
@@ -71,7 +71,7 @@ function findAnchored(text: string, pattern: string): Range[] {
 const LINE_LIKENESS = 0.8;
 
 /** At least half of the lines are alike. Of windows that overlap the best stays. */
-function findAlike(text: string, pattern: string): Range[] {
+function findAlike(text: string, pattern: string): TextRange[] {
   const wanted = splitLines(pattern.replace(/\n$/, '')).lines.map(trim);
   const all = splitLines(text);
   const lines = all.lines.map(trim);

@@ -1,4 +1,4 @@
-import { findDanger } from '../scan.ts';
+import { findDanger } from '../find-danger.ts';
 import { readSkillDocument } from './document.ts';
 
 export const MAX_SKILL = 100_000;

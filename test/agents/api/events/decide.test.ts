@@ -4,7 +4,7 @@ import type { SendPlan, SessionState } from '../../../../src/agents/api/events/p
 import { EventsSend } from '../../../../src/agents/contract/events.ts';
 import { ApiError } from '../../../../src/platform/errors.ts';
 import { newId } from '../../../../src/platform/ids.ts';
-import type { Ask } from '../../../../src/agents/store/pending-actions.ts';
+import type { StoredAction } from '../../../../src/agents/store/pending-actions.ts';
 import { prompt, toolResult } from './harness.ts';
 
 const IDLE: SessionState = { status: 'idle', liveTurn: null, queuedCount: 0, goal: null };
@@ -12,7 +12,7 @@ const RUNNING: SessionState = { status: 'running', liveTurn: 'trn_1', queuedCoun
 const WAITING: SessionState = { status: 'waiting_on_human', liveTurn: 'trn_1', queuedCount: 0, goal: null };
 const ARCHIVED: SessionState = { status: 'archived', liveTurn: null, queuedCount: 0, goal: null };
 
-function buildAsk(id: string, type: Ask['type'], more: Partial<Ask> = {}): Ask {
+function buildAction(id: string, type: StoredAction['type'], more: Partial<StoredAction> = {}): StoredAction {
   return {
     id,
     turnId: 'trn_1',
@@ -29,8 +29,8 @@ function buildAsk(id: string, type: Ask['type'], more: Partial<Ask> = {}): Ask {
   };
 }
 
-const custom = (more: Partial<Ask> = {}) => buildAsk('c', 'agent.custom_tool_use', more);
-const answered = (status: 'running' | 'completed' | null, more: Partial<Ask> = {}) =>
+const custom = (more: Partial<StoredAction> = {}) => buildAction('c', 'agent.custom_tool_use', more);
+const answered = (status: 'running' | 'completed' | null, more: Partial<StoredAction> = {}) =>
   custom({
     state: 'answered',
     answer: { content: [], status, is_error: false },
@@ -38,21 +38,21 @@ const answered = (status: 'running' | 'completed' | null, more: Partial<Ask> = {
     kickoff: status === 'running',
     ...more,
   });
-const approval = buildAsk('a', 'agent.approval_request');
-const clarify = buildAsk('q', 'agent.clarify_request');
+const approval = buildAction('a', 'agent.approval_request');
+const clarify = buildAction('q', 'agent.clarify_request');
 
 const steer = { type: 'user.steer', message: 'left' };
 const interrupt = { type: 'user.interrupt', message: 'stop' };
 const allow = { type: 'user.approval_response', approval_id: 'a', result: 'allow' };
 const answer = { type: 'user.clarify_result', request_id: 'q', answer: '' };
 
-function decide(session: SessionState, asks: Ask[], events: object[], delivery = 'immediate'): SendPlan {
-  return decideSend(session, asks, EventsSend.parse({ events, delivery }), newId);
+function decide(session: SessionState, actions: StoredAction[], events: object[], delivery = 'immediate'): SendPlan {
+  return decideSend(session, actions, EventsSend.parse({ events, delivery }), newId);
 }
 
-function refusal(session: SessionState, asks: Ask[], events: object[]): string {
+function refusal(session: SessionState, actions: StoredAction[], events: object[]): string {
   try {
-    decide(session, asks, events);
+    decide(session, actions, events);
     return 'accepted';
   } catch (error) {
     return error instanceof ApiError ? error.code : String(error);
@@ -63,10 +63,10 @@ const seen = (plan: SendPlan) => plan.events.map((event) => `${event.payload.typ
 
 describe('refusals', () => {
   const late = custom({ state: 'expired' });
-  test.for<[string, SessionState, Ask[], object[], string]>([
+  test.for<[string, SessionState, StoredAction[], object[], string]>([
     ['a prompt to an archived session', ARCHIVED, [], [prompt('x')], 'invalid_state'],
     [
-      'an answer to an ask of an archived session',
+      'an answer to an action of an archived session',
       ARCHIVED,
       [{ ...approval, state: 'cancelled' }],
       [allow],
@@ -85,8 +85,8 @@ describe('refusals', () => {
     ['a steer without a turn', IDLE, [], [steer], 'no_active_turn'],
     ['an interrupt without a turn', IDLE, [], [interrupt], 'no_active_turn'],
     ['a steer beside the prompt that would start a turn', IDLE, [], [prompt('x'), steer], 'no_active_turn'],
-    ['an unknown ask', WAITING, [approval], [answer], 'not_found'],
-    ['an ask of another type', WAITING, [approval], [{ ...answer, request_id: 'a' }], 'not_found'],
+    ['an unknown action', WAITING, [approval], [answer], 'not_found'],
+    ['an action of another type', WAITING, [approval], [{ ...answer, request_id: 'a' }], 'not_found'],
     ['an approval answered before', WAITING, [{ ...approval, state: 'answered' }], [allow], 'response_expired'],
     [
       'a clarification whose turn was interrupted',
@@ -95,7 +95,7 @@ describe('refusals', () => {
       [answer],
       'response_expired',
     ],
-    ['two answers to one ask in one request', WAITING, [approval], [allow, allow], 'response_expired'],
+    ['two answers to one action in one request', WAITING, [approval], [allow, allow], 'response_expired'],
     ['a result without status after the window', RUNNING, [late], [toolResult('c', 'x')], 'response_expired'],
     ['a start after the window', RUNNING, [late], [toolResult('c', 'x', 'running')], 'response_expired'],
     ['a second start', RUNNING, [answered('running')], [toolResult('c', 'x', 'running')], 'response_expired'],
@@ -106,8 +106,8 @@ describe('refusals', () => {
       [toolResult('c', 'x', 'completed')],
       'response_expired',
     ],
-  ])('%s', ([, session, asks, events, code]) => {
-    expect(refusal(session, asks, events)).toBe(code);
+  ])('%s', ([, session, actions, events, code]) => {
+    expect(refusal(session, actions, events)).toBe(code);
   });
 });
 
@@ -242,8 +242,8 @@ describe('final results of custom tools', () => {
     ['as the answer', answered('completed'), 'evt_answer'],
     ['after a start', answered('running', { finalEventId: 'evt_final' }), 'evt_final'],
     ['after the window', custom({ state: 'expired', finalEventId: 'evt_late' }), 'evt_late'],
-  ])('taken before %s are answered again without effect', (_name, ask, eventId) => {
-    const plan = decide(IDLE, [ask], [final]);
+  ])('taken before %s are answered again without effect', (_name, action, eventId) => {
+    const plan = decide(IDLE, [action], [final]);
     expect(plan).toMatchObject({ events: [], answer: [eventId], points: 0, finals: [], patches: [], queued: [] });
   });
 

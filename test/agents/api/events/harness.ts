@@ -11,7 +11,7 @@ import { openAuthenticator } from '../../../../src/platform/http/auth.ts';
 import { registerBodyParser } from '../../../../src/platform/http/body.ts';
 import type { ApiDeps } from '../../../../src/agents/api/deps.ts';
 import { sendError } from '../../../../src/platform/http/errors.ts';
-import { registerEventRoutes } from '../../../../src/agents/api/events/register.ts';
+import { registerEventRoutes } from '../../../../src/agents/api/events/event-routes.ts';
 import { openMetrics } from '../../../../src/platform/http/metrics.ts';
 import { sha256 } from '../../../../src/platform/crypto.ts';
 import { newId } from '../../../../src/platform/ids.ts';

@@ -28,19 +28,19 @@ function cutDetail(line: string): string {
   return line.length > DETAIL_WIDTH ? `${line.slice(0, DETAIL_WIDTH)}… (${line.length} characters)` : line;
 }
 
-async function answerApproval(ask: Approval, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+async function answerApproval(action: Approval, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
   const answer = (result: 'allow' | 'deny', scope: 'once' | 'session' | 'always' = 'once') =>
-    ({ type: 'user.approval_response', approval_id: ask.id, result, scope }) as const;
+    ({ type: 'user.approval_response', approval_id: action.id, result, scope }) as const;
   if (!lines.interactive) {
-    const what = cutLine(describeInput(ask.input), 80);
+    const what = cutLine(describeInput(action.input), 80);
     view.note(
-      paint('dim', `· ${ask.tool_name} ${what}: denied, since nobody is here to approve it; --yolo lets it run`),
+      paint('dim', `· ${action.tool_name} ${what}: denied, since nobody is here to approve it; --yolo lets it run`),
     );
     return answer('deny');
   }
-  const server = ask.mcp_server_name === null ? '' : ` of ${ask.mcp_server_name}`;
-  view.note(`${paint('yellow', '?')} ${paint('bold', ask.tool_name)}${server} asks to run`);
-  process.stdout.write(`${buildDetail(ask.input)}\n`);
+  const server = action.mcp_server_name === null ? '' : ` of ${action.mcp_server_name}`;
+  view.note(`${paint('yellow', '?')} ${paint('bold', action.tool_name)}${server} asks to run`);
+  process.stdout.write(`${buildDetail(action.input)}\n`);
   for (;;) {
     const said = await lines.read(
       `  ${paint('dim', 'y once · s session · a always · n no')} ${paint('yellow', '›')} `,
@@ -62,9 +62,9 @@ async function answerApproval(ask: Approval, lines: Lines, view: View): Promise<
   }
 }
 
-async function answerQuestion(ask: Clarification, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
-  const choices = ask.choices ?? [];
-  view.note(`${paint('yellow', '?')} ${cleanText(ask.question)}`);
+async function answerQuestion(action: Clarification, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+  const choices = action.choices ?? [];
+  view.note(`${paint('yellow', '?')} ${cleanText(action.question)}`);
   choices.forEach((choice, index) =>
     process.stdout.write(`  ${paint('yellow', String(index + 1))} ${cleanText(choice)}\n`),
   );
@@ -75,40 +75,44 @@ async function answerQuestion(ask: Clarification, lines: Lines, view: View): Pro
   if (!lines.interactive)
     view.note(paint('dim', said === 'ended' ? '· skipped, since the input has ended' : `  ${cleanText(text)}`));
   const choice = /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined;
-  return { type: 'user.clarify_result', request_id: ask.request_id, answer: choice ?? text };
+  return { type: 'user.clarify_result', request_id: action.request_id, answer: choice ?? text };
 }
 
-async function answerCustomTool(ask: CustomUse, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+async function answerCustomTool(action: CustomUse, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
   const result = (text: string, failed: boolean): InboundEvent => ({
     type: 'user.custom_tool_result',
-    tool_use_id: ask.id,
+    tool_use_id: action.id,
     content: [{ type: 'text', text }],
     status: failed ? 'failed' : 'completed',
     is_error: failed,
   });
   if (!lines.interactive) {
-    view.note(paint('dim', `· ${ask.name} is a tool of your application, which is not here: answered with a failure`));
+    view.note(
+      paint('dim', `· ${action.name} is a tool of your application, which is not here: answered with a failure`),
+    );
     return result('The application that runs this tool is not connected.', true);
   }
-  view.note(`${paint('yellow', '?')} ${paint('bold', ask.name)} is a tool of your application: what does it answer?`);
+  view.note(
+    `${paint('yellow', '?')} ${paint('bold', action.name)} is a tool of your application: what does it answer?`,
+  );
   const said = await lines.read(`  ${paint('dim', 'empty is a failure')} ${paint('yellow', '›')} `);
   if (typeof said === 'string') return 'interrupted';
   return said.text.trim() === '' ? result('The tool failed.', true) : result(said.text, false);
 }
 
-/** Puts every open ask to the person, in order. */
-export async function answerAsks(
-  asks: readonly EventEnvelope[],
+/** Puts every pending action to the person, in order. */
+export async function answerPendingActions(
+  pendingActions: readonly EventEnvelope[],
   lines: Lines,
   view: View,
 ): Promise<InboundEvent[] | 'interrupted'> {
   const answers: InboundEvent[] = [];
-  for (const { payload } of asks) {
-    const ask = payload as OutboundPayload;
+  for (const { payload } of pendingActions) {
+    const action = payload as OutboundPayload;
     let answer: InboundEvent | 'interrupted';
-    if (ask.type === 'agent.approval_request') answer = await answerApproval(ask, lines, view);
-    else if (ask.type === 'agent.clarify_request') answer = await answerQuestion(ask, lines, view);
-    else if (ask.type === 'agent.custom_tool_use') answer = await answerCustomTool(ask, lines, view);
+    if (action.type === 'agent.approval_request') answer = await answerApproval(action, lines, view);
+    else if (action.type === 'agent.clarify_request') answer = await answerQuestion(action, lines, view);
+    else if (action.type === 'agent.custom_tool_use') answer = await answerCustomTool(action, lines, view);
     else continue;
     if (answer === 'interrupted') return answer;
     answers.push(answer);

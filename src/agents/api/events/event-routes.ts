@@ -6,7 +6,7 @@ import { registerAttachmentParser } from './attachments/parser.ts';
 import { sendEventList } from './list.ts';
 import { buildSendEvents } from './send.ts';
 import { openHub } from './stream/hub.ts';
-import { openEventStream } from './stream/open.ts';
+import { openEventStream } from './stream/stream-route.ts';
 
 /** Puts the events of sessions on the server: send, history, live stream. */
 export function registerEventRoutes(app: FastifyInstance, deps: ApiDeps): void {

@@ -24,7 +24,7 @@ import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
 import { archivedVault, getVault } from './find.ts';
 
-type Place = { vaultId: string; credentialId: string };
+type CredentialKey = { vaultId: string; credentialId: string };
 
 /** A credential as it is stored: its secrets sealed. */
 export function buildCredential(keys: MasterKeys, vaultId: string, body: CredentialCreate): NewCredential {
@@ -60,7 +60,7 @@ async function patchCredential(
   db: Db,
   keys: MasterKeys,
   organizationId: string,
-  { vaultId, credentialId }: Place,
+  { vaultId, credentialId }: CredentialKey,
   body: CredentialPatch,
 ): Promise<Credential> {
   return await db.transaction(async (tx) => {

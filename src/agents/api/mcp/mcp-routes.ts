@@ -4,7 +4,7 @@ import { getAgent } from '../agents/find.ts';
 import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
 import { installServer } from './install.ts';
-import { testServer } from './test.ts';
+import { testServer } from './test-server.ts';
 
 export function registerMcpRoutes(app: FastifyInstance, deps: ApiDeps): void {
   registerRoute(app, deps, mcpRoutes.testMcpServer, async ({ params, caller }) => {

@@ -4,12 +4,12 @@ import { agentRoutes } from '../../contract/routes/agents.ts';
 import { archiveAgent, listAgents, setRateLimits } from '../../store/agents.ts';
 import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
-import { registerApprovalRoutes } from './approvals.ts';
+import { registerApprovalRoutes } from './approval-routes.ts';
 import { archivedAgent, getActiveAgent, getAgent } from './find.ts';
 import { createAgent, patchAgent, replaceAgent } from './publish.ts';
 import { removeAgent } from './remove.ts';
 import { buildAgent } from './render.ts';
-import { registerVersionRoutes } from './versions.ts';
+import { registerVersionRoutes } from './version-routes.ts';
 
 export function registerAgentRoutes(app: FastifyInstance, deps: ApiDeps): void {
   const { db } = deps;

@@ -12,7 +12,7 @@ import { getFile } from './read.ts';
 import { baseName, normalizeChanged, normalizePath } from './paths.ts';
 import { buildFile } from './render.ts';
 import { changeVolume, describeVolume, getVolumeKey, readVolume } from './volume.ts';
-import { registerWriteRoutes } from './write.ts';
+import { registerWriteRoutes } from './write-routes.ts';
 
 const protect = RESERVED_FOLDERS;
 

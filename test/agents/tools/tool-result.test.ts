@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { finishResult } from '../../../src/agents/tools/plumbing.ts';
+import { finishResult } from '../../../src/agents/tools/tool-result.ts';
 import { openToolSession } from '../../support/tools.ts';
 
 let session: Awaited<ReturnType<typeof openToolSession>>;

@@ -5,8 +5,8 @@ import { errors } from '../../../platform/errors.ts';
 import { archiveVault, deleteVault, insertVault, listVaults } from '../../store/vaults.ts';
 import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
-import { registerAgentVaultRoutes } from './agents.ts';
-import { registerCredentialRoutes } from './credentials.ts';
+import { registerAgentVaultRoutes } from './agent-vault-routes.ts';
+import { registerCredentialRoutes } from './credential-routes.ts';
 import { getVault } from './find.ts';
 
 export function registerVaultRoutes(app: FastifyInstance, deps: ApiDeps): void {
