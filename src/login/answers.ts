@@ -10,7 +10,7 @@ import type { Mailbox } from './mailbox/mailbox.ts';
 /** A code that ends within this is not worth typing. */
 const TOO_LATE_MS = 2000;
 
-/** Most sites hand out secrets of 10 bytes, fewer than the library wants of new ones. */
+/** Most sites hand out secrets of 10 bytes, fewer than the library expects of new ones. */
 const GUARDRAILS = createGuardrails({ MIN_SECRET_BYTES: 1 });
 
 type Totp = { secret: string; digits: 6 | 7 | 8; period: number; algorithm: 'sha1' | 'sha256' | 'sha512' };
@@ -70,7 +70,7 @@ export function buildAnswers(
     if (mailbox === undefined || !BY_EMAIL.has(challenge.kind)) return undefined;
     if (wrong) return { failure: 'wrong' };
     const left = leftMs();
-    return mailbox.find(challenge.wants, Math.min(EMAIL_MS, Math.max(left - RESERVED_MS, left / 2)), signal);
+    return mailbox.find(challenge.expects, Math.min(EMAIL_MS, Math.max(left - RESERVED_MS, left / 2)), signal);
   };
   return {
     available: true,

@@ -2,7 +2,7 @@ import type { LoginMethod } from './contract/shapes.ts';
 import type { Fleet, BrowserSlot } from './browser/fleet.ts';
 import type { ReadForm } from './form-reader.ts';
 import { LoginError } from './login-error.ts';
-import type { AnswerSource, Answers } from './flow/challenge.ts';
+import type { AnswerSource, PageAnswers } from './flow/challenge.ts';
 import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import type { Values } from './flow/fill.ts';
@@ -21,7 +21,7 @@ export type LoginPorts = {
 };
 
 /** Answers for the page of a slot, which is released while somebody is asked. */
-export function bindAnswers(source: AnswerSource, slot: BrowserSlot): Answers {
+export function bindAnswers(source: AnswerSource, slot: BrowserSlot): PageAnswers {
   return {
     available: source.available,
     ready: () => source.ready(),

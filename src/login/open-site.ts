@@ -6,14 +6,15 @@ import { declinePrompts } from './browser/auth-prompts.ts';
 import { installDetection } from './detection/observe.ts';
 import { LoginError } from './login-error.ts';
 import { openPageObserver } from './flow/page-observer.ts';
-import { watchTraffic } from './flow/traffic.ts';
+import type { PageObserver } from './flow/page-observer.ts';
+import { Traffic } from './flow/traffic.ts';
 import type { Site } from './site.ts';
 
 /** Opened page of a job, with all that listens to it. */
 export type OpenedSite = {
   slot: BrowserSlot;
-  traffic: ReturnType<typeof watchTraffic>;
-  observer: ReturnType<typeof openPageObserver>;
+  traffic: Traffic;
+  observer: PageObserver;
   /** origins that the top frame has been at */
   visited: Set<string>;
   /** what it answered; null where it asks for HTTP authentication and has no page to say so */
@@ -42,7 +43,7 @@ export async function withSite<T>(
   try {
     over.throwIfAborted();
     const { site } = input;
-    const traffic = watchTraffic(slot.context, (url) => site.allows(url));
+    const traffic = new Traffic(slot.context, (url) => site.allows(url));
     const observer = openPageObserver(slot.context, site);
     const visited = new Set<string>();
     await installDetection(slot.context);
@@ -61,7 +62,7 @@ export async function withSite<T>(
     const settle = async (until: AbortSignal) => {
       const start = performance.now();
       while (performance.now() - start < SETTLE_AT_MOST_MS) {
-        if (traffic.pending() === 0 && traffic.sinceLastRequestMs() >= SETTLED_MS) return;
+        if (traffic.countPending() === 0 && traffic.sinceLastRequestMs() >= SETTLED_MS) return;
         await sleep(SETTLED_MS / 4, undefined, { signal: until });
       }
     };

@@ -132,7 +132,7 @@ async function isWelcomeInBrowser(
     return await withSite({ fleet, signal }, { organizationId, site }, { storageState }, async (opened) => {
       await opened.settle(signal);
       const observed = await opened.observer.observe(signal);
-      const status = opened.traffic.status();
+      const status = opened.traffic.status;
       return site.allows(observed.url) && status < 400 && !hasLoginForm(observed);
     });
   } catch (error) {

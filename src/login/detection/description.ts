@@ -123,6 +123,10 @@ export type FrameDescription = {
   frame: string;
   host: string;
   path: string;
+  /** ms since 1970 when the document began to load: another value in every document of a page. */
+  timeOrigin: number;
+  /** The document has loaded with its images and frames. */
+  loaded: boolean;
   title: string;
   /** Language as the page declares it, lower case; empty where it does not. */
   language: string;

@@ -116,7 +116,7 @@ function findAccount(elements: readonly ElementDescription[]): ElementDescriptio
   });
 }
 
-function readSent(frames: readonly FrameDescription[]): 'code' | 'link' | undefined {
+function findMessageSentNotice(frames: readonly FrameDescription[]): 'code' | 'link' | undefined {
   const text = frames.map((frame) => normalizeText(frame.text)).join(' ');
   if (!says.sent(text)) return undefined;
   const asksCode = frames.some(({ elements }) =>
@@ -168,7 +168,7 @@ export function readOutcome({ frames }: Observation): OutcomeSignals {
     passwordField: passwords.length > 0,
     passwordEmpty: passwords.some((element) => !element.filled),
     promptsSignIn: isAsking,
-    sent: readSent(frames),
+    messageSentNotice: findMessageSentNotice(frames),
     confirm: confirming.length === 1 ? confirming[0]?.id : undefined,
   };
 }

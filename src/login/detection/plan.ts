@@ -161,8 +161,8 @@ export type OutcomeSignals = {
   passwordEmpty: boolean;
   /** Somebody is still asked to sign in, be it for something that is not known. */
   promptsSignIn: boolean;
-  /** The text says that a message with a code or a link was sent, and by which way. */
-  sent: 'code' | 'link' | undefined;
+  /** The text says that a message was sent, with a code or with a link. */
+  messageSentNotice: 'code' | 'link' | undefined;
   /** The one button that goes on, of a form that asks for nothing else: where a link from a letter has to be confirmed. */
   confirm: string | undefined;
 };

@@ -1,19 +1,19 @@
 import type { LoginChallengeKind } from '../contract/errors.ts';
 import type { LoginMethod } from '../contract/shapes.ts';
 
-/** What the site wants to know beside user name and password. */
+/** What the site expects to know beside user name and password. */
 export type Challenge = {
   kind: LoginChallengeKind;
   /** where the code went, as far as the page shows it: `j•••@example.com`, `•••42` */
   hint: string | null;
   /** what the page takes: a link only where nothing on it takes a code */
-  wants: 'code' | 'link';
+  expects: 'code' | 'link';
 };
 
 export type Answer = { code: string } | { link: string };
 
 /** Where codes and links come from: a secret, a mailbox, or the caller. */
-export type Answers = {
+export type PageAnswers = {
   /** whether codes may be had for forms that ask for one */
   readonly available: boolean;
   /** `wrong`: the site has refused the last one. Throws a `LoginError` when there is none to be had. */
@@ -22,9 +22,9 @@ export type Answers = {
   ready(): Promise<void>;
 };
 
-/** Answers for a page that is not open yet. `rest` runs what waits for a person, while the page's place is lent. */
-export type AnswerSource = Omit<Answers, 'get'> & {
-  get(ask: Challenge, wrong: boolean, rest: <T>(work: () => Promise<T>) => Promise<T>): Promise<Answer>;
+/** Answers for a page that is not open yet. `release` runs what waits for a person, while the page's place is lent. */
+export type AnswerSource = Omit<PageAnswers, 'get'> & {
+  get(ask: Challenge, wrong: boolean, release: <T>(work: () => Promise<T>) => Promise<T>): Promise<Answer>;
 };
 
 const MASKED_MAIL = /[\p{L}\d._-]*[*•·…xX]{2,}[\p{L}\d._*•-]*@[\p{L}\d.*•-]*[\p{L}\d*•]/u;
@@ -38,12 +38,12 @@ export function describeChallenge(text: string, sent: 'code' | 'link' | undefine
   const mail = MASKED_MAIL.exec(text)?.[0];
   const phone = mail === undefined ? MASKED_PHONE.exec(text)?.[0] : undefined;
   const hint = (mail ?? phone ?? null)?.trim() ?? null;
-  if (sent === 'link' || method === 'magic_link') return { kind: 'magic_link', hint, wants: 'link' };
-  const wants = 'code';
-  if (method === 'otp_email' || method === 'otp_sms' || method === 'totp') return { kind: method, hint, wants };
-  if (mail !== undefined) return { kind: 'otp_email', hint, wants };
-  if (phone !== undefined) return { kind: 'otp_sms', hint, wants };
-  if (APP.test(text)) return { kind: 'totp', hint, wants };
-  if (MAIL.test(text)) return { kind: 'otp_email', hint, wants };
-  return { kind: PHONE.test(text) ? 'otp_sms' : 'totp', hint, wants };
+  if (sent === 'link' || method === 'magic_link') return { kind: 'magic_link', hint, expects: 'link' };
+  const expects = 'code';
+  if (method === 'otp_email' || method === 'otp_sms' || method === 'totp') return { kind: method, hint, expects };
+  if (mail !== undefined) return { kind: 'otp_email', hint, expects };
+  if (phone !== undefined) return { kind: 'otp_sms', hint, expects };
+  if (APP.test(text)) return { kind: 'totp', hint, expects };
+  if (MAIL.test(text)) return { kind: 'otp_email', hint, expects };
+  return { kind: PHONE.test(text) ? 'otp_sms' : 'totp', hint, expects };
 }

@@ -1,14 +1,14 @@
-import type { LoginPlan, LoginLink, SignInMethod } from '../detection/plan.ts';
 import type { LoginErrorCode } from '../contract/errors.ts';
-import type { Look } from './evidence.ts';
+import type { LoginLink, LoginPlan, SignInMethod } from '../detection/plan.ts';
+import type { PageSnapshot } from './evidence.ts';
 
-/** What the flow has to work with, without the values. */
+/** What the caller can provide, without the values. */
 export type AvailableMethods = {
   username: boolean;
   password: boolean;
-  /** codes can be had: by secret, mailbox or question */
+  /** a code can be obtained: from a secret, a mailbox or the caller */
   code: boolean;
-  /** what is to be given where the site leaves the choice */
+  /** the method to choose where the site offers several */
   method: SignInMethod;
 };
 
@@ -18,108 +18,119 @@ export type Progress = {
   opened: number;
   usernameSent: boolean;
   passwordSent: boolean;
-  /** ms since the page last changed in what the plan says of it */
-  stillMs: number;
-  /** ms since a request that could change the page began or ended; 0 while one is under way */
-  quietMs: number;
 };
 
-export type Step =
+export type PageIdle = {
+  /** ms since the plan for the page last changed */
+  unchangedMs: number;
+  /** ms since a request that could change the page began or ended; 0 while one is in flight */
+  networkIdleMs: number;
+};
+
+export type PageStep =
   | { do: 'dismiss'; id: string }
   | { do: 'open'; id: string }
   | { do: 'fill'; plan: LoginPlan }
-  /** a way that has something sent: pressed in place of the button, with the name where there is a field for it */
-  | { do: 'choose'; plan: LoginPlan }
+  /** a method that sends a message: press its button in place of the form's, after filling in the user name */
+  | { do: 'choose-method'; plan: LoginPlan }
   | { do: 'code'; plan: LoginPlan }
   | { do: 'wait' }
   | { do: 'fail'; code: LoginErrorCode; reason: string };
 
-/** How often a way is tried before it counts as none. */
 const MAX_DISMISSED = 5;
 const MAX_OPENED = 5;
-/** ms that a page may take to become what it is: a page without a form, a bot check that goes by itself. */
+/** ms that a page gets to change: scripts draw forms late, and some bot checks pass by themselves. */
 const PATIENCE_MS = { ambiguous: 1200, none: 5000, captcha: 5000, covered: 1500 };
 
-const wait: Step = { do: 'wait' };
-const fail = (code: LoginErrorCode, reason: string): Step => ({ do: 'fail', code, reason });
+const WAIT: PageStep = { do: 'wait' };
+const fail = (code: LoginErrorCode, reason: string): PageStep => ({ do: 'fail', code, reason });
 
-/** What to do with a page on which nothing has been submitted yet, or whose next form has come. Pure. */
-export function decideStep({ plan }: Look, available: AvailableMethods, progress: Progress): Step {
-  const { stillMs, quietMs } = progress;
-  const covering = plan.obstacles.find(({ dismiss }) => dismiss !== undefined);
-  if (covering?.dismiss !== undefined && progress.dismissed < MAX_DISMISSED) {
-    return { do: 'dismiss', id: covering.dismiss };
+type Patience = (ms: number) => boolean;
+
+function buildPatience({ unchangedMs, networkIdleMs }: PageIdle): Patience {
+  return (ms) => unchangedMs < ms || (networkIdleMs < ms && unchangedMs < 3 * ms);
+}
+
+/** What to do on a page with nothing submitted yet, or whose next form is shown. Pure. */
+export function decidePageStep(
+  { plan }: Pick<PageSnapshot, 'plan'>,
+  available: AvailableMethods,
+  { progress, idle }: { progress: Progress; idle: PageIdle },
+): PageStep {
+  const dismiss = plan.obstacles.find((obstacle) => obstacle.dismiss !== undefined)?.dismiss;
+  if (dismiss !== undefined && progress.dismissed < MAX_DISMISSED) return { do: 'dismiss', id: dismiss };
+  const isPatient = buildPatience(idle);
+  if (plan.reason === 'fill') return decideFill(plan, available, { progress, isPatient });
+  return decideLink(plan, available, { progress, isPatient }) ?? decideRefusal(plan, isPatient);
+}
+
+/** Follows a login link or chooses a method, where the page has no form to fill. */
+function decideLink(
+  plan: LoginPlan,
+  available: AvailableMethods,
+  { progress, isPatient }: { progress: Progress; isPatient: Patience },
+): PageStep | undefined {
+  if (progress.opened >= MAX_OPENED) return undefined;
+  if (plan.reason === 'open') {
+    const [first] = plan.loginLinks;
+    const link = first?.kind === 'method' ? findMethod(plan, available) : first;
+    return link && open(plan, link);
   }
-  const patient = (ms: number) => stillMs < ms || (quietMs < ms && stillMs < 3 * ms);
+  // A page for searching or signing up that also links to the login.
+  const link = plan.reason === 'other-kind' ? plan.loginLinks.find(({ kind }) => kind === 'sign-in') : undefined;
+  return link === undefined || isPatient(PATIENCE_MS.covered) ? undefined : open(plan, link);
+}
+
+function decideRefusal(plan: LoginPlan, isPatient: Patience): PageStep {
+  const after = (ms: number, refusal: PageStep) => (isPatient(ms) ? WAIT : refusal);
   switch (plan.reason) {
-    case 'fill':
-      return decideFill(plan, available, progress, patient);
-    case 'open': {
-      const [first] = plan.loginLinks;
-      const opener = first?.kind === 'method' ? findMethod(plan, available) : first;
-      if (opener !== undefined && progress.opened < MAX_OPENED) return open(plan, opener);
-      return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', 'no_form');
-    }
     case 'ambiguous':
-      return patient(PATIENCE_MS.ambiguous) ? wait : fail('ambiguous_form', 'ambiguous');
+      return after(PATIENCE_MS.ambiguous, fail('ambiguous_form', 'ambiguous'));
     case 'unseen':
-      return patient(PATIENCE_MS.covered) ? wait : fail('login_form_not_found', 'hidden_fields');
+      return after(PATIENCE_MS.covered, fail('login_form_not_found', 'hidden_fields'));
     case 'insecure-action':
       return fail('unsafe_domain', 'insecure_action');
     case 'captcha':
-      return patient(PATIENCE_MS.captcha) ? wait : fail('captcha_required', 'captcha');
-    case 'other-kind': {
-      // A page to search or to sign up on, with the way to the login beside it.
-      const found = plan.loginLinks.find(({ kind }) => kind === 'sign-in');
-      if (found !== undefined && progress.opened < MAX_OPENED && !patient(PATIENCE_MS.covered)) {
-        return open(plan, found);
-      }
-      return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
-    }
-    case 'nothing':
-      return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
+      return after(PATIENCE_MS.captcha, fail('captcha_required', 'captcha'));
+    case 'open':
+      return after(PATIENCE_MS.none, fail('login_form_not_found', 'no_form'));
+    default:
+      return after(PATIENCE_MS.none, fail('login_form_not_found', plan.kind.replaceAll('-', '_')));
   }
 }
 
 function decideFill(
   plan: LoginPlan,
   available: AvailableMethods,
-  progress: Progress,
-  patient: (ms: number) => boolean,
-): Step {
-  switch (plan.kind) {
-    case 'login':
-    case 'username-first':
-    case 'password-step':
-      // A check that a person has to pass would make the attempt fail for sure, and cost one of the account's tries.
-      if (plan.captcha) return patient(PATIENCE_MS.captcha) ? wait : fail('captcha_required', 'captcha');
-      if (plan.username !== undefined && !available.username && !progress.usernameSent) {
-        return fail('validation_error', 'username_required');
-      }
-      if (!available.password) {
-        const found = progress.opened < MAX_OPENED ? findMethod(plan, available) : undefined;
-        // A name may be sent on its own, unless another button says what is asked for.
-        if (found !== undefined && (plan.kind !== 'username-first' || found.method === available.method))
-          return open(plan, found);
-        if (plan.kind !== 'username-first') return fail('validation_error', 'password_required');
-      }
-      return { do: 'fill', plan };
-    case 'one-time-code':
-      return available.code ? { do: 'code', plan } : fail('login_form_not_found', 'one_time_code');
-    default:
-      return patient(PATIENCE_MS.none) ? wait : fail('login_form_not_found', plan.kind.replaceAll('-', '_'));
+  { progress, isPatient }: { progress: Progress; isPatient: Patience },
+): PageStep {
+  if (plan.kind === 'one-time-code') {
+    return available.code ? { do: 'code', plan } : fail('login_form_not_found', 'one_time_code');
   }
+  if (plan.kind !== 'login' && plan.kind !== 'username-first' && plan.kind !== 'password-step') {
+    return decideRefusal(plan, isPatient);
+  }
+  // A check for a person to pass would make the attempt fail for certain, and cost one of the account's attempts.
+  if (plan.captcha) return isPatient(PATIENCE_MS.captcha) ? WAIT : fail('captcha_required', 'captcha');
+  if (plan.username !== undefined && !available.username && !progress.usernameSent) {
+    return fail('validation_error', 'username_required');
+  }
+  if (available.password) return { do: 'fill', plan };
+  const link = progress.opened < MAX_OPENED ? findMethod(plan, available) : undefined;
+  // The user name may be sent on its own, unless another button names the method that is wanted.
+  if (link !== undefined && (plan.kind !== 'username-first' || link.method === available.method)) {
+    return open(plan, link);
+  }
+  return plan.kind === 'username-first' ? { do: 'fill', plan } : fail('validation_error', 'password_required');
 }
 
-/** The way that says what is to be given, else one that says nothing, else whatever there is. */
+/** The link that names the wanted method, else one that names none, else the first. */
 function findMethod({ loginLinks }: LoginPlan, { method }: AvailableMethods): LoginLink | undefined {
-  const methods = loginLinks.filter(({ kind }) => kind === 'method');
-  return (
-    methods.find((each) => each.method === method) ?? methods.find((each) => each.method === undefined) ?? methods[0]
-  );
+  const links = loginLinks.filter(({ kind }) => kind === 'method');
+  return links.find((each) => each.method === method) ?? links.find((each) => each.method === undefined) ?? links[0];
 }
 
-function open(plan: LoginPlan, { id, method }: LoginLink): Step {
+function open(plan: LoginPlan, { id, method }: LoginLink): PageStep {
   if (method !== 'code' && method !== 'link') return { do: 'open', id };
-  return { do: 'choose', plan: { ...plan, password: undefined, extra: [], submit: id } };
+  return { do: 'choose-method', plan: { ...plan, password: undefined, extra: [], submit: id } };
 }

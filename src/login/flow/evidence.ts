@@ -1,45 +1,63 @@
 import type { FailureCause, LoginPlan, OutcomeSignals } from '../detection/plan.ts';
 import type { Submission } from './traffic.ts';
 
-/** One look at the page. */
-export type Look = {
+/** What decisions rest on: one observation of the page, without the page itself. */
+export type PageSnapshot = {
   url: string;
-  /** grows with every document of the top frame */
-  document: number;
-  /** the browser shows a page of its own: the site's did not come */
+  /** identifies the document of the top frame: another one after every navigation */
+  document: string;
+  /** the document has loaded with its images and frames */
+  loaded: boolean;
+  /** the browser shows an error page of its own in place of the site's */
   failed: boolean;
   plan: LoginPlan;
   signals: OutcomeSignals;
 };
 
-/** What a look after a submit is held against. */
+/** What an observation after a submit is compared with. */
 export type Attempt = {
-  /** the page as it was right before */
-  before: Look;
+  /** the page right before the submit */
+  before: PageSnapshot;
   submissions: readonly Submission[];
-  /** a session cookie has come or changed since */
+  /** a session cookie was added or changed since */
   newCookie: boolean;
-  /** causes that texts of `alert` named */
+  /** causes named by texts of `alert` */
   dialogs: readonly FailureCause[];
 };
 
 /** The five positive signals of the contract. */
 export type SuccessSignal = 'form-gone' | 'new-cookie' | 'left-path' | 'account' | 'submit-answered';
 
-export type Proof = {
+/** A cause of failure. `byAbsence`: it rests on a form that stays, not on anything that the site said. */
+export type Veto = { cause: FailureCause; byAbsence: boolean };
+
+export type Evidence = {
   signals: SuccessSignal[];
-  veto: FailureCause | undefined;
-  /** the status with which the site broke down over what was typed; 0 where it did not answer */
-  broken: number | undefined;
+  veto: Veto | undefined;
+  /** a login form is shown */
+  hasForm: boolean;
+  /** the status of a server error in answer to the submit; 0 where no answer came */
+  failedStatus: number | undefined;
+};
+
+type Timing = {
+  /** the page has settled, so a form that is shown is there to stay */
+  stays: boolean;
+  sinceSubmitMs: number;
 };
 
 const FORMS = new Set(['login', 'username-first', 'password-step', 'one-time-code']);
+/** Forms that set a password: their password fields do not prompt to sign in. */
+const NEW_PASSWORD_FORMS = new Set(['change', 'recovery']);
 const LOGIN_PATH =
   /(?:^|[/_.?=&-])(?:log-?in|log-?on|sign-?in|signon|auth(?:enticate|entication)?|sessions?(?:\/new)?|2fa|two-?fa|two-?factor|mfa|otp|totp|connexion|anmeld\w*|acceso|entrar|sso)(?:$|[/_.?=&-])/i;
+/** ms after which a submit counts as sent although no request for it was seen, as over a WebSocket */
+const UNSEEN_SUBMIT_MS = 5000;
 
-/** A form to sign in with is on the page. */
-export function hasLoginForm({ plan, signals }: Look): boolean {
-  return signals.passwordField || (FORMS.has(plan.kind) && plan.reason !== 'nothing');
+/** Whether the page shows a form to sign in with. */
+export function hasLoginForm({ plan, signals }: PageSnapshot): boolean {
+  if (FORMS.has(plan.kind)) return plan.reason !== 'nothing';
+  return signals.passwordField && !NEW_PASSWORD_FORMS.has(plan.kind);
 }
 
 export function isLoginPath(url: string): boolean {
@@ -47,79 +65,96 @@ export function isLoginPath(url: string): boolean {
   return LOGIN_PATH.test(pathname) || LOGIN_PATH.test(hash) || /[?&](?:login|error|failed)\b/i.test(search);
 }
 
-function hasLeft(from: string, to: string): boolean {
+function hasLeftPath(from: string, to: string): boolean {
   const [before, after] = [URL.parse(from), URL.parse(to)];
   if (before === null || after === null) return false;
-  const place = ({ origin, pathname, hash }: URL) => origin + pathname.replace(/\/+$/, '') + hash;
-  return place(before) !== place(after) && !isLoginPath(to);
+  const address = ({ origin, pathname, hash }: URL) => origin + pathname.replace(/\/+$/, '') + hash;
+  return address(before) !== address(after) && !isLoginPath(to);
 }
 
-/** The requests that sent what was typed; where none can be told for certain, the ones that could have. */
+/** The requests that sent what was typed; where none is certain, all that may have. */
 function listSent(submissions: readonly Submission[]): readonly Submission[] {
   const certain = submissions.filter(({ carriesSecret }) => carriesSecret);
   return certain.length > 0 ? certain : submissions;
 }
 
-/** What a page shows to everybody proves nothing. */
-function isNew(look: Look, before: Look, marker: 'logout' | 'account'): boolean {
-  return look.signals[marker] !== undefined && before.signals[marker] === undefined;
-}
-
-function findFresh({ signals, document }: Look, before: Look): FailureCause | undefined {
-  const sameDocument = document === before.document;
-  const fresh = signals.failures.find(({ id, cause }) =>
-    sameDocument
-      ? !before.signals.failures.some((old) => old.id === id && old.cause === cause)
-      : signals.failures.filter((failure) => failure.cause === cause).length >
-        before.signals.failures.filter((failure) => failure.cause === cause).length,
+/** A marker that was there before the submit proves nothing. */
+function hasNewMarker(snapshot: PageSnapshot, before: PageSnapshot): boolean {
+  return (['logout', 'account'] as const).some(
+    (marker) => snapshot.signals[marker] !== undefined && before.signals[marker] === undefined,
   );
-  return fresh?.cause;
 }
 
-/**
- * Holds a look against the attempt before it. Two signals and no veto prove success; a veto names the failure. `settled`:
- * nothing is under way, so a form that is still there is there to stay.
- */
-export function weigh(look: Look, attempt: Attempt, settled: boolean): Proof {
+function findNewFailure({ signals, document }: PageSnapshot, before: PageSnapshot): FailureCause | undefined {
+  const isSameDocument = document === before.document;
+  const count = (failures: OutcomeSignals['failures'], cause: FailureCause) =>
+    failures.filter((failure) => failure.cause === cause).length;
+  const found = signals.failures.find(({ id, cause }) =>
+    isSameDocument
+      ? !before.signals.failures.some((old) => old.id === id && old.cause === cause)
+      : count(signals.failures, cause) > count(before.signals.failures, cause),
+  );
+  return found?.cause;
+}
+
+function isAccepted(last: Submission | undefined, hasForm: boolean): boolean {
+  if (last === undefined || last.status < 200 || last.status >= 400 || last.reportsFailure) return false;
+  return !last.isNavigation || !hasForm;
+}
+
+/** Compares an observation with the attempt. Two signals without a veto prove success; a veto names the failure. */
+export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: Timing): Evidence {
   const { before } = attempt;
-  const sent = listSent(attempt.submissions);
-  const last = sent.at(-1);
-  const form = hasLoginForm(look);
+  const last = listSent(attempt.submissions).at(-1);
+  const hasForm = hasLoginForm(snapshot);
+  // What the browser's own error page shows does not come from the site.
+  if (snapshot.failed) return { signals: [], veto: undefined, hasForm, failedStatus: last?.status ?? 0 };
   const signals: SuccessSignal[] = [];
-  if (!form) signals.push('form-gone');
+  if (!hasForm) signals.push('form-gone');
   if (attempt.newCookie) signals.push('new-cookie');
-  if (hasLeft(before.url, look.url)) signals.push('left-path');
-  if (isNew(look, before, 'logout') || isNew(look, before, 'account')) signals.push('account');
-  if (
-    last !== undefined &&
-    last.status >= 200 &&
-    last.status < 400 &&
-    !last.reportsFailure &&
-    (!last.isNavigation || !form)
-  ) {
-    signals.push('submit-answered');
-  }
-  // What the browser says of a failure is nothing that the site says.
-  if (look.failed) return { signals: [], veto: undefined, broken: last?.status ?? 0 };
-  const broken = last?.carriesSecret === true && last.status >= 500 ? last.status : undefined;
-  return { signals, veto: findVeto(look, attempt, last, settled && form), broken };
+  if (hasLeftPath(before.url, snapshot.url)) signals.push('left-path');
+  if (hasNewMarker(snapshot, before)) signals.push('account');
+  if (isAccepted(last, hasForm)) signals.push('submit-answered');
+  const failedStatus = last?.carriesSecret === true && last.status >= 500 ? last.status : undefined;
+  const cause = findStatedFailure(snapshot, attempt, last);
+  if (cause !== undefined) return { signals, veto: { cause, byAbsence: false }, hasForm, failedStatus };
+  const isRejected =
+    hasForm && timing.stays && !signals.includes('account') && showsFormAgain(snapshot, attempt, timing);
+  const veto = isRejected ? ({ cause: 'wrong-credentials', byAbsence: true } as const) : undefined;
+  return { signals, veto, hasForm, failedStatus };
 }
 
-function findVeto(
-  look: Look,
+const STATUS_CAUSES: Readonly<Record<number, FailureCause>> = {
+  401: 'wrong-credentials',
+  403: 'wrong-credentials',
+  429: 'rate-limited',
+  423: 'locked',
+};
+
+/** A failure that the site states: by a message, a dialog or the status of its answer. */
+function findStatedFailure(
+  snapshot: PageSnapshot,
   { before, dialogs }: Attempt,
   last: Submission | undefined,
-  formStays: boolean,
 ): FailureCause | undefined {
-  const named = findFresh(look, before) ?? dialogs[0];
+  const named = findNewFailure(snapshot, before) ?? dialogs[0];
   if (named !== undefined && named !== 'error') return named;
-  if (last !== undefined && (last.status === 401 || last.status === 403)) return 'wrong-credentials';
-  if (last?.status === 429) return 'rate-limited';
-  if (last?.status === 423) return 'locked';
-  if (named !== undefined) return named;
-  const samePart = look.plan.kind === before.plan.kind;
-  const emptied = look.signals.passwordField && look.signals.passwordEmpty && before.signals.passwordField;
-  const again = look.document !== before.document && samePart && look.plan.kind !== 'none';
-  if (formStays && (emptied || again || (last?.reportsFailure === true && samePart))) return 'wrong-credentials';
-  return undefined;
+  return (last === undefined ? undefined : STATUS_CAUSES[last.status]) ?? named;
+}
+
+/** Whether the form that was submitted is shown again, or still, once the page has settled. */
+function showsFormAgain(
+  { plan, signals, document }: PageSnapshot,
+  { before, submissions }: Attempt,
+  { sinceSubmitMs }: Timing,
+): boolean {
+  const last = listSent(submissions).at(-1);
+  const isSameKind = plan.kind === before.plan.kind;
+  const isNewDocument = document !== before.document;
+  if (isSameKind && plan.kind !== 'none' && isNewDocument) return true;
+  if (isSameKind && last?.reportsFailure === true) return true;
+  const isEmptied = signals.passwordField && signals.passwordEmpty && before.signals.passwordField;
+  // Before anything was sent, a script may still be at work on the password, for instance hashing it.
+  const wasSent = isNewDocument || (last?.status ?? 0) > 0 || sinceSubmitMs >= UNSEEN_SUBMIT_MS;
+  return isEmptied && wasSent;
 }

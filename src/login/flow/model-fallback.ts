@@ -1,39 +1,40 @@
 import { planSelection } from '../detection/field-selection.ts';
 import type { FieldSelection } from '../detection/field-selection.ts';
 import type { Observation } from '../detection/description.ts';
-import { decideStep } from './decide.ts';
-import type { AvailableMethods, Progress, Step } from './decide.ts';
+import { decidePageStep } from './decide.ts';
+import type { AvailableMethods, PageIdle, PageStep, Progress } from './decide.ts';
 import type { ObservedPage } from './page-observer.ts';
 
-/** Says which elements are a login's, of a page on which the plan finds none or several. */
+/** Names the login's elements on a page where detection finds none or several. */
 export type ReadPageForm = (observation: Observation) => Promise<FieldSelection | undefined>;
 
-/** What a reader is asked about. Fields that nobody sees and forms for other purposes are none of it. */
-function isUnread({ plan }: ObservedPage, step: Step): boolean {
+export type PageDecision = { step: PageStep; observed: ObservedPage };
+
+type Context = { available: AvailableMethods; progress: Progress; idle: PageIdle };
+
+/** Fields that are hidden and forms for other purposes are never offered to a model. */
+function isUndecided({ plan }: ObservedPage, step: PageStep): boolean {
   if (step.do !== 'fail') return false;
   return step.code === 'ambiguous_form' || (step.code === 'login_form_not_found' && plan.reason !== 'unseen');
 }
 
 /**
- * Asks once a flow, and only before anything has been sent. What is picked has to hold on the page as it is by then, and
- * is refused or carried out by the rules for plans of our own.
+ * Decides on a page, with a model's help where detection fails: once a flow, and only before anything was sent. The
+ * selection has to hold on the page as it is by then, and follows the same rules as a plan of detection.
  */
-export function openUnread(read: ReadPageForm | undefined, look: () => Promise<ObservedPage>) {
-  let asked: Promise<FieldSelection | undefined> | undefined;
-  return async (
-    observed: ObservedPage,
-    step: Step,
-    available: AvailableMethods,
-    progress: Progress,
-  ): Promise<{ observed: ObservedPage; step: Step }> => {
-    const isOver = progress.usernameSent || progress.passwordSent;
-    if (read === undefined || isOver || !isUnread(observed, step)) return { observed, step };
-    asked ??= read(observed.observation);
-    const selection = await asked;
-    if (selection === undefined) return { observed, step };
-    const now = await look();
-    const plan = planSelection(now.observation, selection);
-    const own = plan === undefined ? undefined : decideStep({ ...now, plan }, available, progress);
-    return own === undefined || own.do === 'fail' ? { observed, step } : { observed: now, step: own };
+export function withModelFallback(read: ReadPageForm | undefined, observe: () => Promise<ObservedPage>) {
+  let reading: Promise<FieldSelection | undefined> | undefined;
+  return async (observed: ObservedPage, { available, progress, idle }: Context): Promise<PageDecision> => {
+    const own = { step: decidePageStep(observed, available, { progress, idle }), observed };
+    const hasSent = progress.usernameSent || progress.passwordSent;
+    if (read === undefined || hasSent || !isUndecided(observed, own.step)) return own;
+    reading ??= read(observed.observation);
+    const selection = await reading;
+    if (selection === undefined) return own;
+    const current = await observe();
+    const plan = planSelection(current.observation, selection);
+    if (plan === undefined) return own;
+    const step = decidePageStep({ plan }, available, { progress, idle });
+    return step.do === 'fail' ? own : { step, observed: current };
   };
 }

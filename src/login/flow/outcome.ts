@@ -1,43 +1,52 @@
 import type { LoginErrorCode } from '../contract/errors.ts';
 import type { FailureCause } from '../detection/plan.ts';
 import { LoginError } from '../login-error.ts';
-import { weigh } from './evidence.ts';
-import type { Attempt, Look, SuccessSignal } from './evidence.ts';
+import { weighEvidence } from './evidence.ts';
+import type { Attempt, Evidence, PageSnapshot, SuccessSignal } from './evidence.ts';
 
 /** What was submitted last. */
-export type Sent = 'username' | 'password' | 'code' | 'link' | 'registration';
+export type SubmittedStep = 'username' | 'password' | 'code' | 'link' | 'registration';
 
+/**
+ * What one observation says about a submit. `tentative`: it rests on nothing having happened, so it counts only once
+ * the page had time to run its scripts.
+ */
 export type Verdict =
   | { is: 'proven'; signals: SuccessSignal[] }
-  | { is: 'failed'; fault: LoginError }
-  /** the next form has come */
+  | { is: 'failed'; error: LoginError; tentative: boolean }
+  /** the next form is shown */
   | { is: 'next' }
-  /** the code was wrong, and the form for it is there again */
-  | { is: 'wrong-code' }
-  /** `likely`: it would be proven if nothing were under way */
-  | { is: 'pending'; likely?: true };
+  /** the site rejected the code and shows the form for it again */
+  | { is: 'wrong-code'; tentative: boolean }
+  /** `likely`: it would be proven if the network were idle */
+  | { is: 'pending'; likely: boolean };
 
-export type Calm = {
-  /** ms since anything was loaded or sent; 0 while something is under way */
-  quietMs: number;
-  /** ms since the submit */
-  sinceMs: number;
+export type Idle = {
+  /** ms without any request, up to the observation; 0 while a request is in flight */
+  networkIdleMs: number;
+  /** ms between the submit and the observation */
+  sinceSubmitMs: number;
+  /** The page has loaded and waits for no answer, so a form that is shown is there to stay. */
+  settled: boolean;
 };
 
-export const CALM_MS = 100;
-/** A form that stays has to stay this long: pages empty their fields before they go on. */
-const STAY_MS = 700;
-/** What asks to sign in after a password has been taken may only be on its way to the next page. */
-const ASKING_MS = 3000;
-const NEXT: Record<Sent, readonly string[]> = {
+export const IDLE_MS = 100;
+/** A form counts as staying after this long: pages empty their fields before they navigate. */
+export const FORM_STAYS_MS = 700;
+/** After a password was accepted, a page that prompts to sign in may still be about to navigate. */
+const REPEATED_LOGIN_MS = 3000;
+
+const LOGIN_KINDS = ['login', 'username-first', 'password-step'];
+const NEXT_KINDS: Record<SubmittedStep, readonly string[]> = {
   username: ['username-first', 'password-step', 'login', 'one-time-code', 'captcha'],
   password: ['one-time-code'],
   code: ['password-step'],
   link: ['one-time-code'],
   registration: ['one-time-code'],
 };
+const CODE_FAILURES: readonly FailureCause[] = ['wrong-code', 'wrong-credentials', 'error', 'field-rejected'];
 
-const FAULTS: Record<FailureCause, { code: LoginErrorCode; reason: string }> = {
+const FAILURES: Record<FailureCause, { code: LoginErrorCode; reason: string }> = {
   'wrong-credentials': { code: 'invalid_credentials', reason: 'wrong_credentials' },
   locked: { code: 'account_locked', reason: 'locked' },
   'rate-limited': { code: 'rate_limited', reason: 'site' },
@@ -62,98 +71,136 @@ const MESSAGES: Partial<Record<LoginErrorCode, string>> = {
   signup_rejected: 'The site refused the registration.',
 };
 
-export function buildFailure(cause: FailureCause, sent: Sent): LoginError {
-  const { code, reason } = FAULTS[cause];
-  const inSignup = sent === 'registration' && code === 'invalid_credentials';
-  const shown = inSignup ? 'signup_rejected' : code;
+export function buildOutcomeError(cause: FailureCause, step: SubmittedStep): LoginError {
+  const { code, reason } = FAILURES[cause];
+  const isSignup = step === 'registration' && code === 'invalid_credentials';
+  const shown = isSignup ? 'signup_rejected' : code;
   return new LoginError(shown, MESSAGES[shown] ?? 'The site refused.', { details: { reason } });
 }
 
-/** What has come of a submit, as far as one look can tell. Pure. */
-export function assess(sent: Sent, look: Look, attempt: Attempt, calm: Calm): Verdict {
-  const calmNow = calm.quietMs >= CALM_MS;
-  const stays = calm.quietMs >= STAY_MS && calm.sinceMs >= STAY_MS;
-  const { signals, veto: cause, broken } = weigh(look, attempt, stays);
-  // A new account is not verified as long as its letter is on the way.
-  const isExpected = sent === 'registration' && cause === 'unverified' && look.signals.sent !== undefined;
-  const veto = isExpected ? undefined : cause;
-  const codeAgain = look.plan.kind === 'one-time-code' && look.plan.reason === 'fill';
-  if (sent === 'code' && codeAgain && (veto !== undefined ? calmNow : stays && isNewOrEmptied(look, attempt))) {
-    if (veto === undefined || ['wrong-code', 'wrong-credentials', 'error', 'field-rejected'].includes(veto)) {
-      return { is: 'wrong-code' };
-    }
-  }
-  if (sent === 'link' && isLinkRefused(look, veto) && !signals.includes('account')) {
-    if (!stays || calm.sinceMs < ASKING_MS) return { is: 'pending' };
-    const details = { reason: 'link_refused' };
-    return { is: 'failed', fault: new LoginError('invalid_code', 'The site did not take the link.', { details }) };
-  }
-  if (veto !== undefined && calmNow) return { is: 'failed', fault: buildFailure(veto, sent) };
-  if (veto !== undefined) return { is: 'pending' };
-  if (broken !== undefined) {
-    if (!calmNow) return { is: 'pending' };
-    const details = broken === 0 ? { reason: 'no_answer' } : { status: broken };
-    const message = broken === 0 ? 'The site did not answer.' : 'The site answered with an error.';
-    return { is: 'failed', fault: new LoginError('site_unreachable', message, { details }) };
-  }
-  if (isNext(sent, look, attempt) && calmNow) return { is: 'next' };
-  // Where only a name was sent, nobody has been let in yet; what looks like it is the next page on its way.
-  if (sent === 'username' && look.signals.sent === undefined)
-    return isMethodChoice(look) && stays ? { is: 'next' } : { is: 'pending' };
-  if (signals.length < 2 || asksMore(sent, look)) return { is: 'pending' };
-  if (asksAgain(sent, look) && !signals.includes('account')) {
-    if (!stays || calm.sinceMs < ASKING_MS) return { is: 'pending' };
-    return { is: 'failed', fault: buildPromptError(look) };
-  }
-  return calmNow ? { is: 'proven', signals } : { is: 'pending', likely: true };
+type Case = {
+  step: SubmittedStep;
+  snapshot: PageSnapshot;
+  attempt: Attempt;
+  idle: Idle;
+  isIdle: boolean;
+  /** a form that is shown is there to stay */
+  stays: boolean;
+  evidence: Evidence;
+};
+
+const PENDING: Verdict = { is: 'pending', likely: false };
+const NEXT: Verdict = { is: 'next' };
+
+/**
+ * Judges a submit by one observation. Pure, and independent of when the page was observed: with more time `pending`
+ * turns into another verdict, and no other verdict ever changes.
+ */
+export function assess(step: SubmittedStep, snapshot: PageSnapshot, attempt: Attempt, idle: Idle): Verdict {
+  const isIdle = idle.networkIdleMs >= IDLE_MS;
+  const stays = idle.settled && idle.networkIdleMs >= FORM_STAYS_MS && idle.sinceSubmitMs >= FORM_STAYS_MS;
+  const found = weighEvidence(snapshot, attempt, { stays, sinceSubmitMs: idle.sinceSubmitMs });
+  // A new account stays unverified until its email has been answered.
+  const isExpected =
+    step === 'registration' && found.veto?.cause === 'unverified' && snapshot.signals.messageSentNotice !== undefined;
+  const evidence = isExpected ? { ...found, veto: undefined } : found;
+  const judged = { step, snapshot, attempt, idle, isIdle, stays, evidence };
+  return judgeCode(judged) ?? judgeLink(judged) ?? judgeFailure(judged) ?? judgeProgress(judged);
 }
 
-function isNewOrEmptied(look: Look, { before }: Attempt): boolean {
-  return look.document !== before.document;
+/** The form for the code is shown again. */
+function judgeCode({ step, snapshot, attempt, isIdle, stays, evidence: { veto } }: Case): Verdict | undefined {
+  const { plan } = snapshot;
+  if (step !== 'code' || plan.kind !== 'one-time-code' || plan.reason !== 'fill') return undefined;
+  if (veto === undefined) {
+    const isNewDocument = snapshot.document !== attempt.before.document;
+    return stays && isNewDocument ? { is: 'wrong-code', tentative: true } : undefined;
+  }
+  if (!isIdle || !CODE_FAILURES.includes(veto.cause)) return undefined;
+  return { is: 'wrong-code', tentative: veto.byAbsence };
 }
 
-function isNext(sent: Sent, look: Look, { before }: Attempt): boolean {
-  const { plan } = look;
+/** A link that is accepted leads past the login; many sites say nothing about one that is not. */
+function judgeLink({ step, snapshot, idle, stays, evidence: { veto, signals } }: Case): Verdict | undefined {
+  const { plan } = snapshot;
+  const isAtLogin = plan.reason === 'fill' && LOGIN_KINDS.includes(plan.kind);
+  const isRejected = veto === undefined || veto.cause === 'wrong-credentials' || veto.cause === 'error';
+  if (step !== 'link' || !isAtLogin || !isRejected || signals.includes('account')) return undefined;
+  if (!stays || idle.sinceSubmitMs < REPEATED_LOGIN_MS) return PENDING;
+  const error = new LoginError('invalid_code', 'The site did not take the link.', {
+    details: { reason: 'link_refused' },
+  });
+  return { is: 'failed', error, tentative: true };
+}
+
+function judgeFailure({ step, isIdle, evidence: { veto, failedStatus } }: Case): Verdict | undefined {
+  if (veto === undefined && failedStatus === undefined) return undefined;
+  if (!isIdle) return PENDING;
+  if (veto !== undefined) {
+    return { is: 'failed', error: buildOutcomeError(veto.cause, step), tentative: veto.byAbsence };
+  }
+  const isSilent = failedStatus === 0;
+  const error = new LoginError(
+    'site_unreachable',
+    isSilent ? 'The site did not answer.' : 'The site answered with an error.',
+    { details: isSilent ? { reason: 'no_answer' } : { status: failedStatus } },
+  );
+  return { is: 'failed', error, tentative: false };
+}
+
+function judgeProgress(judged: Case): Verdict {
+  const { step, snapshot, isIdle, stays, evidence } = judged;
+  if (isIdle && isNextForm(judged)) return NEXT;
+  // After the user name alone nobody is signed in yet; what looks like it is the next page while it loads.
+  if (step === 'username' && snapshot.signals.messageSentNotice === undefined) {
+    return isMethodChoice(snapshot) && stays ? NEXT : PENDING;
+  }
+  if (evidence.signals.length < 2 || hasNextStep(step, snapshot)) return PENDING;
+  if (!evidence.signals.includes('account')) {
+    if (repeatsLogin(step, snapshot)) return judgeRepeatedLogin(judged);
+    // As long as a login form is shown, only a page that has settled says how the attempt ended.
+    if (evidence.hasForm && !stays) return PENDING;
+  }
+  const isLoaded = snapshot.loaded || judged.idle.networkIdleMs >= FORM_STAYS_MS;
+  return isIdle && isLoaded ? { is: 'proven', signals: evidence.signals } : { is: 'pending', likely: true };
+}
+
+function isNextForm({ step, snapshot: { plan }, attempt }: Case): boolean {
   if (plan.reason !== 'fill' && plan.reason !== 'captcha') return false;
-  if (!NEXT[sent].includes(plan.kind)) return false;
-  return plan.kind !== before.plan.kind;
+  return NEXT_KINDS[step].includes(plan.kind) && plan.kind !== attempt.before.plan.kind;
 }
 
-/** A link that is taken leads past the login; many a site says nothing of one that is not. */
-function isLinkRefused({ plan }: Look, veto: FailureCause | undefined): boolean {
-  const isAtLogin = plan.reason === 'fill' && ['login', 'username-first', 'password-step'].includes(plan.kind);
-  return isAtLogin && (veto === undefined || veto === 'wrong-credentials' || veto === 'error');
-}
-
-/** The site goes on with a choice of ways to sign in. */
-function isMethodChoice({ plan }: Look): boolean {
+/** The site goes on with a choice of sign-in methods. */
+function isMethodChoice({ plan }: PageSnapshot): boolean {
   return plan.reason === 'open' && plan.loginLinks.some(({ kind }) => kind !== 'sign-in');
 }
 
-/** A form of the login is still in front, or a message was sent out: this is not the end. */
-function asksMore(sent: Sent, look: Look): boolean {
-  const { plan, signals } = look;
-  if (findLinkButton(sent, look) !== undefined) return true;
-  return plan.kind === 'one-time-code' || plan.kind === 'captcha' || signals.sent !== undefined;
+/** A form of the login is still shown, or a message was sent: more has to be done. */
+function hasNextStep(step: SubmittedStep, snapshot: PageSnapshot): boolean {
+  const { plan, signals } = snapshot;
+  if (findLinkButton(step, snapshot) !== undefined) return true;
+  return plan.kind === 'one-time-code' || plan.kind === 'captcha' || signals.messageSentNotice !== undefined;
 }
 
-/** Whatever has come with it, a page that asks one to sign in proves nothing. */
-function asksAgain(sent: Sent, { signals }: Look): boolean {
-  return (sent === 'password' || sent === 'code') && signals.promptsSignIn;
+/** Whatever else was observed, a page that prompts to sign in proves nothing. */
+function repeatsLogin(step: SubmittedStep, { signals }: PageSnapshot): boolean {
+  return (step === 'password' || step === 'code') && signals.promptsSignIn;
 }
 
-function buildPromptError({ plan }: Look): LoginError {
-  if (plan.reason === 'fill') {
-    return new LoginError('invalid_credentials', 'The site refused the credentials.', {
-      details: { reason: 'asked_again' },
-    });
-  }
-  return new LoginError('login_form_not_found', 'After the password the site asks for something that is not known.', {
-    details: { reason: 'unknown_step', page: plan.kind },
-  });
+function judgeRepeatedLogin({ snapshot: { plan }, idle, stays }: Case): Verdict {
+  if (!stays || idle.sinceSubmitMs < REPEATED_LOGIN_MS) return PENDING;
+  const error =
+    plan.reason === 'fill'
+      ? new LoginError('invalid_credentials', 'The site refused the credentials.', {
+          details: { reason: 'asked_again' },
+        })
+      : new LoginError('login_form_not_found', 'After the password the site asks for something that is not known.', {
+          details: { reason: 'unknown_step', page: plan.kind },
+        });
+  return { is: 'failed', error, tentative: true };
 }
 
-/** The button to press before a link from a letter counts: it keeps programs that look into letters from using it up. */
-export function findLinkButton(sent: Sent, { signals }: Look): string | undefined {
-  return sent === 'link' && signals.logout === undefined && signals.failures.length === 0 ? signals.confirm : undefined;
+/** The button to press before a link from an email counts: it keeps link scanners from using the link up. */
+export function findLinkButton(step: SubmittedStep, { signals }: PageSnapshot): string | undefined {
+  return step === 'link' && signals.logout === undefined && signals.failures.length === 0 ? signals.confirm : undefined;
 }

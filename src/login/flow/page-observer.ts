@@ -6,10 +6,10 @@ import { observePage } from '../detection/observe.ts';
 import { planLogin } from '../detection/classify.ts';
 import { readOutcome } from '../detection/outcome.ts';
 import type { Site } from '../site.ts';
-import type { Look } from './evidence.ts';
+import type { PageSnapshot } from './evidence.ts';
 
-/** A look, the words on the page for whoever has to explain a question, and what the plan was made from. */
-export type ObservedPage = Look & {
+/** A snapshot with the live page, its visible text, and the observation that the plan was made from. */
+export type ObservedPage = PageSnapshot & {
   page: Page;
   text: string;
   observation: Observation;
@@ -17,56 +17,76 @@ export type ObservedPage = Look & {
   at: number;
 };
 
-/** Of the page that Chromium shows in place of one that did not come. */
+/** Host of the page that Chromium shows in place of one that failed to load. */
 const ERROR_HOST = 'chromewebdata';
-/** ms between two tries to look at a page that is just going elsewhere */
-const BETWEEN_DOCUMENTS_MS = 60;
+/** ms before a page that is navigating is observed again */
+const NAVIGATING_MS = 60;
+/** ms that a busy page gets to become idle */
+const IDLE_WITHIN_MS = 5000;
 
-/** Looks at the page in front: the newest one of the site, since a button may open a window of its own. */
+/** Runs in the page: resolves once its main thread has nothing left to do. */
+function waitForIdle(timeout: number): Promise<void> {
+  type Idle = { requestIdleCallback(run: () => void, options: { timeout: number }): void };
+  return new Promise((resolve) => (globalThis as unknown as Idle).requestIdleCallback(() => resolve(), { timeout }));
+}
+
+/** Observes the page in front: the newest one of the site, since a button may open a window of its own. */
 export function openPageObserver(context: BrowserContext, site: Site) {
-  const documents = new WeakMap<Page, number>();
-  /** in which closed shadow roots have been looked for */
-  const opened = new Set<number>();
-  let count = 0;
-  const listen = (page: Page) => {
-    documents.set(page, (count += 1));
-    page.on('domcontentloaded', () => documents.set(page, (count += 1)));
-  };
-  context.on('page', listen);
-  for (const page of context.pages()) listen(page);
+  const numbers = new WeakMap<Page, number>();
+  let lastNumber = 0;
+  /** documents that were searched for closed shadow roots */
+  const searched = new Set<string>();
 
-  const choose = (): Page => {
+  const numberOf = (page: Page): number => {
+    const number = numbers.get(page) ?? (lastNumber += 1);
+    numbers.set(page, number);
+    return number;
+  };
+  const choosePage = (): Page => {
     const pages = context.pages().filter((page) => !page.isClosed());
     const page = pages.findLast((each) => site.allows(each.url())) ?? pages[0];
     if (page === undefined) throw new Error('every page has been closed');
     return page;
+  };
+  /** Undefined where the page navigated meanwhile, or showed more once its closed shadow roots were opened. */
+  const observeOnce = async (page: Page): Promise<ObservedPage | undefined> => {
+    const at = performance.now();
+    const url = page.url();
+    const observation = await observePage(page, (address) => site.allows(address));
+    const [top] = observation.frames;
+    if (top === undefined || page.url() !== url) return undefined;
+    const document = `${numberOf(page)}:${top.timeOrigin}`;
+    const plan = planLogin(observation);
+    if (plan.reason !== 'fill' && !searched.has(document)) {
+      searched.add(document);
+      if ((await openClosedRoots(page)) > 0) return undefined;
+    }
+    const text = observation.frames.map((frame) => frame.text).join('\n');
+    const { loaded, host } = top;
+    const signals = readOutcome(observation);
+    return { url, document, loaded, failed: host === ERROR_HOST, plan, signals, page, text, observation, at };
   };
   return {
     /** Throws the signal's reason. */
     async observe(signal: AbortSignal): Promise<ObservedPage> {
       for (;;) {
         signal.throwIfAborted();
-        const page = choose();
-        const document = documents.get(page) ?? 0;
-        const at = performance.now();
+        const page = choosePage();
         try {
-          const observation = await observePage(page, (url) => site.allows(url));
-          if (document !== documents.get(page)) continue;
-          const text = observation.frames.map((frame) => frame.text).join('\n');
-          const plan = planLogin(observation);
-          if (plan.reason !== 'fill' && !opened.has(document)) {
-            opened.add(document);
-            if ((await openClosedRoots(page)) > 0) continue;
-          }
-          const failed = observation.frames[0]?.host === ERROR_HOST;
-          const signals = readOutcome(observation);
-          return { url: page.url(), document, failed, plan, signals, page, text, observation, at };
+          const observed = await observeOnce(page);
+          if (observed !== undefined) return observed;
         } catch (error) {
           if (page.isClosed() && context.pages().length === 0) throw error;
-          // It went to its next document while it was looked at.
-          await sleep(BETWEEN_DOCUMENTS_MS, undefined, { signal });
+          // The page navigated while it was observed.
+          await sleep(NAVIGATING_MS, undefined, { signal });
         }
       }
     },
+    /** Resolves once the page's main thread is idle, after 5 s at the latest, or when the page navigates. */
+    async waitForIdle({ page }: ObservedPage): Promise<void> {
+      await page.evaluate(waitForIdle, IDLE_WITHIN_MS).catch(() => undefined);
+    },
   };
 }
+
+export type PageObserver = ReturnType<typeof openPageObserver>;

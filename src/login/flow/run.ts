@@ -2,283 +2,294 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext } from 'playwright-core';
 import type { LoginMethod } from '../contract/shapes.ts';
 import { LoginError } from '../login-error.ts';
-import { readMessageCause } from '../detection/outcome.ts';
 import type { LoginPlan, SignInMethod } from '../detection/plan.ts';
 import type { Site } from '../site.ts';
-import { ignoreStale, isStale, press } from './page-actions.ts';
+import { decideAfterCheck, decideAfterSubmit } from './after-submit.ts';
+import type { FlowAction, SubmitAction } from './after-submit.ts';
 import { describeChallenge } from './challenge.ts';
-import type { Answers } from './challenge.ts';
-import { hasNewCookie, snapshotCookies } from './cookies.ts';
-import type { CookieSnapshot } from './cookies.ts';
-import { decideStep } from './decide.ts';
-import type { Step } from './decide.ts';
-import type { ObservedPage, openPageObserver } from './page-observer.ts';
+import type { Challenge, PageAnswers } from './challenge.ts';
+import { snapshotCookies } from './cookies.ts';
+import type { AvailableMethods, PageStep } from './decide.ts';
+import type { SuccessSignal } from './evidence.ts';
+import { buildStepError, buildUnprovenError } from './errors.ts';
 import { fillCode, fillCredentials, submit } from './fill.ts';
 import type { Values } from './fill.ts';
-import { CALM_MS, assess, findLinkButton } from './outcome.ts';
-import type { Sent } from './outcome.ts';
-import type { SuccessSignal } from './evidence.ts';
-import { seekLogin } from './find-login-page.ts';
-import type { Traffic } from './traffic.ts';
-import { openUnread } from './model-fallback.ts';
+import { findLoginPage } from './find-login-page.ts';
+import { withModelFallback } from './model-fallback.ts';
 import type { ReadPageForm } from './model-fallback.ts';
+import type { SubmittedStep } from './outcome.ts';
+import { ignoreStale, isStale, press } from './page-actions.ts';
+import type { ObservedPage, PageObserver } from './page-observer.ts';
+import { checkSession } from './session-check.ts';
+import { describePage, recordSubmit, startFlow } from './state.ts';
+import type { FlowState, Submitted } from './state.ts';
+import { viewSubmit } from './submit-view.ts';
+import type { Traffic } from './traffic.ts';
 
 export type FlowInput = Values & { site: Site; method: LoginMethod };
 
 export type FlowPorts = {
   context: BrowserContext;
   traffic: Traffic;
-  observer: ReturnType<typeof openPageObserver>;
-  answers: Answers;
+  observer: PageObserver;
+  answers: PageAnswers;
   signal: AbortSignal;
-  /** for pages on which the plan finds no login or several; absent: they fail */
+  /** for pages on which detection finds no login or several; absent: they fail */
   readForm?: ReadPageForm | undefined;
 };
 
-export type FlowResult = { url: string; signals: SuccessSignal[] };
+export type FlowResult = {
+  url: string;
+  signals: SuccessSignal[];
+  /** the page on which the credentials were typed; undefined where none were */
+  loginUrl: string | undefined;
+};
 
-/** A submit whose outcome is awaited. */
-type Pending = { sent: Sent; before: ObservedPage; cookies: CookieSnapshot; at: number; again: boolean };
+const OBSERVE_EVERY_MS = 60;
+/** How often a page may change while it is acted on, one time after the other. */
+const MAX_STALE = 6;
 
-const LOOK_EVERY_MS = 60;
-/** A second look has to agree before success is told. */
-const CONFIRM_MS = 120;
-/** After a submit: pressing it again by Enter when nothing at all was sent; giving up when nothing came of it. */
-const RESEND_MS = 2500;
-const GIVE_UP_MS = 15_000;
-const STALE_TRIES = 6;
-const MAX_CONFIRMED = 3;
-/** Where a password is given it comes first; what the method names may follow it. */
+/** A password comes first where one is given; what the method names may follow it. */
 function chooseMethod({ method, password }: FlowInput): SignInMethod {
   if (password !== undefined) return 'password';
   return method === 'magic_link' ? 'link' : 'code';
 }
 
-const describe = ({ plan, url, document }: ObservedPage) =>
-  JSON.stringify([
-    document,
-    url,
-    plan.kind,
-    plan.reason,
-    plan.username,
-    plan.password,
-    plan.code,
-    plan.loginLinks.length,
-  ]);
-
 /**
- * Signs in on the page that is in front: looks, does one thing, looks again, until two positive signals prove success.
- * Throws a `LoginError` that names how it failed, or the signal's reason. What was refused is not sent again.
+ * Signs in on the current page: observes it, takes one step and observes it again, until two positive signals prove
+ * success. `submitted`: the registration of a signup, which is followed to its end first.
+ * Throws a `LoginError` that names the failure, or the signal's reason. What was refused is never sent again.
  */
-export async function runFlow(input: FlowInput, ports: FlowPorts): Promise<FlowResult> {
-  const { signal, traffic, observer } = ports;
-  const available = {
-    username: input.username !== undefined,
-    password: input.password !== undefined,
-    code: ports.answers.available,
-    method: chooseMethod(input),
-  };
-  const done = { dismissed: 0, opened: 0, usernameSent: false, passwordSent: false };
-  let pending: Pending | undefined;
-  /** since when every look at this address says that it is done */
-  let likely: { url: string; at: number } | undefined;
-  let shape = '';
-  let since = performance.now();
-  let stale = 0;
-  let wrongCode = false;
-  let confirmed = 0;
-  let sought = false;
+export function runFlow(input: FlowInput, ports: FlowPorts, submitted?: Submitted): Promise<FlowResult> {
+  return new Flow(input, ports, startFlow(submitted)).run();
+}
 
-  const readUnread = openUnread(ports.readForm, () => observer.observe(signal));
-  const act = async (step: Step, observed: ObservedPage): Promise<void> => {
+/** Carries out what the pure transitions decide. */
+class Flow {
+  readonly #input: FlowInput;
+  readonly #ports: FlowPorts;
+  readonly #available: AvailableMethods;
+  readonly #decidePage: ReturnType<typeof withModelFallback>;
+  #state: FlowState;
+  #page = '';
+  #changedAt = performance.now();
+  #staleCount = 0;
+  #loginUrl: string | undefined;
+
+  constructor(input: FlowInput, ports: FlowPorts, state: FlowState) {
+    this.#input = input;
+    this.#ports = ports;
+    this.#state = state;
+    this.#available = {
+      username: input.username !== undefined,
+      password: input.password !== undefined,
+      code: ports.answers.available,
+      method: chooseMethod(input),
+    };
+    this.#decidePage = withModelFallback(ports.readForm, () => this.#observe());
+  }
+
+  async run(): Promise<FlowResult> {
+    for (;;) {
+      const observed = await this.#observe();
+      const described = describePage(observed);
+      if (described !== this.#page) {
+        this.#page = described;
+        this.#changedAt = performance.now();
+      }
+      const action = await this.#decide(observed);
+      if (action.do === 'finish') return { url: observed.url, signals: action.signals, loginUrl: this.#loginUrl };
+      if (action.do === 'act-on-page') await this.#actOnPage(observed);
+      else await this.#continueSubmit(action, observed);
+    }
+  }
+
+  #observe(): Promise<ObservedPage> {
+    return this.#ports.observer.observe(this.#ports.signal);
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.#ports.signal });
+  }
+
+  async #decide(observed: ObservedPage): Promise<FlowAction> {
+    const { submitted } = this.#state;
+    if (submitted === undefined) return { do: 'act-on-page' };
+    const { state, action } = decideAfterSubmit(
+      this.#state,
+      submitted,
+      await viewSubmit(this.#ports, this.#input.site, { observed, submitted }),
+    );
+    this.#state = state;
+    if (action.do !== 'check-session') return action;
+    const session = await checkSession(observed, action.signals);
+    const checked = decideAfterCheck(state, session, action.signals);
+    this.#state = checked.state;
+    return checked.action;
+  }
+
+  #continueSubmit(action: SubmitAction, observed: ObservedPage): Promise<void> {
+    switch (action.do) {
+      case 'fail':
+        throw action.error;
+      case 'wait':
+        return this.#sleep(action.ms);
+      case 'wait-for-idle':
+        return this.#ports.observer.waitForIdle(observed);
+      case 'request-link':
+        return this.#requestLink(observed);
+      case 'press-confirm':
+        return this.#pressConfirm(observed, action.id);
+      case 'resubmit':
+        return this.#resubmit(observed);
+      case 'request-email':
+        return this.#requestEmail(observed);
+    }
+  }
+
+  /** A page that changes while it is acted on is observed again. */
+  async #actOnPage(observed: ObservedPage): Promise<void> {
+    try {
+      const idle = {
+        unchangedMs: performance.now() - this.#changedAt,
+        networkIdleMs: this.#ports.traffic.networkIdleMs(),
+      };
+      const { progress } = this.#state;
+      const decided = await this.#decidePage(observed, { available: this.#available, progress, idle });
+      await this.#perform(decided.step, decided.observed);
+      this.#staleCount = 0;
+    } catch (error) {
+      if (!isStale(error) || (this.#staleCount += 1) > MAX_STALE) throw error;
+      await this.#sleep(OBSERVE_EVERY_MS);
+    }
+  }
+
+  async #perform(step: PageStep, observed: ObservedPage): Promise<void> {
     switch (step.do) {
       case 'wait':
-        await sleep(LOOK_EVERY_MS, undefined, { signal });
-        return;
-      case 'fail': {
-        const fault = buildStepFault(step, observed, ports);
-        if (await seek(fault, observed)) return;
-        throw fault;
-      }
+        return this.#sleep(OBSERVE_EVERY_MS);
+      case 'fail':
+        if (await this.#findLoginPage(step, observed)) return;
+        throw buildStepError(step, observed, this.#ports.traffic.status);
       case 'dismiss':
-        done.dismissed += 1;
+        this.#count('dismissed');
         return press(observed.page, step.id);
       case 'open':
-        done.opened += 1;
+        this.#count('opened');
         return press(observed.page, step.id);
       case 'fill':
-        return sendCredentials(observed, step.plan);
-      case 'choose':
-        done.opened += 1;
-        await sendCredentials(observed, step.plan);
-        // Enter would send the form that stands beside.
-        if (pending !== undefined) pending.again = true;
-        return;
+        return this.#sendCredentials(observed, step.plan, false);
+      case 'choose-method':
+        this.#count('opened');
+        // Enter would send the form beside the button.
+        return this.#sendCredentials(observed, step.plan, true);
       case 'code':
-        return sendCode(observed);
+        return this.#sendCode(observed);
     }
-  };
-  const seek = async ({ code }: LoginError, { page, plan }: ObservedPage): Promise<boolean> => {
-    if (sought || done.usernameSent) return false;
+  }
+
+  #count(what: 'dismissed' | 'opened'): void {
+    const { progress } = this.#state;
+    this.#state = { ...this.#state, progress: { ...progress, [what]: progress[what] + 1 } };
+  }
+
+  #recordSubmit(submitted: Submitted): void {
+    this.#state = recordSubmit(this.#state, submitted);
+  }
+
+  async #findLoginPage({ code }: PageStep & { do: 'fail' }, { page, plan }: ObservedPage): Promise<boolean> {
+    if (this.#state.searched || this.#state.progress.usernameSent) return false;
     if (code !== 'login_form_not_found' || plan.reason === 'fill' || plan.reason === 'unseen') return false;
-    sought = true;
-    return seekLogin(page, input.site, signal);
-  };
-  const begin = async (sent: Sent, before: ObservedPage): Promise<Pending> => {
-    const cookies = await snapshotCookies(ports.context, input.site);
-    return { sent, before, cookies, at: performance.now(), again: false };
-  };
-  const sendCredentials = async (before: ObservedPage, plan: LoginPlan): Promise<void> => {
-    const observed = { ...before, plan };
+    this.#state = { ...this.#state, searched: true };
+    return findLoginPage(page, this.#input.site, this.#ports.signal);
+  }
+
+  async #prepareSubmit(step: SubmittedStep, before: ObservedPage): Promise<Submitted> {
+    const cookies = await snapshotCookies(this.#ports.context, this.#input.site);
+    return { step, before, cookies, at: performance.now(), resubmitted: false };
+  }
+
+  async #sendCredentials(observed: ObservedPage, plan: LoginPlan, resubmitted: boolean): Promise<void> {
+    const { answers, traffic, signal } = this.#ports;
+    const { site, username, password } = this.#input;
+    const target = { ...observed, plan };
     const withPassword = plan.password !== undefined;
-    await ports.answers.ready();
-    traffic.startRecording([input.username, input.password].filter((text) => text !== undefined));
-    const next = await begin(withPassword ? 'password' : 'username', before);
-    const last = await fillCredentials(observed, input.site, input);
+    await answers.ready();
+    traffic.startRecording([username, password].filter((text) => text !== undefined));
+    const prepared = await this.#prepareSubmit(withPassword ? 'password' : 'username', observed);
+    const lastField = await fillCredentials(target, site, this.#input);
     signal.throwIfAborted();
-    done.usernameSent = true;
-    done.passwordSent ||= withPassword;
-    await send(observed, last, next);
-  };
-  const sendCode = async (observed: ObservedPage): Promise<void> => {
-    const ask = describeChallenge(observed.text, observed.signals.sent, input.method);
-    const given = await ports.answers.get(
-      ask.kind === 'magic_link' ? { ...ask, kind: 'otp_email', wants: 'code' } : ask,
-      wrongCode,
-    );
+    const { progress } = this.#state;
+    const passwordSent = progress.passwordSent || withPassword;
+    this.#state = { ...this.#state, progress: { ...progress, usernameSent: true, passwordSent } };
+    this.#loginUrl ??= observed.url;
+    await this.#submit(target, lastField, { ...prepared, resubmitted });
+  }
+
+  async #sendCode(observed: ObservedPage): Promise<void> {
+    const { answers, traffic, signal } = this.#ports;
+    const challenge = this.#describeChallenge(observed, 'code');
+    const answer = await answers.get(challenge, this.#state.codeRejected);
     signal.throwIfAborted();
-    if ('link' in given) return follow(observed, given.link);
-    // The page may have changed while somebody looked for the code.
-    const fresh = await observer.observe(signal);
-    const now = fresh.plan.kind === 'one-time-code' ? fresh : observed;
-    traffic.startRecording([given.code]);
-    const next = await begin('code', now);
-    const last = await fillCode(now, input.site, given.code);
-    await send(now, last, next);
-  };
-  /** From here on something may have been sent, so whatever goes wrong, it is not sent again. */
-  const send = async (observed: ObservedPage, last: string, next: Pending): Promise<void> => {
-    pending = { ...next, at: performance.now() };
-    await submit(observed, last).catch(ignoreStale);
-    // The time that a click takes is none that the site has had.
-    pending.at = performance.now();
-  };
-  const follow = async (observed: ObservedPage, link: string): Promise<void> => {
-    if (!input.site.allows(link)) {
+    if ('link' in answer) return this.#follow(observed, answer.link);
+    // The page may have changed while the code was obtained.
+    const current = await this.#observe();
+    const target = current.plan.kind === 'one-time-code' ? current : observed;
+    traffic.startRecording([answer.code]);
+    const prepared = await this.#prepareSubmit('code', target);
+    const lastField = await fillCode(target, this.#input.site, answer.code);
+    await this.#submit(target, lastField, prepared);
+  }
+
+  /** From here on something may have been sent, so nothing is sent again, whatever goes wrong. */
+  async #submit(target: ObservedPage, lastField: string, submitted: Submitted): Promise<void> {
+    this.#recordSubmit({ ...submitted, at: performance.now() });
+    await submit(target, lastField).catch(ignoreStale);
+    // The site's time starts after the click.
+    this.#recordSubmit({ ...submitted, at: performance.now() });
+  }
+
+  async #resubmit({ page, plan }: ObservedPage): Promise<void> {
+    const lastField = plan.password ?? plan.username ?? plan.code.at(-1) ?? '';
+    await submit({ page, plan: { ...plan, submit: undefined } }, lastField).catch(ignoreStale);
+    const { submitted } = this.#state;
+    if (submitted !== undefined) this.#recordSubmit({ ...submitted, at: performance.now() });
+  }
+
+  /** A signup proves its address until the new account signs in. */
+  #describeChallenge({ text, signals }: ObservedPage, expects: 'code' | 'link'): Challenge {
+    const described = describeChallenge(text, signals.messageSentNotice, this.#input.method);
+    if (this.#state.goal === 'signup' && !this.#state.progress.passwordSent) {
+      return { kind: 'email_verification', hint: described.hint, expects };
+    }
+    if (expects === 'link' || described.kind !== 'magic_link') return described;
+    return { ...described, kind: 'otp_email', expects: 'code' };
+  }
+
+  async #pressConfirm(observed: ObservedPage, id: string): Promise<void> {
+    this.#recordSubmit(await this.#prepareSubmit('link', observed));
+    await press(observed.page, id).catch(ignoreStale);
+  }
+
+  async #requestLink(observed: ObservedPage): Promise<void> {
+    const answer = await this.#ports.answers.get(this.#describeChallenge(observed, 'link'), false);
+    if ('link' in answer) await this.#follow(observed, answer.link);
+    else await this.#sleep(OBSERVE_EVERY_MS);
+  }
+
+  async #follow(observed: ObservedPage, link: string): Promise<void> {
+    if (!this.#input.site.allows(link)) {
       throw new LoginError('unsafe_domain', 'The link leads to another site.', { details: { reason: 'link' } });
     }
-    traffic.startRecording([]);
-    pending = await begin('link', observed);
+    this.#ports.traffic.startRecording([]);
+    this.#recordSubmit(await this.#prepareSubmit('link', observed));
     await observed.page.goto(link, { waitUntil: 'commit' });
-  };
-  /** True when there is nothing more to do with this look. */
-  const settle = async (observed: ObservedPage, current: Pending): Promise<FlowResult | boolean> => {
-    const newCookie = await hasNewCookie(ports.context, input.site, current.cookies);
-    const dialogs = traffic.dialogs.map(readMessageCause).filter((cause) => cause !== undefined);
-    const attempt = { before: current.before, submissions: traffic.submissions, newCookie, dialogs };
-    // What is seen is as old as the look, whatever has happened since.
-    const ageMs = performance.now() - observed.at;
-    const sinceMs = Math.max(0, observed.at - current.at);
-    const calmMs = Math.max(0, traffic.sinceLastRequestMs() - ageMs);
-    // Pages that poll are never without a request.
-    const quietMs = traffic.pending() > 0 && calmMs < GIVE_UP_MS / 5 ? 0 : calmMs;
-    const verdict = assess(current.sent, observed, attempt, { quietMs, sinceMs });
-    const looksDone = verdict.is === 'proven' || (verdict.is === 'pending' && verdict.likely === true);
-    if (!looksDone) likely = undefined;
-    else if (likely?.url !== observed.url) likely = { url: observed.url, at: performance.now() };
-    const agreedMs = likely === undefined ? 0 : performance.now() - likely.at;
-    switch (verdict.is) {
-      case 'failed':
-        throw verdict.fault;
-      case 'proven':
-        if (agreedMs >= CONFIRM_MS) return { url: observed.url, signals: verdict.signals };
-        break;
-      case 'next':
-        pending = undefined;
-        return false;
-      case 'wrong-code':
-        pending = undefined;
-        wrongCode = true;
-        return false;
-      case 'pending':
-        if (await waitOn(observed, current, sinceMs)) return true;
-    }
-    // No look is worth its time before it can decide.
-    const nextMs = Math.max(CALM_MS - traffic.sinceLastRequestMs(), looksDone ? CONFIRM_MS - agreedMs : 0);
-    await sleep(nextMs > 0 ? nextMs + 1 : LOOK_EVERY_MS, undefined, { signal });
-    return true;
-  };
-  const waitOn = async (observed: ObservedPage, current: Pending, sinceMs: number): Promise<boolean> => {
-    const { sent } = observed.signals;
-    const form = observed.plan.kind === 'one-time-code';
-    if (sent !== undefined && !form && current.sent !== 'link' && traffic.networkIdleMs() > LOOK_EVERY_MS * 5) {
-      const given = await ports.answers.get(describeChallenge(observed.text, sent, input.method), false);
-      if ('link' in given) await follow(observed, given.link);
-      return 'link' in given;
-    }
-    const button = findLinkButton(current.sent, observed);
-    if (button !== undefined && confirmed < MAX_CONFIRMED && traffic.networkIdleMs() > LOOK_EVERY_MS * 5) {
-      confirmed += 1;
-      pending = await begin('link', observed);
-      await press(observed.page, button);
-      return true;
-    }
-    const nothingSent = traffic.submissions.length === 0 && observed.document === current.before.document;
-    if (nothingSent && !current.again && sinceMs > RESEND_MS && traffic.pending() === 0) {
-      current.again = true;
-      await submit({ page: observed.page, plan: { ...observed.plan, submit: undefined } }, lastField(observed));
-      current.at = performance.now();
-      return false;
-    }
-    // A site that still answers is waited for as long as the login has time.
-    if (sinceMs > GIVE_UP_MS && traffic.sinceLastRequestMs() > GIVE_UP_MS / 3 && !traffic.awaitsResponse()) {
-      throw new LoginError('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
-    }
-    return false;
-  };
-
-  for (;;) {
-    const observed = await observer.observe(signal);
-    const now = describe(observed);
-    if (now !== shape) {
-      shape = now;
-      since = performance.now();
-    }
-    if (pending !== undefined) {
-      const settled = await settle(observed, pending);
-      if (typeof settled === 'object') return settled;
-      if (settled) continue;
-    }
-    const progress = { ...done, stillMs: performance.now() - since, quietMs: traffic.networkIdleMs() };
-    try {
-      const own = decideStep(observed, available, progress);
-      const next = await readUnread(observed, own, available, progress);
-      await act(next.step, next.observed);
-      stale = 0;
-    } catch (error) {
-      if (!isStale(error) || (stale += 1) > STALE_TRIES) throw error;
-      await sleep(LOOK_EVERY_MS, undefined, { signal });
-    }
   }
-}
 
-function lastField({ plan }: ObservedPage): string {
-  return plan.password ?? plan.username ?? plan.code.at(-1) ?? '';
-}
-
-function buildStepFault(step: Step & { do: 'fail' }, observed: ObservedPage, { traffic }: FlowPorts): LoginError {
-  const status = traffic.status();
-  if (step.code === 'login_form_not_found' && status >= 500) {
-    return new LoginError('site_unreachable', 'The site answered with an error.', { details: { status } });
+  async #requestEmail(observed: ObservedPage): Promise<void> {
+    const challenge: Challenge = { kind: 'email_verification', hint: null, expects: 'link' };
+    const answer = await this.#ports.answers.get(challenge, this.#state.codeRejected);
+    if (!('link' in answer)) throw buildUnprovenError();
+    await this.#follow(observed, answer.link);
   }
-  const messages: Partial<Record<string, string>> = {
-    login_form_not_found: 'No form to sign in with was found.',
-    ambiguous_form: 'Several forms are equally likely to be the one to sign in with.',
-    captcha_required: 'The site asks for a check that only a person can pass.',
-    unsafe_domain: 'The form would send what is typed without encryption.',
-    username_required: 'cred.username: is required by the form',
-    password_required: 'cred.password: is required by the form',
-  };
-  const message = messages[step.reason] ?? messages[step.code] ?? 'The login failed.';
-  return new LoginError(step.code, message, { details: { reason: step.reason, page: observed.plan.kind } });
 }

@@ -2,51 +2,54 @@ import type { Page } from 'playwright-core';
 import type { SuccessSignal } from './evidence.ts';
 import type { ObservedPage } from './page-observer.ts';
 
-/** Where somebody stands whose registration has been taken, going by the page that it led to. */
-export type Standing =
-  /** Signed in: the page says so, or is not shown to strangers. */
-  | 'inside'
+/** Whether an accepted registration signed in, judged by the page that it led to. */
+export type SessionState =
+  /** The page shows an account, or is not shown without the session. */
+  | 'signedIn'
   /** The page offers to sign in. */
-  | 'outside'
-  /** A stranger sees the same. */
-  | 'unclear';
+  | 'signedOut'
+  /** The page is the same without the session. */
+  | 'unknown';
 
-/** What a request of the page's own was answered with. */
-type View = { status: number; redirected: boolean; asksPassword: boolean };
+/** How the site answers a request for the page. */
+type View = { status: number; redirected: boolean; hasPasswordField: boolean };
 
-/** Runs in the page, so that it goes the way of all that the page asks for. Nothing where the page may not ask. */
-async function viewAsBoth(url: string): Promise<{ own: View; stranger: View } | undefined> {
+/** Runs in the page, so that its requests are the page's own. Undefined where the page may not send them. */
+async function viewWithAndWithoutSession(url: string): Promise<{ own: View; anonymous: View } | undefined> {
   const view = async (credentials: 'include' | 'omit'): Promise<View> => {
     const response = await fetch(url, { credentials, redirect: 'manual', cache: 'no-store' });
     const text = response.ok ? await response.text() : '';
     return {
       status: response.status,
       redirected: (response.type as string) === 'opaqueredirect',
-      asksPassword: /<input\b[^>]*\btype\s*=\s*["']?password\b/i.test(text),
+      hasPasswordField: /<input\b[^>]*\btype\s*=\s*["']?password\b/i.test(text),
     };
   };
   try {
-    return { own: await view('include'), stranger: await view('omit') };
+    return { own: await view('include'), anonymous: await view('omit') };
   } catch {
     return undefined;
   }
 }
 
-function isShown({ status, redirected, asksPassword }: View): boolean {
-  return !redirected && !asksPassword && status >= 200 && status < 300;
+function isShown({ status, redirected, hasPasswordField }: View): boolean {
+  return !redirected && !hasPasswordField && status >= 200 && status < 300;
 }
 
-async function isHiddenFromStrangers(page: Page): Promise<boolean> {
-  const views = await page.evaluate(viewAsBoth, page.url());
-  return views !== undefined && isShown(views.own) && !isShown(views.stranger);
+async function needsSession(page: Page): Promise<boolean> {
+  const views = await page.evaluate(viewWithAndWithoutSession, page.url());
+  return views !== undefined && isShown(views.own) && !isShown(views.anonymous);
 }
 
 /**
- * A form that is gone and a cookie say that a registration was taken, not that it let anybody in. `signals`: what the
- * page was found to show since.
+ * A form that is gone and a new cookie show that a registration was accepted, not that it signed in. `signals`: what
+ * was observed since.
  */
-export async function findStanding({ page, plan }: ObservedPage, signals: readonly SuccessSignal[]): Promise<Standing> {
-  if (signals.includes('account')) return 'inside';
-  if (plan.loginLinks.some(({ kind }) => kind === 'sign-in')) return 'outside';
-  return (await isHiddenFromStrangers(page)) ? 'inside' : 'unclear';
+export async function checkSession(
+  { page, plan }: ObservedPage,
+  signals: readonly SuccessSignal[],
+): Promise<SessionState> {
+  if (signals.includes('account')) return 'signedIn';
+  if (plan.loginLinks.some(({ kind }) => kind === 'sign-in')) return 'signedOut';
+  return (await needsSession(page)) ? 'signedIn' : 'unknown';
 }

@@ -1,58 +1,38 @@
-import type { BrowserContext, Page, Request, Response } from 'playwright-core';
+import type { BrowserContext, Dialog, Page, Request, Response } from 'playwright-core';
 
 /** A request that may have carried what was typed. */
 export type Submission = {
-  at: number;
-  /** what was typed stands in its body, as far as that can be seen */
+  /** its body holds what was typed, as far as that can be seen */
   carriesSecret: boolean;
-  /** 0 until it is answered, or when it failed */
+  /** 0 until its answer has been read, and when it failed */
   status: number;
-  /** the answer is a document that the browser went to */
+  /** the answer is a document that the browser navigates to */
   isNavigation: boolean;
-  /** the answer says of itself that it is a failure: `{ "error": … }`, `{ "success": false }` */
+  /** the answer itself reports a failure: `{ "error": … }`, `{ "success": false }` */
   reportsFailure: boolean;
-};
-
-export type Traffic = {
-  /** since `mark`, oldest first */
-  submissions: readonly Submission[];
-  /** texts of `alert` and the like since `mark` */
-  dialogs: readonly string[];
-  /** documents, scripts and calls under way, of any page; without calls that only wait to hear of something */
-  pending(): number;
-  /** a submission since `mark`, or the next document of a page, is not answered yet */
-  awaitsResponse(): boolean;
-  /** ms since a request of those last began or ended */
-  sinceLastRequestMs(): number;
-  /** the same, but 0 while a request is under way: from then on what is seen is what has come of it */
-  networkIdleMs(): number;
-  /** what the top document was answered with; 0 before */
-  status(): number;
-  /** Forgets what was before, and looks for these texts in what is sent from now on. */
-  startRecording(secrets: readonly string[]): void;
 };
 
 const CALLS = new Set(['xhr', 'fetch']);
 const COUNTED = new Set(['document', 'script', ...CALLS]);
-/** Calls that hang for longer wait for the server's next event, unless what was typed went with them. */
-const LISTENING_MS = 4000;
-/** Bytes of an answer that are looked at. */
-const MAX_ANSWER = 64 * 1024;
+/** Calls in flight for longer are long polls, unless they carry what was typed. */
+const LONG_POLL_MS = 4000;
+/** Bytes of an answer that is read. */
+const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_DIALOGS = 5;
 
-/** The forms in which a text may stand in a body. */
-function listForms(secret: string): string[] {
+/** The encodings in which a text may appear in a body. */
+function listEncodings(secret: string): string[] {
   const uri = encodeURIComponent(secret);
   return [secret, JSON.stringify(secret).slice(1, -1), uri, uri.replaceAll('%20', '+')];
 }
 
-/** What a script sends by HTTP authentication of its own; empty where it sends none. */
+/** The decoded HTTP Basic credentials that a script sends; empty where it sends none. */
 function readAuthorization(request: Request): string {
   const [, encoded = ''] = /^basic +(\S+)$/i.exec(request.headers()['authorization'] ?? '') ?? [];
   return Buffer.from(encoded, 'base64').toString();
 }
 
-/** Whether a JSON answer names a failure of its own, whatever its status. */
+/** Whether a JSON answer reports a failure, whatever its status. */
 export function isFailureBody(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
   const answer = body as Record<string, unknown>;
@@ -67,17 +47,108 @@ export function isFailureBody(body: unknown): boolean {
   return typeof answer['status'] === 'string' && /^(error|fail(ed|ure)?|invalid|denied)$/i.test(answer['status']);
 }
 
-/** Listens to a context for as long as it lives. Bodies are looked into and not kept. */
-export function watchTraffic(context: BrowserContext, allows: (url: string) => boolean): Traffic {
-  const submissions: Submission[] = [];
-  const dialogs: string[] = [];
-  const known = new Map<Request, Submission>();
-  const open = new Map<Request, number>();
-  let forms: string[] = [];
-  let lastChange = performance.now();
-  let status = 0;
+/** Whether the request loads the document of a page, not of a frame in it. */
+function isTopDocument(request: Request): boolean {
+  try {
+    return request.isNavigationRequest() && request.frame().parentFrame() === null;
+  } catch {
+    // The page has gone, or a worker sent it.
+    return false;
+  }
+}
 
-  const carriesSecret = (request: Request): boolean => {
+async function readsAsFailure(response: Response): Promise<boolean> {
+  const headers = response.headers();
+  if (!(headers['content-type'] ?? '').includes('json')) return false;
+  if (Number(headers['content-length'] ?? 0) > MAX_ANSWER_BYTES) return false;
+  const text = await response.text().catch(() => '');
+  if (text.length > MAX_ANSWER_BYTES) return false;
+  try {
+    return isFailureBody(JSON.parse(text));
+  } catch {
+    // Not JSON, whatever its type says.
+    return false;
+  }
+}
+
+/** Watches the requests of a browser context for as long as it lives. Bodies are inspected and not kept. */
+export class Traffic {
+  readonly #allows: (url: string) => boolean;
+  readonly #recorded = new Map<Request, Submission>();
+  readonly #open = new Map<Request, number>();
+  #submissions: Submission[] = [];
+  #dialogs: string[] = [];
+  #encodings: string[] = [];
+  #lastChange = performance.now();
+  #status = 0;
+  /** a top document was answered since recording began */
+  #hasNavigated = false;
+
+  constructor(context: BrowserContext, allows: (url: string) => boolean) {
+    this.#allows = allows;
+    context.on('request', (request) => this.#begin(request));
+    context.on('response', (response) => void this.#receive(response));
+    context.on('requestfinished', (request) => this.#end(request));
+    context.on('requestfailed', (request) => this.#end(request));
+    context.on('page', (page) => this.#listen(page));
+    for (const page of context.pages()) this.#listen(page);
+  }
+
+  /** Since recording began, oldest first. */
+  get submissions(): readonly Submission[] {
+    return this.#submissions;
+  }
+
+  /** Texts of `alert` and the like since recording began. */
+  get dialogs(): readonly string[] {
+    return this.#dialogs;
+  }
+
+  /** Status of the latest top document; 0 before the first. */
+  get status(): number {
+    return this.#status;
+  }
+
+  /** Forgets what was recorded, and looks for these texts in what is sent from now on. */
+  startRecording(secrets: readonly string[]): void {
+    this.#submissions = [];
+    this.#dialogs = [];
+    this.#recorded.clear();
+    this.#hasNavigated = false;
+    this.#encodings = secrets.filter((secret) => secret.length > 2).flatMap(listEncodings);
+  }
+
+  /** Documents, scripts and calls in flight, of any page; without long polls. */
+  countPending(): number {
+    return Array.from(this.#open).filter((entry) => !this.#isLongPoll(entry)).length;
+  }
+
+  /** Whether anything is in flight that began within the last `ms`, long polls included. */
+  hasCallWithin(ms: number): boolean {
+    return Array.from(this.#open.values()).some((since) => performance.now() - since < ms);
+  }
+
+  /** Whether a submission, or the next document of a page, is not answered yet. */
+  awaitsResponse(): boolean {
+    return Array.from(this.#open.keys()).some((request) => this.#recorded.has(request) || isTopDocument(request));
+  }
+
+  /** ms since a counted request began or ended. */
+  sinceLastRequestMs(): number {
+    return performance.now() - this.#lastChange;
+  }
+
+  /** The same, but 0 while a request is in flight: from then on the page shows what came of it. */
+  networkIdleMs(): number {
+    return this.countPending() > 0 ? 0 : this.sinceLastRequestMs();
+  }
+
+  #isLongPoll([request, since]: [Request, number]): boolean {
+    const isOld = performance.now() - since > LONG_POLL_MS;
+    return CALLS.has(request.resourceType()) && isOld && this.#recorded.get(request)?.carriesSecret !== true;
+  }
+
+  #carriesSecret(request: Request): boolean {
     let body: string | null;
     try {
       body = request.postData();
@@ -85,88 +156,47 @@ export function watchTraffic(context: BrowserContext, allows: (url: string) => b
       return false;
     }
     const text = `${body ?? ''}\n${readAuthorization(request)}`;
-    return forms.some((form) => text.includes(form));
-  };
-  const isTop = (request: Request) => {
-    try {
-      return request.isNavigationRequest() && request.frame().parentFrame() === null;
-    } catch {
-      // The page has gone, or it is a worker's request.
-      return false;
-    }
-  };
-  const isListening = ([request, since]: [Request, number]) =>
-    CALLS.has(request.resourceType()) &&
-    performance.now() - since > LISTENING_MS &&
-    known.get(request)?.carriesSecret !== true;
-  const pending = () => Array.from(open).filter((entry) => !isListening(entry)).length;
-  const sinceLastRequestMs = () => performance.now() - lastChange;
-  const end = (request: Request) => {
-    if (open.delete(request)) lastChange = performance.now();
-  };
-  const judge = async (response: Response, submission: Submission) => {
-    if (!(response.headers()['content-type'] ?? '').includes('json')) return;
-    if (Number(response.headers()['content-length'] ?? 0) > MAX_ANSWER) return;
-    const text = await response.text().catch(() => '');
-    if (text.length > MAX_ANSWER) return;
-    try {
-      submission.reportsFailure = isFailureBody(JSON.parse(text));
-    } catch {
-      // It only calls itself JSON.
-    }
-  };
+    return this.#encodings.some((encoding) => text.includes(encoding));
+  }
 
-  context.on('request', (request) => {
+  #begin(request: Request): void {
     if (COUNTED.has(request.resourceType())) {
-      lastChange = performance.now();
-      open.set(request, lastChange);
+      this.#lastChange = performance.now();
+      this.#open.set(request, this.#lastChange);
     }
-    if (!allows(request.url())) return;
-    const isCarrier = carriesSecret(request);
-    if (request.method() === 'GET' && !isCarrier) return;
-    const submission = {
-      at: performance.now(),
-      carriesSecret: isCarrier,
-      status: 0,
-      isNavigation: request.isNavigationRequest(),
-      reportsFailure: false,
-    };
-    submissions.push(submission);
-    known.set(request, submission);
-  });
-  context.on('response', (response) => {
+    if (!this.#allows(request.url())) return;
+    const carriesSecret = this.#carriesSecret(request);
+    // What the next page sends by itself, as telemetry, says nothing about the submit.
+    if (!carriesSecret && (request.method() === 'GET' || this.#hasNavigated)) return;
+    const isNavigation = request.isNavigationRequest();
+    const submission = { carriesSecret, status: 0, isNavigation, reportsFailure: false };
+    this.#submissions.push(submission);
+    this.#recorded.set(request, submission);
+  }
+
+  async #receive(response: Response): Promise<void> {
     const request = response.request();
-    if (isTop(request)) status = response.status();
-    const submission = known.get(request);
+    const status = response.status();
+    const submission = this.#recorded.get(request);
+    if (isTopDocument(request)) {
+      this.#status = status;
+      this.#hasNavigated ||= status < 300 || status >= 400;
+    }
     if (submission === undefined) return;
-    submission.status = response.status();
-    void judge(response, submission);
-  });
-  context.on('requestfinished', end);
-  context.on('requestfailed', end);
-  context.on('page', (page: Page) => listen(page));
-  const listen = (page: Page) => {
-    page.on('dialog', (dialog) => {
-      if (dialogs.length < MAX_DIALOGS) dialogs.push(dialog.message().slice(0, 500));
+    submission.reportsFailure = await readsAsFailure(response);
+    // Only now: a status without the body's verdict would count as success for a moment.
+    submission.status = status;
+    this.#lastChange = performance.now();
+  }
+
+  #end(request: Request): void {
+    if (this.#open.delete(request)) this.#lastChange = performance.now();
+  }
+
+  #listen(page: Page): void {
+    page.on('dialog', (dialog: Dialog) => {
+      if (this.#dialogs.length < MAX_DIALOGS) this.#dialogs.push(dialog.message().slice(0, 500));
       dialog.dismiss().catch(() => undefined);
     });
-  };
-
-  for (const page of context.pages()) listen(page);
-
-  return {
-    submissions,
-    dialogs,
-    pending,
-    awaitsResponse: () => Array.from(open.keys()).some((request) => known.has(request) || isTop(request)),
-    sinceLastRequestMs,
-    networkIdleMs: () => (pending() > 0 ? 0 : sinceLastRequestMs()),
-    status: () => status,
-    startRecording(secrets) {
-      submissions.length = 0;
-      dialogs.length = 0;
-      known.clear();
-      forms = secrets.filter((secret) => secret.length > 2).flatMap(listForms);
-    },
-  };
+  }
 }

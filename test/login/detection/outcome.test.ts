@@ -175,7 +175,7 @@ it.runIf(testBrowser).each([
   ['<h1>E-mail addresses</h1><p>a@site.example: verified</p><button>Re-send verification</button>', undefined],
 ] as const)('sees what was sent: %s', async (html, sent) => {
   const page = await testBrowser!.open(`<!doctype html><body>${html}`);
-  expect((await readSignals(page)).sent).toBe(sent);
+  expect((await readSignals(page)).messageSentNotice).toBe(sent);
 });
 
 it.runIf(testBrowser).each([

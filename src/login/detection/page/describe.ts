@@ -254,6 +254,8 @@ export function describeFrame(frame: string): FrameDescription {
   return {
     frame,
     host: location.host,
+    timeOrigin: performance.timeOrigin,
+    loaded: document.readyState === 'complete',
     path: trimText(location.pathname + (location.hash.startsWith('#/') ? location.hash : '')),
     title: trimText(document.title),
     language: trimText(root.lang).toLowerCase(),

@@ -1,0 +1,176 @@
+import { LoginError } from '../login-error.ts';
+import type { PageSnapshot, SuccessSignal } from './evidence.ts';
+import { buildUnprovenError } from './errors.ts';
+import { IDLE_MS, findLinkButton } from './outcome.ts';
+import type { Verdict } from './outcome.ts';
+import type { SessionState } from './session-check.ts';
+import { describePage, startLogin } from './state.ts';
+import type { FlowState, Submitted } from './state.ts';
+
+/** What a decision after a submit rests on. */
+export type SubmitView = {
+  snapshot: PageSnapshot;
+  verdict: Verdict;
+  /** `performance.now()` */
+  now: number;
+  network: {
+    /** ms without any request; 0 while one is in flight */
+    idleMs: number;
+    sinceLastRequestMs: number;
+    hasPending: boolean;
+    /** the submit, or the document that it leads to, is not answered yet */
+    awaitsResponse: boolean;
+    hasSubmissions: boolean;
+  };
+};
+
+/** Steps to take while the outcome of a submit is open. */
+export type SubmitAction =
+  | { do: 'fail'; error: LoginError }
+  | { do: 'wait'; ms: number }
+  /** let the page run its scripts, then observe it again */
+  | { do: 'wait-for-idle' }
+  /** the site sent a message: obtain the link in it */
+  | { do: 'request-link' }
+  /** press the button that confirms a link from an email */
+  | { do: 'press-confirm'; id: string }
+  /** press Enter, since nothing was sent */
+  | { do: 'resubmit' }
+  /** signup: ask for an email that proves the account */
+  | { do: 'request-email' };
+
+export type FlowAction =
+  | SubmitAction
+  | { do: 'finish'; signals: SuccessSignal[] }
+  /** the outcome is known, or nothing was submitted: go on with the page as it is */
+  | { do: 'act-on-page' };
+
+/** `check-session`: a signup has to find out whether the registration signed in. */
+type AfterSubmit = { state: FlowState; action: FlowAction | { do: 'check-session'; signals: SuccessSignal[] } };
+
+export type Transition = { state: FlowState; action: FlowAction };
+
+const OBSERVE_EVERY_MS = 60;
+/** ms for which observations have to agree before success is reported */
+const CONFIRM_MS = { login: 120, signup: 300 };
+/** ms after a submit without any request until it is repeated by Enter */
+const RESUBMIT_MS = 2500;
+/** ms after a submit until the flow gives up, once the network is idle */
+export const GIVE_UP_MS = 15_000;
+const MAX_CONFIRMED = 3;
+/** Failures of a first login that an email which was not answered yet explains. */
+const UNCONFIRMED: ReadonlySet<string> = new Set(['account_locked', 'invalid_credentials']);
+
+/**
+ * ```
+ *                    next form, wrong code
+ *          ┌──────────────────────────────────────┐
+ *          ▼                submit                │
+ *     act on page ──────────────────────► submitted ──► finish, fail
+ *          ▲                                │   ▲
+ *          │ signup: signed out             │   │ link, confirm button
+ *          └──────── check session ◄────────┤   │
+ *                         │ unknown         ▼   │
+ *                         └──────────► request email or link
+ * ```
+ *
+ * What to do about a submit, by the latest observation. Pure; the first line that applies decides.
+ */
+export function decideAfterSubmit(state: FlowState, submitted: Submitted, view: SubmitView): AfterSubmit {
+  const { snapshot, verdict } = view;
+  if (state.goal === 'signup' && offersFirstLogin(submitted, view)) return actOnPage(startLogin(state));
+  const next = { ...state, likely: trackLikely(state, view) };
+  if ('tentative' in verdict && verdict.tentative && state.idlePage !== describePage(snapshot)) {
+    return { state: { ...next, idlePage: describePage(snapshot) }, action: { do: 'wait-for-idle' } };
+  }
+  switch (verdict.is) {
+    case 'failed':
+      return decideFailure(next, submitted, verdict.error);
+    case 'proven':
+      return decideSuccess(next, submitted, { view, signals: verdict.signals });
+    case 'next':
+      return actOnPage({ ...next, submitted: undefined });
+    case 'wrong-code':
+      return actOnPage({ ...next, submitted: undefined, codeRejected: true });
+    case 'pending':
+      return decidePending(next, submitted, view);
+  }
+}
+
+const actOnPage = (state: FlowState): Transition => ({ state, action: { do: 'act-on-page' } });
+
+/** A signup that leads to a login form: the new account signs in there. */
+function offersFirstLogin({ step, before }: Submitted, { snapshot, network }: SubmitView): boolean {
+  const { plan, document } = snapshot;
+  const isLogin = (plan.kind === 'login' || plan.kind === 'username-first') && plan.reason === 'fill';
+  const hasAnswer = network.hasSubmissions || document !== before.document;
+  const isFirst = step !== 'password' && step !== 'username';
+  return isFirst && isLogin && hasAnswer && network.idleMs > CONFIRM_MS.signup;
+}
+
+function trackLikely({ likely }: FlowState, { snapshot, verdict, now }: SubmitView): FlowState['likely'] {
+  const isLikely = verdict.is === 'proven' || (verdict.is === 'pending' && verdict.likely);
+  if (!isLikely) return undefined;
+  return likely?.url === snapshot.url ? likely : { url: snapshot.url, at: now };
+}
+
+function decideFailure(state: FlowState, { step }: Submitted, error: LoginError): Transition {
+  const isFirstLogin = state.goal === 'signup' && (step === 'password' || step === 'username');
+  if (isFirstLogin && UNCONFIRMED.has(error.code) && !state.emailRequested) return requestEmail(state);
+  return { state, action: { do: 'fail', error } };
+}
+
+/** Without an email, or a second one, nobody knows whose session this is. */
+function requestEmail(state: FlowState): Transition {
+  if (state.emailRequested) return { state, action: { do: 'fail', error: buildUnprovenError() } };
+  return { state: { ...state, emailRequested: true }, action: { do: 'request-email' } };
+}
+
+/** What to do about a signup that was accepted, once it is known whether it signed in. Pure. */
+export function decideAfterCheck(state: FlowState, session: SessionState, signals: SuccessSignal[]): Transition {
+  if (session === 'signedIn') return { state, action: { do: 'finish', signals } };
+  return session === 'signedOut' ? actOnPage(startLogin(state)) : requestEmail(state);
+}
+
+function decideSuccess(
+  state: FlowState,
+  { step }: Submitted,
+  { view, signals }: { view: SubmitView; signals: SuccessSignal[] },
+): AfterSubmit {
+  const agreedMs = state.likely === undefined ? 0 : view.now - state.likely.at;
+  if (agreedMs < CONFIRM_MS[state.goal]) return wait(state, view);
+  const isChecked = state.goal === 'login' || step === 'password';
+  return { state, action: isChecked ? { do: 'finish', signals } : { do: 'check-session', signals } };
+}
+
+/** No sooner than the next observation can decide. */
+function wait(state: FlowState, { now, network }: SubmitView): Transition {
+  const agreeInMs = state.likely === undefined ? 0 : CONFIRM_MS[state.goal] - (now - state.likely.at);
+  const ms = Math.max(IDLE_MS - network.sinceLastRequestMs, agreeInMs);
+  return { state, action: { do: 'wait', ms: ms > 0 ? ms + 1 : OBSERVE_EVERY_MS } };
+}
+
+function decidePending(state: FlowState, submitted: Submitted, view: SubmitView): Transition {
+  const { snapshot, network, now } = view;
+  const { step } = submitted;
+  const sinceMs = now - submitted.at;
+  const isIdle = network.idleMs > OBSERVE_EVERY_MS * 5;
+  const hasCodeForm = snapshot.plan.kind === 'one-time-code';
+  if (snapshot.signals.messageSentNotice !== undefined && !hasCodeForm && step !== 'link' && isIdle) {
+    return { state, action: { do: 'request-link' } };
+  }
+  const button = findLinkButton(step, snapshot);
+  if (button !== undefined && state.confirmed < MAX_CONFIRMED && isIdle) {
+    return { state: { ...state, confirmed: state.confirmed + 1 }, action: { do: 'press-confirm', id: button } };
+  }
+  const isUnsent = !network.hasSubmissions && !network.hasPending && snapshot.document === submitted.before.document;
+  if (state.goal === 'login' && isUnsent && !submitted.resubmitted && sinceMs > RESUBMIT_MS) {
+    return { state: { ...state, submitted: { ...submitted, resubmitted: true } }, action: { do: 'resubmit' } };
+  }
+  // A site that still has to answer is waited for until the deadline of the login.
+  if (sinceMs > GIVE_UP_MS && network.sinceLastRequestMs > GIVE_UP_MS / 3 && !network.awaitsResponse) {
+    const error = new LoginError('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
+    return { state, action: { do: 'fail', error } };
+  }
+  return wait(state, view);
+}

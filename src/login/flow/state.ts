@@ -1,0 +1,67 @@
+import type { CookieSnapshot } from './cookies.ts';
+import type { Progress } from './decide.ts';
+import type { PageSnapshot } from './evidence.ts';
+import type { SubmittedStep } from './outcome.ts';
+
+/** A submit whose outcome is awaited. */
+export type Submitted = {
+  step: SubmittedStep;
+  /** the page right before */
+  before: PageSnapshot;
+  cookies: CookieSnapshot;
+  /** `performance.now()` of the submit */
+  at: number;
+  /** it was repeated by Enter, or must not be */
+  resubmitted: boolean;
+};
+
+/** How far a flow has come. A signup is a login that begins with a submitted registration. */
+export type FlowState = {
+  goal: 'login' | 'signup';
+  progress: Progress;
+  submitted: Submitted | undefined;
+  /** since when every observation of this address says that the flow has succeeded */
+  likely: { url: string; at: number } | undefined;
+  /** the site rejected the last code */
+  codeRejected: boolean;
+  /** buttons pressed to confirm a link from an email */
+  confirmed: number;
+  /** signup: an email was asked for to prove that the new account works */
+  emailRequested: boolean;
+  /** the usual addresses of login pages were tried */
+  searched: boolean;
+  /** the page that had time to run its scripts since it was observed, as `describePage` puts it */
+  idlePage: string | undefined;
+};
+
+const INITIAL_PROGRESS: Progress = { dismissed: 0, opened: 0, usernameSent: false, passwordSent: false };
+
+/** `submitted`: the registration of a signup; absent for a login. */
+export function startFlow(submitted?: Submitted): FlowState {
+  return {
+    goal: submitted === undefined ? 'login' : 'signup',
+    progress: INITIAL_PROGRESS,
+    submitted,
+    likely: undefined,
+    codeRejected: false,
+    confirmed: 0,
+    emailRequested: false,
+    searched: false,
+    idlePage: undefined,
+  };
+}
+
+/** What a page looks like to the flow: as long as it stays the same, the page is unchanged. */
+export function describePage({ plan, url, document }: PageSnapshot): string {
+  const { kind, reason, username, password, code, loginLinks } = plan;
+  return JSON.stringify([document, url, kind, reason, username, password, code, loginLinks.length]);
+}
+
+export function recordSubmit(state: FlowState, submitted: Submitted): FlowState {
+  return { ...state, submitted, likely: undefined, idlePage: undefined };
+}
+
+/** Goes on to sign in on the page as it is. */
+export function startLogin(state: FlowState): FlowState {
+  return { ...state, progress: INITIAL_PROGRESS, submitted: undefined, likely: undefined };
+}

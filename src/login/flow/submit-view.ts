@@ -1,0 +1,44 @@
+import type { BrowserContext } from 'playwright-core';
+import { readMessageCause } from '../detection/outcome.ts';
+import type { Site } from '../site.ts';
+import { GIVE_UP_MS } from './after-submit.ts';
+import type { SubmitView } from './after-submit.ts';
+import { hasNewCookie } from './cookies.ts';
+import { assess } from './outcome.ts';
+import type { ObservedPage } from './page-observer.ts';
+import type { Submitted } from './state.ts';
+import type { Traffic } from './traffic.ts';
+
+/** ms after which a page that never stops sending requests counts as idle, and one without its last images as loaded */
+const BUSY_MS = 3000;
+
+/** Puts an observation beside the network and the cookies since a submit. */
+export async function viewSubmit(
+  { context, traffic }: { context: BrowserContext; traffic: Traffic },
+  site: Site,
+  { observed, submitted }: { observed: ObservedPage; submitted: Submitted },
+): Promise<SubmitView> {
+  const newCookie = await hasNewCookie(context, site, submitted.cookies);
+  const dialogs = traffic.dialogs.map(readMessageCause).filter((cause) => cause !== undefined);
+  const attempt = { before: submitted.before, submissions: traffic.submissions, newCookie, dialogs };
+  // What was observed is as old as the observation, whatever has happened since.
+  const now = performance.now();
+  const quietMs = Math.max(0, traffic.sinceLastRequestMs() - (now - observed.at));
+  const hasPending = traffic.countPending() > 0;
+  // Pages that poll never stop sending requests.
+  const networkIdleMs = hasPending && quietMs < BUSY_MS ? 0 : quietMs;
+  const settled = !traffic.hasCallWithin(GIVE_UP_MS) && (observed.loaded || quietMs >= BUSY_MS);
+  const sinceSubmitMs = Math.max(0, observed.at - submitted.at);
+  return {
+    snapshot: observed,
+    verdict: assess(submitted.step, observed, attempt, { networkIdleMs, sinceSubmitMs, settled }),
+    now,
+    network: {
+      idleMs: traffic.networkIdleMs(),
+      sinceLastRequestMs: traffic.sinceLastRequestMs(),
+      hasPending,
+      awaitsResponse: traffic.awaitsResponse(),
+      hasSubmissions: traffic.submissions.length > 0,
+    },
+  };
+}
