@@ -1,23 +1,23 @@
 import { getHeapStatistics } from 'node:v8';
 import { GatewayError } from './gateway-error.ts';
 
-/** A request under way takes about two and a half times its body, and more while it is read. */
+/** An active request needs about two and a half times the size of its body, and more while it is parsed. */
 const HEAP_SHARE = 8;
 const RETRY_AFTER_MS = 2000;
 
-/** Bounds what requests under way hold of the memory, so that a flood of large ones ends none of those that are in. */
+/** Bounds the memory of active requests, so that a burst of large requests cannot crash the process. */
 export type Admission = {
-  /** Lets a request in by the bytes of its body, and gives the way out. Throws `unavailable` when there is no room. */
-  enter(bytes: number): () => void;
+  /** Reserves memory for a body of that many bytes; call the result to release it. Throws `unavailable` when full. */
+  acquire(bytes: number): () => void;
 };
 
-/** `limit` is in bytes; absent: by the size that the heap may have. A request is let in where none is under way. */
-export function openAdmission(limit = getHeapStatistics().heap_size_limit / HEAP_SHARE): Admission {
+/** `limit` is in bytes; absent: a share of the heap's maximum size. A request is always admitted when no other is active. */
+export function buildAdmission(limit = getHeapStatistics().heap_size_limit / HEAP_SHARE): Admission {
   let used = 0;
   return {
-    enter(bytes) {
+    acquire(bytes) {
       if (used > 0 && used + bytes > limit) {
-        const message = 'Too many large requests are under way here; try again.';
+        const message = 'Too many large requests are in progress; try again.';
         throw new GatewayError('unavailable', message, { retryAfterMs: RETRY_AFTER_MS });
       }
       used += bytes;

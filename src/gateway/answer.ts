@@ -3,22 +3,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../platform/errors.ts';
 import { estimateTokens } from '../inference/estimate.ts';
 import type { ModelDelta, ModelRequest } from '../inference/model.ts';
-import type { NativeCall } from '../inference/native.ts';
+import type { PassThroughCall } from '../inference/pass-through.ts';
 import { readBody } from './body.ts';
 import { ClientGoneError, watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
-import type { ClientCall, ClientDialect, FrameWriter, Moment, Wire } from './dialects/dialect.ts';
+import type { ClientCall, ClientDialect, FrameWriter, ResponseMeta, JsonObject } from './dialects/dialect.ts';
 import { decideFault, logGatewayError } from './errors.ts';
 import { invalid, unknownModel } from './gateway-error.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
-import { collectNative, writeNative } from './native.ts';
-import type { Native } from './native.ts';
+import { collectPassThrough, writePassThrough } from './pass-through.ts';
+import type { PassThroughReply } from './pass-through.ts';
 import { openClientStream } from './stream.ts';
 import { startMeter } from './usage/meter.ts';
 import type { Meter } from './usage/meter.ts';
 
-/** Headers by which coding clients name the session: a cache is best found again by it. */
+/** Headers in which coding clients send a session id, which serves as the cache key. */
 const SESSION_HEADERS = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
 
 function findSession({ headers }: FastifyRequest): string | undefined {
@@ -34,12 +34,12 @@ function hasImages({ messages }: ModelRequest): boolean {
   });
 }
 
-/** Refuses what no upstream of the name could do. */
+/** Rejects requests that no upstream of the model could serve. */
 function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelRequest): void {
   const info = deps.inference.findModel(request.model);
   if (info === undefined) throw unknownModel();
-  if (!info.vision && dialect.refusesBlindImages && hasImages(request)) {
-    throw invalid('model', 'the model reads text only, and the conversation holds an image');
+  if (!info.vision && dialect.rejectsImagesForTextModels && hasImages(request)) {
+    throw invalid('model', 'the model accepts text only, but the conversation contains an image');
   }
 }
 
@@ -50,31 +50,31 @@ function readSeconds(): number {
 type Task = {
   dialect: ClientDialect;
   call: ClientCall;
-  moment: Moment;
+  meta: ResponseMeta;
   meter: Meter;
   /** undefined: the reply is translated */
-  native: Native | undefined;
+  passThrough: PassThroughReply | undefined;
 };
 
-/** Headers of a format that mean something to its upstreams. */
+/** Request headers that are forwarded to upstreams of the same format. */
 const FORWARDED = ['anthropic-beta'];
 
-function findNative(
+function findPassThrough(
   { inference }: GatewayDeps,
-  { dialect, call, moment }: Pick<Task, 'dialect' | 'call' | 'moment'>,
+  { dialect, call, meta }: Pick<Task, 'dialect' | 'call' | 'meta'>,
   { body, headers }: FastifyRequest,
-): Native | undefined {
+): PassThroughReply | undefined {
   if (call.passThrough === undefined) return undefined;
-  const { needed, anyOfFormat = false, buildBody } = call.passThrough;
+  const { refusal, anyOfFormat = false, buildBody } = call.passThrough;
   const sent = FORWARDED.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as const] : []));
-  const own: NativeCall = {
+  const own: PassThroughCall = {
     format: dialect.name,
     headers: Object.fromEntries(sent),
-    buildBody: (target) => buildBody(body as Wire, target),
+    buildBody: (target) => buildBody(body as JsonObject, target),
   };
   const open = inference.findPassThrough(call.request, own, { force: anyOfFormat });
-  if (open !== undefined) return { open, writer: call.passThrough.open(moment) };
-  if (needed !== undefined) throw needed;
+  if (open !== undefined) return { open, writer: call.passThrough.open(meta) };
+  if (refusal !== undefined) throw refusal;
   return undefined;
 }
 
@@ -105,7 +105,7 @@ async function writeReply(
 }
 
 async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { dialect, call, moment } = task;
+  const { dialect, call, meta } = task;
   const response = reply.raw;
   const watch = watchClient(response, deps.closing, deps.timing?.drainMs);
   void reply.header('content-type', 'text/event-stream');
@@ -115,11 +115,12 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     keepaliveMs: deps.timing?.keepaliveMs,
     signal: watch.signal,
   });
-  const { native } = task;
-  const frames = call.openFrames(moment);
+  const { passThrough } = task;
+  const frames = call.buildFrames(meta);
   try {
-    if (native === undefined) await writeReply(task, deps.inference.stream(call.request, watch.signal), frames, stream);
-    else await writeNative(task.meter, native, watch.signal, stream);
+    if (passThrough === undefined)
+      await writeReply(task, deps.inference.stream(call.request, watch.signal), frames, stream);
+    else await writePassThrough(task.meter, passThrough, watch.signal, stream);
     reply.hijack();
   } catch (error) {
     if (error instanceof ClientGoneError) {
@@ -132,29 +133,29 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     if (!stream.hasBegun()) throw error;
     reply.hijack();
     logGatewayError(deps.log, error, fault, request);
-    stream.end((native?.writer ?? frames).fail(fault));
+    stream.end((passThrough?.writer ?? frames).fail(fault));
   } finally {
     stream.release();
     watch.release();
-    // A closing server waits for its connections; this one would stay open for the next request.
+    // A closing server waits for its connections, and a kept-alive one would stay open.
     const { socket } = response;
     if (deps.closing.aborted) response.once('finish', () => socket?.destroySoon());
   }
 }
 
-/** The body of an answer that is no stream. */
-async function readWhole(deps: GatewayDeps, task: Task, signal: AbortSignal): Promise<string> {
-  const { call, moment, meter, native } = task;
-  if (native !== undefined) return collectNative(meter, native, signal);
+/** The body of a response that is not streamed. */
+async function collectBody(deps: GatewayDeps, task: Task, signal: AbortSignal): Promise<string> {
+  const { call, meta, meter, passThrough } = task;
+  if (passThrough !== undefined) return collectPassThrough(meter, passThrough, signal);
   const whole = await collectSequence(deps.inference.stream(call.request, signal), call);
   meter.finish(whole);
-  return JSON.stringify(call.buildFinal(whole, moment));
+  return JSON.stringify(call.buildFinal(whole, meta));
 }
 
-async function sendWhole(deps: GatewayDeps, task: Task, reply: FastifyReply): Promise<void> {
+async function sendJson(deps: GatewayDeps, task: Task, reply: FastifyReply): Promise<void> {
   const watch = watchClient(reply.raw, deps.closing, deps.timing?.drainMs);
   try {
-    const text = await readWhole(deps, task, watch.signal);
+    const text = await collectBody(deps, task, watch.signal);
     if (deps.closing.aborted) void reply.header('connection', 'close');
     await reply.type('application/json; charset=utf-8').send(text);
   } catch (error) {
@@ -167,7 +168,7 @@ async function sendWhole(deps: GatewayDeps, task: Task, reply: FastifyReply): Pr
   }
 }
 
-/** Answers one request for a text, in the client's format. */
+/** Answers one request for a completion, in the client's format. */
 export async function answerCall(
   deps: GatewayDeps,
   dialect: ClientDialect,
@@ -178,7 +179,7 @@ export async function answerCall(
   const session = call.request.cacheKey ?? findSession(request);
   if (session !== undefined) call.request.cacheKey = session;
   checkModel(deps, dialect, call.request);
-  const moment: Moment = {
+  const meta: ResponseMeta = {
     id: randomUUID().replaceAll('-', ''),
     created: readSeconds(),
     requestId: request.id,
@@ -196,12 +197,12 @@ export async function answerCall(
       estimateInput: () => estimateTokens(call.request),
     },
   );
-  const task = { dialect, call, moment, meter, native: findNative(deps, { dialect, call, moment }, request) };
-  const leave = deps.admission.enter(request.bodyBytes);
+  const task = { dialect, call, meta, meter, passThrough: findPassThrough(deps, { dialect, call, meta }, request) };
+  const release = deps.admission.acquire(request.bodyBytes);
   try {
     if (call.stream) await sendStream(deps, task, request, reply);
-    else await sendWhole(deps, task, reply);
+    else await sendJson(deps, task, reply);
   } finally {
-    leave();
+    release();
   }
 }

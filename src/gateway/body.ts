@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isRecord } from '../platform/records.ts';
-import type { Wire } from './dialects/dialect.ts';
+import type { JsonObject } from './dialects/dialect.ts';
 import { GatewayError } from './gateway-error.ts';
 
-/** Bytes of a request as they come, images and all. */
+/** Bytes of a request body, including images. */
 export const BODY_LIMIT = 4 * 1024 * 1024;
 
 function malformed(message: string): GatewayError {
@@ -13,12 +13,12 @@ function malformed(message: string): GatewayError {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** bytes of the body as it came */
+    /** bytes of the raw body */
     bodyBytes: number;
   }
 }
 
-/** JSON objects only. Compressed bodies are refused: the limit counts what comes over the wire. */
+/** Accepts JSON objects only. Compressed bodies are rejected, because the limit counts bytes on the wire. */
 export function registerBodyParser(app: FastifyInstance): void {
   app.decorateRequest('bodyBytes', 0);
   app.removeAllContentTypeParsers();
@@ -32,13 +32,13 @@ export function registerBodyParser(app: FastifyInstance): void {
     try {
       done(null, JSON.parse(body.toString('utf8')));
     } catch {
-      // The parser's own message quotes what it could not read.
+      // The parser's own message quotes the body.
       done(malformed('body: must be valid JSON'));
     }
   });
 }
 
-export function readBody(request: FastifyRequest): Wire {
+export function readBody(request: FastifyRequest): JsonObject {
   if (!isRecord(request.body)) throw malformed('body: must be a JSON object');
   return request.body;
 }

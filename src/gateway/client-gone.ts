@@ -3,19 +3,19 @@ import { CapstanError } from '../platform/errors.ts';
 import type { CauseOptions } from '../platform/errors.ts';
 import { GatewayError } from './gateway-error.ts';
 
-/** Why a call was given up: nobody is left to hear of it. */
+/** The client closed its connection before the response was complete. */
 export class ClientGoneError extends CapstanError<'client_gone'> {
   constructor(message: string, options: CauseOptions = {}) {
     super('client_gone', message, options);
   }
 }
 
-/** How long calls under way may go on once the server begins to close. */
+/** How long active calls may continue once the server begins to close. */
 export const DRAIN_MS = 25_000;
 
 /**
- * Aborts as soon as the client's connection ends before the answer has, and some time after the server begins to close.
- * `release` ends the watch.
+ * Aborts when the client disconnects before the response is complete, and `drainMs` after the server begins to close.
+ * `release` stops watching.
  */
 export function watchClient(
   response: ServerResponse,

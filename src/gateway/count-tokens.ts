@@ -3,12 +3,16 @@ import { estimateTokens } from '../inference/estimate.ts';
 import { readBody } from './body.ts';
 import { watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
-import type { Wire } from './dialects/dialect.ts';
+import type { JsonObject } from './dialects/dialect.ts';
 import { readMessagesRequest } from './dialects/messages/request.ts';
 import { unknownModel } from './gateway-error.ts';
 
-/** The upstream's count where it has one, else an estimate that says so. */
-export async function countTokens(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply): Promise<Wire> {
+/** The upstream's count if it has one, otherwise an estimate, marked by the header `x-token-count: estimate`. */
+export async function countTokens(
+  deps: GatewayDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<JsonObject> {
   const { request: counted, foreign } = readMessagesRequest(readBody(request));
   if (deps.inference.findModel(counted.model) === undefined) throw unknownModel();
   const watch = watchClient(reply.raw, deps.closing);

@@ -4,23 +4,23 @@ import type { Admission } from './admission.ts';
 import type { MeterPorts } from './usage/meter.ts';
 import type { CallMetrics } from './usage/metrics.ts';
 
-/** What the role is given from outside. */
+/** What the gateway needs from outside. */
 export type GatewayPorts = HttpPorts & {
   inference: GatewayInference;
   timing?: GatewayTiming;
-  /** told of every call, beside what `/metrics` shows */
+  /** receives every call, in addition to `/metrics` */
   metrics?: CallMetrics;
-  /** bytes of requests under way; absent: by the size of the heap */
+  /** bytes of active requests; absent: derived from the size of the heap */
   maxBytesInFlight?: number;
-  /** tokens that each key may use in a day; absent: any number */
+  /** tokens that each key may use per day; absent: unlimited */
   tokensPerDay?: number | undefined;
 };
 
 /** Milliseconds. Absent: the defaults. */
 export type GatewayTiming = {
-  /** of silence, until a stream gets a frame that means nothing */
+  /** silence before a stream gets a keepalive frame */
   keepaliveMs?: number;
-  /** that calls under way may go on once the server begins to close */
+  /** how long active calls may continue once the server begins to close */
   drainMs?: number;
 };
 

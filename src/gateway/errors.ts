@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/log.ts';
-import type { Wire } from './dialects/dialect.ts';
+import type { JsonObject } from './dialects/dialect.ts';
 import { GatewayError, fromApiError, findError } from './gateway-error.ts';
 
-export type RenderError = (fault: GatewayError, requestId: string) => Wire;
+export type RenderError = (fault: GatewayError, requestId: string) => JsonObject;
 
 const UNEXPECTED = 'The request failed unexpectedly.';
 
-/** What anything thrown is to a caller; our own faults stay without their text. */
+/** The error that a caller sees for anything thrown. Internal errors do not reveal their message. */
 export function decideFault(error: unknown, bodyLimit: number): GatewayError {
   const known = findError(error);
   if (known !== undefined) return known;
-  // What a body of the largest size can be nested to is deeper than anything can be read or written.
+  // A body within the size limit can be nested more deeply than recursive functions can handle.
   if (error instanceof RangeError && error.message.includes('call stack')) {
     return new GatewayError('invalid_request', 'body: is nested too deeply', { cause: error });
   }
@@ -20,14 +20,14 @@ export function decideFault(error: unknown, bodyLimit: number): GatewayError {
   return described === undefined ? new GatewayError('server_error', UNEXPECTED) : fromApiError(described);
 }
 
-/** Writes to the log what is worth it: never a text that may quote the request. */
+/** Logs server errors, without any text that may quote the request. */
 export function logGatewayError(log: Logger, error: unknown, fault: GatewayError, request: FastifyRequest): void {
   const fields = { requestId: request.id, route: request.routeOptions.url, code: fault.code };
   if (fault.code === 'server_error') log.error({ ...fields, err: error }, 'request failed');
   else if (fault.status >= 500) log.warn(fields, 'request failed');
 }
 
-/** Where an error becomes an answer in the format of the route. */
+/** Sends an error in the format of the route. */
 export function sendGatewayError(
   { log, render }: { log: Logger; render: RenderError },
   error: unknown,

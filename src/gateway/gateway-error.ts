@@ -4,7 +4,7 @@ import type { ApiError } from '../platform/errors.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { CapstanError } from '../platform/errors.ts';
 
-/** Stable codes of the gateway and the HTTP status of each. A permanent fault is never a 5xx: clients repeat those. */
+/** Stable codes of the gateway and the HTTP status of each. A permanent error is never a 5xx, because clients retry those. */
 export const GATEWAY_ERROR_STATUS = {
   invalid_request: 400,
   unsupported_field: 400,
@@ -35,7 +35,7 @@ const RETRYABLE: ReadonlySet<GatewayErrorCode> = new Set([
 
 type Details = { param?: string; retryAfterMs?: number; cause?: unknown };
 
-/** An answer that a caller of the gateway may see. */
+/** An error that callers of the gateway may see. */
 export class GatewayError extends CapstanError<GatewayErrorCode> {
   /** the field at fault, as a path */
   readonly param: string | null;
@@ -75,7 +75,7 @@ const MODEL_ERROR_CODES: Record<ModelErrorCode, GatewayErrorCode> = {
   upstream: 'upstream_error',
 };
 
-/** How long a caller waits where the upstream did not say. */
+/** `retry-after` where the upstream sent none. */
 const RETRY_AFTER_MS: Partial<Record<GatewayErrorCode, number>> = {
   rate_limit_exceeded: 5000,
   upstream_unavailable: 5000,
@@ -102,7 +102,7 @@ const API_CODES: Partial<Record<ApiError['code'], GatewayErrorCode>> = {
   unavailable: 'unavailable',
 };
 
-/** What the server under the gateway refuses, in the gateway's words. */
+/** Translates an error of the HTTP server. */
 export function fromApiError(error: ApiError): GatewayError {
   const { retryAfterSeconds } = error.details;
   return new GatewayError(API_CODES[error.code] ?? 'server_error', error.message, {

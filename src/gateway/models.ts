@@ -1,10 +1,10 @@
 import type { ModelInfo } from '../inference/model.ts';
 import type { GatewayDeps } from './deps.ts';
-import type { Wire } from './dialects/dialect.ts';
+import type { JsonObject } from './dialects/dialect.ts';
 import { unknownModel } from './gateway-error.ts';
 
-/** One record for clients of every format. When a model was made is not known: the beginning of time, as clients expect. */
-export function buildModelRecord(info: ModelInfo): Wire {
+/** One record for clients of every format. The creation time is unknown; clients require one, so it is 0. */
+export function buildModelRecord(info: ModelInfo): JsonObject {
   const slash = info.name.indexOf('/');
   return {
     id: info.name,
@@ -21,7 +21,7 @@ export function buildModelRecord(info: ModelInfo): Wire {
   };
 }
 
-export function listModels({ inference }: GatewayDeps): Wire {
+export function listModels({ inference }: GatewayDeps): JsonObject {
   const data = inference.listModels().map(buildModelRecord);
   return {
     object: 'list',
@@ -32,8 +32,8 @@ export function listModels({ inference }: GatewayDeps): Wire {
   };
 }
 
-/** Also for models that no list names but a provider serves. Throws `model_not_found`. */
-export function getModel({ inference }: GatewayDeps, name: string): Wire {
+/** Also finds models that a provider serves without listing them. Throws `model_not_found`. */
+export function getModel({ inference }: GatewayDeps, name: string): JsonObject {
   const info = inference.findModel(name);
   if (info === undefined) throw unknownModel();
   return buildModelRecord(info);

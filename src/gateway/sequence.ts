@@ -3,12 +3,12 @@ import type { AssistantPart, ModelDelta, ModelReply, ModelUsage } from '../infer
 import { omitUndefined } from '../platform/records.ts';
 
 /**
- * A reply as every client dialect can write it: one part is open at a time, in order, and numbered without a hole.
- * The texts of a part's deltas joined are the text (or the arguments) of the part that `close` holds, and the parts
- * that were closed are the content of the reply that `finish` holds.
+ * Events that every client dialect can write: one part is open at a time, in order, and indexes have no gaps. The texts
+ * of a part's deltas add up to the text (or the arguments) of the part in `close`, and the closed parts are the content
+ * of the reply in `finish`.
  */
 export type ReplyEvent =
-  /** `usage` is what is counted by now, where the upstream tells */
+  /** `usage` is the upstream's count so far, if it sends one */
   | { type: 'start'; id: string; model: string; usage?: ModelUsage }
   /** `part` has no text yet */
   | { type: 'open'; index: number; part: AssistantPart }
@@ -20,7 +20,7 @@ export type Sequencer = { push(delta: ModelDelta, out: ReplyEvent[]): void };
 
 type Entry = { part: AssistantPart; state: 'waiting' | 'open' | 'closed' };
 
-/** Whether a call's arguments are whole; cheap for those that are not. */
+/** Whether a call's arguments are complete; cheap while they are not. */
 function isWhole(part: AssistantPart): boolean {
   if (part.type !== 'tool_call') return true;
   if (!part.arguments.trimEnd().endsWith('}')) return false;
@@ -36,7 +36,7 @@ function textOf(part: AssistantPart): string {
   return part.type === 'tool_call' ? part.arguments : part.text;
 }
 
-function emptied(part: AssistantPart): AssistantPart {
+function withoutText(part: AssistantPart): AssistantPart {
   if (part.type === 'tool_call') return { ...part, arguments: '' };
   if (part.type === 'reasoning')
     return { type: 'reasoning', text: '', ...(part.summary === true ? { summary: true } : {}) };
@@ -64,7 +64,7 @@ class ReplySequencer implements Sequencer {
     this.#current = entry;
     entry.state = 'open';
     const index = this.#content.length;
-    out.push({ type: 'open', index, part: emptied(entry.part) });
+    out.push({ type: 'open', index, part: withoutText(entry.part) });
     const text = textOf(entry.part);
     if (text !== '') out.push({ type: 'delta', index, part: entry.part, text });
   }
@@ -101,7 +101,7 @@ class ReplySequencer implements Sequencer {
     if (entry.state === 'closed') return;
     const { part } = entry;
     if (part.type === 'tool_call') {
-      // So that arguments of nothing but blanks become `{}`, streamed or not.
+      // Arguments that are only whitespace become `{}`, streamed or not.
       const text = part.arguments === '' ? given.trimStart() : given;
       part.arguments += text;
       if (entry.state === 'open' && text !== '') out.push({ type: 'delta', index: this.#content.length, part, text });
@@ -124,12 +124,12 @@ class ReplySequencer implements Sequencer {
     );
   }
 
-  #pushProof(delta: Extract<ModelDelta, { type: 'reasoning_proof' }>, out: ReplyEvent[]): void {
-    const { type: _type, index, ...proof } = delta;
+  #pushSignature(delta: Extract<ModelDelta, { type: 'reasoning_signature' }>, out: ReplyEvent[]): void {
+    const { type: _type, index, ...signature } = delta;
     const entry = this.#entries.get(index);
-    if (entry === undefined) this.#begin(index, { type: 'reasoning', text: '', ...proof }, out);
-    // A proof that comes when its part is over can no longer be written.
-    else if (entry.state !== 'closed' && entry.part.type === 'reasoning') Object.assign(entry.part, proof);
+    if (entry === undefined) this.#begin(index, { type: 'reasoning', text: '', ...signature }, out);
+    // A signature that arrives after its part was closed can no longer be written.
+    else if (entry.state !== 'closed' && entry.part.type === 'reasoning') Object.assign(entry.part, signature);
   }
 
   push(delta: ModelDelta, out: ReplyEvent[]): void {
@@ -142,8 +142,8 @@ class ReplySequencer implements Sequencer {
       case 'reasoning':
         if (this.#reasoning) this.#pushText(delta, out);
         return;
-      case 'reasoning_proof':
-        if (this.#reasoning) this.#pushProof(delta, out);
+      case 'reasoning_signature':
+        if (this.#reasoning) this.#pushSignature(delta, out);
         return;
       case 'text':
       case 'refusal':

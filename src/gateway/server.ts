@@ -6,7 +6,7 @@ import type { ServerOptions } from '../platform/http/server.ts';
 import type { GatewayPorts } from './deps.ts';
 import { buildChatError } from './dialects/chat-completions/error.ts';
 import { sendGatewayError } from './errors.ts';
-import { buildGatewaySurface } from './register.ts';
+import { buildGatewaySurface } from './gateway-routes.ts';
 
 /** The gateway role's HTTP server, not yet listening. */
 export function buildGateway(ports: GatewayPorts, options: ServerOptions = {}): FastifyInstance {

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-/** An event stream to one client. Frames are never torn: a write holds whole frames only. */
+/** An event stream to one client. Each write holds whole frames. */
 export type ClientStream = {
-  /** whether the status line is out, so that a failure can no longer be one */
+  /** whether the status line is sent, so that a failure can no longer set the status */
   hasBegun(): boolean;
-  /** Queues frames; resolves when the client has room for more. Undefined: it has. */
+  /** Queues frames. Resolves when the client can take more; undefined: it can already. */
   write(frames: string): Promise<void> | undefined;
   end(frames: string): void;
-  /** Stops the keepalive; the connection stays as it is. */
+  /** Stops the keepalive; the connection stays open. */
   release(): void;
 };
 
-/** Proxies on the way give up on a stream after a minute of silence, some sooner. */
+/** Proxies close a stream after a minute of silence, some sooner. */
 export const KEEPALIVE_MS = 15_000;
 
 const HEADERS = {
@@ -23,15 +23,15 @@ const HEADERS = {
 
 type StreamOptions = {
   headers: Record<string, string>;
-  /** a frame that means nothing, sent after each `keepaliveMs` of silence */
+  /** a frame without content, sent after each `keepaliveMs` of silence */
   keepalive: string;
   keepaliveMs?: number | undefined;
   signal: AbortSignal;
 };
 
 /**
- * Begins with the first frame, or with the first keepalive when the model takes its time. The first frame goes out at
- * once; later ones that come in one turn of the event loop share a write.
+ * Begins with the first frame, or with the first keepalive if the model is slow. The first frame is written at once; later
+ * frames of the same turn of the event loop share a write.
  */
 export function openClientStream(
   response: ServerResponse,
@@ -55,7 +55,7 @@ export function openClientStream(
     const text = queued;
     queued = '';
     if (response.write(text) || room !== undefined) return;
-    // An abort ends the wait; whoever waits sees it by the signal.
+    // An abort ends the wait; the waiting code checks the signal.
     room = once(response, 'drain', { signal })
       .then(
         () => undefined,
@@ -81,7 +81,7 @@ export function openClientStream(
       if (!begun) {
         begin();
         flush();
-        // Node holds a write until the microtasks are done, and those are all the events that came with the first.
+        // Node corks a write until the microtasks are done, which would delay the first frame.
         response.socket?.uncork();
       } else if (!scheduled) {
         scheduled = true;

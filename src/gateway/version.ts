@@ -1,2 +1,2 @@
-/** What `GET /` and the OpenAPI document say. */
+/** The version in `GET /` and in the OpenAPI document. */
 export const GATEWAY_VERSION = '0.1.0';

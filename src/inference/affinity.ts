@@ -7,8 +7,8 @@ function weigh(key: string, name: string): string {
 }
 
 /**
- * The order in which a conversation tries its upstreams, by rendezvous hashing: always the same for the same key, and
- * when one is gone only its own conversations go elsewhere.
+ * The order in which a conversation tries its upstreams, by rendezvous hashing. The order is stable for a key; when an
+ * upstream is removed, only its own conversations move.
  */
 export function orderByKey<T extends { name: string }>(key: string, upstreams: readonly T[]): T[] {
   return upstreams

@@ -10,16 +10,16 @@ const DECODERS: Record<string, () => NodeJS.ReadWriteStream & AsyncIterable<unkn
   deflate: createInflate,
 };
 
-/** The body in plain bytes. We ask for no compression, but some proxies compress whatever passes. */
+/** The decompressed body. Requests ask for no compression, but some proxies compress anyway. */
 export function decodeBody(answer: Exchange): AsyncIterable<Uint8Array> {
   const decoder = DECODERS[String(answer.headers['content-encoding'] ?? '').toLowerCase()]?.();
   if (decoder === undefined) return readChunks(answer);
-  // An error on either side ends both; whoever reads the decoder sees it.
+  // An error on either side ends both streams and reaches the reader of the decoder.
   pipeline(Readable.from(readChunks(answer)), decoder, () => {});
   return decoder as AsyncIterable<Uint8Array>;
 }
 
-/** The beginning of a body as text, at most `limit` bytes; the rest is not read. */
+/** The first `limit` bytes of a body as text; the rest is not read. */
 export async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

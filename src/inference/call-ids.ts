@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ModelMessage } from './model.ts';
 
-/** What every upstream accepts as the id of a tool call. */
+/** Tool call ids that every upstream accepts. */
 const LEGAL = /^[a-zA-Z0-9_-]{1,40}$/;
 
-/** The id itself where it is legal everywhere, else a digest of it: the same id always maps to the same one. */
+/** The id itself if every upstream accepts it, otherwise a digest of it. Equal ids give equal results. */
 export function legalCallId(id: string): string {
   return LEGAL.test(id) ? id : digest(id);
 }
@@ -14,8 +14,8 @@ function digest(text: string): string {
 }
 
 /**
- * Messages whose call ids are legal and unique. Some upstreams count calls from zero in every reply, and others then
- * refuse a conversation that holds the same id twice; results follow the latest call of their id.
+ * Makes call ids valid and unique. Some upstreams number calls from zero in every reply, and others reject a conversation
+ * with duplicate ids. A result belongs to the latest call with its id.
  */
 export function renameCalls(messages: readonly ModelMessage[]): ModelMessage[] {
   const current = new Map<string, string>();

@@ -16,7 +16,7 @@ function grow(parts: Parts, delta: Extract<ModelDelta, { type: 'text' | 'refusal
   }
 }
 
-function prove(parts: Parts, delta: Extract<ModelDelta, { type: 'reasoning_proof' }>): void {
+function addSignature(parts: Parts, delta: Extract<ModelDelta, { type: 'reasoning_signature' }>): void {
   const { index, signature, encrypted, redacted, issuer } = delta;
   const part = parts[index];
   const reasoning = part?.type === 'reasoning' ? part : { type: 'reasoning' as const, text: '' };
@@ -28,7 +28,7 @@ function prove(parts: Parts, delta: Extract<ModelDelta, { type: 'reasoning_proof
 }
 
 /**
- * The whole reply that deltas add up to; `onDelta` sees each on its way. Arguments that never came are `{}`.
+ * Collects deltas into a whole reply; `onDelta` is called with each delta. Missing arguments become `{}`.
  * Throws what the stream throws, and a `ModelError` when it ends without `finish`.
  */
 export async function collectReply(
@@ -49,8 +49,8 @@ export async function collectReply(
       case 'reasoning':
         grow(parts, delta);
         break;
-      case 'reasoning_proof':
-        prove(parts, delta);
+      case 'reasoning_signature':
+        addSignature(parts, delta);
         break;
       case 'tool_call':
         parts[delta.index] = { type: 'tool_call', id: delta.id, name: delta.name, arguments: '' };

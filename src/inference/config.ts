@@ -14,7 +14,7 @@ export const ProviderModel = z.strictObject({
   /** tokens */
   contextWindow: z.int().min(1).optional(),
   vision: z.boolean().optional(),
-  /** whether the model takes an effort of reasoning; absent: unless its name is known to refuse one */
+  /** whether the model accepts a reasoning effort; absent: decided by its name */
   reasoning: z.boolean().optional(),
   /** tokens */
   maxOutputTokens: z.int().min(1).optional(),
@@ -31,26 +31,26 @@ export const ProviderConfig = z
     format: WireFormat,
     /** with the version segment, for every format: `https://host/v1` */
     baseUrl: z.url({ protocol: /^https?$/ }),
-    /** to the first byte and between bytes */
+    /** timeout for the first byte and between bytes */
     timeoutSeconds: z.number().positive().max(86_400).default(600),
     apiKey: z.string().min(1).optional(),
     /** name of the environment variable that holds the key; resolved to `apiKey` when the configuration is read */
     apiKeyEnv: z.string().min(1).optional(),
-    /** absent: any id is passed through */
+    /** absent: any model id is accepted */
     models: z.array(ProviderModel).optional(),
     /**
-     * whether calls of the gateway in this very format go through as they are, both ways; absent: for the two services
-     * that the formats come from. What goes through is not mended where the upstream misbehaves.
+     * whether the gateway forwards requests and replies of this format unchanged; default: only for the APIs of OpenAI and
+     * Anthropic themselves. Forwarded replies are not repaired when the upstream violates the format.
      */
     passThrough: z.boolean().optional(),
-    /** sent with every call, over our own */
+    /** sent with every call; override the default headers */
     headers: z
       .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name'), z.string())
       .optional(),
   })
   .refine((provider) => provider.apiKey === undefined || provider.apiKeyEnv === undefined, {
     path: ['apiKeyEnv'],
-    message: 'must not stand beside apiKey',
+    message: 'must not be set together with apiKey',
   });
 export type ProviderConfig = z.infer<typeof ProviderConfig>;
 
@@ -62,7 +62,7 @@ export const ProviderName = z
 export const ProvidersConfig = z.record(ProviderName, ProviderConfig);
 export type ProvidersConfig = z.infer<typeof ProvidersConfig>;
 
-/** Names beside `<provider>/<id>`: each stands for a list that is tried in order. */
+/** Names in addition to `<provider>/<id>`: each stands for a list of models that is tried in order. */
 export const ModelsConfig = z.record(
   z.string().min(1).max(500),
   z.array(z.string().regex(/^[^/]+\/.+$/, 'must be <provider>/<id>')).min(1),

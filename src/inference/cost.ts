@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelUsage } from './model.ts';
 
-/** US dollars. Cached input costs what the price says of it, and where it says nothing as much as any input. */
+/** US dollars. Cached input without a price of its own costs as much as other input. */
 export function estimateCost(usage: ModelUsage, price: NonNullable<ModelInfo['price']>): number {
   const fresh = Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite);
   const perMillion =

@@ -1,9 +1,9 @@
 import type { ModelRequest } from './model.ts';
 
-/** What most upstreams count for a picture of usual size. */
+/** What most upstreams count for an image of usual size. */
 const IMAGE_TOKENS = 1500;
 
-/** About how many tokens a request is: four bytes of text are one, whatever the language. */
+/** Estimates the tokens of a request: four bytes of text per token, in any language. */
 export function estimateTokens({
   system,
   messages,

@@ -1,26 +1,26 @@
 import type { Dispatcher } from 'undici';
 
-/** Bytes of an answer that wait to be read before the upstream is told to wait. */
+/** Unread bytes of a response after which the upstream is paused. */
 const HIGH_WATER = 64 * 1024;
 
 export type ExchangeOptions = Omit<Dispatcher.DispatchOptions, 'upgrade'> & { signal: AbortSignal };
 
-/** An answer: its head, and its body as it comes. */
+/** A response: its head, and its body as a stream. */
 export type Exchange = {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
-  /** The next bytes of the body; undefined: there are no more. Throws what ended the connection. */
+  /** The next bytes of the body; undefined at the end. Throws the connection's error. */
   read(): Promise<Uint8Array | undefined>;
-  /** Throws away what still comes, so that the connection can be used again; gives one up that does not end. */
+  /** Discards the rest of the body, so that the connection can be reused; closes it when the body exceeds the limits. */
   drain(limits: { bytes: number; ms: number }): void;
-  /** Gives the connection up, unless the answer has come whole. */
+  /** Closes the connection unless the response is complete. */
   close(): void;
 };
 
 /**
- * One call over an undici dispatcher; resolves with the head of the answer. An abort of `signal` ends it at once, in
- * whatever phase it is. The dispatcher's own `request` makes a stream of each answer, which only a full garbage collection
- * takes away: by that most of what a gateway under load keeps, and its longest pauses.
+ * One call over an undici dispatcher; resolves with the head of the response. An abort of `signal` ends it at once in any
+ * phase. The dispatcher's own `request` creates a stream per response, which only a full garbage collection frees: under
+ * load, those streams hold most of the gateway's memory and cause its longest pauses.
  */
 export function openExchange(dispatcher: Dispatcher, { signal, ...options }: ExchangeOptions): Promise<Exchange> {
   const head = Promise.withResolvers<Exchange>();
@@ -30,8 +30,8 @@ export function openExchange(dispatcher: Dispatcher, { signal, ...options }: Exc
   let state: 'open' | 'ended' | 'failed' = 'open';
   let failure: unknown;
   let wake: (() => void) | undefined;
-  /** of a body that is thrown away: bytes that may still come */
-  let left: number | undefined;
+  /** while the body is discarded: bytes that may still arrive */
+  let remaining: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function finish(to: 'ended' | 'failed', error?: unknown): void {
@@ -44,13 +44,13 @@ export function openExchange(dispatcher: Dispatcher, { signal, ...options }: Exc
     wake?.();
   }
 
-  function give(error: Error): void {
+  function abandon(error: Error): void {
     finish('failed', error);
     controller?.abort(error);
   }
 
   function onAbort(): void {
-    give(signal.reason as Error);
+    abandon(signal.reason as Error);
   }
 
   async function read(): Promise<Uint8Array | undefined> {
@@ -73,7 +73,7 @@ export function openExchange(dispatcher: Dispatcher, { signal, ...options }: Exc
       if (state === 'failed') given.abort(failure as Error);
     },
     onResponseStart(_controller, status, headers) {
-      // What is only announced is no answer yet.
+      // Informational responses (1xx) precede the response.
       if (status < 200) return;
       head.resolve({
         status,
@@ -81,21 +81,21 @@ export function openExchange(dispatcher: Dispatcher, { signal, ...options }: Exc
         read,
         drain({ bytes, ms }) {
           if (state !== 'open') return;
-          left = bytes - queued;
+          remaining = bytes - queued;
           queue.length = 0;
-          timer = setTimeout(() => give(new Error('The body does not end.')), ms);
+          timer = setTimeout(() => abandon(new Error('The rest of the body exceeds the limits.')), ms);
           if (controller?.paused === true) controller.resume();
         },
         close: () => {
-          if (state === 'open') give(new Error('The body is not wanted.'));
+          if (state === 'open') abandon(new Error('The body is not needed.'));
         },
       });
     },
     onResponseData(given, chunk) {
       if (state !== 'open') return;
-      if (left !== undefined) {
-        left -= chunk.length;
-        if (left < 0) give(new Error('The body does not end.'));
+      if (remaining !== undefined) {
+        remaining -= chunk.length;
+        if (remaining < 0) abandon(new Error('The rest of the body exceeds the limits.'));
         return;
       }
       queue.push(chunk);
@@ -109,7 +109,7 @@ export function openExchange(dispatcher: Dispatcher, { signal, ...options }: Exc
   return head.promise;
 }
 
-/** The body of an answer, bytes by bytes. Leaving it early leaves the connection open, for `drain` or `close`. */
+/** The chunks of a body. Leaving the loop early keeps the connection open, for `drain` or `close`. */
 export async function* readChunks(answer: Exchange): AsyncGenerator<Uint8Array> {
   for (let chunk = await answer.read(); chunk !== undefined; chunk = await answer.read()) yield chunk;
 }

@@ -6,35 +6,35 @@ import type { BreakerPolicy } from './breaker.ts';
 import { callUpstream } from './call.ts';
 import { ModelError } from './model.ts';
 import type { Inference, ModelInfo, ModelRequest } from './model.ts';
-import { callNative, isSilentEvent } from './native.ts';
-import type { NativeCall, NativeEvent } from './native.ts';
+import { callPassThrough, isSilentEvent } from './pass-through.ts';
+import type { PassThroughCall, PassThroughEvent } from './pass-through.ts';
 import { buildModelTable } from './providers.ts';
 import type { ModelEntry } from './providers.ts';
 import { DEFAULT_RETRY, streamWithRetries } from './retry.ts';
-import type { Candidate, Failure, RetryPolicy, Watch } from './retry.ts';
+import type { Candidate, Failure, RetryPolicy, CallObserver } from './retry.ts';
 import { DEFAULT_RETRY_BUDGET, buildRetryBudget } from './retry-budget.ts';
 import { streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
 import type { Transport } from './transport.ts';
 import { DIALECTS } from './upstream/dialects.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
-import { parseWire } from './upstream/wire.ts';
+import { parseObject } from './upstream/wire.ts';
 
-/** What the gateway needs beyond the worker. */
+/** What the gateway needs in addition to the worker. */
 export type GatewayInference = Inference & {
   listModels(): ModelInfo[];
-  /** whether the configuration spells the name out */
+  /** whether the configuration lists the name */
   isListed(model: string): boolean;
   /**
-   * How a call goes to its upstreams as it came; undefined where one of them speaks another format, or is to be
-   * translated. `force` asks for nothing but the format.
+   * How a call is forwarded unchanged; undefined if one of its upstreams has another format or no `passThrough`. With
+   * `force` only the format matters.
    */
   findPassThrough(
     request: ModelRequest,
-    native: NativeCall,
+    passThrough: PassThroughCall,
     options: { force: boolean },
-  ): ((signal: AbortSignal) => AsyncGenerator<NativeEvent>) | undefined;
-  /** Input tokens by the upstream's own count; undefined where it has none to give. */
+  ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined;
+  /** Input tokens as counted by the upstream; undefined if it does not count. */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 };
 
@@ -43,9 +43,9 @@ export type InferenceOptions = {
   models: ModelsConfig;
   log: Logger;
   retry?: Partial<RetryPolicy>;
-  /** absent: every upstream is tried, however often it has failed */
+  /** absent: no circuit breaker */
   breaker?: Partial<BreakerPolicy>;
-  /** whether calls with the same `cacheKey` begin with the same upstream of a list, instead of the first */
+  /** whether calls with the same `cacheKey` try the same upstream of a list first */
   affinity?: boolean;
 };
 
@@ -61,7 +61,7 @@ async function requestCount(
   const response = await transport.post(target, built, signal);
   response.complete();
   for await (const { data } of response.events) {
-    const count = parseWire(data).input_tokens;
+    const count = parseObject(data).input_tokens;
     return typeof count === 'number' ? count : undefined;
   }
   return undefined;
@@ -69,7 +69,7 @@ async function requestCount(
 
 /**
  * Model calls by name over the configured providers and the built-in `script/demo`.
- * Throws a `StartupError` when the configuration contradicts itself.
+ * Throws a `StartupError` for a contradictory configuration.
  */
 export function openInference({
   providers,
@@ -85,34 +85,34 @@ export function openInference({
   const policy = { ...DEFAULT_RETRY, budget: buildRetryBudget(DEFAULT_RETRY_BUDGET), ...retry };
   const breaker = breakerOptions && buildBreaker({ ...DEFAULT_BREAKER, ...breakerOptions });
 
-  /** Ids that callers make up share the state of their provider. */
-  function groupOf({ name }: { name: string }): string {
+  /** The key of breakers and retry budgets. Unlisted model ids share the key of their provider. */
+  function getGroup({ name }: { name: string }): string {
     return listed.has(name) ? name : `${name.slice(0, name.indexOf('/'))}/*`;
   }
 
-  /** Those to try, in order. Throws `unavailable` when all of them are left alone. */
+  /** The candidates to try, in order. Throws `unavailable` when the breakers of all are open. */
   function chooseCandidates<T>(candidates: Candidate<T>[], { cacheKey }: ModelRequest): Candidate<T>[] {
     const ordered = affinity && cacheKey !== undefined ? orderByKey(cacheKey, candidates) : candidates;
     if (breaker === undefined) return ordered;
-    const allowed = ordered.filter((candidate) => breaker.allows(groupOf(candidate)));
+    const allowed = ordered.filter((candidate) => breaker.allows(getGroup(candidate)));
     if (allowed.length > 0) return allowed;
-    const retryAfterMs = breaker.retryAfterMs(candidates.map(groupOf));
+    const retryAfterMs = breaker.retryAfterMs(candidates.map(getGroup));
     throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
   }
 
-  function noteFailure({ name, attempt, error, waitMs }: Failure): void {
-    // The message may quote what the caller sent: it stays out of the log.
+  function recordFailure({ name, attempt, error, waitMs }: Failure): void {
+    // The message may quote the caller's request, so it is not logged.
     const { code: fault, status } = error;
     log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
-    if (waitMs === undefined) breaker?.fail(groupOf({ name }), fault);
+    if (waitMs === undefined) breaker?.fail(getGroup({ name }), fault);
   }
 
-  const watch: Watch = { failed: noteFailure, begun: (name) => breaker?.succeed(groupOf({ name })) };
+  const watch: CallObserver = { failed: recordFailure, begun: (name) => breaker?.succeed(getGroup({ name })) };
 
   function buildCandidate({ info, target }: ModelEntry, request: ModelRequest): Candidate {
     return {
       name: info.name,
-      group: groupOf(info),
+      group: getGroup(info),
       stream: (signal) =>
         target === undefined ? streamScript(request, signal) : callUpstream(transport, target, request, signal),
     };
@@ -145,18 +145,18 @@ export function openInference({
       };
       return streamWithRetries({ choose, policy, signal, watch });
     },
-    findPassThrough(request, native, { force }) {
+    findPassThrough(request, passThrough, { force }) {
       const entries = table.resolve(request.model);
       const targets = entries.flatMap(({ target }) =>
-        target !== undefined && target.format === native.format && (force || target.passThrough === true)
+        target !== undefined && target.format === passThrough.format && (force || target.passThrough === true)
           ? [target]
           : [],
       );
       if (targets.length === 0 || targets.length !== entries.length) return undefined;
-      const all = targets.map((target): Candidate<NativeEvent> => ({
+      const all = targets.map((target): Candidate<PassThroughEvent> => ({
         name: target.name,
-        group: groupOf(target),
-        stream: (signal) => callNative({ transport, target, request, signal }, native),
+        group: getGroup(target),
+        stream: (signal) => callPassThrough({ transport, target, request, signal }, passThrough),
       }));
       const choose = () => chooseCandidates(all, request);
       return (signal) => streamWithRetries({ choose, policy, signal, watch, isSilent: isSilentEvent });

@@ -5,13 +5,13 @@ import { CapstanError } from '../platform/errors.ts';
 export type TextPart = { type: 'text'; text: string };
 /** `data` is base64; `mediaType` is what the bytes are. */
 export type ImagePart = { type: 'image'; mediaType: string; data: string; detail?: 'low' | 'high' | 'auto' };
-/** A remote image is passed on by address only by dialects that can carry it. */
+/** Only dialects that support remote images forward the URL. */
 export type ImageUrlPart = { type: 'image_url'; url: string; detail?: 'low' | 'high' | 'auto' };
 export type InputPart = TextPart | ImagePart | ImageUrlPart;
 
 /**
- * `signature` (messages) and `encrypted` (responses) are opaque proofs, valid only for the upstream that issued them:
- * `issuer` names it, and a request to any other drops them. `redacted` is a block that has no readable text at all.
+ * `signature` (messages) and `encrypted` (responses) are opaque and valid only for the upstream that issued them: `issuer`
+ * names it, and requests to any other upstream drop them. `redacted` is a block without readable text.
  */
 export type ReasoningPart = {
   type: 'reasoning';
@@ -41,14 +41,14 @@ export type ResponseFormat =
   | { type: 'text' }
   | { type: 'json_object' }
   | { type: 'json_schema'; name: string; schema: Record<string, unknown>; strict?: boolean; description?: string };
-/** How to choose among tokens, beyond temperature and top-p; upstreams whose format lacks one do without it. */
+/** Sampling parameters besides temperature and top-p. Dropped for upstreams whose format lacks them. */
 export type Sampling = {
   seed?: number;
   /** -2 to 2 */
   frequencyPenalty?: number;
   /** -2 to 2 */
   presencePenalty?: number;
-  /** by id of the token */
+  /** by token id */
   logitBias?: Record<string, unknown>;
   topK?: number;
 };
@@ -57,7 +57,7 @@ export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | '
 export type ModelRequest = {
   /** as the caller named it: `<provider>/<id>` or a name from the configuration's `models` */
   model: string;
-  /** instructions ahead of the conversation */
+  /** instructions before the conversation */
   system: string;
   messages: ModelMessage[];
   tools: ModelTool[];
@@ -72,7 +72,7 @@ export type ModelRequest = {
   reasoning?: { effort?: ReasoningEffort; budgetTokens?: number };
   /** a stable conversation id: cache affinity between calls */
   cacheKey?: string;
-  /** how long the upstream should keep what it has cached; a hint */
+  /** how long the upstream should cache the prompt; a hint */
   cacheTtl?: '5m' | '30m' | '1h' | '6h' | '24h';
 };
 
@@ -92,19 +92,19 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' |
  * order in which they begin; deltas of two tool calls may interleave, text and reasoning do not.
  */
 export type ModelDelta =
-  /** `model` is `<provider>/<id>` of the one that answers, also where the caller named a list */
+  /** `model` is the `<provider>/<id>` that answers, even if the caller named a list */
   | {
       type: 'start';
       id: string;
       model: string;
-      /** what the upstream has counted by now, should the reply never finish */
+      /** the upstream's count so far, in case the reply never finishes */
       usage?: ModelUsage;
     }
   | { type: 'text'; index: number; text: string }
   | { type: 'reasoning'; index: number; text: string; summary?: boolean }
-  /** Ends a reasoning part that may go back to its issuer. The part may have no readable text, and so no delta before. */
+  /** Ends a reasoning part that can be returned to its issuer. A part without readable text has no delta before this. */
   | {
-      type: 'reasoning_proof';
+      type: 'reasoning_signature';
       index: number;
       signature?: string;
       encrypted?: string;
@@ -116,7 +116,7 @@ export type ModelDelta =
   | { type: 'tool_arguments'; index: number; text: string }
   | { type: 'finish'; reason: FinishReason; stopSequence?: string; usage: ModelUsage };
 
-/** A whole reply: what the deltas add up to. */
+/** A whole reply, collected from deltas. */
 export type ModelReply = {
   id: string;
   model: string;
@@ -136,10 +136,10 @@ export type ModelErrorCode =
   | 'timeout'
   | 'upstream';
 
-/** Worth another try, here or elsewhere. */
+/** Another try, of this or another upstream, may succeed. */
 const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout', 'upstream']);
 
-/** What went wrong with a model call. The message is fit for a caller: no key, no address. */
+/** Why a model call failed. The message may be shown to callers: it contains no key and no URL. */
 export class ModelError extends CapstanError<ModelErrorCode> {
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
@@ -155,7 +155,7 @@ export class ModelError extends CapstanError<ModelErrorCode> {
   }
 }
 
-/** What is known of a model. Prices are US dollars per million tokens. */
+/** The properties of a model. Prices are US dollars per million tokens. */
 export type ModelInfo = {
   name: string;
   contextWindow: number;
@@ -166,7 +166,7 @@ export type ModelInfo = {
 
 /** Model calls by name, with retries and fallback before the first delta. */
 export type Inference = {
-  /** Undefined when no provider or name fits. */
+  /** Undefined when no provider serves the model. */
   findModel(model: string): ModelInfo | undefined;
   /** Ends with `finish` or throws a `ModelError`; ends at once when `signal` aborts (throws its reason). */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta>;

@@ -6,24 +6,24 @@ import { SCRIPT_MODEL, SCRIPT_PROVIDER } from './script.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
-/** What is known of so many models is kept at hand. */
+/** Maximum number of cached models. */
 const MAX_ENTRIES = 2000;
 
-/** Models that refuse to be told how much to reason. */
+/** Models that reject a reasoning effort. */
 const NO_REASONING = /(^|\/)(gpt-[34]|chatgpt-4|claude-(instant|2|3-(opus|sonnet|haiku|5)))/;
 
-/** They speak their formats by the letter, and know more fields than the internal shape. */
-const ORIGINALS = new Set(['api.openai.com', 'api.anthropic.com']);
+/** Their replies follow the format exactly, and they support more fields than the internal request. */
+const PASS_THROUGH_HOSTS = new Set(['api.openai.com', 'api.anthropic.com']);
 
-/** One model that a name stands for; without a target it is the built-in one. */
+/** One model behind a name. Without a target it is the built-in `script/demo`. */
 export type ModelEntry = { info: ModelInfo; target: UpstreamTarget | undefined };
 
 export type ModelTable = {
-  /** What a name stands for, in the order to try; empty when no provider knows it. */
+  /** The models behind a name, in the order to try; empty when no provider serves it. */
   resolve(model: string): ModelEntry[];
-  /** Undefined when no provider knows it. Of a fallback list: what all of its models can do, at the first one's price. */
+  /** Undefined when no provider serves it. For a list: what all of its models support, at the price of the first. */
   find(model: string): ModelInfo | undefined;
-  /** Names that the configuration spells out: lists first, then the models of each provider. */
+  /** Names in the configuration: lists first, then the models of each provider. */
   list(): ModelInfo[];
 };
 
@@ -55,7 +55,7 @@ function buildEntry(provider: string, config: ProviderConfig, id: string): Model
       ...omitUndefined({ apiKey: config.apiKey, headers: config.headers }),
       vision,
       reasoning: known?.reasoning ?? !NO_REASONING.test(id),
-      passThrough: config.passThrough ?? ORIGINALS.has(new URL(config.baseUrl).hostname),
+      passThrough: config.passThrough ?? PASS_THROUGH_HOSTS.has(new URL(config.baseUrl).hostname),
       ...limits,
     },
   };
@@ -74,10 +74,10 @@ function joinInfo(name: string, [first, ...others]: ModelEntry[]): ModelInfo | u
   };
 }
 
-/** Throws a `StartupError` for a list that names a model which no provider has. */
+/** Throws a `StartupError` when a list names an unknown model. */
 export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig): ModelTable {
   if (Object.hasOwn(providers, SCRIPT_PROVIDER)) {
-    throw new StartupError(`Provider ${SCRIPT_PROVIDER} is built in; give yours another name.`);
+    throw new StartupError(`Provider ${SCRIPT_PROVIDER} is built in; use another name.`);
   }
   const cache = new Map<string, ModelEntry>();
 
@@ -93,7 +93,7 @@ export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig
     const entry = config === undefined ? undefined : buildEntry(provider, config, id);
     if (entry === undefined) return undefined;
     cache.set(model, entry);
-    // Ids that no list names come from callers, who could send ever new ones.
+    // Unlisted ids come from callers, who could send any number of them.
     const [oldest] = cache.keys();
     if (cache.size > MAX_ENTRIES && oldest !== undefined) cache.delete(oldest);
     return entry;

@@ -11,19 +11,19 @@ import { openTransport } from './transport.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
 export type RemoteOptions = {
-  /** of a gateway of Capstan, with the version segment */
+  /** of Capstan's gateway, with the version segment */
   baseUrl: string;
-  /** of the gateway's, with the scope `inference` */
+  /** a key of the gateway, with the scope `inference` */
   apiKey: string;
   log: Logger;
   retry?: Partial<RetryPolicy>;
-  /** between looks at the gateway's list of models, milliseconds */
+  /** interval between two fetches of the model list, milliseconds */
   refreshMs?: number;
 };
 
 const REFRESH_MS = 60_000;
 const LIST_TIMEOUT_MS = 10_000;
-/** To the first byte and between bytes; the gateway itself says something every 15 seconds. */
+/** For the first byte and between bytes; the gateway sends a keepalive every 15 seconds. */
 const CALL_TIMEOUT_MS = 60_000;
 
 const Price = z.object({
@@ -44,14 +44,14 @@ const ModelList = z.object({
   ),
 });
 
-/** What is taken for granted of a model that the gateway does not list: providers may serve any. */
+/** Defaults for a model that the gateway does not list: providers may serve any. */
 function guessInfo(name: string): ModelInfo {
   return { name, contextWindow: 128_000, vision: true };
 }
 
 /**
- * Model calls through a gateway of Capstan: its names, its prices, its keys. The models that it lists are known once it
- * has been reached for the first time, which opening tries once.
+ * Model calls through Capstan's gateway, with its names, prices and keys. Opening fetches the model list once; if that
+ * fails, the list becomes known with a later refresh.
  */
 export async function openRemoteInference({
   baseUrl,
@@ -83,13 +83,13 @@ export async function openRemoteInference({
         }),
       );
     } catch (error) {
-      log.warn({ error: errorText(error) }, 'the models of the gateway could not be listed; it is tried again');
+      log.warn({ error: errorText(error) }, 'could not list the models of the gateway; retrying');
     }
   }
 
   function findModel(name: string): ModelInfo | undefined {
     const known = models.get(name);
-    // Before the gateway was reached for the first time nothing can be said of its names.
+    // Until the first successful fetch, any name may exist.
     return known ?? (name.includes('/') || models.size === 0 ? guessInfo(name) : undefined);
   }
 

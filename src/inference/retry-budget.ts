@@ -1,9 +1,9 @@
 export type RetryBudgetPolicy = {
-  /** retries that each call adds */
+  /** retries added by each call */
   share: number;
-  /** retries that a second adds, so that an upstream with few calls has some too */
+  /** retries added per second, for upstreams with few calls */
   perSecond: number;
-  /** retries that are kept at most, and what there is at first */
+  /** maximum number of saved retries, and the initial number */
   reserve: number;
   now: () => number;
 };
@@ -15,11 +15,11 @@ export const DEFAULT_RETRY_BUDGET: RetryBudgetPolicy = {
   now: () => performance.now(),
 };
 
-/** How many retries an upstream bears: an overload that every caller answers with two more calls would never end. */
+/** Bounds the retries of an upstream: if every caller retried twice, an overload would never end. */
 export type RetryBudget = {
-  /** A call begins. */
+  /** Counts a new call. */
   add(group: string): void;
-  /** Takes one retry; false: there is none left. */
+  /** Takes one retry; false: none is left. */
   take(group: string): boolean;
 };
 

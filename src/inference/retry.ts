@@ -6,11 +6,11 @@ import type { RetryBudget } from './retry-budget.ts';
 export type RetryPolicy = {
   /** tries of one upstream, the first included */
   attempts: number;
-  /** the first wait is random below this; each further wait below twice as much */
+  /** the first wait is random between 0 and this; each further wait has twice the maximum */
   baseMs: number;
-  /** no wait is longer; an upstream that asks for more is not tried again */
+  /** maximum wait; an upstream that asks for more is not retried */
   maxMs: number;
-  /** absent: every call may be tried again, however many are */
+  /** absent: retries are not limited */
   budget?: RetryBudget;
   sleep(ms: number, signal: AbortSignal): Promise<unknown>;
   /** 0 to 1 */
@@ -28,22 +28,22 @@ export const DEFAULT_RETRY: RetryPolicy = {
 /** One upstream of a fallback list. */
 export type Candidate<T = ModelDelta> = {
   name: string;
-  /** whose budget of retries it shares; absent: its own */
+  /** the key of its retry budget; absent: its name */
   group?: string;
   stream(signal: AbortSignal): AsyncIterable<T>;
 };
 
-/** What is told of a call on its way. */
-export type Watch = { failed(failure: Failure): void; begun?(name: string): void };
+/** Observes the attempts of a call. `begun` is called when an upstream begins to answer. */
+export type CallObserver = { failed(failure: Failure): void; begun?(name: string): void };
 
 export type Failure = { name: string; attempt: number; error: ModelError; waitMs: number | undefined };
 
-/** Milliseconds until the next try of the same upstream, or undefined when it has had its chances. */
+/** Milliseconds until the next try of the same upstream; undefined: it is not tried again. */
 export function decideWait(error: ModelError, attempt: number, policy: RetryPolicy): number | undefined {
   if (!error.retryable || attempt >= policy.attempts) return undefined;
   const asked = error.retryAfterMs ?? 0;
   if (asked > policy.maxMs) return undefined;
-  // Full jitter, on top of what the upstream asked for.
+  // Full jitter, added to what the upstream asked for.
   const backOff = policy.random() * policy.baseMs * 2 ** (attempt - 1);
   return Math.min(policy.maxMs, asked + backOff);
 }
@@ -59,7 +59,7 @@ export type RetriedCall<T = ModelDelta> = {
   choose: () => readonly Candidate<T>[];
   policy: RetryPolicy;
   signal: AbortSignal;
-  watch: Watch;
+  watch: CallObserver;
   /** whether an item shows nothing of the reply yet, so that another upstream may still be asked; absent: `start` deltas */
   isSilent?: (item: T) => boolean;
 };

@@ -24,12 +24,12 @@ function readLine(line: string): Line | undefined {
   if (path !== undefined)
     return { call: { name: 'write_file', arguments: JSON.stringify({ path: path.trim(), content }) } };
   const [, name, json = ''] = /^call (\S+)\s*(.*)$/.exec(line) ?? [];
-  // As written, well-formed or not: that a model writes bad arguments has to be testable too.
+  // The text is not validated, so that malformed arguments can be tested.
   return name === undefined ? undefined : { call: { name, arguments: json } };
 }
 
 /**
- * What a prompt asks for, line by line: `run: <command>`, `write <path>: <text>`, `ask: <question>` and
+ * Interprets a prompt line by line: `run: <command>`, `write <path>: <text>`, `ask: <question>` and
  * `call <tool> <json>` are tool calls, in order, where the tool is offered; `think: <text>` is reasoning; `fail: <text>`
  * refuses the request. A prompt without any call is echoed.
  */
@@ -47,7 +47,7 @@ export function decideScript(prompt: string, offered: readonly string[]): Script
   return { thoughts, calls, text: calls.length > 0 ? '' : `You said: ${others.join('\n').trim()}` };
 }
 
-/** The field that says what happened: `output`, else `error`, else the whole text. */
+/** The result's `output`, or its `error`, or the whole text. */
 function quoteResult(result: ToolResult): string {
   const text = result.content.map((part) => (part.type === 'text' ? part.text : '[image]')).join('\n');
   let shown = text;
@@ -64,8 +64,8 @@ function quoteResult(result: ToolResult): string {
   return shown.length > QUOTE_LIMIT ? `${shown.slice(0, QUOTE_LIMIT)}…` : shown;
 }
 
-/** One line a result: which tool, whether it failed, and what it said. */
-export function sumUpResults(messages: readonly ModelMessage[], results: readonly ToolResult[]): string {
+/** One line per result: the tool, whether it failed, and its output. */
+export function summarizeResults(messages: readonly ModelMessage[], results: readonly ToolResult[]): string {
   const names = new Map<string, string>();
   for (const message of messages) {
     if (message.role !== 'assistant') continue;

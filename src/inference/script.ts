@@ -2,7 +2,7 @@ import { ModelError } from './model.ts';
 import type { ModelDelta, ModelMessage, ModelRequest, ModelUsage } from './model.ts';
 import { JUDGE_SYSTEM, judgeScript } from './script-judge.ts';
 import { SUMMARY_SYSTEM, summarizeScript } from './script-summary.ts';
-import { decideScript, sumUpResults } from './script-prompt.ts';
+import { decideScript, summarizeResults } from './script-prompt.ts';
 import type { ScriptReply } from './script-prompt.ts';
 
 export const SCRIPT_PROVIDER = 'script';
@@ -15,7 +15,7 @@ function textOf(message: ModelMessage | undefined): string {
   return message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-/** About four characters a token. */
+/** About four characters per token. */
 function countTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -25,7 +25,7 @@ function countInput(request: ModelRequest): number {
   return countTokens(request.system) + countTokens(characters) + countTokens(JSON.stringify(request.tools));
 }
 
-/** Words with the blanks behind them, a few a piece: what a stream of a real model looks like. */
+/** Splits text into pieces of up to three words, similar to the stream of a real model. */
 function splitText(text: string): string[] {
   return text.match(/(?:\S+\s*|\s+){1,3}/g) ?? [];
 }
@@ -39,7 +39,7 @@ function decideReply(request: ModelRequest): ScriptReply {
   }
   if (request.system === JUDGE_SYSTEM) return { thoughts: [], calls: [], text: judgeScript(prompt) };
   if (request.system === SUMMARY_SYSTEM) return { thoughts: [], calls: [], text: summarizeScript(prompt) };
-  if (last?.role === 'tool') return { thoughts: [], calls: [], text: sumUpResults(request.messages, last.results) };
+  if (last?.role === 'tool') return { thoughts: [], calls: [], text: summarizeResults(request.messages, last.results) };
   return decideScript(
     prompt,
     request.tools.map((tool) => tool.name),
@@ -47,13 +47,13 @@ function decideReply(request: ModelRequest): ScriptReply {
 }
 
 /**
- * The built-in model `script/demo`: no network, no waiting, and always the same answer to the same request. Lines of
- * the last prompt say what it does, see `decideScript`; results of tools are summed up; anything else is echoed.
+ * The built-in model `script/demo`: no network, no delay, and the same reply to the same request. It executes the lines of
+ * the last prompt (see `decideScript`), summarizes tool results, and echoes anything else.
  */
 export async function* streamScript(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta> {
   const { thoughts, calls, text, failure } = decideReply(request);
   if (failure !== undefined) throw new ModelError('invalid_request', failure);
-  // Numbered by the length of the conversation, so that no id comes twice in it.
+  // The length of the conversation makes the ids unique within it.
   const turn = request.messages.length;
   yield { type: 'start', id: `script_${turn}`, model: SCRIPT_MODEL };
   let index = 0;

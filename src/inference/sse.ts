@@ -3,9 +3,9 @@ import { createParser } from 'eventsource-parser';
 import { ModelError } from './model.ts';
 import type { SseEvent } from './upstream/dialect.ts';
 
-/** Characters of one event, or of a whole JSON reply, that are held at most. */
+/** Maximum characters of one event, or of a whole JSON reply. */
 const MAX_EVENT = 16 * 1024 * 1024;
-/** Characters before the first one that means something. */
+/** Maximum whitespace before the first character. */
 const MAX_BLANKS = 64 * 1024;
 
 function tooLarge(): ModelError {
@@ -14,18 +14,21 @@ function tooLarge(): ModelError {
 
 type Shape = 'unknown' | 'events' | 'json';
 
-/** By the first character: providers and proxies send JSON under any content type. */
+/** Detects the shape by the first character: providers and proxies send JSON with any content type. */
 function decideShape(text: string): Shape {
   const [first] = text;
   if (first === '<') {
-    throw new ModelError('upstream', 'The provider answered with a web page; something between us and it intervened.');
+    throw new ModelError(
+      'upstream',
+      'The provider answered with a web page; a proxy may have intercepted the request.',
+    );
   }
   return first === '{' || first === '[' ? 'json' : 'events';
 }
 
-/** The events of a body, bytes by bytes: an event stream, or one event with a whole JSON body. */
+/** Parses a body incrementally: an event stream, or one event with a whole JSON body. */
 export type EventReader = {
-  /** Appends the events that are whole by now. Throws a `ModelError` for what is no event stream, or too large. */
+  /** Appends the events that are complete. Throws a `ModelError` if the body is not an event stream or is too large. */
   push(chunk: Uint8Array, out: SseEvent[]): void;
   end(out: SseEvent[]): void;
 };
@@ -47,7 +50,7 @@ export function buildEventReader(): EventReader {
   const held: string[] = [];
   let heldSize = 0;
 
-  /** Lines only, and whole ones: the parser looks at the beginning of a line again with every piece that it is given. */
+  /** Feeds complete lines only: the parser rescans an incomplete line with every chunk. */
   function feed(text: string): void {
     held.push(text);
     heldSize += text.length;
@@ -89,7 +92,7 @@ export function buildEventReader(): EventReader {
         out.push({ data: json.trimStart() });
         return;
       }
-      // The last event may lack its blank line.
+      // The last event may lack its terminating blank line.
       push(`${decoder.end()}\n\n`);
       take(out);
     },

@@ -8,24 +8,24 @@ import { openExchange } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply, SseEvent, UpstreamRequest, UpstreamTarget } from './upstream/dialect.ts';
 
-/** Bytes of an error's body that are read at most. */
+/** Maximum bytes read of an error's body. */
 const ERROR_BODY_LIMIT = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Bytes of one reply that are read at most, unpacked: one without an end would fill the memory. */
+/** Maximum decompressed bytes of one reply, so that an endless one cannot exhaust the memory. */
 const MAX_REPLY = 128 * 1024 * 1024;
-/** How long a finished reply may take to close its body before its connection is given up. */
+/** How long the body of a finished reply may take to end before its connection is closed. */
 const DRAIN_MS = 1000;
 
 /**
- * An upstream's answer. The events end with the body; leaving them early closes the connection. Once the reply is
- * complete, whatever still comes is thrown away, and the connection stays for the next call.
+ * An upstream's response. The events end with the body; leaving the loop early closes the connection. Once the reply is
+ * complete, the rest of the body is discarded and the connection is reused.
  */
 export type UpstreamResponse = Reply & { events: AsyncGenerator<SseEvent> };
 
 export type Transport = {
   /**
-   * Resolves once the upstream answered 2xx. Throws a `ModelError` for anything else, and the signal's reason at once
-   * when it aborts, in whatever phase the call is.
+   * Resolves once the upstream answers 2xx. Throws a `ModelError` for any other status, and the signal's reason at once
+   * when it aborts.
    */
   post(target: UpstreamTarget, request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResponse>;
   close(): Promise<void>;
@@ -36,7 +36,7 @@ function buildUrl(baseUrl: string, path: string): { origin: string; path: string
   return { origin: url.origin, path: `${url.pathname.replace(/\/+$/, '')}${path}${url.search}` };
 }
 
-/** What a failure of the connection means. `started` tells whether any of the answer had come. */
+/** Translates a connection failure. `started`: whether a part of the response had arrived. */
 function describeFailure(error: unknown, started: boolean): ModelError {
   if (error instanceof ModelError) return error;
   if (
@@ -65,7 +65,7 @@ async function buildHttpError(answer: Exchange, target: UpstreamTarget): Promise
   return buildUpstreamError(body, target, { status, ...omitUndefined({ retryAfterMs }) });
 }
 
-/** Calls upstreams over kept-alive connections, one pool an origin. */
+/** Calls upstreams over kept-alive connections, one pool per origin. */
 export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: number } = {}): Transport {
   const agent = new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
@@ -103,7 +103,7 @@ export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: n
   return {
     async post(target, request, signal) {
       signal.throwIfAborted();
-      // What cannot be written is the caller's fault, not the upstream's.
+      // A serialization failure is the caller's fault, so it happens outside the try block.
       const text = JSON.stringify(request.body);
       let answer: Exchange;
       try {

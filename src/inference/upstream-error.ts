@@ -1,17 +1,17 @@
 import { omitUndefined } from '../platform/records.ts';
 import { ModelError } from './model.ts';
 import type { ModelErrorCode } from './model.ts';
-import { asList, asText, asWire } from './upstream/wire.ts';
+import { asList, asText, asObject } from './upstream/wire.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
-type Complaint = { message: string; code: string; type: string; status: number | undefined };
+type ErrorDetails = { message: string; code: string; type: string; status: number | undefined };
 
-/** Finds the message in the shapes that providers and their proxies use. */
-export function readComplaint(body: unknown): Complaint {
-  const outer = asWire(Array.isArray(body) ? body[0] : body);
+/** Reads the error shapes that providers and their proxies use. */
+export function readErrorDetails(body: unknown): ErrorDetails {
+  const outer = asObject(Array.isArray(body) ? body[0] : body);
   if (outer === undefined) return { message: asText(body), code: '', type: '', status: undefined };
-  const error = asWire(outer.error) ?? outer;
-  const detail = asWire(asList(outer.detail)[0]);
+  const error = asObject(outer.error) ?? outer;
+  const detail = asObject(asList(outer.detail)[0]);
   const message =
     asText(error.message) ||
     asText(outer.error) ||
@@ -30,7 +30,7 @@ export function readComplaint(body: unknown): Complaint {
 const CONTEXT_OVERFLOW =
   /context.?(length|window|size)|maximum (context|input|prompt)|(prompt|input|request|messages?) (is|are) too (long|large)|too many (input )?tokens|exceeds? the (model'?s )?(maximum|limit|context)|input token count|max_model_len/i;
 
-/** Names of errors that say more than the status beside them; the first that fits wins. */
+/** Error names that are more precise than the status; the first match wins. */
 const NAMED: [RegExp, ModelErrorCode][] = [
   [/context_length_exceeded|context_window_exceeded|model_context_window/, 'context_overflow'],
   [/authentication|permission|invalid_api_key|billing/, 'authentication'],
@@ -51,9 +51,9 @@ function decideByStatus(status: number | undefined, message: string): ModelError
   return status >= 400 && status < 500 ? 'invalid_request' : 'upstream';
 }
 
-export function decideErrorCode(status: number | undefined, complaint: Complaint): ModelErrorCode {
+export function decideErrorCode(status: number | undefined, complaint: ErrorDetails): ModelErrorCode {
   const actual = status ?? complaint.status;
-  // A status that is precise is believed before any name beside it.
+  // A precise status wins over the error's name.
   const precise = actual !== undefined && actual !== 400 && actual !== 404 && actual < 500;
   const names = `${complaint.type} ${complaint.code}`;
   const named = precise ? undefined : NAMED.find(([pattern]) => pattern.test(names))?.[1];
@@ -65,7 +65,7 @@ export function decideErrorCode(status: number | undefined, complaint: Complaint
 const KEY_SHAPES =
   /\b(?:(?:sk|pk|rk|key|gsk|xai|hf|ghp)[-_]|AIza|AKIA)[A-Za-z0-9_*-]{8,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b|[A-Za-z0-9]*\*{3,}[A-Za-z0-9]*/g;
 
-/** At most 600 characters; without the target's own secrets, anything that looks like a key, and addresses. */
+/** Removes the target's secrets, anything that looks like a key, and URLs. At most 600 characters. */
 export function redactMessage(message: string, target: Pick<UpstreamTarget, 'apiKey' | 'headers'>): string {
   const secrets = [target.apiKey, ...Object.values(target.headers ?? {})];
   let text = message.slice(0, 4000);
@@ -78,7 +78,7 @@ export function redactMessage(message: string, target: Pick<UpstreamTarget, 'api
 
 const MESSAGES: Record<Exclude<ModelErrorCode, 'invalid_request'>, string> = {
   unknown_model: 'The provider does not know the model.',
-  authentication: 'The provider refused its key.',
+  authentication: 'The provider rejected its API key.',
   context_overflow: "The conversation exceeds the model's context window.",
   rate_limited: 'The provider limits the rate of calls.',
   unavailable: 'The provider is overloaded or unavailable.',
@@ -86,28 +86,28 @@ const MESSAGES: Record<Exclude<ModelErrorCode, 'invalid_request'>, string> = {
   upstream: 'The provider failed.',
 };
 
-/** The error for what an upstream complained of: an HTTP error's body, or an error object inside a stream. */
+/** Builds the error from an HTTP error's body, or from an error object inside a stream. */
 export function buildUpstreamError(
   body: unknown,
   target: Pick<UpstreamTarget, 'apiKey' | 'headers'>,
   http: { status?: number; retryAfterMs?: number } = {},
 ): ModelError {
-  const complaint = readComplaint(body);
+  const complaint = readErrorDetails(body);
   const fault = decideErrorCode(http.status, complaint);
   const status = http.status ?? complaint.status;
   const message =
     fault === 'invalid_request'
-      ? redactMessage(complaint.message, target) || `The provider refused the request (${status ?? 'no status'}).`
+      ? redactMessage(complaint.message, target) || `The provider rejected the request (${status ?? 'no status'}).`
       : MESSAGES[fault];
   return new ModelError(fault, message, {
     ...omitUndefined({ status, retryAfterMs: http.retryAfterMs }),
   });
 }
 
-/** No upstream is waited for longer, whatever it says; callers are told no more. */
+/** A longer `retry-after` of an upstream is cut to this. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
-/** Seconds or an HTTP date, in milliseconds from `now`, a day at most; undefined for anything else. */
+/** Parses seconds or an HTTP date to milliseconds from `now`, at most one day; undefined for anything else. */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined || value.trim() === '') return undefined;
   const seconds = Number(value);

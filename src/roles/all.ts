@@ -1,6 +1,6 @@
 import { buildApiSurface } from '../agents/api/server.ts';
 import { SERVICE_DOCUMENTS } from './documents.ts';
-import { buildGatewaySurface } from '../gateway/register.ts';
+import { buildGatewaySurface } from '../gateway/gateway-routes.ts';
 import { buildDocsSurface } from '../platform/http/docs/register.ts';
 import { sendError } from '../platform/http/errors.ts';
 import { listSessionBackends } from '../platform/http/health.ts';
@@ -10,7 +10,7 @@ import { buildHttpServer } from '../platform/http/server.ts';
 import { sendLoginError } from '../login/errors.ts';
 import { buildLoginRoutes } from '../login/routes.ts';
 import { sendVideoError } from '../video/errors.ts';
-import { buildVideoSurface } from '../video/register.ts';
+import { buildVideoSurface } from '../video/video-routes.ts';
 import { buildApiPorts } from './api.ts';
 import { openGatewayPorts } from './gateway.ts';
 import { openLoginPorts } from './login.ts';

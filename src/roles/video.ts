@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { VideoPorts } from '../video/deps.ts';
-import { buildVideoGenerator } from '../video/maker.ts';
+import { buildVideoGenerator } from '../video/tool-client.ts';
 import { openVideo, openVideoPorts } from '../video/open.ts';
 import type { VideoOptions } from '../video/open.ts';
 import { buildVideoServer } from '../video/server.ts';

@@ -3,7 +3,7 @@ import type { Lifecycle } from '../platform/lifecycle.ts';
 import { buildModels } from './deps.ts';
 import type { VideoPorts } from './deps.ts';
 import { openEngines } from './engines/open-engines.ts';
-import { openSubmitter } from './generations/submitter.ts';
+import { buildSubmitter } from './generations/submitter.ts';
 import { openVideoQueue } from './jobs/queue.ts';
 import type { VideoSettings } from './settings.ts';
 import { startVideoWorker } from './worker/start.ts';
@@ -33,7 +33,7 @@ export async function openVideoPorts(
     for (const engine of engines) await engine.close?.();
   });
   const { settings } = options;
-  const submitter = openSubmitter({ ...backends, queue, settings });
+  const submitter = buildSubmitter({ ...backends, queue, settings });
   return { ...backends, queue, submitter, models: buildModels(engines), settings };
 }
 

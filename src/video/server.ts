@@ -6,7 +6,7 @@ import { buildHttpServer } from '../platform/http/server.ts';
 import type { ServerOptions } from '../platform/http/server.ts';
 import type { VideoPorts } from './deps.ts';
 import { sendVideoError } from './errors.ts';
-import { buildVideoSurface } from './register.ts';
+import { buildVideoSurface } from './video-routes.ts';
 
 /** The video role's HTTP server, not yet listening. */
 export function buildVideoServer(ports: VideoPorts, options: ServerOptions = {}): FastifyInstance {

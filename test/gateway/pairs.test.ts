@@ -137,7 +137,7 @@ function readDeltas(format: WireFormat, bytes: Buffer, cuts: number[]): AsyncGen
 
 async function writeStream(call: ClientCall, deltas: AsyncIterable<ModelDelta>): Promise<string> {
   const sequencer = buildSequencer(call);
-  const frames = call.openFrames(MOMENT);
+  const frames = call.buildFrames(MOMENT);
   let stream = '';
   for await (const delta of deltas) {
     const events: ReplyEvent[] = [];

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { GenerationCreate } from '../../src/video/contract/generations.ts';
 import type { NewGeneration } from '../../src/video/store/submits.ts';
 import { openStoryboard } from '../../src/video/engines/storyboard/engine.ts';
-import { decideAspectRatio, decideCharges, decideSize, decideWish } from '../../src/video/generations/decide.ts';
+import {
+  decideAspectRatio,
+  decideCharges,
+  decideSize,
+  decideRequestedOptions,
+} from '../../src/video/generations/decide.ts';
 
 const [model] = await openStoryboard().models();
 if (model === undefined) throw new Error('The built-in engine has no model.');
@@ -39,11 +44,11 @@ describe('an aspect ratio left open', () => {
 });
 
 describe('what a request leaves out', () => {
-  const wish = (body: Record<string, unknown>, prices = {}) =>
-    decideWish(model, GenerationCreate.parse({ prompt: 'x', modelName: model.name, ...body }), prices);
+  const requested = (body: Record<string, unknown>, prices = {}) =>
+    decideRequestedOptions(model, GenerationCreate.parse({ prompt: 'x', modelName: model.name, ...body }), prices);
 
   it("is the model's first choice", () => {
-    expect(wish({})).toMatchObject({
+    expect(requested({})).toMatchObject({
       aspectRatio: 'auto',
       durationSeconds: 5,
       resolution: '720p',
@@ -55,8 +60,8 @@ describe('what a request leaves out', () => {
   });
 
   it('has the price of the configuration, rounded up', () => {
-    expect(wish({ duration: '3s' }, { [model.name]: 0.5 }).credits).toBe(2);
-    expect(wish({ duration: '3s' }, { [model.name]: 0 }).credits).toBe(0);
+    expect(requested({ duration: '3s' }, { [model.name]: 0.5 }).credits).toBe(2);
+    expect(requested({ duration: '3s' }, { [model.name]: 0 }).credits).toBe(0);
   });
 
   it.each([
@@ -66,7 +71,7 @@ describe('what a request leaves out', () => {
     [{ ingredientImageKeys: ['k'] }, 'reference-to-video'],
     [{ audioKey: 'k' }, 'audio-to-video'],
   ])('with %j is %s', (body, variant) => {
-    expect(wish(body).variant).toBe(variant);
+    expect(requested(body).variant).toBe(variant);
   });
 });
 

@@ -20,7 +20,7 @@ import type { VideoPorts } from '../../src/video/deps.ts';
 import type { VideoSettings } from '../../src/video/settings.ts';
 import type { Engine } from '../../src/video/engines/engine.ts';
 import { openStoryboard } from '../../src/video/engines/storyboard/engine.ts';
-import { openSubmitter } from '../../src/video/generations/submitter.ts';
+import { buildSubmitter } from '../../src/video/generations/submitter.ts';
 import { openVideoQueue } from '../../src/video/jobs/queue.ts';
 import { buildVideoServer } from '../../src/video/server.ts';
 import { startVideoWorker } from '../../src/video/worker/start.ts';
@@ -88,7 +88,7 @@ export async function startVideo(options: TestVideoOptions = {}): Promise<TestVi
   };
   const models = buildModels(options.engines ?? [openStoryboard()]);
   const masterKeys = buildMasterKeys(MASTER_KEY);
-  const submitter = openSubmitter({ db, bus, queue, settings });
+  const submitter = buildSubmitter({ db, bus, queue, settings });
   const ports: VideoPorts = { db, bus, limits, log, objects, egress, masterKeys, queue, submitter, models, settings };
   const server = lifecycle.use('server', await startHttp(buildVideoServer(ports), { host: '127.0.0.1', port: 0 }));
   const url = server.address;

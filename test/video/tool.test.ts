@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findToolsetPolicy } from '../../src/agents/loop/tool-calls/policy.ts';
 import { buildGenerateVideoTool } from '../../src/agents/tools/generate-video.ts';
 import type { Tool, ToolContext } from '../../src/agents/tools/tool.ts';
-import { buildVideoGenerator } from '../../src/video/maker.ts';
+import { buildVideoGenerator } from '../../src/video/tool-client.ts';
 import { RenderError } from '../../src/video/engines/engine.ts';
 import { findLedgerFaults, startVideo } from './harness.ts';
 import type { TestVideo } from './harness.ts';

@@ -1,2 +1,2 @@
-/** How long a caller wants its prompt kept at the upstream; a hint, and upstreams know fewer steps. */
+/** How long the upstream should cache the prompt. A hint: upstreams support fewer values. */
 export const CACHE_TTL = ['5m', '30m', '1h', '6h', '24h'] as const;

@@ -1,68 +1,68 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '../../inference/config.ts';
 import type { ModelReply, ModelRequest } from '../../inference/model.ts';
-import type { NativeTarget } from '../../inference/native.ts';
+import type { PassThroughTarget } from '../../inference/pass-through.ts';
 import type { SseEvent } from '../../inference/upstream/dialect.ts';
 import type { GatewayError } from '../gateway-error.ts';
 import type { ReplyEvent } from '../sequence.ts';
 
-/** What came over the wire: nothing about it is certain. */
-export type Wire = Record<string, unknown>;
+/** A JSON object from a client or an upstream, not validated. */
+export type JsonObject = Record<string, unknown>;
 
-/** What makes one answer this one: `id` has no prefix yet, `created` and what `now` tells are in seconds. */
-export type Moment = { id: string; created: number; requestId: string; now: () => number };
+/** Identifies one response. `id` has no prefix yet; `created` and `now()` are Unix seconds. */
+export type ResponseMeta = { id: string; created: number; requestId: string; now: () => number };
 
-/** Writes a reply as frames of the format's event stream; a text holds whole frames only, or nothing. */
+/** Writes a reply as frames of the format's event stream. Each string holds whole frames, or is empty. */
 export type FrameWriter = {
   push(event: ReplyEvent): string;
-  /** The stream's end when it fails midway. */
+  /** The last frames of a stream that fails midway. */
   fail(fault: GatewayError): string;
 };
 
-/** What lets a call go to an upstream of its own format as it came. */
+/** How a call is forwarded unchanged to an upstream of the same format. */
 export type PassThrough = {
   /**
-   * what to say where the call cannot go through, because it asks for what no other way can serve; absent: it goes
-   * through for speed and for fields that the internal shape lacks
+   * the error when no upstream of the format is available, because translation cannot serve the call; absent: the call
+   * can also be translated
    */
-  needed?: GatewayError | undefined;
-  /** whether any upstream of the format will do, also one whose calls are translated otherwise */
+  refusal?: GatewayError | undefined;
+  /** whether any upstream of the format may be used, even one without `passThrough` */
   anyOfFormat?: boolean;
-  /** the body for an upstream that takes the very same format, but for its name of the model */
-  buildBody: (body: Wire, target: NativeTarget) => Wire;
-  open(moment: Moment): NativeWriter;
+  /** the body for an upstream of the same format; the model's name is set later */
+  buildBody: (body: JsonObject, target: PassThroughTarget) => JsonObject;
+  open(meta: ResponseMeta): PassThroughWriter;
 };
 
-/** Passes the events of one reply on. A whole reply is one event. */
-export type NativeWriter = {
-  /** the data that the client gets; undefined: the event is the gateway's own doing */
+/** Forwards the events of one reply. A reply that is not streamed is one event. */
+export type PassThroughWriter = {
+  /** the data for the client; undefined: the client did not ask for this event */
   take(event: SseEvent): string | undefined;
-  /** The stream's end when it fails midway. */
+  /** The last frames of a stream that fails midway. */
   fail(fault: GatewayError): string;
 };
 
-/** One request of a client, understood. */
+/** One parsed request of a client. */
 export type ClientCall = {
   request: ModelRequest;
   stream: boolean;
-  /** whether the answer has reasoning in it, where the model shows any */
+  /** whether the response includes reasoning, if the model shows any */
   reasoning: boolean;
-  buildFinal: (reply: ModelReply, moment: Moment) => Wire;
-  /** absent: it is always translated */
+  buildFinal: (reply: ModelReply, meta: ResponseMeta) => JsonObject;
+  /** absent: the call is always translated */
   passThrough?: PassThrough;
-  openFrames: (moment: Moment) => FrameWriter;
+  buildFrames: (meta: ResponseMeta) => FrameWriter;
 };
 
-/** A wire format as clients speak it. Pure: no clock, no chance, no I/O. */
+/** A wire format on the client's side. Pure: no clock, no randomness, no I/O. */
 export type ClientDialect = {
   name: WireFormat;
   /** Throws a `GatewayError` that names the field. */
-  readCall: (body: Wire) => ClientCall;
-  /** whether an image for a model without eyes is an error; else the model reads a note in its place */
-  refusesBlindImages: boolean;
-  /** a frame that means nothing */
+  readCall: (body: JsonObject) => ClientCall;
+  /** whether an image for a text-only model is an error; otherwise a note replaces the image */
+  rejectsImagesForTextModels: boolean;
+  /** a frame without content */
   keepalive: string;
-  buildError: (fault: GatewayError, requestId: string) => Wire;
+  buildError: (fault: GatewayError, requestId: string) => JsonObject;
   /** a further response header that holds the request's id, where SDKs of the format look for it */
   requestIdHeader?: string;
   /** Throws a `GatewayError` for headers that the format does not allow. */

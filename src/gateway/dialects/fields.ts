@@ -1,14 +1,14 @@
 import { isRecord } from '../../platform/records.ts';
 import { invalid } from '../gateway-error.ts';
-import type { Wire } from './dialect.ts';
+import type { JsonObject } from './dialect.ts';
 
-/** Readers of single fields. `null` counts as absent; what has the wrong type is the caller's mistake, by its path. */
+/** Readers of single fields. `null` counts as absent; a value of the wrong type throws a fault with its path. */
 
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-export function readObject(value: unknown, path: string): Wire {
+export function readObject(value: unknown, path: string): JsonObject {
   if (!isRecord(value)) throw invalid(path, 'must be an object');
   return value;
 }
@@ -22,7 +22,7 @@ export function readOptionalList(value: unknown, path: string): unknown[] {
   return isAbsent(value) ? [] : readList(value, path);
 }
 
-/** What stands where a text would do, too. */
+/** The list form of a field that may also be a string. */
 export function readParts(value: unknown, path: string): unknown[] {
   return readList(value, path, 'a string or an array');
 }
@@ -74,7 +74,7 @@ export function readOptionalChoice<const T extends string>(
   return found;
 }
 
-/** A type as it was sent, fit for a message. */
+/** A type as the caller sent it, shortened for an error message. */
 export function nameType(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 60) : typeof value;
 }

@@ -1,14 +1,14 @@
 import type { AssistantPart, ModelMessage, ToolResult } from '../../inference/model.ts';
 import { invalid } from '../gateway-error.ts';
 
-/** Adds to the assistant's turn that is open, or opens one. */
+/** Appends to the last assistant message, or adds one. */
 export function addAssistant(messages: ModelMessage[], parts: AssistantPart[]): void {
   const last = messages.at(-1);
   if (last?.role === 'assistant') last.content.push(...parts);
   else messages.push({ role: 'assistant', content: [...parts] });
 }
 
-/** Results of one turn are one message, whichever way they came. */
+/** The results of one turn become one message, however the client split them. */
 export function addResults(messages: ModelMessage[], results: ToolResult[]): void {
   const last = messages.at(-1);
   if (last?.role === 'tool') last.results.push(...results);
@@ -21,8 +21,8 @@ function callsOf(message: ModelMessage): string[] {
 }
 
 /**
- * The conversation with each turn's results straight after its calls; system messages between them move behind. A
- * result without its call, or a call without its result, is the caller's mistake: upstreams refuse it, or go astray.
+ * Moves each turn's results directly behind its calls; system messages between them move behind the results. Throws for
+ * a result without a call and for a call without a result: upstreams reject those, or answer nonsense.
  */
 export function pairCalls(messages: readonly ModelMessage[], path: string): ModelMessage[] {
   const paired: ModelMessage[] = [];
@@ -37,8 +37,7 @@ export function pairCalls(messages: readonly ModelMessage[], path: string): Mode
       const results: ToolResult[] = [];
       for (const result of message.results) {
         const at = pending.indexOf(result.callId);
-        if (at === -1)
-          throw invalid(path, `the result of ${result.callId.slice(0, 80)} answers no tool call before it`);
+        if (at === -1) throw invalid(path, `the result of ${result.callId.slice(0, 80)} has no tool call before it`);
         pending.splice(at, 1);
         results.push(result);
       }

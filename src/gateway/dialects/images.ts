@@ -7,7 +7,7 @@ type Detail = 'low' | 'high' | 'auto';
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** What the bytes are, whatever was declared; by their beginning. */
+/** Detects the format from the first bytes; the declared type is ignored. */
 function sniffImage(base64: string): string | undefined {
   const head = Buffer.from(base64.slice(0, 32), 'base64');
   if (head.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return 'image/jpeg';
@@ -26,13 +26,13 @@ export function readImageData(data: string, path: string, detail?: Detail): Inpu
 
 export function readDetail(value: unknown, path: string): Detail | undefined {
   if (isAbsent(value)) return undefined;
-  // Newer clients know more levels than upstreams do.
+  // Newer clients send levels that upstreams do not know.
   if (value === 'original') return 'high';
   if (value === 'low' || value === 'high' || value === 'auto') return value;
   throw invalid(path, 'must be low, high or auto');
 }
 
-/** An image by its address: a data URL, or a remote one where the format allows it. */
+/** An image URL: a data URL, or a remote URL if the format allows it. */
 export function readImageUrl(url: string, path: string, options: { remote: boolean; detail?: Detail }): InputPart {
   const { remote, detail } = options;
   if (url.startsWith('data:')) {

@@ -19,7 +19,7 @@ export type UsageColumn = 'model' | 'key' | 'day';
 
 export type UsageReport = { model: string | null; keyId: string | null; day: string | null } & UsageCounts;
 
-/** Adds to what is there. Rows are taken in one order, so that replicas that add at once wait and never lock each other. */
+/** Adds to the stored counts. Rows are locked in a fixed order, so replicas that write at the same time cannot deadlock. */
 export async function addUsage(db: Queryable, rows: readonly (UsageRef & UsageCounts)[]): Promise<void> {
   await db.query(
     `INSERT INTO model_usage (organization_id, day, key_id, model, requests, failures, input_tokens, cached_input_tokens,
@@ -49,7 +49,7 @@ function select(column: UsageColumn, groupBy: readonly UsageColumn[]): string {
   return groupBy.includes(column) ? COLUMNS[column] : 'NULL::text';
 }
 
-/** Sums of the days from `from` to `to`, both in; newest day first, then by model and key. */
+/** Sums of the days from `from` to `to`, inclusive; newest day first, then by model and key. */
 export async function reportUsage(
   db: Queryable,
   {

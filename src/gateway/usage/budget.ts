@@ -5,11 +5,11 @@ import { GatewayError } from '../gateway-error.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Tokens that a key may use in a day; the day begins with its first call. */
+/** Tokens that a key may use per day; the day begins with its first call. */
 export type TokenBudget = {
   /** Throws `rate_limit_exceeded` when nothing is left, and `LimitsUnavailableError`. */
   check(keyId: string): Promise<void>;
-  /** What is known only afterwards: the call that exceeds the budget is the last one. */
+  /** Called after a call, when its tokens are known: the call that exceeds the budget is the last one. */
   spend(keyId: string, tokens: number): void;
 };
 
@@ -25,13 +25,13 @@ export function buildTokenBudget({ limits, log }: { limits: Limits; log: Logger 
     async check(keyId) {
       const { remaining, resetMs } = await limits.take(nameOf(keyId), 0, tokensPerDay, DAY_MS);
       if (remaining > 0) return;
-      throw new GatewayError('rate_limit_exceeded', "The key's tokens of the day are used up.", {
+      throw new GatewayError('rate_limit_exceeded', 'The key has used its tokens for the day.', {
         retryAfterMs: resetMs,
       });
     },
     spend(keyId, tokens) {
       take(keyId, tokens).catch((error: unknown) => {
-        log.warn({ error: errorText(error) }, 'tokens could not be taken off their budget');
+        log.warn({ error: errorText(error) }, 'could not deduct tokens from the budget');
       });
     },
   };

@@ -6,10 +6,10 @@ import type { TokenBudget } from './budget.ts';
 import type { CallMetrics, CallRecord } from './metrics.ts';
 import type { UsageRecorder } from './recorder.ts';
 
-/** Measures one request. Of `finish` and `fail` the first counts. */
+/** Measures one request. The first call of `finish` or `fail` counts. */
 export type Meter = {
   begin(): void;
-  /** Sees what is on its way to the client: should the reply never finish, so much was used. */
+  /** Counts what is sent to the client, for replies that never finish. */
   note(delta: ModelDelta): void;
   finish(reply: ModelReply): void;
   /** `outcome` is the fault's code, or `client_gone` */
@@ -20,7 +20,7 @@ export type MeteredCall = {
   format: string;
   model: string;
   caller: Caller;
-  /** about how many tokens the request is, for replies that end before their provider has counted */
+  /** estimated input tokens, for replies that end before the provider has counted */
   estimateInput: () => number;
 };
 
@@ -31,11 +31,10 @@ export type MeterPorts = {
   budget?: TokenBudget | undefined;
 };
 
-/** Of text, in most languages. */
 const CHARACTERS_PER_TOKEN = 4;
-const NOTHING: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+const NO_USAGE: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
-/** Names of models come from callers where a provider takes any: those share a label. */
+/** Where a provider accepts any model name, callers choose it: such names share a label. */
 function labelModel(inference: GatewayInference, model: string): string {
   if (inference.isListed(model)) return model;
   const slash = model.indexOf('/');
@@ -53,12 +52,12 @@ export function startMeter(
   let told: ModelUsage | undefined;
   let characters = 0;
 
-  /** A client that leaves in the middle has had what came until then. */
+  /** A client that disconnects midway has used what it received until then. */
   function estimateUsage(): ModelUsage {
-    if (characters === 0) return told ?? NOTHING;
+    if (characters === 0) return told ?? NO_USAGE;
     const output = Math.max(told?.output ?? 0, Math.ceil(characters / CHARACTERS_PER_TOKEN));
     const input = told === undefined || told.input === 0 ? estimateInput() : told.input;
-    return { ...(told ?? NOTHING), input, output };
+    return { ...(told ?? NO_USAGE), input, output };
   }
 
   function end(model: string, usage: ModelUsage, outcome: string): void {

@@ -2,18 +2,18 @@ import { Counter, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { ModelUsage } from '../../inference/model.ts';
 
-/** One call that has ended, as metrics see it: numbers and names, never content. */
+/** The metrics of one finished call: numbers and names, never content. */
 export type CallRecord = {
   /** of the client */
   format: string;
   provider: string;
-  /** names that callers make up share a label */
+  /** unlisted names share a label */
   requestModel: string;
   responseModel: string;
   /** `ok`, a fault's code, or `client_gone` */
   outcome: string;
   seconds: number;
-  /** of streams whose first part has gone out */
+  /** of streams that have sent their first part */
   firstTokenSeconds: number | undefined;
   usage: ModelUsage;
   costUsd: number;
@@ -22,16 +22,16 @@ export type CallRecord = {
 export type CallMetrics = { record(call: CallRecord): void };
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** By the semantic conventions. */
+/** Boundaries from the semantic conventions. */
 export const TOKEN_SECONDS = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 
-/** Seconds between two tokens of a stream; undefined where there are no two. */
+/** Seconds between two tokens of a stream; undefined if there are fewer than two. */
 export function findTokenSeconds({ seconds, firstTokenSeconds, usage }: CallRecord): number | undefined {
   if (firstTokenSeconds === undefined || usage.output < 2) return undefined;
   return (seconds - firstTokenSeconds) / (usage.output - 1);
 }
 
-/** The metrics that Prometheus reads. Names follow the semantic conventions for generative AI where those have one. */
+/** The Prometheus metrics. Names follow the semantic conventions for generative AI where they define one. */
 export function openGatewayMetrics(registry: Registry): CallMetrics {
   const registers = [registry];
   const requests = new Counter({
@@ -75,7 +75,7 @@ export function openGatewayMetrics(registry: Registry): CallMetrics {
       const { format, requestModel, responseModel: model, outcome, usage } = call;
       requests.inc({ format, model, outcome });
       duration.observe({ model }, call.seconds);
-      // Also by nothing: a series that begins at zero shows its first growth.
+      // Also adds 0: a series that begins at zero shows its first increase.
       tokens.inc({ model, type: 'input' }, usage.input);
       tokens.inc({ model, type: 'output' }, usage.output);
       tokens.inc({ model, type: 'cached_input' }, usage.cacheRead);

@@ -6,21 +6,21 @@ import { TOKEN_SECONDS, findTokenSeconds } from './metrics.ts';
 import type { CallMetrics } from './metrics.ts';
 
 export type OtelOptions = {
-  /** where metrics are posted: `https://collector:4318/v1/metrics` */
+  /** URL of the collector, such as `https://collector:4318/v1/metrics` */
   url: string;
-  /** between two posts, milliseconds */
+  /** interval between two exports, milliseconds */
   intervalMs: number;
   serviceName: string;
 };
 
-// The boundaries that the semantic conventions for generative AI ask for.
+// Boundaries from the semantic conventions for generative AI.
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const DURATION = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
 const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /**
- * The metrics of the semantic conventions for generative AI, posted by OTLP over HTTP. Headers, certificates and
- * timeouts are the exporter's own, by the usual variables (`OTEL_EXPORTER_OTLP_HEADERS` and so on).
+ * Exports the metrics of the semantic conventions for generative AI by OTLP over HTTP. Headers, certificates and timeouts
+ * come from the exporter's own environment variables (`OTEL_EXPORTER_OTLP_HEADERS` and so on).
  */
 export function openOtelMetrics({
   url,
@@ -66,7 +66,7 @@ export function openOtelMetrics({
       const between = findTokenSeconds(call);
       if (between !== undefined) perToken.record(between, names);
     },
-    /** Posts what waits. */
+    /** Exports pending metrics. */
     close: () => provider.shutdown(),
   };
 }

@@ -4,14 +4,14 @@ import type { Logger } from '../../platform/log.ts';
 import { addUsage } from '../store/model-usage.ts';
 import type { UsageCounts, UsageRef } from '../store/model-usage.ts';
 
-/** How far the database may be behind. */
+/** Maximum delay until usage is in the database. */
 const FLUSH_MS = 1000;
-/** Rows that wait at most; what a database that is away for long cannot take is dropped, and told of. */
+/** Maximum pending rows. More are dropped and logged while the database is unavailable. */
 const MAX_ROWS = 10_000;
 
 export type UsageRecorder = {
   add(ref: UsageRef, counts: UsageCounts): void;
-  /** Writes what waits. */
+  /** Writes pending rows. */
   close(): Promise<void>;
 };
 
@@ -21,7 +21,7 @@ function sum(row: Row, counts: UsageCounts): void {
   for (const [name, value] of Object.entries(counts) as [keyof UsageCounts, number][]) row[name] += value;
 }
 
-/** Sums usage up in memory and adds it to the database about once a second. */
+/** Sums usage in memory and adds it to the database about once a second. */
 export function openUsageRecorder({ db, log }: { db: Db; log: Logger }): UsageRecorder {
   let rows = new Map<string, Row>();
   let dropped = 0;
@@ -40,10 +40,10 @@ export function openUsageRecorder({ db, log }: { db: Db; log: Logger }): UsageRe
     rows = new Map();
     try {
       await addUsage(db, batch);
-      if (dropped > 0) log.error({ dropped }, 'usage of requests was lost while the database was away');
+      if (dropped > 0) log.error({ dropped }, 'usage was dropped while the database was unavailable');
       dropped = 0;
     } catch (error) {
-      log.warn({ error: errorText(error), rows: batch.length }, 'usage could not be written; it is tried again');
+      log.warn({ error: errorText(error), rows: batch.length }, 'could not write usage; retrying');
       for (const { organizationId, keyId, model, day, ...counts } of batch) {
         add({ organizationId, keyId, model, day }, counts);
       }

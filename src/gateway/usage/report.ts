@@ -3,7 +3,7 @@ import { errors } from '../../platform/errors.ts';
 import { reportUsage } from '../store/model-usage.ts';
 import type { UsageColumn } from '../store/model-usage.ts';
 import type { GatewayDeps } from '../deps.ts';
-import type { Wire } from '../dialects/dialect.ts';
+import type { JsonObject } from '../dialects/dialect.ts';
 import { invalid } from '../gateway-error.ts';
 
 const COLUMNS: UsageColumn[] = ['model', 'key', 'day'];
@@ -14,7 +14,7 @@ function toDay(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** A day, or a moment in it. */
+/** A date, or a time within it. */
 function readDay(value: unknown, name: string, fallback: Date): string {
   if (value === undefined) return toDay(fallback);
   const date = typeof value === 'string' && /^\d{4}-\d\d-\d\d(T|$)/.test(value) ? new Date(value) : undefined;
@@ -33,8 +33,8 @@ function readGroupBy(value: unknown): UsageColumn[] {
   return columns;
 }
 
-/** `GET /v1/usage`: what the caller's organization has used; the last 30 days where none are named. */
-export async function listUsage({ db }: GatewayDeps, request: FastifyRequest): Promise<Wire> {
+/** `GET /v1/usage`: the usage of the caller's organization; by default of the last 30 days. */
+export async function listUsage({ db }: GatewayDeps, request: FastifyRequest): Promise<JsonObject> {
   const { caller } = request;
   if (caller === undefined) throw errors.unauthorized();
   const query = request.query as Record<string, unknown>;

@@ -1,12 +1,12 @@
 import { renameCalls } from '../call-ids.ts';
 import type { InputPart, ModelMessage, ModelRequest, TextPart } from '../model.ts';
 import type { UpstreamTarget } from './dialect.ts';
-import { asWire } from './wire.ts';
+import { asObject } from './wire.ts';
 
-const BLIND: TextPart = { type: 'text', text: '[image left out: this model cannot read images]' };
+const IMAGE_PLACEHOLDER: TextPart = { type: 'text', text: '[image left out: this model cannot read images]' };
 
 function withoutImages(parts: InputPart[]): InputPart[] {
-  return parts.map((part) => (part.type === 'text' ? part : BLIND));
+  return parts.map((part) => (part.type === 'text' ? part : IMAGE_PLACEHOLDER));
 }
 
 function hideImages(message: ModelMessage): ModelMessage {
@@ -20,7 +20,7 @@ function hideImages(message: ModelMessage): ModelMessage {
 
 function isObject(json: string): boolean {
   try {
-    return asWire(JSON.parse(json)) !== undefined;
+    return asObject(JSON.parse(json)) !== undefined;
   } catch {
     return false;
   }
@@ -65,7 +65,7 @@ export function joinText(parts: readonly { type: string; text?: string }[], sepa
 }
 
 /** The result of a tool that failed, for formats that have no field to say so. */
-export function sayFailure(text: string): string {
+export function describeToolFailure(text: string): string {
   if (text.trim() === '') return 'Error';
   return /^\W{0,3}error\b/i.test(text) ? text : `Error: ${text}`;
 }
@@ -75,10 +75,10 @@ export function wrapSystem(content: TextPart[]): string {
   return `<system>\n${joinText(content)}\n</system>`;
 }
 
-export function imageAddress(part: Exclude<InputPart, TextPart>): string {
+export function buildImageUrl(part: Exclude<InputPart, TextPart>): string {
   return part.type === 'image' ? `data:${part.mediaType};base64,${part.data}` : part.url;
 }
 
-export function bearer(target: UpstreamTarget): Record<string, string> {
+export function buildBearerHeaders(target: UpstreamTarget): Record<string, string> {
   return { ...(target.apiKey === undefined ? {} : { authorization: `Bearer ${target.apiKey}` }), ...target.headers };
 }

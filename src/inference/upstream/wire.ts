@@ -2,10 +2,10 @@ import { isRecord } from '../../platform/records.ts';
 import { ModelError } from '../model.ts';
 import type { FinishReason, ModelUsage } from '../model.ts';
 
-/** What came over the wire: nothing about it is certain. */
-export type Wire = Record<string, unknown>;
+/** A JSON object from an upstream, not validated. */
+export type JsonObject = Record<string, unknown>;
 
-export function parseWire(data: string): Wire {
+export function parseObject(data: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(data);
@@ -13,12 +13,12 @@ export function parseWire(data: string): Wire {
     throw new ModelError('upstream', 'The provider sent an event that is not JSON.', { cause });
   }
   // Some compatibility layers wrap an error in a list of one.
-  const wire = asWire(Array.isArray(value) ? value[0] : value);
+  const wire = asObject(Array.isArray(value) ? value[0] : value);
   if (wire === undefined) throw new ModelError('upstream', 'The provider sent an event that is no object.');
   return wire;
 }
 
-export function asWire(value: unknown): Wire | undefined {
+export function asObject(value: unknown): JsonObject | undefined {
   return isRecord(value) ? value : undefined;
 }
 
@@ -52,7 +52,7 @@ export function isJson(text: string): boolean {
 
 export const NO_USAGE: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
-/** Upstreams contradict themselves: what the reply holds decides between `stop`, `tool_calls` and `refusal`. */
+/** Upstreams report inconsistent reasons: the content decides between `stop`, `tool_calls` and `refusal`. */
 export function decideFinish(reason: FinishReason, hasCalls: boolean, hasRefusal: boolean): FinishReason {
   if (reason === 'stop' || reason === 'tool_calls') {
     if (hasCalls) return 'tool_calls';

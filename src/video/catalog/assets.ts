@@ -6,7 +6,7 @@ import { registerRoute } from '../../platform/http/route.ts';
 import { COMMUNITY, searchAssets } from '../store/assets.ts';
 import type { StoredAsset } from '../store/assets.ts';
 import type { VideoDeps, VideoPorts } from '../deps.ts';
-import { signResult } from '../generations/render.ts';
+import { signResult } from '../generations/generation-record.ts';
 import { findBase } from '../public-url.ts';
 
 /** More would not narrow a search down any further. */

@@ -1,7 +1,7 @@
 import { sendRenderEnded } from '../channels.ts';
 import type { StoredGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
-import { endWithFailure } from './end.ts';
+import { endWithFailure } from './end-generation.ts';
 
 /** Ends a generation that has not ended, gives its credits back and stops its render. Undefined when it has ended. */
 export async function cancelGeneration(

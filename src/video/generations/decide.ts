@@ -4,7 +4,7 @@ import type { ModelCapabilities } from '../engines/engine.ts';
 import { videoErrors } from '../errors.ts';
 
 /** What a request asks for, before it is known what its references are. */
-export type Wish = Omit<RenderPlan, 'aspectRatio' | 'width' | 'height' | 'seed'> & {
+export type RequestedOptions = Omit<RenderPlan, 'aspectRatio' | 'width' | 'height' | 'seed'> & {
   aspectRatio: string;
   variant: string;
   /** of one video */
@@ -64,11 +64,11 @@ function decideVariant(references: ReferenceKeys): string {
 }
 
 /** Holds a request against what its model can do. Throws `unsupported_parameter`, naming the field. Pure. */
-export function decideWish(
+export function decideRequestedOptions(
   model: ModelCapabilities,
   body: GenerationCreate,
   creditsPerSecond: Readonly<Record<string, number>>,
-): Wish {
+): RequestedOptions {
   const durations = model.durations.map((seconds) => `${seconds}s`);
   const duration = choose('duration', body.duration, durations);
   const resolution = choose('resolution', body.resolution, model.resolutions);

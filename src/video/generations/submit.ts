@@ -9,7 +9,7 @@ import { findTemplate } from '../store/templates.ts';
 import type { VideoPorts } from '../deps.ts';
 import { videoErrors } from '../errors.ts';
 import { resolveReferences } from '../references/resolve.ts';
-import { decideAspectRatio, decideSize, decideWish } from './decide.ts';
+import { decideAspectRatio, decideSize, decideRequestedOptions } from './decide.ts';
 
 const SCOPE = 'video.generations';
 const MAX_KEY_LENGTH = 255;
@@ -64,14 +64,14 @@ async function prepare(ports: VideoPorts, { organizationId, body }: Submission):
     variant,
     credits,
     references: keys,
-    ...wish
-  } = decideWish(capabilities, body, ports.settings.creditsPerSecond);
+    ...requested
+  } = decideRequestedOptions(capabilities, body, ports.settings.creditsPerSecond);
   if (body.templateId !== undefined && (await findTemplate(ports.db, body.templateId)) === undefined) {
     throw videoErrors.unsupported('templateId', 'there is no such template.');
   }
   if (body.webhookUrl !== undefined) await checkWebhook(ports, body.webhookUrl);
   const { references, picture } = await resolveReferences(ports, organizationId, keys);
-  const aspectRatio = decideAspectRatio(wish.aspectRatio, capabilities, picture);
+  const aspectRatio = decideAspectRatio(requested.aspectRatio, capabilities, picture);
   const firstSeed = body.seed ?? randomInt(SEEDS);
   const generations = Array.from({ length: body.count ?? 1 }, (_, index) => ({
     id: newId('gen'),
@@ -81,9 +81,9 @@ async function prepare(ports: VideoPorts, { organizationId, body }: Submission):
     prompt: body.prompt,
     templateId: body.templateId ?? null,
     plan: {
-      ...wish,
+      ...requested,
       aspectRatio,
-      ...decideSize(aspectRatio, wish.resolution),
+      ...decideSize(aspectRatio, requested.resolution),
       seed: (firstSeed + index) % SEEDS,
       references,
     },

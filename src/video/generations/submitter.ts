@@ -45,48 +45,48 @@ class SupersededError extends CapstanError<'superseded'> {
   }
 }
 
-export function openSubmitter(ports: SubmitterPorts): Submitter {
+export function buildSubmitter(ports: SubmitterPorts): Submitter {
   let waiting: Waiting[] = [];
   let isFlushing = false;
   /** Organizations whose account is new or was held by somebody else: they wait for it by themselves, the others do not. */
-  const apart = new Map<string, Waiting[]>();
+  const contended = new Map<string, Waiting[]>();
 
   const flush = async () => {
     while (waiting.length > 0) {
       const group = takeGroup(waiting);
       waiting = waiting.filter((item) => !group.includes(item));
-      (await storeGroup(ports, group, 'free')).forEach(setApart);
+      (await storeGroup(ports, group, 'free')).forEach(deferContended);
     }
     isFlushing = false;
   };
 
-  const setApart = (item: Waiting) => {
+  const deferContended = (item: Waiting) => {
     const { organizationId } = item.order;
-    const line = apart.get(organizationId);
+    const line = contended.get(organizationId);
     if (line !== undefined) return void line.push(item);
-    apart.set(organizationId, [item]);
-    void flushApart(organizationId);
+    contended.set(organizationId, [item]);
+    void flushContended(organizationId);
   };
 
-  const flushApart = async (organizationId: string) => {
+  const flushContended = async (organizationId: string) => {
     // Lets the others of the same group join.
     await Promise.resolve();
-    for (let line = apart.get(organizationId) ?? []; line.length > 0; line = apart.get(organizationId) ?? []) {
+    for (let line = contended.get(organizationId) ?? []; line.length > 0; line = contended.get(organizationId) ?? []) {
       const group = takeGroup(line);
-      apart.set(
+      contended.set(
         organizationId,
         line.filter((item) => !group.includes(item)),
       );
       await storeGroup(ports, group, 'all');
     }
-    apart.delete(organizationId);
+    contended.delete(organizationId);
   };
 
   return {
     submit(order) {
       return new Promise((resolve, reject) => {
         const item = { order, resolve, reject };
-        if (apart.has(order.organizationId)) return setApart(item);
+        if (contended.has(order.organizationId)) return deferContended(item);
         waiting.push(item);
         if (isFlushing) return;
         isFlushing = true;

@@ -3,8 +3,8 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { CapstanError } from '../../platform/errors.ts';
-import { buildLimits, buildWalls, findWalls } from './confine.ts';
-import type { Access, Limits } from './confine.ts';
+import { buildIsolation, buildLimits, findIsolation } from './isolation.ts';
+import type { Access, Limits } from './isolation.ts';
 import { findProgram } from './programs.ts';
 
 export type MediaRun = Access & {
@@ -55,13 +55,13 @@ export async function runMedia(run: MediaRun): Promise<string> {
     );
   }
   run.signal?.throwIfAborted();
-  const walls = buildWalls(await findWalls(), run);
+  const walls = buildIsolation(await findIsolation(), run);
   const [file = program, ...args] = [...buildLimits(run.limits), ...walls, program, ...run.args];
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: ENV, detached: true });
-  return await attend(child, run);
+  return await waitForExit(child, run);
 }
 
-function attend(child: ChildProcessByStdio<null, Readable, Readable>, run: MediaRun): Promise<string> {
+function waitForExit(child: ChildProcessByStdio<null, Readable, Readable>, run: MediaRun): Promise<string> {
   return new Promise((resolve, reject) => {
     const stderr = collect(child.stderr, MAX_STDERR);
     const stdout = run.onLine === undefined ? collect(child.stdout, MAX_STDOUT) : undefined;

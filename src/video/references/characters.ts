@@ -22,7 +22,7 @@ const MAX_IMAGE_BYTES = 10 * 1024 ** 2;
 const FETCH_MS = 20_000;
 
 /** Images in files of a scratch folder, each with the field that it came in. */
-type Given = { name: string; description: string | null; images: { field: string; path: string }[] };
+type CharacterInput = { name: string; description: string | null; images: { field: string; path: string }[] };
 
 export function buildCharacter({ id, name, description, createdAt, imageKeys }: StoredCharacter): Character {
   return { id, name, description, created_at: createdAt.getTime(), image_keys: imageKeys };
@@ -37,13 +37,13 @@ export async function createCharacter(
   return withScratch(async (folder) => {
     const given = request.isMultipart() ? await readForm(request, folder) : await readJson(ports, request.body, folder);
     const imageKeys: string[] = [];
-    for (const { field, path } of given.images) imageKeys.push(await keepImage(ports, organizationId, field, path));
+    for (const { field, path } of given.images) imageKeys.push(await storeImage(ports, organizationId, field, path));
     const { name, description } = given;
     return insertCharacter(ports.db, organizationId, { id: newId('chr'), name, description, imageKeys });
   });
 }
 
-async function keepImage(ports: VideoPorts, organizationId: string, field: string, path: string): Promise<string> {
+async function storeImage(ports: VideoPorts, organizationId: string, field: string, path: string): Promise<string> {
   const key = `uploads/${newId('upl')}/character`;
   // An image that is none is a mistake in the request here, not a reference that cannot be used.
   const probed = await inspectFile(ports.objects, { path, key, kind: 'image', field }).catch((error: unknown) => {
@@ -64,7 +64,7 @@ function parse(value: unknown): CharacterCreate {
   return result.data;
 }
 
-async function readJson(ports: VideoPorts, body: unknown, folder: string): Promise<Given> {
+async function readJson(ports: VideoPorts, body: unknown, folder: string): Promise<CharacterInput> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw errors.validation('body: must be of type object');
   }
@@ -100,9 +100,9 @@ async function saveFile(part: MultipartFile, path: string): Promise<void> {
   if (part.file.truncated) throw errors.validation(`images: must each be at most ${MAX_IMAGE_BYTES} bytes`);
 }
 
-async function readForm(request: FastifyRequest, folder: string): Promise<Given> {
+async function readForm(request: FastifyRequest, folder: string): Promise<CharacterInput> {
   const fields: Record<string, unknown> = {};
-  const images: Given['images'] = [];
+  const images: CharacterInput['images'] = [];
   const limits = { fileSize: MAX_IMAGE_BYTES, files: MAX_IMAGES + 1, fields: 20, fieldSize: 10_000 };
   try {
     for await (const part of request.parts({ limits })) {

@@ -60,7 +60,7 @@ export async function resolveReferences(
     // A release of before kept no copy of clips; they are looked at once more.
     const isKept = upload.cleanKey !== null && upload.cleanKey !== key;
     const known = upload.kind === kind && isKept ? upload : undefined;
-    const { cleanKey, facts } = known ?? (await inspectFirst({ db, objects }, organizationId, upload, { kind, field }));
+    const { cleanKey, facts } = known ?? (await inspectNew({ db, objects }, organizationId, upload, { kind, field }));
     if (cleanKey !== null) clean.set(key, cleanKey);
     if (facts?.width !== undefined && facts.height !== undefined) {
       sizes.set(key, { width: facts.width, height: facts.height });
@@ -71,7 +71,7 @@ export async function resolveReferences(
   return { references: replaceKeys(keys, clean), picture: leading === undefined ? undefined : sizes.get(leading) };
 }
 
-async function inspectFirst(
+async function inspectNew(
   { db, objects }: Pick<VideoPorts, 'db' | 'objects'>,
   organizationId: string,
   upload: StoredUpload,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { findGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
-import { buildGenerations } from '../generations/render.ts';
+import { buildGenerations } from '../generations/generation-record.ts';
 import type { WebhookJob } from '../jobs/queue.ts';
 import { ensureWebhookSecret } from './secret.ts';
 

@@ -1,7 +1,7 @@
 import { deleteOldUploads } from '../store/references.ts';
 import { expireResults, listOverdue } from '../store/generations.ts';
 import { sendRenderEnded } from '../channels.ts';
-import { endWithFailure } from '../generations/end.ts';
+import { endWithFailure } from '../generations/end-generation.ts';
 import { resultPrefix } from './run.ts';
 import type { VideoWorkerPorts } from './ports.ts';
 

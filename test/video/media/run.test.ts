@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildWalls, findWalls } from '../../../src/video/media/confine.ts';
-import type { Limits } from '../../../src/video/media/confine.ts';
+import { buildIsolation, findIsolation } from '../../../src/video/media/isolation.ts';
+import type { Limits } from '../../../src/video/media/isolation.ts';
 import { probeReference } from '../../../src/video/media/probe.ts';
 import { findProgram } from '../../../src/video/media/programs.ts';
 import { MediaRunError, runMedia } from '../../../src/video/media/run.ts';
@@ -43,7 +43,7 @@ const faultOf = (error: unknown) => (error instanceof MediaRunError ? error.code
 
 describe('a run', () => {
   it('sees no file but those named, and no network', async () => {
-    const walls = await findWalls();
+    const walls = await findIsolation();
     const site = await startSite();
     const [secret, open] = [join(folder, 'secret.mp4'), join(folder, 'open.mp4')];
     makeMedia(secret, ...testVideo(1));
@@ -65,8 +65,8 @@ describe('a run', () => {
   });
 
   it('has full walls where bubblewrap works', async () => {
-    expect(findProgram('bwrap') === undefined || (await findWalls()) !== 'none').toBe(true);
-    expect(buildWalls('none', { reads: [] })).toEqual([]);
+    expect(findProgram('bwrap') === undefined || (await findIsolation()) !== 'none').toBe(true);
+    expect(buildIsolation('none', { reads: [] })).toEqual([]);
   });
 
   it('ends with its processor time, its memory, its file size and its clock', async () => {

@@ -149,7 +149,7 @@ function sendFrame(
       return frames.sendText('agent.message', id, delta.text);
     case 'reasoning':
       return frames.sendText('agent.thinking', id, delta.text);
-    case 'reasoning_proof':
+    case 'reasoning_signature':
       return;
     case 'tool_call': {
       const call = { name: delta.name, ...findTarget(delta.name, offered) };

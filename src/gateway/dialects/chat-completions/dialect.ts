@@ -5,7 +5,7 @@ import { readChatCall } from './request.ts';
 export const CHAT_COMPLETIONS: ClientDialect = {
   name: 'chat-completions',
   readCall: readChatCall,
-  refusesBlindImages: true,
+  rejectsImagesForTextModels: true,
   keepalive: ': keepalive\n\n',
   buildError: buildChatError,
 };

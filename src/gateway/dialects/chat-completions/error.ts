@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../gateway-error.ts';
-import type { Wire } from '../dialect.ts';
+import type { JsonObject } from '../dialect.ts';
 
 function decideType(status: number): string {
   if (status === 401) return 'authentication_error';
@@ -8,7 +8,7 @@ function decideType(status: number): string {
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
-/** The envelope of chat completions and of responses. */
-export function buildChatError({ message, code, param, status }: GatewayError): Wire {
+/** The error body of chat completions and responses. */
+export function buildChatError({ message, code, param, status }: GatewayError): JsonObject {
   return { error: { message, code, type: decideType(status), param } };
 }

@@ -1,11 +1,11 @@
 import type { AssistantPart, InputPart, ModelMessage, TextPart } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
-import type { Wire } from '../dialect.ts';
+import type { JsonObject } from '../dialect.ts';
 import { isAbsent, readName, readObject, readOptionalList, readParts, readText } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { readDetail, readImageUrl } from '../images.ts';
-import { unpackProof } from '../proof.ts';
+import { unpackSignature } from '../signature.ts';
 
 function readTexts(content: unknown, path: string): TextPart[] {
   if (isAbsent(content)) return [];
@@ -17,7 +17,7 @@ function readTexts(content: unknown, path: string): TextPart[] {
   });
 }
 
-function readInputPart(part: Wire, path: string): InputPart {
+function readInputPart(part: JsonObject, path: string): InputPart {
   if (part['type'] === 'text') return { type: 'text', text: readText(part['text'], `${path}.text`) };
   if (part['type'] !== 'image_url') throw unsupported(`${path}.type`, 'must be text or image_url');
   const image = isRecord(part['image_url']) ? part['image_url'] : { url: part['image_url'] };
@@ -36,7 +36,7 @@ function readInput(content: unknown, path: string): InputPart[] {
   );
 }
 
-/** A user message may carry results of tools beside what the user says. */
+/** A user message may contain tool results besides its own content. */
 function readUser(content: unknown, path: string, messages: ModelMessage[]): void {
   const said: InputPart[] = [];
   const items = typeof content === 'string' || isAbsent(content) ? [] : readParts(content, path);
@@ -55,17 +55,23 @@ function readUser(content: unknown, path: string, messages: ModelMessage[]): voi
   if (said.length > 0 || items.length === 0) messages.push({ role: 'user', content: said });
 }
 
-function readReasoning(message: Wire): AssistantPart[] {
+function readReasoning(message: JsonObject): AssistantPart[] {
   const text = message['reasoning_content'] ?? message['reasoning'];
   const details = Array.isArray(message['reasoning_details']) ? (message['reasoning_details'] as unknown[]) : [];
-  const proofs = details.flatMap((detail) => {
+  const signatures = details.flatMap((detail) => {
     if (!isRecord(detail)) return [];
-    const proof = unpackProof(detail['data']);
-    return proof === undefined ? [] : [{ proof, text: typeof detail['text'] === 'string' ? detail['text'] : '' }];
+    const signature = unpackSignature(detail['data']);
+    return signature === undefined
+      ? []
+      : [{ signature, text: typeof detail['text'] === 'string' ? detail['text'] : '' }];
   });
-  // Each proof names its own text: a message has one text of reasoning, but may have several parts of it.
-  if (proofs.length > 0) {
-    return proofs.map(({ proof, text: own }): AssistantPart => ({ type: 'reasoning', text: own, ...proof }));
+  // Each signature comes with its own text: a message has one reasoning text, which may consist of several parts.
+  if (signatures.length > 0) {
+    return signatures.map(({ signature, text: own }): AssistantPart => ({
+      type: 'reasoning',
+      text: own,
+      ...signature,
+    }));
   }
   return typeof text === 'string' && text !== '' ? [{ type: 'reasoning', text }] : [];
 }
@@ -87,7 +93,7 @@ function readCall(item: unknown, path: string): AssistantPart {
   };
 }
 
-function readAssistant(message: Wire, path: string): AssistantPart[] {
+function readAssistant(message: JsonObject, path: string): AssistantPart[] {
   const parts: AssistantPart[] = readReasoning(message);
   const { content } = message;
   if (typeof content === 'string') {
@@ -123,7 +129,7 @@ function readMessage(item: unknown, path: string, messages: ModelMessage[]): voi
       return;
     case 'tool': {
       const callId = readName(message['tool_call_id'], `${path}.tool_call_id`);
-      // No field of the format; workers behind a gateway say it so.
+      // Not a field of the format: Capstan's workers send it to a gateway of Capstan.
       const isError = message['is_error'] === true;
       addResults(messages, [{ callId, content: readInput(message['content'], `${path}.content`), isError }]);
       return;

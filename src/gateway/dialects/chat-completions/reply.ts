@@ -1,12 +1,12 @@
 import type { AssistantPart, ModelReply, ModelUsage, ReasoningPart } from '../../../inference/model.ts';
-import type { Moment, Wire } from '../dialect.ts';
-import { packProof } from '../proof.ts';
+import type { ResponseMeta, JsonObject } from '../dialect.ts';
+import { packSignature } from '../signature.ts';
 
-export function completionId({ id }: Moment): string {
+export function completionId({ id }: ResponseMeta): string {
   return `chatcmpl-${id}`;
 }
 
-export function buildUsage(usage: ModelUsage): Wire {
+export function buildUsage(usage: ModelUsage): JsonObject {
   return {
     prompt_tokens: usage.input,
     completion_tokens: usage.output,
@@ -16,15 +16,15 @@ export function buildUsage(usage: ModelUsage): Wire {
   };
 }
 
-/** A refusal in words ends like any answer; one without is the filter's. */
+/** A refusal with text ends with `stop`; one without text comes from a content filter. */
 export function decideFinishReason({ finish, content }: ModelReply): string {
   if (finish !== 'refusal') return finish;
   return content.some((part) => part.type === 'refusal') ? 'stop' : 'content_filter';
 }
 
-/** What lets reasoning go back to the model that it came from; undefined where nobody vouches for it. */
-export function buildDetail(part: ReasoningPart, index: number): Wire | undefined {
-  const data = packProof(part);
+/** Lets clients return reasoning to the model that produced it; undefined for reasoning without an issuer. */
+export function buildDetail(part: ReasoningPart, index: number): JsonObject | undefined {
+  const data = packSignature(part);
   if (data === undefined) return undefined;
   return { type: 'reasoning.encrypted', format: 'capstan-1', index, data, text: part.text };
 }
@@ -34,7 +34,7 @@ function join(content: readonly AssistantPart[], type: 'text' | 'refusal' | 'rea
   return text === '' ? null : text;
 }
 
-export function buildMessage(content: readonly AssistantPart[]): Wire {
+export function buildMessage(content: readonly AssistantPart[]): JsonObject {
   const calls = content.filter((part) => part.type === 'tool_call');
   const reasoning = join(content, 'reasoning');
   const details = content
@@ -58,11 +58,11 @@ export function buildMessage(content: readonly AssistantPart[]): Wire {
   };
 }
 
-export function buildCompletion(reply: ModelReply, moment: Moment): Wire {
+export function buildCompletion(reply: ModelReply, meta: ResponseMeta): JsonObject {
   return {
-    id: completionId(moment),
+    id: completionId(meta),
     object: 'chat.completion',
-    created: moment.created,
+    created: meta.created,
     model: reply.model,
     choices: [
       { index: 0, message: buildMessage(reply.content), logprobs: null, finish_reason: decideFinishReason(reply) },

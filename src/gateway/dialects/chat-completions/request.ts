@@ -1,10 +1,10 @@
 import type { ModelRequest, ReasoningEffort, ResponseFormat, Sampling } from '../../../inference/model.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
 import type { GatewayError } from '../../gateway-error.ts';
-import type { NativeTarget } from '../../../inference/native.ts';
+import type { PassThroughTarget } from '../../../inference/pass-through.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { writeData } from '../dialect.ts';
-import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
+import type { ClientCall, PassThrough, JsonObject } from '../dialect.ts';
 import {
   isAbsent,
   readList,
@@ -21,7 +21,7 @@ import { CACHE_TTL } from '../cache.ts';
 import { buildChatError } from './error.ts';
 import { readConversation } from './messages.ts';
 import { buildCompletion } from './reply.ts';
-import { openChatFrames } from './stream.ts';
+import { buildChatFrames } from './stream.ts';
 import { readTools } from './tools.ts';
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
@@ -32,17 +32,17 @@ export function readStop(value: unknown, path: string): string[] | undefined {
   return readList(value, path).map((each, index) => readText(each, `${path}[${index}]`));
 }
 
-function readEffort(body: Wire): ReasoningEffort | undefined {
+function readEffort(body: JsonObject): ReasoningEffort | undefined {
   const reasoning = isAbsent(body['reasoning']) ? {} : readObject(body['reasoning'], 'reasoning');
   return (
     readOptionalChoice(reasoning['effort'], 'reasoning.effort', ['low', 'medium', 'high']) ??
-    // The name that SDKs of this format know, with the levels that they know.
+    // The field that SDKs of this format have, with their levels.
     readOptionalChoice(body['reasoning_effort'], 'reasoning_effort', EFFORTS)
   );
 }
 
-/** A JSON Schema output as both OpenAI formats say it, here nested one level deeper. */
-export function readSchemaFormat(value: Wire, path: string): ResponseFormat {
+/** The JSON Schema format of both OpenAI formats; chat completions nests it one level deeper. */
+export function readSchemaFormat(value: JsonObject, path: string): ResponseFormat {
   return {
     type: 'json_schema',
     name: readName(value['name'], `${path}.name`),
@@ -66,7 +66,7 @@ function readFormat(value: unknown): ResponseFormat | undefined {
   );
 }
 
-function refuseUnsupported(body: Wire): void {
+function refuseUnsupported(body: JsonObject): void {
   const modalities = body['modalities'];
   if (Array.isArray(modalities) && modalities.some((each) => each !== 'text')) {
     throw unsupported('modalities', 'only text is produced');
@@ -76,15 +76,15 @@ function refuseUnsupported(body: Wire): void {
   }
 }
 
-/** What only an upstream of this very format can answer. */
-function findNeed(body: Wire): GatewayError | undefined {
+/** A fault for fields that only an upstream of this format can serve. */
+function findRefusal(body: JsonObject): GatewayError | undefined {
   const several = (readOptionalCount(body['n'], 'n') ?? 1) > 1;
   const name = several ? 'n' : readOptionalBoolean(body['logprobs'], 'logprobs') === true ? 'logprobs' : undefined;
-  return name === undefined ? undefined : unsupported(name, 'the provider of this model has no such thing');
+  return name === undefined ? undefined : unsupported(name, 'the provider of this model does not support it');
 }
 
-/** Whether a message has what upstreams of this format do not know. */
-function isOwn(message: unknown): boolean {
+/** Whether a message has fields that only Capstan knows. */
+function hasOwnFields(message: unknown): boolean {
   if (!isRecord(message)) return false;
   const { content } = message;
   return (
@@ -94,16 +94,16 @@ function isOwn(message: unknown): boolean {
   );
 }
 
-/** Fields that are the gateway's own, each in the way that the upstream knows it. */
-function buildNativeBody(
-  { reasoning, cache_ttl: _ttl, ...body }: Wire,
-  { translated: { reasoning_effort, max_tokens, max_completion_tokens } }: NativeTarget,
-): Wire {
+/** Replaces the gateway's own fields by the upstream's. */
+function buildPassThroughBody(
+  { reasoning, cache_ttl: _ttl, ...body }: JsonObject,
+  { translated: { reasoning_effort, max_tokens, max_completion_tokens } }: PassThroughTarget,
+): JsonObject {
   const limited = max_tokens !== undefined || max_completion_tokens !== undefined;
   return {
     ...body,
     ...(isAbsent(reasoning) ? {} : { reasoning_effort }),
-    // Which of the two an upstream takes depends on the model.
+    // The model decides which of the two the upstream accepts.
     ...(limited ? { max_tokens, max_completion_tokens } : {}),
     ...(body['stream'] === true
       ? { stream_options: { ...(body['stream_options'] as object), include_usage: true } }
@@ -111,15 +111,15 @@ function buildNativeBody(
   };
 }
 
-function decidePassThrough(body: Wire, usage: boolean): PassThrough | undefined {
-  const needed = findNeed(body);
-  if (needed === undefined && (body['messages'] as unknown[]).some(isOwn)) return undefined;
-  // The count is asked for always; the chunk that holds nothing else goes to those who asked for it, too.
+function decidePassThrough(body: JsonObject, usage: boolean): PassThrough | undefined {
+  const refusal = findRefusal(body);
+  if (refusal === undefined && (body['messages'] as unknown[]).some(hasOwnFields)) return undefined;
+  // Usage is always requested upstream; the chunk with nothing else goes only to clients that asked for usage.
   const isCount = (data: string) => data.includes('"usage"') && /"choices":\s*\[\s*\]/.test(data);
   return {
-    needed,
-    anyOfFormat: needed !== undefined,
-    buildBody: buildNativeBody,
+    refusal,
+    anyOfFormat: refusal !== undefined,
+    buildBody: buildPassThroughBody,
     open: () => ({
       take: ({ data }) => (usage || !isCount(data) ? data : undefined),
       fail: (fault) => writeData(buildChatError(fault)),
@@ -127,7 +127,7 @@ function decidePassThrough(body: Wire, usage: boolean): PassThrough | undefined 
   };
 }
 
-function readSampling(body: Wire): Sampling | undefined {
+function readSampling(body: JsonObject): Sampling | undefined {
   const { seed } = body;
   if (!isAbsent(seed) && !Number.isSafeInteger(seed)) throw invalid('seed', 'must be an integer');
   const sampling = omitUndefined({
@@ -139,7 +139,7 @@ function readSampling(body: Wire): Sampling | undefined {
   return Object.keys(sampling).length === 0 ? undefined : sampling;
 }
 
-function readRequest(body: Wire): ModelRequest {
+function readRequest(body: JsonObject): ModelRequest {
   const model = readName(body['model'], 'model');
   refuseUnsupported(body);
   const messages = readConversation(readList(body['messages'], 'messages'));
@@ -171,7 +171,7 @@ function withEffort(effort: ReasoningEffort | undefined): { reasoning?: { effort
   return effort === undefined ? {} : { reasoning: { effort } };
 }
 
-export function readChatCall(body: Wire): ClientCall {
+export function readChatCall(body: JsonObject): ClientCall {
   const request = readRequest(body);
   const options = body['stream_options'];
   const usage = isRecord(options) && options['include_usage'] === true;
@@ -182,6 +182,6 @@ export function readChatCall(body: Wire): ClientCall {
     reasoning: request.reasoning?.effort !== 'none',
     ...omitUndefined({ passThrough }),
     buildFinal: buildCompletion,
-    openFrames: (moment) => openChatFrames(moment, { usage }),
+    buildFrames: (meta) => buildChatFrames(meta, { usage }),
   };
 }

@@ -1,22 +1,22 @@
-import type { FrameWriter, Moment, Wire } from '../dialect.ts';
+import type { FrameWriter, ResponseMeta, JsonObject } from '../dialect.ts';
 import { writeData } from '../dialect.ts';
 import { buildChatError } from './error.ts';
 import { buildDetail, buildUsage, completionId, decideFinishReason } from './reply.ts';
 
 const DONE = 'data: [DONE]\n\n';
 
-/** Frames of one completion. Usage is counted always, and told where it was asked for. */
-export function openChatFrames(moment: Moment, options: { usage: boolean }): FrameWriter {
-  const head: Wire = {
-    id: completionId(moment),
+/** Writes one completion as chunks. `usage`: whether the client asked for a final chunk with the usage. */
+export function buildChatFrames(meta: ResponseMeta, options: { usage: boolean }): FrameWriter {
+  const head: JsonObject = {
+    id: completionId(meta),
     object: 'chat.completion.chunk',
-    created: moment.created,
+    created: meta.created,
     model: '',
   };
   let calls = -1;
   let thoughts = 0;
 
-  const chunk = (delta: Wire, finish: string | null = null): string =>
+  const chunk = (delta: JsonObject, finish: string | null = null): string =>
     writeData({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
 
   return {

@@ -1,7 +1,7 @@
 import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
-import type { Wire } from '../dialect.ts';
+import type { JsonObject } from '../dialect.ts';
 import {
   isAbsent,
   readList,
@@ -12,8 +12,8 @@ import {
   readOptionalText,
 } from '../fields.ts';
 
-/** A function's declaration, which the OpenAI formats say alike but for one level of nesting. */
-export function readFunction(body: Wire, path: string): ModelTool {
+/** A function declaration. Both OpenAI formats have the same fields; chat completions nests them one level deeper. */
+export function readFunction(body: JsonObject, path: string): ModelTool {
   return {
     name: readName(body['name'], `${path}.name`),
     description: readOptionalText(body['description'], `${path}.description`) ?? '',
@@ -24,7 +24,7 @@ export function readFunction(body: Wire, path: string): ModelTool {
   };
 }
 
-/** `pathOf` says where the name of a tool stands. */
+/** Throws when two tools have the same name. `pathOf` gives the path of a tool's name. */
 export function checkNames(tools: readonly ModelTool[], pathOf: (index: number) => string): void {
   const seen = new Set<string>();
   for (const [index, { name }] of tools.entries()) {
@@ -39,19 +39,19 @@ function readTool(item: unknown, path: string): ModelTool {
   return readFunction(readObject(tool['function'], `${path}.function`), `${path}.function`);
 }
 
-type Offer = { tools: ModelTool[]; toolChoice: ToolChoice | undefined };
+type OfferedTools = { tools: ModelTool[]; toolChoice: ToolChoice | undefined };
 
-function nameOf(value: Wire): unknown {
+function nameOf(value: JsonObject): unknown {
   return isRecord(value['function']) ? value['function']['name'] : value['name'];
 }
 
-function demand(name: string, tools: readonly ModelTool[], path: string): { name: string } {
+function requireTool(name: string, tools: readonly ModelTool[], path: string): { name: string } {
   if (!tools.some((tool) => tool.name === name)) throw invalid(path, `no tool is called ${name.slice(0, 80)}`);
   return { name };
 }
 
-/** Upstreams know no list of allowed tools: the others are not offered. */
-function readAllowed(choice: Wire, tools: ModelTool[]): Offer {
+/** Upstreams have no list of allowed tools, so the other tools are left out. */
+function readAllowed(choice: JsonObject, tools: ModelTool[]): OfferedTools {
   const allowed = isRecord(choice['allowed_tools']) ? choice['allowed_tools'] : choice;
   const names = readList(allowed['tools'], 'tool_choice.tools').map((item, index) =>
     readName(nameOf(readObject(item, `tool_choice.tools[${index}]`)), `tool_choice.tools[${index}].name`),
@@ -60,8 +60,8 @@ function readAllowed(choice: Wire, tools: ModelTool[]): Offer {
   return { tools: tools.filter((tool) => names.includes(tool.name)), toolChoice };
 }
 
-/** `tool_choice` of both OpenAI formats. `find` gives the name that a tool is offered under. */
-export function readToolChoice(value: unknown, tools: ModelTool[]): Offer {
+/** `tool_choice` of both OpenAI formats. */
+export function readToolChoice(value: unknown, tools: ModelTool[]): OfferedTools {
   if (isAbsent(value)) return { tools, toolChoice: undefined };
   if (value === 'auto' || value === 'none' || value === 'required') {
     if (value === 'required' && tools.length === 0) throw invalid('tool_choice', 'needs tools');
@@ -70,10 +70,10 @@ export function readToolChoice(value: unknown, tools: ModelTool[]): Offer {
   if (!isRecord(value)) throw invalid('tool_choice', 'must be auto, none, required or an object');
   if (value['type'] === 'allowed_tools') return readAllowed(value, tools);
   if (value['type'] !== 'function') throw unsupported('tool_choice.type', 'must be function or allowed_tools');
-  return { tools, toolChoice: demand(readName(nameOf(value), 'tool_choice.name'), tools, 'tool_choice') };
+  return { tools, toolChoice: requireTool(readName(nameOf(value), 'tool_choice.name'), tools, 'tool_choice') };
 }
 
-export function readTools(body: Wire): Offer {
+export function readTools(body: JsonObject): OfferedTools {
   const tools = readOptionalList(body['tools'], 'tools').map((item, index) => readTool(item, `tools[${index}]`));
   checkNames(tools, (index) => `tools[${index}].function.name`);
   return readToolChoice(body['tool_choice'], tools);

@@ -2,19 +2,19 @@ import type { AssistantPart, InputPart, TextPart, ToolResult } from '../../../in
 import { isRecord } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
 import type { GatewayError } from '../../gateway-error.ts';
-import type { Wire } from '../dialect.ts';
+import type { JsonObject } from '../dialect.ts';
 import { isAbsent, nameType, readName, readObject, readParts, readText } from '../fields.ts';
 import { readImageData, readImageUrl } from '../images.ts';
-import { unpackProof } from '../proof.ts';
+import { unpackSignature } from '../signature.ts';
 
 /**
- * Hears of what this format's own provider alone understands: tools that run there, what they gave, documents that have
- * to be rendered. It is left out of what other formats get.
+ * Receives what only the format's own provider supports: tools that run at the provider, their results, and documents
+ * that must be rendered. Upstreams of other formats do not get it.
  */
-export type NoteForeign = (fault: GatewayError) => void;
+export type ReportProviderOnly = (fault: GatewayError) => void;
 
-/** Blocks of a content: a string is one text. Fields that are not known are left alone, `cache_control` among them. */
-export function readBlocks(content: unknown, path: string): { block: Wire; path: string }[] {
+/** The blocks of a content; a string is one text block. Unknown fields, such as `cache_control`, are ignored. */
+export function readBlocks(content: unknown, path: string): { block: JsonObject; path: string }[] {
   if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ block: { type: 'text', text: content }, path }];
   return readParts(content, path).map((item, index) => {
@@ -30,7 +30,7 @@ export function readTextBlocks(content: unknown, path: string): TextPart[] {
   });
 }
 
-function readImage(block: Wire, path: string): InputPart {
+function readImage(block: JsonObject, path: string): InputPart {
   const source = readObject(block['source'], `${path}.source`);
   if (source['type'] === 'base64')
     return readImageData(readText(source['data'], `${path}.source.data`), `${path}.source.data`);
@@ -40,8 +40,8 @@ function readImage(block: Wire, path: string): InputPart {
   throw unsupported(`${path}.source.type`, 'must be base64 or url');
 }
 
-/** Plain text only: a document of another kind would have to be rendered first. */
-function readDocument(block: Wire, path: string, note: NoteForeign): InputPart[] {
+/** Plain text only: any other document would have to be rendered first. */
+function readDocument(block: JsonObject, path: string, note: ReportProviderOnly): InputPart[] {
   const source = readObject(block['source'], `${path}.source`);
   const title = typeof block['title'] === 'string' ? `${block['title']}\n\n` : '';
   if (source['type'] === 'text')
@@ -51,11 +51,11 @@ function readDocument(block: Wire, path: string, note: NoteForeign): InputPart[]
   return [];
 }
 
-function noteBlock(block: Wire, path: string, note: NoteForeign): void {
+function reportBlock(block: JsonObject, path: string, note: ReportProviderOnly): void {
   note(unsupported(`${path}.type`, `blocks of type ${nameType(block['type'])} are not supported`));
 }
 
-function readInputBlock(block: Wire, path: string, note: NoteForeign): InputPart[] {
+function readInputBlock(block: JsonObject, path: string, note: ReportProviderOnly): InputPart[] {
   switch (block['type']) {
     case 'text':
       return [{ type: 'text', text: readText(block['text'], `${path}.text`) }];
@@ -65,23 +65,23 @@ function readInputBlock(block: Wire, path: string, note: NoteForeign): InputPart
       return readDocument(block, path, note);
     case 'search_result':
       return readTextBlocks(block['content'], `${path}.content`);
-    // Names a tool that the request declares anyway.
+    // Refers to a tool that the request declares anyway.
     case 'tool_reference':
       return [];
   }
-  noteBlock(block, path, note);
+  reportBlock(block, path, note);
   return [];
 }
 
-function readInputBlocks(content: unknown, path: string, note: NoteForeign): InputPart[] {
+function readInputBlocks(content: unknown, path: string, note: ReportProviderOnly): InputPart[] {
   return readBlocks(content, path).flatMap(({ block, path: at }) => readInputBlock(block, at, note));
 }
 
-/** A user turn: results of tools, and what the user says beside them. */
+/** A user turn: tool results, and the user's own content. */
 export function readUserBlocks(
   content: unknown,
   path: string,
-  note: NoteForeign,
+  note: ReportProviderOnly,
 ): { results: ToolResult[]; said: InputPart[] } {
   const results: ToolResult[] = [];
   const said: InputPart[] = [];
@@ -99,12 +99,12 @@ export function readUserBlocks(
   return { results, said };
 }
 
-function readThinking(block: Wire, path: string): AssistantPart {
+function readThinking(block: JsonObject, path: string): AssistantPart {
   const text = isAbsent(block['thinking']) ? '' : readText(block['thinking'], `${path}.thinking`);
-  return { type: 'reasoning', text, ...unpackProof(block['signature']) };
+  return { type: 'reasoning', text, ...unpackSignature(block['signature']) };
 }
 
-export function readAssistantBlocks(content: unknown, path: string, note: NoteForeign): AssistantPart[] {
+export function readAssistantBlocks(content: unknown, path: string, note: ReportProviderOnly): AssistantPart[] {
   return readBlocks(content, path).flatMap(({ block, path: at }): AssistantPart[] => {
     switch (block['type']) {
       case 'text':
@@ -112,7 +112,7 @@ export function readAssistantBlocks(content: unknown, path: string, note: NoteFo
       case 'thinking':
         return [readThinking(block, at)];
       case 'redacted_thinking':
-        return [{ type: 'reasoning', text: '', ...unpackProof(block['data']) }];
+        return [{ type: 'reasoning', text: '', ...unpackSignature(block['data']) }];
       case 'tool_use': {
         if (!isAbsent(block['input']) && !isRecord(block['input'])) throw invalid(`${at}.input`, 'must be an object');
         return [
@@ -125,7 +125,7 @@ export function readAssistantBlocks(content: unknown, path: string, note: NoteFo
         ];
       }
     }
-    noteBlock(block, at, note);
+    reportBlock(block, at, note);
     return [];
   });
 }

@@ -7,8 +7,8 @@ import { readMessagesCall } from './request.ts';
 export const MESSAGES: ClientDialect = {
   name: 'messages',
   readCall: readMessagesCall,
-  // Coding clients send the picture again with every turn: one refusal would end the conversation for good.
-  refusesBlindImages: false,
+  // Coding clients resend the image with every turn: one rejection would end the conversation.
+  rejectsImagesForTextModels: false,
   keepalive: writeEvent('ping', { type: 'ping' }),
   buildError: buildMessagesError,
   requestIdHeader: 'request-id',

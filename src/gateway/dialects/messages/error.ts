@@ -1,5 +1,5 @@
 import type { GatewayErrorCode, GatewayError } from '../../gateway-error.ts';
-import type { Wire } from '../dialect.ts';
+import type { JsonObject } from '../dialect.ts';
 
 const TYPES: Partial<Record<GatewayErrorCode, string>> = {
   invalid_api_key: 'authentication_error',
@@ -17,10 +17,10 @@ function decideType({ code, status }: GatewayError): string {
   return TYPES[code] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }
 
-/** Clients of this format compact the conversation when they read these words. */
+/** Clients of this format compact the conversation when the message begins like this. */
 const TOO_LONG = 'prompt is too long: the conversation exceeds the context window of the model';
 
-export function buildMessagesError(fault: GatewayError, requestId: string): Wire {
+export function buildMessagesError(fault: GatewayError, requestId: string): JsonObject {
   const message = fault.code === 'context_length_exceeded' ? TOO_LONG : fault.message;
   return { type: 'error', error: { type: decideType(fault), message }, request_id: requestId };
 }

@@ -1,15 +1,15 @@
 import { parse } from 'partial-json';
 import type { AssistantPart, ModelReply, ModelUsage } from '../../../inference/model.ts';
 import { isRecord } from '../../../platform/records.ts';
-import type { Moment, Wire } from '../dialect.ts';
-import { packProof } from '../proof.ts';
+import type { ResponseMeta, JsonObject } from '../dialect.ts';
+import { packSignature } from '../signature.ts';
 
-export function messageId({ id }: Moment): string {
+export function messageId({ id }: ResponseMeta): string {
   return `msg_${id}`;
 }
 
-/** This format counts cached tokens beside the input, not in it. */
-export function buildUsage(usage: ModelUsage): Wire {
+/** In this format `input_tokens` does not include cached tokens. */
+export function buildUsage(usage: ModelUsage): JsonObject {
   return {
     input_tokens: Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite),
     cache_creation_input_tokens: usage.cacheWrite,
@@ -35,8 +35,8 @@ export function decideStop({ finish, stopSequence }: ModelReply): {
   return { stop_reason: reasons[finish], stop_sequence: null };
 }
 
-/** Arguments that were cut off, or are no JSON, as far as they can be read: what clients make of such a stream, too. */
-export function parseInput(text: string): Wire {
+/** Parses arguments that may be truncated or malformed, as far as possible, as clients do with a stream. */
+export function parseInput(text: string): JsonObject {
   try {
     const value: unknown = parse(text);
     return isRecord(value) ? value : {};
@@ -45,7 +45,7 @@ export function parseInput(text: string): Wire {
   }
 }
 
-export function buildBlock(part: AssistantPart): Wire {
+export function buildBlock(part: AssistantPart): JsonObject {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -53,14 +53,14 @@ export function buildBlock(part: AssistantPart): Wire {
     case 'tool_call':
       return { type: 'tool_use', id: part.id, name: part.name, input: parseInput(part.arguments) };
     case 'reasoning':
-      if (part.redacted !== undefined) return { type: 'redacted_thinking', data: packProof(part) ?? '' };
-      return { type: 'thinking', thinking: part.text, signature: packProof(part) ?? '' };
+      if (part.redacted !== undefined) return { type: 'redacted_thinking', data: packSignature(part) ?? '' };
+      return { type: 'thinking', thinking: part.text, signature: packSignature(part) ?? '' };
   }
 }
 
-export function buildMessageReply(reply: ModelReply, moment: Moment): Wire {
+export function buildMessageReply(reply: ModelReply, meta: ResponseMeta): JsonObject {
   return {
-    id: messageId(moment),
+    id: messageId(meta),
     type: 'message',
     role: 'assistant',
     model: reply.model,

@@ -10,7 +10,7 @@ import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
 import type { GatewayError } from '../../gateway-error.ts';
 import { checkNames } from '../chat-completions/tools.ts';
-import type { ClientCall, PassThrough, Wire } from '../dialect.ts';
+import type { ClientCall, PassThrough, JsonObject } from '../dialect.ts';
 import {
   isAbsent,
   nameType,
@@ -25,13 +25,13 @@ import {
   readText,
 } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
-import { PROOF_PREFIX } from '../proof.ts';
+import { SIGNATURE_PREFIX } from '../signature.ts';
 import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
-import type { NoteForeign } from './blocks.ts';
+import type { ReportProviderOnly } from './blocks.ts';
 import { buildMessageReply } from './reply.ts';
-import { openMessagesFrames } from './stream.ts';
+import { buildMessagesFrames } from './stream.ts';
 
-function readConversation(items: unknown[], note: NoteForeign): ModelMessage[] {
+function readConversation(items: unknown[], note: ReportProviderOnly): ModelMessage[] {
   if (items.length === 0) throw invalid('messages', 'must not be empty');
   const messages: ModelMessage[] = [];
   for (const [index, item] of items.entries()) {
@@ -57,12 +57,12 @@ function readConversation(items: unknown[], note: NoteForeign): ModelMessage[] {
   return pairCalls(messages, 'messages');
 }
 
-function readTool(item: unknown, path: string, note: NoteForeign): ModelTool[] {
+function readTool(item: unknown, path: string, note: ReportProviderOnly): ModelTool[] {
   const tool = readObject(item, path);
   const type = tool['type'];
   if (!isAbsent(type) && type !== 'custom') {
     const name = nameType(type);
-    const reason = `the tool ${name} runs at its provider and is not supported; switch it off in the client`;
+    const reason = `the tool ${name} runs at its provider and is not supported; disable it in the client`;
     note(unsupported(`${path}.type`, reason));
     return [];
   }
@@ -104,13 +104,13 @@ const EFFORTS: Record<string, ReasoningEffort> = {
   max: 'xhigh',
 };
 
-function readEffort(config: Wire): ReasoningEffort | undefined {
+function readEffort(config: JsonObject): ReasoningEffort | undefined {
   const { effort } = config;
   return typeof effort === 'string' && Object.hasOwn(EFFORTS, effort) ? EFFORTS[effort] : undefined;
 }
 
-/** Undefined: the caller wants no thinking, and gets none to see. */
-function readThinking(value: unknown, config: Wire): ModelRequest['reasoning'] {
+/** Undefined: the caller wants no thinking, and the response shows none. */
+function readThinking(value: unknown, config: JsonObject): ModelRequest['reasoning'] {
   if (!isRecord(value)) return undefined;
   if (value['type'] === 'adaptive') return { effort: readEffort(config) ?? 'high' };
   if (value['type'] !== 'enabled') return undefined;
@@ -130,8 +130,8 @@ function readFormat(value: unknown): ResponseFormat | undefined {
   };
 }
 
-/** The longest wait that any breakpoint of the request asks for, as clients of this format say it. */
-function readCacheTtl(body: Wire): '1h' | undefined {
+/** `1h` if any cache breakpoint of the system prompt asks for it. */
+function readCacheTtl(body: JsonObject): '1h' | undefined {
   const blocks = Array.isArray(body['system']) ? (body['system'] as unknown[]) : [];
   const asks = blocks.some(
     (each) => isRecord(each) && isRecord(each['cache_control']) && each['cache_control']['ttl'] === '1h',
@@ -141,21 +141,21 @@ function readCacheTtl(body: Wire): '1h' | undefined {
 
 export type MessagesRequest = {
   request: ModelRequest;
-  /** what to say to the caller of a provider that does not understand all of it */
+  /** the error for upstreams of other formats; undefined: the request can be translated completely */
   foreign: GatewayError | undefined;
 };
 
-/** What counting tokens needs, too. */
-export function readMessagesRequest(body: Wire): MessagesRequest {
+/** Also used to count tokens. */
+export function readMessagesRequest(body: JsonObject): MessagesRequest {
   let foreign: GatewayError | undefined;
-  const note: NoteForeign = (fault) => {
+  const note: ReportProviderOnly = (fault) => {
     foreign ??= fault;
   };
   const request = readRequest(body, note);
   return { request, foreign };
 }
 
-function readRequest(body: Wire, note: NoteForeign): ModelRequest {
+function readRequest(body: JsonObject, note: ReportProviderOnly): ModelRequest {
   const model = readName(body['model'], 'model');
   const system = readTextBlocks(body['system'], 'system');
   const declared = readOptionalList(body['tools'], 'tools');
@@ -183,35 +183,39 @@ function readRequest(body: Wire, note: NoteForeign): ModelRequest {
   };
 }
 
-function isProof(value: unknown): boolean {
-  return typeof value === 'string' && value.startsWith(PROOF_PREFIX);
+function isPackedSignature(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(SIGNATURE_PREFIX);
 }
 
-/** Proofs stand in blocks of thinking, and nowhere else. */
-function holdsProof({ messages }: Wire): boolean {
-  return (messages as Wire[]).some(
+/** Packed signatures occur only in thinking blocks. */
+function hasPackedSignature({ messages }: JsonObject): boolean {
+  return (messages as JsonObject[]).some(
     ({ content }) =>
       Array.isArray(content) &&
-      content.some((block) => isRecord(block) && (isProof(block['signature']) || isProof(block['data']))),
+      content.some(
+        (block) => isRecord(block) && (isPackedSignature(block['signature']) || isPackedSignature(block['data'])),
+      ),
   );
 }
 
 const PASS_THROUGH: PassThrough = {
   buildBody: (body) => body,
-  open: (moment) => ({ take: ({ data }) => data, fail: (fault) => openMessagesFrames(moment).fail(fault) }),
+  open: (meta) => ({ take: ({ data }) => data, fail: (fault) => buildMessagesFrames(meta).fail(fault) }),
 };
 
-export function readMessagesCall(body: Wire): ClientCall {
+export function readMessagesCall(body: JsonObject): ClientCall {
   const { request, foreign } = readMessagesRequest(body);
   if (request.maxOutputTokens === undefined) throw invalid('max_tokens', 'is required');
   return {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
-    // Clients that did not ask for it take the first block for the answer.
+    // Clients that did not ask for reasoning take the first block for the answer.
     reasoning: request.reasoning !== undefined,
-    // A proof of the gateway's own has to be unpacked, or dropped.
-    ...(holdsProof(body) && foreign === undefined ? {} : { passThrough: { ...PASS_THROUGH, needed: foreign } }),
+    // A signature that the gateway packed must be unpacked or dropped first.
+    ...(hasPackedSignature(body) && foreign === undefined
+      ? {}
+      : { passThrough: { ...PASS_THROUGH, refusal: foreign } }),
     buildFinal: buildMessageReply,
-    openFrames: openMessagesFrames,
+    buildFrames: buildMessagesFrames,
   };
 }

@@ -1,19 +1,19 @@
 import type { AssistantPart } from '../../../inference/model.ts';
 import { writeEvent } from '../dialect.ts';
-import type { FrameWriter, Moment, Wire } from '../dialect.ts';
-import { packProof } from '../proof.ts';
+import type { FrameWriter, ResponseMeta, JsonObject } from '../dialect.ts';
+import { packSignature } from '../signature.ts';
 import type { ReplyEvent } from '../../sequence.ts';
 import { buildMessagesError } from './error.ts';
 import { buildBlock, buildUsage, decideStop, messageId } from './reply.ts';
 
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
-function write(type: string, fields: Wire): string {
+function write(type: string, fields: JsonObject): string {
   return writeEvent(type, { type, ...fields });
 }
 
-/** A block before its first delta; undefined while it cannot be told which kind it is. */
-function openBlock(part: AssistantPart): Wire | undefined {
+/** A block before its first delta; undefined while its type is not known yet. */
+function buildEmptyBlock(part: AssistantPart): JsonObject | undefined {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -25,17 +25,18 @@ function openBlock(part: AssistantPart): Wire | undefined {
   }
 }
 
-function buildDelta(part: AssistantPart, text: string): Wire {
+function buildDelta(part: AssistantPart, text: string): JsonObject {
   if (part.type === 'tool_call') return { type: 'input_json_delta', partial_json: text };
   return part.type === 'reasoning' ? { type: 'thinking_delta', thinking: text } : { type: 'text_delta', text };
 }
 
-export function openMessagesFrames(moment: Moment): FrameWriter {
-  /** a thinking block whose start is still to be written: without any text it may be a redacted one */
+export function buildMessagesFrames(meta: ResponseMeta): FrameWriter {
+  /** whether the start of a thinking block is held back: a block without text may turn out to be redacted */
   let held = false;
 
-  const start = (index: number, content_block: Wire): string => write('content_block_start', { index, content_block });
-  const delta = (index: number, fields: Wire): string => write('content_block_delta', { index, delta: fields });
+  const start = (index: number, content_block: JsonObject): string =>
+    write('content_block_start', { index, content_block });
+  const delta = (index: number, fields: JsonObject): string => write('content_block_delta', { index, delta: fields });
 
   function close({ index, part }: Extract<ReplyEvent, { type: 'close' }>): string {
     let text = '';
@@ -43,7 +44,7 @@ export function openMessagesFrames(moment: Moment): FrameWriter {
       text = start(index, buildBlock(part));
     } else if (part.type === 'reasoning') {
       if (held) text = start(index, { type: 'thinking', thinking: '', signature: '' });
-      const signature = packProof(part);
+      const signature = packSignature(part);
       if (signature !== undefined) text += delta(index, { type: 'signature_delta', signature });
     }
     held = false;
@@ -56,7 +57,7 @@ export function openMessagesFrames(moment: Moment): FrameWriter {
         case 'start':
           return write('message_start', {
             message: {
-              id: messageId(moment),
+              id: messageId(meta),
               type: 'message',
               role: 'assistant',
               model: event.model,
@@ -67,7 +68,7 @@ export function openMessagesFrames(moment: Moment): FrameWriter {
             },
           });
         case 'open': {
-          const block = openBlock(event.part);
+          const block = buildEmptyBlock(event.part);
           held = block === undefined;
           return block === undefined ? '' : start(event.index, block);
         }
@@ -85,6 +86,6 @@ export function openMessagesFrames(moment: Moment): FrameWriter {
           );
       }
     },
-    fail: (fault) => writeEvent('error', buildMessagesError(fault, moment.requestId)),
+    fail: (fault) => writeEvent('error', buildMessagesError(fault, meta.requestId)),
   };
 }

@@ -1,11 +1,11 @@
 import { isRecord } from '../../../platform/records.ts';
 
 /**
- * Takes the input of a custom tool out of the arguments `{"input":"…"}` while they come, cut anywhere. What is not of
- * that form is held until the end, and is the input itself when it has none in it.
+ * Extracts the input of a custom tool from the arguments `{"input":"…"}` as they are streamed, split anywhere. Arguments
+ * of another form are held until the end; if they contain no `input`, they are the input themselves.
  */
 export type InputDecoder = {
-  /** what more of the input is known */
+  /** the newly decoded part of the input */
   push(text: string): string;
   /** the rest */
   end(): string;
@@ -15,7 +15,7 @@ const HEAD = /^\s*\{\s*"input"\s*:\s*"/;
 const PATTERN = '{"input":"';
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', '"': '"', '\\': '\\', '/': '/' };
 
-/** The part of a JSON string that can be decoded for sure; `rest` waits for more. */
+/** Decodes the complete part of a JSON string; `rest` needs more text. */
 function decode(source: string): { text: string; rest: string; done: boolean } {
   let text = '';
   let at = 0;
@@ -38,7 +38,7 @@ function decode(source: string): { text: string; rest: string; done: boolean } {
     }
     const hex = source.slice(at + 2, at + 6);
     if (hex.length < 4) break;
-    // Not four digits: as it stands, for nobody can say what was meant.
+    // Not four hex digits: keep the escape as it is.
     text += /^[0-9a-f]{4}$/i.test(hex) ? String.fromCharCode(Number.parseInt(hex, 16)) : `\\u${hex}`;
     at += 6;
   }
@@ -78,7 +78,7 @@ export function buildInputDecoder(): InputDecoder {
         if (isRecord(value) && typeof value['input'] === 'string') return value['input'];
         if (isRecord(value) && Object.keys(value).length === 0) return '';
       } catch {
-        // no JSON: the model wrote the input as it is
+        // not JSON: the model wrote the input directly
       }
       return held;
     },

@@ -5,7 +5,7 @@ import { readResponsesCall } from './request.ts';
 export const RESPONSES: ClientDialect = {
   name: 'responses',
   readCall: readResponsesCall,
-  refusesBlindImages: true,
+  rejectsImagesForTextModels: true,
   keepalive: ': keepalive\n\n',
   buildError: buildChatError,
 };

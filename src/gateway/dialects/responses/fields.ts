@@ -1,8 +1,8 @@
 import { unsupported } from '../../gateway-error.ts';
-import type { Wire } from '../dialect.ts';
+import type { JsonObject } from '../dialect.ts';
 import { isAbsent, readObject } from '../fields.ts';
 
-/** Fields of the format that are read, or that mean nothing here and may be sent. */
+/** Fields of the format that are read, or that are accepted and have no effect. */
 const KNOWN = new Set([
   'model',
   'input',
@@ -29,7 +29,7 @@ const KNOWN = new Set([
   'stream_options',
 ]);
 
-/** Fields that SDKs send empty, too; each with what counts as empty. */
+/** Rejected fields. SDKs may send their empty value, `null` or `empty`. */
 const REFUSED: Record<string, { empty?: unknown; reason: string }> = {
   previous_response_id: { reason: 'nothing is stored here; send the conversation whole' },
   conversation: { reason: 'nothing is stored here; send the conversation whole' },
@@ -44,8 +44,8 @@ const REFUSED: Record<string, { empty?: unknown; reason: string }> = {
   prompt_cache_retention: { reason: 'is not supported; cache_ttl is' },
 };
 
-/** Refuses whatever is not understood: to leave a field unread in silence would be to answer another question. */
-export function checkFields(body: Wire): void {
+/** Rejects unknown fields: ignoring one silently would change the meaning of the request. */
+export function checkFields(body: JsonObject): void {
   for (const [name, value] of Object.entries(body)) {
     if (KNOWN.has(name)) continue;
     const refused = Object.hasOwn(REFUSED, name) ? REFUSED[name] : undefined;
@@ -55,8 +55,8 @@ export function checkFields(body: Wire): void {
   if (body['store'] === true) throw unsupported('store', 'nothing is stored here; it must be false');
 }
 
-/** The fields of an object, all of which have to be known. */
-export function readStrict(value: unknown, path: string, known: readonly string[]): Wire {
+/** The fields of an object; throws for any that is not in `known`. */
+export function readStrict(value: unknown, path: string, known: readonly string[]): JsonObject {
   if (isAbsent(value)) return {};
   const object = readObject(value, path);
   for (const name of Object.keys(object)) {

@@ -1,7 +1,7 @@
 import type { AssistantPart, InputPart, ModelMessage } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
-import type { Wire } from '../dialect.ts';
+import type { JsonObject } from '../dialect.ts';
 import {
   isAbsent,
   nameType,
@@ -14,10 +14,10 @@ import {
 } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { readDetail, readImageUrl } from '../images.ts';
-import { unpackProof } from '../proof.ts';
+import { unpackSignature } from '../signature.ts';
 import type { ToolNames } from './tool-names.ts';
 
-function readImage(part: Wire, path: string): InputPart {
+function readImage(part: JsonObject, path: string): InputPart {
   if (!isAbsent(part['file_id']))
     throw unsupported(`${path}.file_id`, 'files are not kept; send the image as a base64 data URL');
   const detail = readDetail(part['detail'], `${path}.detail`);
@@ -33,7 +33,7 @@ function readInputParts(content: unknown, path: string): InputPart[] {
     const at = `${path}[${index}]`;
     const part = readObject(item, at);
     switch (part['type']) {
-      // Some clients send back what they were sent.
+      // Some clients return output parts as input.
       case 'output_text':
       case 'input_text':
         return { type: 'text', text: readText(part['text'], `${at}.text`) };
@@ -57,7 +57,7 @@ function readAssistantParts(content: unknown, path: string): AssistantPart[] {
   });
 }
 
-function readMessage(item: Wire, path: string, messages: ModelMessage[]): void {
+function readMessage(item: JsonObject, path: string, messages: ModelMessage[]): void {
   const content = `${path}.content`;
   switch (item['role']) {
     case 'user':
@@ -85,14 +85,14 @@ function joinTexts(value: unknown, path: string, separator: string): string {
     .join(separator);
 }
 
-/** Reasoning that has no proof of ours goes nowhere, but it is no mistake to send it back. */
-function readReasoning(item: Wire, path: string): AssistantPart {
+/** Reasoning without a packed signature is not forwarded to any upstream, but clients may return it. */
+function readReasoning(item: JsonObject, path: string): AssistantPart {
   const summary = joinTexts(item['summary'], `${path}.summary`, '\n\n');
   const text = joinTexts(item['content'], `${path}.content`, '') || summary;
-  return { type: 'reasoning', text, ...unpackProof(item['encrypted_content']) };
+  return { type: 'reasoning', text, ...unpackSignature(item['encrypted_content']) };
 }
 
-function readFunctionCall(item: Wire, path: string, names: ToolNames): AssistantPart {
+function readFunctionCall(item: JsonObject, path: string, names: ToolNames): AssistantPart {
   const namespace = readOptionalText(item['namespace'], `${path}.namespace`);
   return {
     type: 'tool_call',
@@ -102,7 +102,7 @@ function readFunctionCall(item: Wire, path: string, names: ToolNames): Assistant
   };
 }
 
-function readCustomCall(item: Wire, path: string, names: ToolNames): AssistantPart {
+function readCustomCall(item: JsonObject, path: string, names: ToolNames): AssistantPart {
   const namespace = readOptionalText(item['namespace'], `${path}.namespace`);
   return {
     type: 'tool_call',
@@ -114,7 +114,7 @@ function readCustomCall(item: Wire, path: string, names: ToolNames): AssistantPa
 
 function readItem(value: unknown, path: string, names: ToolNames, messages: ModelMessage[]): void {
   const item = readObject(value, path);
-  // The type of a message may be left out.
+  // Messages may omit their type.
   const type = isAbsent(item['type']) && !isAbsent(item['role']) ? 'message' : item['type'];
   switch (type) {
     case 'message':

@@ -1,34 +1,34 @@
 import type { AssistantPart, ModelReply } from '../../../inference/model.ts';
 import { omitUndefined } from '../../../platform/records.ts';
-import type { Moment, Wire } from '../dialect.ts';
-import { packProof } from '../proof.ts';
+import type { ResponseMeta, JsonObject } from '../dialect.ts';
+import { packSignature } from '../signature.ts';
 import { decodeInput } from './custom-input.ts';
 import { buildResource, buildUsage } from './resource.ts';
 import type { ResponseContext, Status } from './resource.ts';
 
-/** `reasoning` without a part is the item of a model that shows nothing of it. */
+/** An empty `reasoning` part stands for a model that shows no reasoning. */
 export type ItemPart = AssistantPart | { type: 'reasoning'; text: ''; issuer?: never };
 
 const PREFIXES = { reasoning: 'rs', text: 'msg', refusal: 'msg', tool_call: 'fc' } as const;
 
 /** What the items of one response are built with. */
-export type ItemScope = { meta: Moment; context: ResponseContext };
+export type ItemScope = { meta: ResponseMeta; context: ResponseContext };
 
 export function itemId(part: ItemPart, index: number, { meta, context }: ItemScope): string {
   const custom = part.type === 'tool_call' && context.names.restore(part.name).custom;
   return `${custom ? 'ctc' : PREFIXES[part.type]}_${meta.id}${index}`;
 }
 
-export function buildTextPart(text: string): Wire {
+export function buildTextPart(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
-export function buildContent(part: Extract<AssistantPart, { type: 'text' | 'refusal' }>): Wire {
+export function buildContent(part: Extract<AssistantPart, { type: 'text' | 'refusal' }>): JsonObject {
   return part.type === 'text' ? buildTextPart(part.text) : { type: 'refusal', refusal: part.text };
 }
 
-/** One output item, whole. Of parts that are just opened, too: then its texts are empty. */
-export function buildItem(part: ItemPart, index: number, status: Status, scope: ItemScope): Wire {
+/** One output item. With the status `in_progress` its texts are empty. */
+export function buildItem(part: ItemPart, index: number, status: Status, scope: ItemScope): JsonObject {
   const id = itemId(part, index, scope);
   switch (part.type) {
     case 'text':
@@ -43,15 +43,15 @@ export function buildItem(part: ItemPart, index: number, status: Status, scope: 
     case 'reasoning': {
       const shown = part.text !== '' && status !== 'in_progress';
       const isSummary = 'summary' in part && part.summary === true;
-      // The format knows no null here.
-      const proof = status === 'in_progress' ? undefined : packProof(part);
+      // The format does not allow null here.
+      const signature = status === 'in_progress' ? undefined : packSignature(part);
       return {
         id,
         type: 'reasoning',
         status,
         summary: shown && isSummary ? [{ type: 'summary_text', text: part.text }] : [],
         content: shown && !isSummary ? [{ type: 'reasoning_text', text: part.text }] : [],
-        ...omitUndefined({ encrypted_content: proof }),
+        ...omitUndefined({ encrypted_content: signature }),
       };
     }
     case 'tool_call': {
@@ -65,12 +65,14 @@ export function buildItem(part: ItemPart, index: number, status: Status, scope: 
   }
 }
 
-/** Reasoning comes before the answer, unless the caller wants none: an empty item where the model shows nothing. */
-export function listItems(content: readonly AssistantPart[], { thinks }: ResponseContext): ItemPart[] {
-  return !thinks || content[0]?.type === 'reasoning' ? [...content] : [{ type: 'reasoning', text: '' }, ...content];
+/** A reasoning item precedes the answer unless the caller disabled reasoning; it is empty if the model shows none. */
+export function listItems(content: readonly AssistantPart[], { showsReasoning }: ResponseContext): ItemPart[] {
+  return !showsReasoning || content[0]?.type === 'reasoning'
+    ? [...content]
+    : [{ type: 'reasoning', text: '' }, ...content];
 }
 
-/** What cut the reply off, and its last item with it; undefined when it is complete. */
+/** Why the reply and its last item are incomplete; undefined when they are complete. */
 export function decideIncomplete({ finish, content }: ModelReply): string | undefined {
   if (finish === 'length') return 'max_output_tokens';
   if (finish === 'content_filter') return 'content_filter';
@@ -78,16 +80,16 @@ export function decideIncomplete({ finish, content }: ModelReply): string | unde
 }
 
 /** The whole response. */
-export function buildResponse(reply: ModelReply, moment: Moment, context: ResponseContext): Wire {
+export function buildResponse(reply: ModelReply, meta: ResponseMeta, context: ResponseContext): JsonObject {
   const reason = decideIncomplete(reply);
   const items = listItems(reply.content, context);
   const statusOf = (index: number) => (reason !== undefined && index === items.length - 1 ? 'incomplete' : 'completed');
-  return buildResource(moment, context.echo, {
+  return buildResource(meta, context.echo, {
     status: reason === undefined ? 'completed' : 'incomplete',
     model: reply.model,
-    completed_at: reason === undefined ? moment.now() : null,
+    completed_at: reason === undefined ? meta.now() : null,
     incomplete_details: reason === undefined ? null : { reason },
-    output: items.map((part, index) => buildItem(part, index, statusOf(index), { meta: moment, context })),
+    output: items.map((part, index) => buildItem(part, index, statusOf(index), { meta: meta, context })),
     output_text: reply.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(''),
     usage: buildUsage(reply.usage),
   });

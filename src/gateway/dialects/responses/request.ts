@@ -3,7 +3,7 @@ import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid } from '../../gateway-error.ts';
 import { CACHE_TTL } from '../cache.ts';
 import { readSchemaFormat } from '../chat-completions/request.ts';
-import type { ClientCall, Wire } from '../dialect.ts';
+import type { ClientCall, JsonObject } from '../dialect.ts';
 import {
   isAbsent,
   readName,
@@ -20,13 +20,13 @@ import { readInput } from './input.ts';
 import { decidePassThrough } from './pass-through.ts';
 import { buildEcho } from './resource.ts';
 import { buildResponse } from './reply.ts';
-import { openResponsesFrames } from './stream.ts';
+import { buildResponsesFrames } from './stream.ts';
 import { readResponsesTools } from './tools.ts';
 
 const EFFORTS = ['none', 'low', 'medium', 'high'] as const;
 const REASONING_FIELDS = ['effort', 'summary', 'generate_summary', 'context', 'encrypted_content'];
 
-function readFormat(text: Wire): ResponseFormat | undefined {
+function readFormat(text: JsonObject): ResponseFormat | undefined {
   if (isAbsent(text['format'])) return undefined;
   const format = readObject(text['format'], 'text.format');
   const type = readOptionalChoice(format['type'], 'text.format.type', ['text', 'json_object', 'json_schema']);
@@ -34,8 +34,8 @@ function readFormat(text: Wire): ResponseFormat | undefined {
   return type === 'json_schema' ? readSchemaFormat(format, 'text.format') : { type };
 }
 
-/** Fields without an effect are still of a certain type. */
-function checkIdleFields(body: Wire): void {
+/** Fields without an effect must still have the right type. */
+function checkIgnoredFields(body: JsonObject): void {
   for (const name of ['user', 'safety_identifier', 'service_tier']) readOptionalText(body[name], name);
   for (const name of ['metadata', 'client_metadata', 'stream_options']) {
     if (!isAbsent(body[name]) && !isRecord(body[name])) throw invalid(name, 'must be an object');
@@ -44,9 +44,9 @@ function checkIdleFields(body: Wire): void {
   readOptionalChoice(body['truncation'], 'truncation', ['auto', 'disabled']);
 }
 
-export function readResponsesCall(body: Wire): ClientCall {
+export function readResponsesCall(body: JsonObject): ClientCall {
   checkFields(body);
-  checkIdleFields(body);
+  checkIgnoredFields(body);
   const model = readName(body['model'], 'model');
   const { names, tools, toolChoice } = readResponsesTools(body);
   const reasoning = readStrict(body['reasoning'], 'reasoning', REASONING_FIELDS);
@@ -70,14 +70,14 @@ export function readResponsesCall(body: Wire): ClientCall {
     }),
   };
   const effort = request.reasoning?.effort ?? 'high';
-  const context = { echo: buildEcho(body, request), names, thinks: effort !== 'none' };
+  const context = { echo: buildEcho(body, request), names, showsReasoning: effort !== 'none' };
   const passThrough = decidePassThrough(body, effort, context.echo);
   return {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
-    reasoning: context.thinks,
+    reasoning: context.showsReasoning,
     ...omitUndefined({ passThrough }),
-    buildFinal: (reply, moment) => buildResponse(reply, moment, context),
-    openFrames: (moment) => openResponsesFrames(moment, context),
+    buildFinal: (reply, meta) => buildResponse(reply, meta, context),
+    buildFrames: (meta) => buildResponsesFrames(meta, context),
   };
 }

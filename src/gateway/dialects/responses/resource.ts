@@ -1,16 +1,16 @@
 import type { ModelRequest, ModelUsage } from '../../../inference/model.ts';
 import { isRecord } from '../../../platform/records.ts';
-import type { Moment, Wire } from '../dialect.ts';
+import type { ResponseMeta, JsonObject } from '../dialect.ts';
 import { isAbsent } from '../fields.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** What of the request its answer says again. */
-export type Echo = Wire;
+/** Request fields that the response repeats. */
+export type Echo = JsonObject;
 
-/** What items are made with. `thinks`: the answer begins with a reasoning item, even of a model that shows none. */
-export type ResponseContext = { echo: Echo; names: ToolNames; thinks: boolean };
+/** `showsReasoning`: the response begins with a reasoning item, even if the model shows no reasoning. */
+export type ResponseContext = { echo: Echo; names: ToolNames; showsReasoning: boolean };
 
-/** A function as the format tells of it: what was left out is said. */
+/** A function with the format's defaults filled in. */
 function describeTool(tool: unknown): unknown {
   if (!isRecord(tool) || tool['type'] !== 'function') return tool;
   return {
@@ -31,7 +31,7 @@ function describeChoice(choice: unknown): unknown {
   return { ...choice, mode: choice['mode'] ?? 'auto' };
 }
 
-export function buildEcho(body: Wire, request: ModelRequest): Echo {
+export function buildEcho(body: JsonObject, request: ModelRequest): Echo {
   const reasoning = isRecord(body['reasoning']) ? body['reasoning'] : {};
   const text = isRecord(body['text']) ? body['text'] : {};
   return {
@@ -63,17 +63,21 @@ export function buildEcho(body: Wire, request: ModelRequest): Echo {
   };
 }
 
-export function responseId({ id }: Moment): string {
+export function responseId({ id }: ResponseMeta): string {
   return `resp_${id}`;
 }
 
 export type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
-export function buildResource(moment: Moment, echo: Echo, fields: Wire & { status: Status; model: string }): Wire {
+export function buildResource(
+  meta: ResponseMeta,
+  echo: Echo,
+  fields: JsonObject & { status: Status; model: string },
+): JsonObject {
   return {
-    id: responseId(moment),
+    id: responseId(meta),
     object: 'response',
-    created_at: moment.created,
+    created_at: meta.created,
     completed_at: null,
     error: null,
     incomplete_details: null,
@@ -84,7 +88,7 @@ export function buildResource(moment: Moment, echo: Echo, fields: Wire & { statu
   };
 }
 
-export function buildUsage(usage: ModelUsage): Wire {
+export function buildUsage(usage: ModelUsage): JsonObject {
   return {
     input_tokens: usage.input,
     input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },

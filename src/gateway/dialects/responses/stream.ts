@@ -2,7 +2,7 @@ import type { AssistantPart } from '../../../inference/model.ts';
 import type { GatewayError } from '../../gateway-error.ts';
 import type { ReplyEvent } from '../../sequence.ts';
 import { writeEvent } from '../dialect.ts';
-import type { FrameWriter, Moment, Wire } from '../dialect.ts';
+import type { FrameWriter, ResponseMeta, JsonObject } from '../dialect.ts';
 import { buildInputDecoder } from './custom-input.ts';
 import type { InputDecoder } from './custom-input.ts';
 import { describeFailure } from './failure.ts';
@@ -16,20 +16,20 @@ class ResponsesFrames implements FrameWriter {
   readonly #scope: ItemScope;
   #sequence = 0;
   #model = '';
-  /** 1 where an item of empty reasoning stands before the reply's own */
+  /** 1 if an empty reasoning item precedes the items of the reply */
   #shift = 0;
   #decoder: InputDecoder | undefined;
   #input = '';
-  /** whether the open reasoning has shown any text */
+  /** whether the open reasoning item has text */
   #shown = false;
-  /** an item that has no more to say, but whose end is to be written: the reply's end decides how the last one ended */
+  /** a finished item whose `done` event is held back: the end of the reply decides the status of the last item */
   #closed: { part: ItemPart; index: number } | undefined;
 
   constructor(scope: ItemScope) {
     this.#scope = scope;
   }
 
-  #write(type: string, fields: Wire): string {
+  #write(type: string, fields: JsonObject): string {
     const text = writeEvent(type, { type, sequence_number: this.#sequence, ...fields });
     this.#sequence += 1;
     return text;
@@ -39,7 +39,7 @@ class ResponsesFrames implements FrameWriter {
     return part.type === 'tool_call' && this.#scope.context.names.restore(part.name).custom;
   }
 
-  #place(part: ItemPart, index: number): Wire {
+  #place(part: ItemPart, index: number): JsonObject {
     return { item_id: itemId(part, index, this.#scope), output_index: index };
   }
 
@@ -102,7 +102,7 @@ class ResponsesFrames implements FrameWriter {
     }
   }
 
-  #closeReasoning(part: Extract<AssistantPart, { type: 'reasoning' }>, at: Wire): string {
+  #closeReasoning(part: Extract<AssistantPart, { type: 'reasoning' }>, at: JsonObject): string {
     if (!this.#shown) return '';
     const { text } = part;
     if (part.summary !== true) return this.#write('response.reasoning_text.done', { ...at, content_index: 0, text });
@@ -162,7 +162,7 @@ class ResponsesFrames implements FrameWriter {
         this.#model = event.model;
         return this.#begin();
       case 'open': {
-        const silent = event.index === 0 && this.#scope.context.thinks && event.part.type !== 'reasoning';
+        const silent = event.index === 0 && this.#scope.context.showsReasoning && event.part.type !== 'reasoning';
         const head = silent ? this.#addEmptyReasoning() : '';
         return head + this.#settle('completed') + this.#open(event.part, event.index + this.#shift);
       }
@@ -172,7 +172,8 @@ class ResponsesFrames implements FrameWriter {
         this.#closed = { part: event.part, index: event.index + this.#shift };
         return this.#close(event.part, event.index + this.#shift);
       case 'finish': {
-        const empty = event.reply.content.length === 0 && this.#scope.context.thinks ? this.#addEmptyReasoning() : '';
+        const empty =
+          event.reply.content.length === 0 && this.#scope.context.showsReasoning ? this.#addEmptyReasoning() : '';
         const head = empty + this.#settle(decideIncomplete(event.reply) === undefined ? 'completed' : 'incomplete');
         const response = buildResponse(event.reply, this.#scope.meta, this.#scope.context);
         return head + this.#write(`response.${String(response['status'])}`, { response });
@@ -193,6 +194,6 @@ class ResponsesFrames implements FrameWriter {
   }
 }
 
-export function openResponsesFrames(meta: Moment, context: ResponseContext): FrameWriter {
+export function buildResponsesFrames(meta: ResponseMeta, context: ResponseContext): FrameWriter {
   return new ResponsesFrames({ meta, context });
 }

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 /** A tool as the caller declared it; `flat` is the function that stands for it upstream. */
 export type DeclaredTool = { flat: string; name: string; namespace: string | undefined; custom: boolean };
 
-/** What every upstream takes as the name of a function. */
+/** Function names that every upstream accepts. */
 const LEGAL = /^[A-Za-z0-9_-]{1,64}$/;
 const MAX_LENGTH = 64;
 
 /**
- * The name of a function upstream: always the same for the same tool, so that the history's names are the declarations'
- * and the upstream's cache holds. What does not fit is cut, and a digest keeps it apart from others.
+ * The name of a tool's function upstream. It is stable, so the history uses the same names as the declarations and the
+ * upstream's cache stays valid. A name that is too long or has other characters is cut and gets a digest.
  */
 export function flattenName(name: string, namespace: string | undefined): string {
   const joined = namespace === undefined ? name : `${namespace}__${name}`;
@@ -21,14 +21,14 @@ export function flattenName(name: string, namespace: string | undefined): string
   return `${joined.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_LENGTH - 11)}_${digest}`;
 }
 
-/** The tools of one request by their names upstream, and back. */
+/** Maps the tools of one request to their names upstream, and back. */
 export type ToolNames = {
   add(tool: { name: string; namespace: string | undefined; custom: boolean }): DeclaredTool;
-  /** whether this very tool has been added */
+  /** whether the tool has been added */
   has(name: string, namespace: string | undefined): boolean;
-  /** Also for tools of the history that are no longer declared. */
+  /** Also works for tools of the history that are no longer declared. */
   flatten(name: string, namespace: string | undefined): string;
-  /** what the caller declared; a function of its own name where nobody did */
+  /** the declared tool; a plain function of that name if none was declared */
   restore(flat: string): DeclaredTool;
 };
 
@@ -39,7 +39,7 @@ export function buildToolNames(): ToolNames {
   return {
     add({ name, namespace, custom }) {
       let flat = flattenName(name, namespace);
-      // `a` in the namespace `b` and a plain `b__a` would be one.
+      // `a` in the namespace `b` and a plain `b__a` have the same flat name.
       for (let copy = 2; byFlat.has(flat); copy += 1) flat = flattenName(`${name} ${copy}`, namespace);
       const tool = { flat, name, namespace, custom };
       byFlat.set(flat, tool);

@@ -2,7 +2,7 @@ import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
 import { isRecord } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
 import { readFunction } from '../chat-completions/tools.ts';
-import type { Wire } from '../dialect.ts';
+import type { JsonObject } from '../dialect.ts';
 import {
   isAbsent,
   nameType,
@@ -19,22 +19,22 @@ import type { ToolNames } from './tool-names.ts';
 
 export type Tools = { names: ToolNames; tools: ModelTool[]; toolChoice: ToolChoice | undefined };
 
-/** What to switch off in the clients that offer these tools unasked. */
+/** How to disable these tools in clients that send them by default. */
 const HINTS: Record<string, string> = {
   web_search: 'set web_search = "disabled" in the client',
-  tool_search: 'name a model that the client does not know, so that it leaves tool search out',
+  tool_search: 'use a model name that the client does not know; it then leaves tool search out',
   local_shell: 'let the client declare its shell as a function',
-  image_generation: 'switch image generation off in the client',
+  image_generation: 'disable image generation in the client',
 };
 
 function refuseTool(type: unknown, path: string): Error {
   const name = nameType(type);
   const hint = Object.entries(HINTS).find(([prefix]) => name.startsWith(prefix))?.[1];
-  const advice = hint ?? 'switch it off in the client';
+  const advice = hint ?? 'disable it in the client';
   return unsupported(path, `tools of type ${name} are not supported, only function, custom and namespace; ${advice}`);
 }
 
-/** Grammars are not enforced while decoding: the model reads them as instructions. */
+/** Grammars are not enforced while decoding; the model gets them as instructions. */
 function describeFormat(value: unknown, path: string): string {
   if (isAbsent(value)) return '';
   const format = readObject(value, path);
@@ -46,7 +46,7 @@ function describeFormat(value: unknown, path: string): string {
   return `\n\nThe field \`input\` must match this ${syntax === 'lark' ? 'Lark grammar' : 'regular expression'} exactly:\n${definition}`;
 }
 
-function readCustom(tool: Wire, path: string): Omit<ModelTool, 'name'> {
+function readCustom(tool: JsonObject, path: string): Omit<ModelTool, 'name'> {
   const description = readOptionalText(tool['description'], `${path}.description`) ?? '';
   return {
     description: `${description}${describeFormat(tool['format'], `${path}.format`)}`.trim(),
@@ -59,7 +59,7 @@ function readCustom(tool: Wire, path: string): Omit<ModelTool, 'name'> {
   };
 }
 
-function readMember(tool: Wire, path: string, namespace: Namespace | undefined, names: ToolNames): ModelTool {
+function readMember(tool: JsonObject, path: string, namespace: Namespace | undefined, names: ToolNames): ModelTool {
   const custom = tool['type'] === 'custom';
   if (!custom && tool['type'] !== 'function') throw refuseTool(tool['type'], `${path}.type`);
   const name = readName(tool['name'], `${path}.name`);
@@ -85,7 +85,7 @@ function readTool(item: unknown, path: string, names: ToolNames): ModelTool[] {
   });
 }
 
-function readChosen(value: Wire, path: string, names: ToolNames): string {
+function readChosen(value: JsonObject, path: string, names: ToolNames): string {
   const name = readName(value['name'], `${path}.name`);
   const namespace = readOptionalText(value['namespace'], `${path}.namespace`);
   if (!names.has(name, namespace)) throw invalid(`${path}.name`, `no tool is called ${name.slice(0, 80)}`);
@@ -115,7 +115,7 @@ function readToolChoice(value: unknown, tools: ModelTool[], names: ToolNames): T
   throw unsupported('tool_choice.type', 'must be function, custom or allowed_tools');
 }
 
-export function readResponsesTools(body: Wire): Tools {
+export function readResponsesTools(body: JsonObject): Tools {
   const names = buildToolNames();
   const tools = readOptionalList(body['tools'], 'tools').flatMap((item, index) =>
     readTool(item, `tools[${index}]`, names),

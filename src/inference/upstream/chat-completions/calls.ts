@@ -1,7 +1,7 @@
 import { newId } from '../../../platform/ids.ts';
 import { ModelError } from '../../model.ts';
 import type { ModelDelta } from '../../model.ts';
-import { asArguments, asText, asWire, isJson } from '../wire.ts';
+import { asArguments, asText, asObject, isJson } from '../wire.ts';
 
 type Call = {
   /** number of the part; -1 until its name is known */
@@ -27,7 +27,7 @@ export function buildCallAssembler(nextPart: () => number): CallAssembler {
   const calls: Call[] = [];
   const usedIds = new Set<string>();
 
-  function startsAnother(call: Call, id: string, name: string): boolean {
+  function startsNewCall(call: Call, id: string, name: string): boolean {
     // Without a name it can only go on, even under an id that is new in every chunk.
     if (name === '' || call.name === '') return false;
     if (call.name !== name) return true;
@@ -42,7 +42,7 @@ export function buildCallAssembler(nextPart: () => number): CallAssembler {
       if (same !== undefined && (index === undefined || same.index === undefined || same.index === index)) return same;
     }
     const call = index === undefined ? calls.at(-1) : calls.findLast((each) => each.index === index);
-    if (call === undefined || startsAnother(call, id, name)) return undefined;
+    if (call === undefined || startsNewCall(call, id, name)) return undefined;
     return call;
   }
 
@@ -56,9 +56,9 @@ export function buildCallAssembler(nextPart: () => number): CallAssembler {
   return {
     count: () => calls.length,
     push(delta, out) {
-      const wire = asWire(delta);
+      const wire = asObject(delta);
       if (wire === undefined) return;
-      const body = asWire(wire.function) ?? {};
+      const body = asObject(wire.function) ?? {};
       const id = asText(wire.id).trim();
       const name = asText(body.name).trim();
       const text = asArguments(body.arguments);

@@ -1,13 +1,13 @@
 import type { ModelDelta } from '../../model.ts';
-import { asList, asText, asWire } from '../wire.ts';
-import type { Wire } from '../wire.ts';
+import { asList, asText, asObject } from '../wire.ts';
+import type { JsonObject } from '../wire.ts';
 
 const FIELDS = ['reasoning_content', 'reasoning'] as const;
 
 /** Text fields of one detail that grow from chunk to chunk. */
 const GROWING = ['text', 'summary', 'data'] as const;
 
-function continues(last: Wire | undefined, detail: Wire): last is Wire {
+function continues(last: JsonObject | undefined, detail: JsonObject): last is JsonObject {
   return (
     last !== undefined &&
     last.type === detail.type &&
@@ -16,7 +16,7 @@ function continues(last: Wire | undefined, detail: Wire): last is Wire {
   );
 }
 
-function addDetail(details: Wire[], detail: Wire): void {
+function addDetail(details: JsonObject[], detail: JsonObject): void {
   const last = details.at(-1);
   if (!continues(last, detail)) {
     details.push({ ...detail });
@@ -33,13 +33,13 @@ function addDetail(details: Wire[], detail: Wire): void {
 /** Reads reasoning off deltas, and makes the proof that lets it go back to this upstream later. */
 export type ReasoningReader = {
   /** What the delta adds to the reasoning; undefined when it holds none. May be "" beside opaque details. */
-  read(delta: Wire): string | undefined;
+  read(delta: JsonObject): string | undefined;
   /** Ends the open part. */
   close(index: number, out: ModelDelta[]): void;
 };
 
 export function buildReasoningReader(issuer: string): ReasoningReader {
-  let details: Wire[] = [];
+  let details: JsonObject[] = [];
   let field = '';
 
   return {
@@ -52,7 +52,7 @@ export function buildReasoningReader(issuer: string): ReasoningReader {
         break;
       }
       const added = asList(delta.reasoning_details)
-        .map(asWire)
+        .map(asObject)
         .filter((detail) => detail !== undefined);
       for (const detail of added) {
         addDetail(details, detail);
@@ -62,8 +62,9 @@ export function buildReasoningReader(issuer: string): ReasoningReader {
     },
     close(index, out) {
       // Details hold the text once more: sending both back would count it twice.
-      if (details.length > 0) out.push({ type: 'reasoning_proof', index, encrypted: JSON.stringify(details), issuer });
-      else if (field !== '') out.push({ type: 'reasoning_proof', index, signature: field, issuer });
+      if (details.length > 0)
+        out.push({ type: 'reasoning_signature', index, encrypted: JSON.stringify(details), issuer });
+      else if (field !== '') out.push({ type: 'reasoning_signature', index, signature: field, issuer });
       details = [];
       field = '';
     },

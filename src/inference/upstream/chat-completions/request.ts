@@ -1,14 +1,21 @@
 import { omitUndefined } from '../../../platform/records.ts';
 import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ReasoningEffort, ToolResult } from '../../model.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
-import { bearer, buildHistory, imageAddress, joinText, sayFailure, wrapSystem } from '../history.ts';
+import {
+  buildBearerHeaders,
+  buildHistory,
+  buildImageUrl,
+  joinText,
+  describeToolFailure,
+  wrapSystem,
+} from '../history.ts';
 import { asList, isJson } from '../wire.ts';
 
 type ChatMessage = Record<string, unknown> & { role: string };
 
 function buildInputPart(part: InputPart): Record<string, unknown> {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  return { type: 'image_url', image_url: omitUndefined({ url: imageAddress(part), detail: part.detail }) };
+  return { type: 'image_url', image_url: omitUndefined({ url: buildImageUrl(part), detail: part.detail }) };
 }
 
 function buildUserContent(parts: InputPart[]): string | Record<string, unknown>[] {
@@ -62,7 +69,7 @@ function buildToolMessages(results: ToolResult[], target: UpstreamTarget): ChatM
     const message = { role: 'tool', tool_call_id: callId };
     if (!isError) messages.push({ ...message, content: text });
     else if (target.relays === true) messages.push({ ...message, content: text, is_error: true });
-    else messages.push({ ...message, content: sayFailure(text) });
+    else messages.push({ ...message, content: describeToolFailure(text) });
     if (shown.length > 0) images.push({ type: 'text', text: `Images returned by the tool call ${callId}:` }, ...shown);
   }
   return images.length === 0 ? messages : [...messages, { role: 'user', content: buildUserContent(images) }];
@@ -126,7 +133,7 @@ function buildResponseFormat(format: ModelRequest['responseFormat']): unknown {
 }
 
 /** A token budget said as an effort, for upstreams that know efforts only. */
-export function effortOf(reasoning: ModelRequest['reasoning']): ReasoningEffort | undefined {
+export function decideEffort(reasoning: ModelRequest['reasoning']): ReasoningEffort | undefined {
   if (reasoning?.effort !== undefined) return reasoning.effort;
   const budget = reasoning?.budgetTokens;
   if (budget === undefined) return undefined;
@@ -160,7 +167,7 @@ export function buildChatRequest(request: ModelRequest, target: UpstreamTarget):
   const strictHost = STRICT_HOSTS.includes(new URL(target.baseUrl).hostname);
   return {
     path: '/chat/completions',
-    headers: bearer(target),
+    headers: buildBearerHeaders(target),
     body: omitUndefined({
       model: target.model,
       messages: system === '' ? conversation : [{ role: 'system', content: system }, ...conversation],
@@ -175,7 +182,7 @@ export function buildChatRequest(request: ModelRequest, target: UpstreamTarget):
       ...buildSampling(request, strictHost),
       stop: request.stop?.length === 0 ? undefined : request.stop,
       response_format: buildResponseFormat(request.responseFormat),
-      reasoning_effort: effortOf(request.reasoning),
+      reasoning_effort: decideEffort(request.reasoning),
       prompt_cache_key: strictHost ? undefined : request.cacheKey,
     }),
   };

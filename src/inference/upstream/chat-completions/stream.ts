@@ -2,8 +2,8 @@ import { newId } from '../../../platform/ids.ts';
 import { buildUpstreamError } from '../../upstream-error.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
 import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
-import { NO_USAGE, asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
-import type { Wire } from '../wire.ts';
+import { NO_USAGE, asList, asText, asObject, cutOff, decideFinish, parseObject } from '../wire.ts';
+import type { JsonObject } from '../wire.ts';
 import { buildCallAssembler } from './calls.ts';
 import { buildReasoningReader } from './reasoning.ts';
 import type { ReasoningReader } from './reasoning.ts';
@@ -66,10 +66,10 @@ class ChatReader implements DeltaReader {
   #pushContent(content: unknown, out: ModelDelta[]): void {
     if (typeof content === 'string') return this.#pushText(content, out);
     for (const item of asList(content)) {
-      const part = asWire(item);
+      const part = asObject(item);
       if (part?.type === 'thinking') {
         const inner = asList(part.thinking)
-          .map((each) => asText(asWire(each)?.text))
+          .map((each) => asText(asObject(each)?.text))
           .join('');
         this.#pushReasoning(asText(part.thinking) || inner, out);
       } else {
@@ -78,7 +78,7 @@ class ChatReader implements DeltaReader {
     }
   }
 
-  #pushDelta(delta: Wire, out: ModelDelta[]): void {
+  #pushDelta(delta: JsonObject, out: ModelDelta[]): void {
     const thought = this.#reasoning.read(delta);
     if (thought !== undefined) this.#pushReasoning(thought, out);
     if (delta.content !== undefined && delta.content !== null) this.#pushContent(delta.content, out);
@@ -87,7 +87,7 @@ class ChatReader implements DeltaReader {
       this.#refused = true;
       out.push({ type: 'refusal', index: this.#enter('refusal', out), text: refusal });
     }
-    const legacy = asWire(delta.function_call);
+    const legacy = asObject(delta.function_call);
     const toolCalls = legacy === undefined ? asList(delta.tool_calls) : [{ function: legacy }];
     if (toolCalls.length === 0) return;
     this.#pushTagged(this.#tags.flush(), out);
@@ -95,7 +95,7 @@ class ChatReader implements DeltaReader {
     for (const call of toolCalls) this.#calls.push(call, out);
   }
 
-  #pushChunk(chunk: Wire, out: ModelDelta[]): void {
+  #pushChunk(chunk: JsonObject, out: ModelDelta[]): void {
     if (chunk.error !== undefined && chunk.error !== null) throw buildUpstreamError(chunk, this.#target);
     // A body that is neither a chunk nor a reply: an error in yet another shape.
     if (!Array.isArray(chunk.choices) && chunk.usage === undefined && !this.#started)
@@ -107,9 +107,9 @@ class ChatReader implements DeltaReader {
       out.push({ type: 'start', id: asText(chunk.id) || newId('req'), model });
     }
     this.#usage = readChatUsage(chunk) ?? this.#usage;
-    const choice = asWire(asList(chunk.choices)[0]);
+    const choice = asObject(asList(chunk.choices)[0]);
     if (choice === undefined || (typeof choice.index === 'number' && choice.index !== 0)) return;
-    const delta = asWire(choice.delta) ?? asWire(choice.message);
+    const delta = asObject(choice.delta) ?? asObject(choice.message);
     if (delta !== undefined) this.#pushDelta(delta, out);
     const reason = asText(choice.finish_reason);
     if (reason === 'error') throw buildUpstreamError(choice, this.#target);
@@ -133,7 +133,7 @@ class ChatReader implements DeltaReader {
       return true;
     }
     // An event named `error` need not have an `error` field.
-    const chunk = parseWire(data);
+    const chunk = parseObject(data);
     if (event.event === 'error') throw buildUpstreamError(chunk, this.#target);
     this.#pushChunk(chunk, out);
     return false;

@@ -1,13 +1,13 @@
 import type { ModelUsage } from '../../model.ts';
-import { asCount, asWire } from '../wire.ts';
-import type { Wire } from '../wire.ts';
+import { asCount, asObject } from '../wire.ts';
+import type { JsonObject } from '../wire.ts';
 
 /** Usage of a chunk, wherever this upstream puts it; undefined when there is none. */
-export function readChatUsage(chunk: Wire): ModelUsage | undefined {
-  const usage = asWire(chunk.usage) ?? asWire(asWire(chunk.x_groq)?.usage);
+export function readChatUsage(chunk: JsonObject): ModelUsage | undefined {
+  const usage = asObject(chunk.usage) ?? asObject(asObject(chunk.x_groq)?.usage);
   if (usage === undefined) return undefined;
-  const input = asWire(usage.prompt_tokens_details);
-  const output = asWire(usage.completion_tokens_details);
+  const input = asObject(usage.prompt_tokens_details);
+  const output = asObject(usage.completion_tokens_details);
   const prompt = asCount(usage.prompt_tokens);
   const completion = asCount(usage.completion_tokens);
   const reasoning = asCount(output?.reasoning_tokens);

@@ -1,7 +1,7 @@
 import type { AssistantPart, InputPart, ModelMessage, ToolResult } from '../../model.ts';
 import type { UpstreamTarget } from '../dialect.ts';
 import { wrapSystem } from '../history.ts';
-import { asWire } from '../wire.ts';
+import { asObject } from '../wire.ts';
 
 export type Block = Record<string, unknown> & { type: string };
 export type Turn = { role: 'user' | 'assistant'; content: Block[] };
@@ -39,7 +39,7 @@ function buildAssistantPart(part: AssistantPart, target: UpstreamTarget): Block[
     case 'refusal':
       return buildText(part.text);
     case 'tool_call':
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: asWire(JSON.parse(part.arguments)) ?? {} }];
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: asObject(JSON.parse(part.arguments)) ?? {} }];
     case 'reasoning':
       // Only whoever signed a thinking block accepts it, and none is accepted unsigned.
       if (part.issuer !== target.name) return [];

@@ -7,7 +7,7 @@ import type { Block, Turn } from './conversation.ts';
 import { decideThinking } from './thinking.ts';
 
 /** The upstream knows two lengths of time: five minutes, which it takes unasked, and an hour. */
-function buildMark(ttl: ModelRequest['cacheTtl']): Record<string, unknown> {
+function buildCacheControl(ttl: ModelRequest['cacheTtl']): Record<string, unknown> {
   const short = ttl === undefined || ttl === '5m';
   return short ? { type: 'ephemeral' } : { type: 'ephemeral', ttl: '1h' };
 }
@@ -16,11 +16,11 @@ function buildMark(ttl: ModelRequest['cacheTtl']): Record<string, unknown> {
  * Marks what the next call will begin with: the last message and the user message before it. The upstream allows four
  * marks; the instructions and the tools take the other two.
  */
-function markTurns(turns: Turn[], mark: Record<string, unknown>): void {
+function addCacheBreakpoints(turns: Turn[], cacheControl: Record<string, unknown>): void {
   const users = turns.filter((turn) => turn.role === 'user').slice(-2);
   for (const turn of users) {
     const block = turn.content.at(-1);
-    if (block !== undefined) block.cache_control = mark;
+    if (block !== undefined) block.cache_control = cacheControl;
   }
 }
 
@@ -70,10 +70,10 @@ export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarg
   }));
   // A single question is not asked again: marking it would pay for a cache that nobody reads.
   if (request.cacheKey !== undefined || tools.length > 0) {
-    const mark = buildMark(request.cacheTtl);
-    markTurns(messages, mark);
+    const cacheControl = buildCacheControl(request.cacheTtl);
+    addCacheBreakpoints(messages, cacheControl);
     const last = [system.at(-1), tools.at(-1)];
-    for (const block of last) if (block !== undefined) block.cache_control = mark;
+    for (const block of last) if (block !== undefined) block.cache_control = cacheControl;
   }
   return {
     path: '/messages',

@@ -3,8 +3,8 @@ import { buildUpstreamError } from '../../upstream-error.ts';
 import { ModelError } from '../../model.ts';
 import type { FinishReason, ModelDelta } from '../../model.ts';
 import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
-import { asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
-import type { Wire } from '../wire.ts';
+import { asList, asText, asObject, cutOff, decideFinish, parseObject } from '../wire.ts';
+import type { JsonObject } from '../wire.ts';
 import { buildUsageCount } from './usage.ts';
 
 const FINISH: Record<string, FinishReason> = {
@@ -37,21 +37,21 @@ class MessagesReader implements DeltaReader {
     return block.part;
   }
 
-  #start(message: Wire, out: ModelDelta[]): void {
+  #start(message: JsonObject, out: ModelDelta[]): void {
     this.#usage.add(message.usage);
     if (this.#started) return;
     this.#started = true;
-    const counted = asWire(message.usage) === undefined ? {} : { usage: this.#usage.total() };
+    const counted = asObject(message.usage) === undefined ? {} : { usage: this.#usage.total() };
     out.push({ type: 'start', id: asText(message.id) || newId('req'), model: this.#target.name, ...counted });
     // A message may come with content already in it, and a whole reply comes with all of it.
     asList(message.content).forEach((item, index) => {
-      this.#openBlock(-1 - index, asWire(item) ?? {}, out);
+      this.#openBlock(-1 - index, asObject(item) ?? {}, out);
       this.#closeBlock(-1 - index, out);
     });
     this.#stop(message);
   }
 
-  #openBlock(index: number, content: Wire, out: ModelDelta[]): void {
+  #openBlock(index: number, content: JsonObject, out: ModelDelta[]): void {
     this.#closeBlock(index, out);
     const kind = asText(content.type);
     const block: OpenBlock = { kind, part: -1, wroteArguments: false, input: '', signature: asText(content.signature) };
@@ -60,7 +60,7 @@ class MessagesReader implements DeltaReader {
     else if (kind === 'thinking') this.#pushThinking(block, asText(content.thinking), out);
     else if (kind === 'redacted_thinking') {
       out.push({
-        type: 'reasoning_proof',
+        type: 'reasoning_signature',
         index: this.#partOf(block),
         redacted: asText(content.data),
         issuer: this.#target.name,
@@ -68,7 +68,7 @@ class MessagesReader implements DeltaReader {
     } else if (kind === 'tool_use') this.#openCall(block, content, out);
   }
 
-  #openCall(block: OpenBlock, content: Wire, out: ModelDelta[]): void {
+  #openCall(block: OpenBlock, content: JsonObject, out: ModelDelta[]): void {
     const name = asText(content.name);
     if (name === '') throw new ModelError('upstream', 'The provider sent a tool call without a name.');
     const upstreamId = asText(content.id).trim();
@@ -89,7 +89,7 @@ class MessagesReader implements DeltaReader {
     }
     if (block.signature !== '') {
       out.push({
-        type: 'reasoning_proof',
+        type: 'reasoning_signature',
         index: this.#partOf(block),
         signature: block.signature,
         issuer: this.#target.name,
@@ -105,7 +105,7 @@ class MessagesReader implements DeltaReader {
     if (text !== '') out.push({ type: 'reasoning', index: this.#partOf(block), text });
   }
 
-  #pushDelta(index: number, delta: Wire, out: ModelDelta[]): void {
+  #pushDelta(index: number, delta: JsonObject, out: ModelDelta[]): void {
     let block = this.#blocks.get(index);
     switch (delta.type) {
       case 'text_delta':
@@ -127,7 +127,7 @@ class MessagesReader implements DeltaReader {
     }
   }
 
-  #stop(source: Wire): void {
+  #stop(source: JsonObject): void {
     const reason = asText(source.stop_reason);
     if (reason !== '') this.#finish = FINISH[reason] ?? 'stop';
     this.#stopSequence = asText(source.stop_sequence) || this.#stopSequence;
@@ -146,23 +146,23 @@ class MessagesReader implements DeltaReader {
 
   push({ event, data }: SseEvent, out: ModelDelta[]): boolean {
     if (data === '' || data === '[DONE]') return false;
-    const wire = parseWire(data);
+    const wire = parseObject(data);
     const index = typeof wire.index === 'number' ? wire.index : 0;
     switch (wire.type ?? event) {
       case 'message_start':
-        this.#start(asWire(wire.message) ?? {}, out);
+        this.#start(asObject(wire.message) ?? {}, out);
         return false;
       case 'content_block_start':
-        this.#openBlock(index, asWire(wire.content_block) ?? {}, out);
+        this.#openBlock(index, asObject(wire.content_block) ?? {}, out);
         return false;
       case 'content_block_delta':
-        this.#pushDelta(index, asWire(wire.delta) ?? {}, out);
+        this.#pushDelta(index, asObject(wire.delta) ?? {}, out);
         return false;
       case 'content_block_stop':
         this.#closeBlock(index, out);
         return false;
       case 'message_delta':
-        this.#stop(asWire(wire.delta) ?? {});
+        this.#stop(asObject(wire.delta) ?? {});
         this.#usage.add(wire.usage);
         return false;
       case 'message_stop':

@@ -32,7 +32,7 @@ function isAdaptive(model: string): boolean {
  * A turn that began without a proof of ours cannot go on with thinking: the upstream wants each reply of the running
  * tool loop to begin with the thinking block that it signed.
  */
-function loopLacksProof(messages: readonly ModelMessage[], target: UpstreamTarget): boolean {
+function loopLacksSignature(messages: readonly ModelMessage[], target: UpstreamTarget): boolean {
   const last = messages.findLast((message) => message.role !== 'tool' && message.role !== 'system');
   if (last?.role !== 'assistant' || !last.content.some((part) => part.type === 'tool_call')) return false;
   return !last.content.some((part) => part.type === 'reasoning' && part.issuer === target.name);
@@ -51,7 +51,7 @@ export function decideThinking(
   const level = effort ?? (budgetTokens === undefined ? undefined : budgetTokens <= 4096 ? 'low' : 'high');
   if (level === undefined || level === 'none') return plain;
   const forced = request.toolChoice === 'required' || typeof request.toolChoice === 'object';
-  if (forced || loopLacksProof(messages, target)) return plain;
+  if (forced || loopLacksSignature(messages, target)) return plain;
   const wanted = Math.max(budgetTokens ?? BUDGETS[level], SMALLEST_BUDGET);
   const maxTokens = Math.min(asked ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS + wanted, ceiling);
   if (isAdaptive(target.model)) return { maxTokens, thinking: { type: 'adaptive' }, effort: ADAPTIVE_EFFORT[level] };

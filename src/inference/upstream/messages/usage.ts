@@ -1,5 +1,5 @@
 import type { ModelUsage } from '../../model.ts';
-import { asCount, asWire } from '../wire.ts';
+import { asCount, asObject } from '../wire.ts';
 
 /**
  * Adds up what the start and the end of a message say. Counts are cumulative, and some upstreams send them whole at one
@@ -9,13 +9,13 @@ export function buildUsageCount() {
   const seen = { fresh: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   return {
     add(value: unknown): void {
-      const usage = asWire(value);
+      const usage = asObject(value);
       if (usage === undefined) return;
       seen.fresh = Math.max(seen.fresh, asCount(usage.input_tokens));
       seen.output = Math.max(seen.output, asCount(usage.output_tokens));
       seen.cacheRead = Math.max(seen.cacheRead, asCount(usage.cache_read_input_tokens));
       seen.cacheWrite = Math.max(seen.cacheWrite, asCount(usage.cache_creation_input_tokens));
-      seen.reasoning = Math.max(seen.reasoning, asCount(asWire(usage.output_tokens_details)?.thinking_tokens));
+      seen.reasoning = Math.max(seen.reasoning, asCount(asObject(usage.output_tokens_details)?.thinking_tokens));
     },
     total(): ModelUsage {
       const { fresh, output, cacheRead, cacheWrite, reasoning } = seen;

@@ -1,8 +1,8 @@
 import { newId } from '../../../platform/ids.ts';
 import { ModelError } from '../../model.ts';
 import type { ModelDelta } from '../../model.ts';
-import { asArguments, asList, asText, asWire } from '../wire.ts';
-import type { Wire } from '../wire.ts';
+import { asArguments, asList, asText, asObject } from '../wire.ts';
+import type { JsonObject } from '../wire.ts';
 
 type Shown = { part: number; length: number };
 type Item = {
@@ -34,7 +34,7 @@ export class ItemLog {
   }
 
   /** Ids of items change between the events of some upstreams; the position does not. */
-  #find(wire: Wire): Item {
+  #find(wire: JsonObject): Item {
     const key = typeof wire.output_index === 'number' ? `${wire.output_index}` : asText(wire.item_id) || '0';
     let item = this.#items.get(key);
     if (item === undefined) {
@@ -50,14 +50,14 @@ export class ItemLog {
     return shown;
   }
 
-  pushText(wire: Wire, text: string, out: ModelDelta[]): void {
+  pushText(wire: JsonObject, text: string, out: ModelDelta[]): void {
     if (text === '') return;
     const shown = this.#shownAt(this.#find(wire).texts, Number(wire.content_index ?? 0));
     shown.length += text.length;
     out.push({ type: 'text', index: shown.part, text });
   }
 
-  pushRefusal(wire: Wire, text: string, out: ModelDelta[]): void {
+  pushRefusal(wire: JsonObject, text: string, out: ModelDelta[]): void {
     if (text === '') return;
     this.#refused = true;
     const shown = this.#shownAt(this.#find(wire).refusals, Number(wire.content_index ?? 0));
@@ -66,7 +66,7 @@ export class ItemLog {
   }
 
   /** Several summaries of one item become one part, a blank line between them. */
-  pushReasoning(wire: Wire, text: string, out: ModelDelta[]): void {
+  pushReasoning(wire: JsonObject, text: string, out: ModelDelta[]): void {
     if (text === '') return;
     const summary = wire.summary_index !== undefined;
     const { reasoning } = this.#find(wire);
@@ -82,7 +82,7 @@ export class ItemLog {
     out.push({ type: 'reasoning', index: shown.part, text, ...(summary ? { summary } : {}) });
   }
 
-  #openCall(wire: Wire, content: Wire, out: ModelDelta[]): void {
+  #openCall(wire: JsonObject, content: JsonObject, out: ModelDelta[]): void {
     const item = this.#find(wire);
     const name = asText(content.name);
     if (item.call !== undefined || name === '') return;
@@ -94,48 +94,48 @@ export class ItemLog {
   }
 
   /** Argument deltas name the item, never the call. Those that come ahead of their call wait for the item's end. */
-  pushArguments(wire: Wire, text: string, out: ModelDelta[]): void {
+  pushArguments(wire: JsonObject, text: string, out: ModelDelta[]): void {
     const { call } = this.#find(wire);
     if (call === undefined || text === '') return;
     call.length += text.length;
     out.push({ type: 'tool_arguments', index: call.part, text });
   }
 
-  completeArguments(wire: Wire, value: unknown, out: ModelDelta[]): void {
+  completeArguments(wire: JsonObject, value: unknown, out: ModelDelta[]): void {
     this.pushArguments(wire, rest(this.#find(wire).call, asArguments(value)), out);
   }
 
-  #completeReasoning(wire: Wire, content: Wire, out: ModelDelta[]): void {
+  #completeReasoning(wire: JsonObject, content: JsonObject, out: ModelDelta[]): void {
     const item = this.#find(wire);
     asList(content.summary).forEach((each, index) => {
-      const text = rest(item.reasoning.get(`s${index}`), asText(asWire(each)?.text));
+      const text = rest(item.reasoning.get(`s${index}`), asText(asObject(each)?.text));
       this.pushReasoning({ ...wire, summary_index: index }, text, out);
     });
     const whole = asList(content.content)
-      .map((each) => asText(asWire(each)?.text))
+      .map((each) => asText(asObject(each)?.text))
       .join('');
     this.pushReasoning({ ...wire, summary_index: undefined }, rest(item.reasoning.get('c'), whole), out);
     const encrypted = asText(content.encrypted_content);
     if (encrypted === '') return;
     const part = [...item.reasoning.values()].at(-1)?.part ?? this.#parts++;
-    out.push({ type: 'reasoning_proof', index: part, encrypted, issuer: this.#issuer });
+    out.push({ type: 'reasoning_signature', index: part, encrypted, issuer: this.#issuer });
   }
 
-  #completeMessage(wire: Wire, content: Wire, out: ModelDelta[]): void {
+  #completeMessage(wire: JsonObject, content: JsonObject, out: ModelDelta[]): void {
     const item = this.#find(wire);
     asList(content.content).forEach((each, index) => {
-      const part = asWire(each);
+      const part = asObject(each);
       const place = { ...wire, content_index: index };
       if (part?.type === 'refusal') this.pushRefusal(place, rest(item.refusals.get(index), asText(part.refusal)), out);
       else this.pushText(place, rest(item.texts.get(index), asText(part?.text)), out);
     });
   }
 
-  open(wire: Wire, content: Wire, out: ModelDelta[]): void {
+  open(wire: JsonObject, content: JsonObject, out: ModelDelta[]): void {
     if (content.type === 'function_call') this.#openCall(wire, content, out);
   }
 
-  complete(wire: Wire, content: Wire, out: ModelDelta[]): void {
+  complete(wire: JsonObject, content: JsonObject, out: ModelDelta[]): void {
     const item = this.#find(wire);
     if (item.done) return;
     item.done = true;

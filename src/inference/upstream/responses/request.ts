@@ -1,14 +1,14 @@
 import { omitUndefined } from '../../../platform/records.ts';
 import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ToolResult } from '../../model.ts';
-import { effortOf } from '../chat-completions/request.ts';
+import { decideEffort } from '../chat-completions/request.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
-import { bearer, buildHistory, imageAddress, joinText, sayFailure } from '../history.ts';
+import { buildBearerHeaders, buildHistory, buildImageUrl, joinText, describeToolFailure } from '../history.ts';
 
 type Item = Record<string, unknown> & { type: string };
 
 function buildInput(part: InputPart): Item {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
-  return { type: 'input_image', image_url: imageAddress(part), detail: part.detail ?? 'auto' };
+  return { type: 'input_image', image_url: buildImageUrl(part), detail: part.detail ?? 'auto' };
 }
 
 function buildAssistantItem(part: AssistantPart, target: UpstreamTarget): Item[] {
@@ -39,7 +39,7 @@ function buildResult({ callId, content, isError }: ToolResult): Item {
   return {
     type: 'function_call_output',
     call_id: callId,
-    output: plain ? (isError ? sayFailure(text) : text) : [...failed, ...content].map(buildInput),
+    output: plain ? (isError ? describeToolFailure(text) : text) : [...failed, ...content].map(buildInput),
   };
 }
 
@@ -67,14 +67,14 @@ const REASONING_MODELS = /(^|\/)(o\d|gpt-[5-9]|codex)/;
 
 export function buildResponsesRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {
   const { system, messages } = buildHistory(request, target);
-  const effort = effortOf(request.reasoning);
+  const effort = decideEffort(request.reasoning);
   const proof = effort === undefined ? REASONING_MODELS.test(target.model) : effort !== 'none';
   const format = buildFormat(request.responseFormat);
   const choice = request.toolChoice;
   const offered = request.tools.length > 0;
   return {
     path: '/responses',
-    headers: bearer(target),
+    headers: buildBearerHeaders(target),
     body: omitUndefined({
       model: target.model,
       instructions: system === '' ? undefined : system,

@@ -2,24 +2,24 @@ import { newId } from '../../../platform/ids.ts';
 import { buildUpstreamError } from '../../upstream-error.ts';
 import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
 import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
-import { asCount, asList, asText, asWire, cutOff, decideFinish, parseWire } from '../wire.ts';
-import type { Wire } from '../wire.ts';
+import { asCount, asList, asText, asObject, cutOff, decideFinish, parseObject } from '../wire.ts';
+import type { JsonObject } from '../wire.ts';
 import { ItemLog } from './items.ts';
 
 function readUsage(value: unknown): ModelUsage {
-  const usage = asWire(value) ?? {};
-  const input = asWire(usage.input_tokens_details);
+  const usage = asObject(value) ?? {};
+  const input = asObject(usage.input_tokens_details);
   return {
     input: asCount(usage.input_tokens),
     output: asCount(usage.output_tokens),
     cacheRead: asCount(input?.cached_tokens),
     cacheWrite: asCount(input?.cache_write_tokens),
-    reasoning: asCount(asWire(usage.output_tokens_details)?.reasoning_tokens),
+    reasoning: asCount(asObject(usage.output_tokens_details)?.reasoning_tokens),
   };
 }
 
-function readFinish(response: Wire): FinishReason {
-  const reason = asText(asWire(response.incomplete_details)?.reason);
+function readFinish(response: JsonObject): FinishReason {
+  const reason = asText(asObject(response.incomplete_details)?.reason);
   if (reason === 'content_filter') return 'content_filter';
   return response.status === 'incomplete' || reason !== '' ? 'length' : 'stop';
 }
@@ -35,20 +35,20 @@ class ResponsesReader implements DeltaReader {
     this.#items = new ItemLog(target.name);
   }
 
-  #start(response: Wire, out: ModelDelta[]): void {
+  #start(response: JsonObject, out: ModelDelta[]): void {
     if (this.#started) return;
     this.#started = true;
     out.push({ type: 'start', id: asText(response.id) || newId('req'), model: this.#target.name });
   }
 
-  #finish(response: Wire, out: ModelDelta[]): true {
+  #finish(response: JsonObject, out: ModelDelta[]): true {
     const { error, status } = response;
-    if (status === 'failed' || status === 'cancelled' || asWire(error) !== undefined) {
+    if (status === 'failed' || status === 'cancelled' || asObject(error) !== undefined) {
       throw buildUpstreamError(response, this.#target);
     }
     this.#start(response, out);
     asList(response.output).forEach((item, index) => {
-      this.#items.complete({ output_index: index }, asWire(item) ?? {}, out);
+      this.#items.complete({ output_index: index }, asObject(item) ?? {}, out);
     });
     const reason = decideFinish(readFinish(response), this.#items.hasCalls(), this.#items.hasRefusal());
     out.push({ type: 'finish', reason, usage: readUsage(response.usage) });
@@ -56,11 +56,11 @@ class ResponsesReader implements DeltaReader {
   }
 
   /** What an event adds to an item. Events of any other type mean nothing here. */
-  #pushItem(type: unknown, wire: Wire, out: ModelDelta[]): void {
+  #pushItem(type: unknown, wire: JsonObject, out: ModelDelta[]): void {
     const items = this.#items;
     switch (type) {
       case 'response.output_item.added':
-        return items.open(wire, asWire(wire.item) ?? {}, out);
+        return items.open(wire, asObject(wire.item) ?? {}, out);
       case 'response.output_text.delta':
         return items.pushText(wire, asText(wire.delta), out);
       case 'response.refusal.delta':
@@ -76,25 +76,25 @@ class ResponsesReader implements DeltaReader {
       case 'response.function_call_arguments.done':
         return items.completeArguments(wire, wire.arguments, out);
       case 'response.output_item.done':
-        return items.complete(wire, asWire(wire.item) ?? {}, out);
+        return items.complete(wire, asObject(wire.item) ?? {}, out);
     }
   }
 
   push({ event, data }: SseEvent, out: ModelDelta[]): boolean {
     if (data === '' || data === '[DONE]') return false;
-    const wire = parseWire(data);
+    const wire = parseObject(data);
     if (wire.object === 'response' && wire.type === undefined && event === undefined) return this.#finish(wire, out);
     const type = wire.type ?? event;
     if (type === undefined || type === 'error' || type === 'response.failed') {
-      throw buildUpstreamError(asWire(wire.response) ?? wire, this.#target);
+      throw buildUpstreamError(asObject(wire.response) ?? wire, this.#target);
     }
     // Some upstreams leave out `response.created`.
-    if (!this.#started) this.#start(asWire(wire.response) ?? {}, out);
+    if (!this.#started) this.#start(asObject(wire.response) ?? {}, out);
     switch (type) {
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
-        return this.#finish(asWire(wire.response) ?? {}, out);
+        return this.#finish(asObject(wire.response) ?? {}, out);
     }
     this.#pushItem(type, wire, out);
     return false;

@@ -29,6 +29,6 @@ export function getModel<T extends { id: string }>(engine: string, models: reado
   return found;
 }
 
-export function buildWaiting({ pollSeconds, timeoutSeconds }: VideoEngineConfig) {
+export function buildTimeouts({ pollSeconds, timeoutSeconds }: VideoEngineConfig) {
   return { pollMs: pollSeconds * 1000, timeoutMs: timeoutSeconds * 1000 };
 }

@@ -4,14 +4,14 @@ import type { z } from 'zod';
 import type { ComfyUiConfig } from '../../contract/engines.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
-import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';
+import { buildCapabilities, buildTimeouts, getModel } from './capabilities.ts';
 import { buildFailure, buildRefusal, findMember, findText } from './engine-errors.ts';
 import { prepareFiles, readBlob } from './files.ts';
-import { attendJob } from './job.ts';
-import type { Look, RemoteJob } from './job.ts';
+import { runJob } from './job.ts';
+import type { JobStatus, RemoteJob } from './job.ts';
 import { fetchResult } from './result.ts';
 import type { RemoteSetup } from './setup.ts';
-import { buildValues, fillTemplate, wordFiles } from './template.ts';
+import { buildValues, fillTemplate, buildFileReferences } from './template.ts';
 import { buildTransport } from './transport.ts';
 import type { Transport } from './transport.ts';
 
@@ -20,7 +20,7 @@ type Model = Config['models'][number];
 
 /** A ComfyUI server with a workflow for each model. The handle is the id of the prompt, which we choose. */
 export function openComfyUi(name: string, config: Config, { egress, retryMs }: RemoteSetup): Engine {
-  const waiting = buildWaiting(config);
+  const waiting = buildTimeouts(config);
   const transport = buildTransport({ ...config, timeoutMs: waiting.timeoutMs, retryMs });
   const cancel = (handle: string) => stop(transport, handle);
   return {
@@ -40,7 +40,7 @@ export function openComfyUi(name: string, config: Config, { egress, retryMs }: R
       };
       const attended = { ...context, handle: known ? context.handle : undefined };
       const deadlineMs = model.deadlineSeconds * 1000;
-      const path = await attendJob(job, attended, { pollMs: waiting.pollMs, deadlineMs });
+      const path = await runJob(job, attended, { pollMs: waiting.pollMs, deadlineMs });
       return await fetchResult({ path }, request, { transport, egress, maxBytes: config.maxBytes, ...waiting, signal });
     },
   };
@@ -53,7 +53,7 @@ async function buildPrompt(
   signal: AbortSignal,
 ): Promise<unknown> {
   const files = await prepareFiles(request, signal);
-  const words = await wordFiles(files, async (file) => {
+  const words = await buildFileReferences(files, async (file) => {
     const form = new FormData();
     form.set('image', await readBlob(file), `capstan-${request.id}-${file.name}`);
     form.set('type', 'input');
@@ -94,7 +94,7 @@ async function submit(
   return given;
 }
 
-async function look(transport: Transport, handle: string, signal: AbortSignal): Promise<Look<string>> {
+async function look(transport: Transport, handle: string, signal: AbortSignal): Promise<JobStatus<string>> {
   const { body } = await transport.call(`/history/${encodeURIComponent(handle)}`, { effect: 'harmless', signal });
   const entry = findMember(body, handle);
   if (entry === undefined) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RenderError } from '../engine.ts';
 import type { RenderContext } from '../engine.ts';
 
-export type Look<T> =
+export type JobStatus<T> =
   | { state: 'waiting'; progress?: number }
   | { state: 'done'; result: T }
   | { state: 'failed'; error: RenderError }
@@ -16,20 +16,20 @@ export type RemoteJob<T> = {
    * signal: a job whose start is cut off in the middle has no name, so nobody could attend to it or cancel it.
    */
   submit(save: (handle: string) => Promise<void>): Promise<string>;
-  look(handle: string, signal: AbortSignal): Promise<Look<T>>;
+  look(handle: string, signal: AbortSignal): Promise<JobStatus<T>>;
   cancel(handle: string): Promise<void>;
 };
 
 export type JobOptions = { pollMs: number; deadlineMs: number };
 
 /** Engines that spread over machines may need a moment until all of them know a new job. */
-const UNKNOWN_LOOKS = 3;
+const MAX_UNKNOWN_POLLS = 3;
 
 /**
  * Starts a job, or attaches to the one that an earlier attempt has started, and looks after it until it ends. A job that
  * takes longer than the deadline is cancelled. Throws a `RenderError`, or the signal's reason, which leaves the job alone.
  */
-export async function attendJob<T>(job: RemoteJob<T>, context: RenderContext, options: JobOptions): Promise<T> {
+export async function runJob<T>(job: RemoteJob<T>, context: RenderContext, options: JobOptions): Promise<T> {
   const { signal } = context;
   const begun = performance.now();
   signal.throwIfAborted();
@@ -41,7 +41,7 @@ export async function attendJob<T>(job: RemoteJob<T>, context: RenderContext, op
     if (look.state === 'done') return look.result;
     if (look.state === 'failed') throw look.error;
     unknown = look.state === 'unknown' ? unknown + 1 : 0;
-    if (unknown >= UNKNOWN_LOOKS) throw new RenderError('engine_error', 'The engine has lost the job.');
+    if (unknown >= MAX_UNKNOWN_POLLS) throw new RenderError('engine_error', 'The engine has lost the job.');
     if (look.state === 'waiting' && look.progress !== undefined && look.progress > known) {
       known = Math.min(1, look.progress);
       context.onProgress(known);

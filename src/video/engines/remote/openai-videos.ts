@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { OpenAiVideosConfig } from '../../contract/engines.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
-import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';
+import { buildCapabilities, buildTimeouts, getModel } from './capabilities.ts';
 import { buildFailure, buildRefusal, findMember, findText } from './engine-errors.ts';
 import { prepareFiles, readBlob, readDataUrl } from './files.ts';
 import type { SentFiles } from './files.ts';
-import { attendJob } from './job.ts';
-import type { Look, RemoteJob } from './job.ts';
+import { runJob } from './job.ts';
+import type { JobStatus, RemoteJob } from './job.ts';
 import { fetchResult } from './result.ts';
 import type { RemoteSetup } from './setup.ts';
 import { buildTransport } from './transport.ts';
@@ -20,7 +20,7 @@ const MODELS_FRESH_MS = 60_000;
 
 /** Engines that speak `/v1/videos`: OpenAI's own, vLLM-Omni, SGLang, LocalAI and gateways in front of them. */
 export function openOpenAiVideos(name: string, config: Config, { egress, retryMs }: RemoteSetup): Engine {
-  const waiting = buildWaiting(config);
+  const waiting = buildTimeouts(config);
   const transport = buildTransport({ ...config, timeoutMs: waiting.timeoutMs, retryMs });
   const findModels =
     config.models === undefined ? rememberModels(transport) : () => Promise.resolve(config.models ?? []);
@@ -41,7 +41,7 @@ export function openOpenAiVideos(name: string, config: Config, { egress, retryMs
         cancel,
       };
       const deadlineMs = model.deadlineSeconds * 1000;
-      const id = await attendJob(job, context, { pollMs: waiting.pollMs, deadlineMs });
+      const id = await runJob(job, context, { pollMs: waiting.pollMs, deadlineMs });
       const place = { path: `/videos/${encodeURIComponent(id)}/content` };
       return await fetchResult(place, request, { transport, egress, maxBytes: config.maxBytes, ...waiting, signal });
     },
@@ -101,7 +101,7 @@ async function buildForm(
   return form;
 }
 
-async function look(transport: Transport, handle: string, signal: AbortSignal): Promise<Look<string>> {
+async function look(transport: Transport, handle: string, signal: AbortSignal): Promise<JobStatus<string>> {
   let reply = await transport.call(`/videos/${encodeURIComponent(handle)}`, { effect: 'harmless', signal });
   if (reply.status === 405) reply = await findInList(transport, handle, signal);
   if (reply.status === 404) return { state: 'unknown' };

@@ -3,15 +3,15 @@ import { omitUndefined } from '../../../platform/records.ts';
 import type { ReplicateConfig } from '../../contract/engines.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine, RenderRequest } from '../engine.ts';
-import { buildCapabilities, buildWaiting, getModel } from './capabilities.ts';
+import { buildCapabilities, buildTimeouts, getModel } from './capabilities.ts';
 import { buildFailure, buildRefusal, findMember, findText } from './engine-errors.ts';
 import { prepareFiles, readBlob, readDataUrl } from './files.ts';
 import type { SentFile } from './files.ts';
-import { attendJob } from './job.ts';
-import type { Look, RemoteJob } from './job.ts';
+import { runJob } from './job.ts';
+import type { JobStatus, RemoteJob } from './job.ts';
 import { fetchResult } from './result.ts';
 import type { RemoteSetup } from './setup.ts';
-import { buildValues, fillTemplate, wordFiles } from './template.ts';
+import { buildValues, fillTemplate, buildFileReferences } from './template.ts';
 import { buildTransport } from './transport.ts';
 import type { Transport } from './transport.ts';
 
@@ -22,7 +22,7 @@ const INLINE_BYTES = 256 * 1024;
 
 /** Models of Replicate, and of what speaks its API. */
 export function openReplicate(name: string, config: Config, { egress, retryMs }: RemoteSetup): Engine {
-  const waiting = buildWaiting(config);
+  const waiting = buildTimeouts(config);
   const transport = buildTransport({ ...config, timeoutMs: waiting.timeoutMs, retryMs });
   const cancel = async (handle: string) => {
     const path = `/predictions/${encodeURIComponent(handle)}/cancel`;
@@ -42,7 +42,7 @@ export function openReplicate(name: string, config: Config, { egress, retryMs }:
         cancel,
       };
       const deadlineMs = model.deadlineSeconds * 1000;
-      const url = await attendJob(job, context, { pollMs: waiting.pollMs, deadlineMs });
+      const url = await runJob(job, context, { pollMs: waiting.pollMs, deadlineMs });
       return await fetchResult({ url }, request, { transport, egress, maxBytes: config.maxBytes, ...waiting, signal });
     },
   };
@@ -55,7 +55,7 @@ async function buildInput(
   signal: AbortSignal,
 ): Promise<unknown> {
   const files = await prepareFiles(request, signal);
-  const words = await wordFiles(files, async (file) => {
+  const words = await buildFileReferences(files, async (file) => {
     const blob = await readBlob(file);
     return blob.size <= INLINE_BYTES ? await readDataUrl(file) : await upload(transport, file, blob, signal);
   });
@@ -85,7 +85,7 @@ async function submit(transport: Transport, model: Config['models'][number], inp
   return handle;
 }
 
-async function look(transport: Transport, handle: string, signal: AbortSignal): Promise<Look<string>> {
+async function look(transport: Transport, handle: string, signal: AbortSignal): Promise<JobStatus<string>> {
   const reply = await transport.call(`/predictions/${encodeURIComponent(handle)}`, { effect: 'harmless', signal });
   if (reply.status === 404) return { state: 'unknown' };
   const status = findText(reply.body, 'status');

@@ -3,7 +3,7 @@ import type { RenderRequest } from '../engine.ts';
 import type { SentFiles } from './files.ts';
 
 /** What stands for a file in a template: its address, its data or its name at the engine. */
-export type FileWords = {
+export type FileReferences = {
   startFrame?: string;
   endFrame?: string;
   ingredientImages: string[];
@@ -16,7 +16,7 @@ export type FileWords = {
 export type Values = Readonly<Record<string, unknown>>;
 
 /** The values of a template's placeholders by name; docs/video-engines.md lists them. */
-export function buildValues(request: RenderRequest, files: FileWords, framesPerSecond: number): Values {
+export function buildValues(request: RenderRequest, files: FileReferences, framesPerSecond: number): Values {
   const numbered = (name: string, words: string[]) =>
     Object.fromEntries(words.map((word, index) => [`${name}_${index + 1}`, word]));
   const some = (words: string[]) => (words.length === 0 ? undefined : words);
@@ -74,10 +74,10 @@ function describe(value: unknown): string {
 }
 
 /** What a template stands for where each file becomes one text. */
-export async function wordFiles(
+export async function buildFileReferences(
   files: SentFiles,
   word: (file: NonNullable<SentFiles['audio']>) => Promise<string>,
-): Promise<FileWords> {
+): Promise<FileReferences> {
   const one = async (file: SentFiles['audio']) => (file === undefined ? undefined : await word(file));
   const many = (list: SentFiles['referenceVideos']) => Promise.all(list.map(word));
   const { startFrame, endFrame, sourceVideo, audio } = files;

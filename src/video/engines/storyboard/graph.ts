@@ -5,10 +5,10 @@ import type { Sprite } from './sprites.ts';
 export const FRAMES_PER_SECOND = 24;
 
 /** A sprite on its way over the frame; `x` and `y` are expressions over `t`, of numbers only. */
-export type Placed = { sprite: Sprite; x: string; y: string };
+export type PlacedSprite = { sprite: Sprite; x: string; y: string };
 /** A caller's clip: ffmpeg's arguments that open it, already confined. */
 export type Clip = { input: readonly string[] };
-export type PlacedClip = Clip & { width: number; height: number; x: string; y: string; rim: Placed };
+export type PlacedClip = Clip & { width: number; height: number; x: string; y: string; rim: PlacedSprite };
 
 export type Plan = {
   width: number;
@@ -21,9 +21,9 @@ export type Plan = {
   end?: Sprite;
   source?: Clip;
   /** from back to front, over the background of a landscape */
-  landscape: Placed[];
+  landscape: PlacedSprite[];
   /** over any background */
-  over: Placed[];
+  over: PlacedSprite[];
   clips: PlacedClip[];
   /** none: no audio. `ambience` is made up; the others are input arguments of the clip whose audio is played */
   sound?: 'ambience' | Clip;
@@ -45,7 +45,7 @@ export function buildGraph(plan: Plan): Graph {
   const openSprite = ({ path, width, height }: Sprite) =>
     open(['-f', 'rawvideo', '-pixel_format', 'rgba', '-video_size', `${width}x${height}`, '-i', `file:${path}`]);
   const chains: string[] = [];
-  const lay = (below: string, { sprite, x, y }: Placed): string => {
+  const lay = (below: string, { sprite, x, y }: PlacedSprite): string => {
     const index = openSprite(sprite);
     const name = `o${index}`;
     chains.push(`[${index}:v]${COLORS},format=yuva420p[s${index}]`);
@@ -72,7 +72,7 @@ const COLORS = 'scale=out_color_matrix=bt709:out_range=tv';
 type Tools = {
   open(args: readonly string[]): number;
   openSprite(sprite: Sprite): number;
-  lay(below: string, placed: Placed): string;
+  lay(below: string, placed: PlacedSprite): string;
   chains: string[];
 };
 

@@ -3,7 +3,7 @@ import { probeClip } from '../../media/clip.ts';
 import { buildInputArguments, findDemuxer } from '../../media/formats.ts';
 import type { RenderInputs, RenderRequest } from '../engine.ts';
 import { makeCaption } from './caption.ts';
-import type { Clip, Placed, Plan, PlacedClip } from './graph.ts';
+import type { Clip, PlacedSprite, Plan, PlacedClip } from './graph.ts';
 import { drawLayer, drawLight, drawParticles } from './landscape.ts';
 import { buildRandom, pickBetween } from './random.ts';
 import { decideScene } from './scenes.ts';
@@ -71,7 +71,7 @@ async function openClip(path: string, kind: 'video' | 'audio', signal: AbortSign
   return { input, hasAudio: facts.kind === 'audio' || facts.hasAudio };
 }
 
-async function drawLandscape(request: RenderRequest, scene: Scene, to: SpriteFolder): Promise<Placed[]> {
+async function drawLandscape(request: RenderRequest, scene: Scene, to: SpriteFolder): Promise<PlacedSprite[]> {
   const { width, height, durationSeconds: seconds, seed } = request;
   const random = buildRandom(seed);
   const left = decideDirection(request.prompt, random);
@@ -128,7 +128,7 @@ async function layTiles(request: RenderRequest, scene: Scene, to: SpriteFolder) 
     ...inputs.ingredientImages.map((path) => ({ path, round: false })),
     ...inputs.characterImages.map((path) => ({ path, round: true })),
   ];
-  const over = pictures.map(async ({ path, round }, index): Promise<Placed> => {
+  const over = pictures.map(async ({ path, round }, index): Promise<PlacedSprite> => {
     const sprite = await makeTile(to, `tile${index}`, path, { side, round, accent: scene.accent });
     return { sprite, ...place(index) };
   });
@@ -145,7 +145,7 @@ async function layTiles(request: RenderRequest, scene: Scene, to: SpriteFolder) 
 }
 
 /** Slides in from below and is gone again where an end frame has to be seen as it is. */
-function placeCaption(sprite: Placed['sprite'], request: RenderRequest): Placed {
+function placeCaption(sprite: PlacedSprite['sprite'], request: RenderRequest): PlacedSprite {
   const { width, height, durationSeconds: seconds, inputs } = request;
   const margin = Math.round(Math.min(width, height) * 0.06);
   const lift = inputs.audio !== undefined && request.hasAudio ? Math.round(height / 10) : 0;

@@ -83,7 +83,7 @@ describe('a responses stream', () => {
     for (const event of [CREATED, done(0, item), completed({ output: [item] })]) {
       reader.push({ data: JSON.stringify(event) }, out);
     }
-    expect(out.map((delta) => delta.type)).toEqual(['start', 'reasoning_proof', 'finish']);
+    expect(out.map((delta) => delta.type)).toEqual(['start', 'reasoning_signature', 'finish']);
   });
 
   it('makes {} of a call without arguments', async () => {

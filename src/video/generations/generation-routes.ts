@@ -11,7 +11,7 @@ import { buildAsset } from '../catalog/assets.ts';
 import type { VideoDeps } from '../deps.ts';
 import { findBase } from '../public-url.ts';
 import { cancelGeneration } from './cancel.ts';
-import { buildGenerations } from './render.ts';
+import { buildGenerations } from './generation-record.ts';
 import { submitGenerations } from './submit.ts';
 
 const STATES: Record<string, GenerationState[]> = {

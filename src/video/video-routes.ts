@@ -2,12 +2,12 @@ import multipart from '@fastify/multipart';
 import { registerBodyParser } from '../platform/http/body.ts';
 import type { Surface } from '../platform/http/server.ts';
 import { registerAssetRoutes } from './catalog/assets.ts';
-import { registerCatalogRoutes } from './catalog/register.ts';
+import { registerCatalogRoutes } from './catalog/catalog-routes.ts';
 import type { VideoDeps, VideoPorts } from './deps.ts';
 import { sendVideoError } from './errors.ts';
-import { registerGenerationRoutes } from './generations/register.ts';
-import { registerReferenceRoutes } from './references/register.ts';
-import { registerSharePages } from './share/register.ts';
+import { registerGenerationRoutes } from './generations/generation-routes.ts';
+import { registerReferenceRoutes } from './references/reference-routes.ts';
+import { registerSharePages } from './share/share-routes.ts';
 
 /** The video service's routes. Errors on them have its own shape. */
 export function buildVideoSurface(ports: VideoPorts): Surface {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
 import { errors } from '../platform/errors.ts';
 import type { Surface } from '../platform/http/server.ts';
-import { openAdmission } from './admission.ts';
+import { buildAdmission } from './admission.ts';
 import { answerCall } from './answer.ts';
 import { BODY_LIMIT, registerBodyParser } from './body.ts';
 import type { GatewayDeps, GatewayPorts } from './deps.ts';
@@ -24,7 +24,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The gateway's routes. Errors on them have the shape of the format that the route speaks. */
+/** The gateway's routes. Each route sends errors in its own format. */
 export function buildGatewaySurface(ports: GatewayPorts): Surface {
   return (app, http) => {
     const recorder = openUsageRecorder(ports);
@@ -33,7 +33,7 @@ export function buildGatewaySurface(ports: GatewayPorts): Surface {
     const budget = tokensPerDay === undefined ? undefined : buildTokenBudget(ports, tokensPerDay);
     const { metrics: more, ...rest } = ports;
     const metrics = [openGatewayMetrics(http.metrics.registry), ...(more === undefined ? [] : [more])];
-    const admission = openAdmission(ports.maxBytesInFlight);
+    const admission = buildAdmission(ports.maxBytesInFlight);
     const deps: GatewayDeps = { ...rest, ...http, admission, usage: { recorder, metrics, budget } };
     void app.register(async (scope) => {
       registerBodyParser(scope);
@@ -80,7 +80,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
       errorHandler,
       onRequest: (_request, reply) => {
         void reply.header('allow', method === 'GET' ? 'GET, HEAD' : method);
-        throw new GatewayError('method_not_allowed', 'The path has no such method.');
+        throw new GatewayError('method_not_allowed', 'The method is not allowed on this path.');
       },
       handler: () => undefined,
     });
@@ -98,7 +98,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   registerStoredResponses(app, deps, authenticate);
   for (const prefix of ['', '/v1']) {
     route('GET', `${prefix}/models`, () => listModels(deps));
-    // Model ids have slashes: encoded or not, the rest of the path is the id.
+    // Model ids contain slashes, encoded or not: the rest of the path is the id.
     route('GET', `${prefix}/models/*`, (request) => getModel(deps, (request.params as { '*': string })['*']));
   }
   route('GET', '/v1/usage', (request) => listUsage(deps, request));
@@ -106,7 +106,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   route('GET', '/', () => ({ name: 'Capstan', version: GATEWAY_VERSION }), { open: true });
 }
 
-/** Nothing is stored, so there is nothing to fetch, cancel or delete. */
+/** Responses are not stored, so none can be fetched, cancelled or deleted. */
 function registerStoredResponses(
   app: FastifyInstance,
   deps: GatewayDeps,
@@ -119,7 +119,7 @@ function registerStoredResponses(
     errorHandler: (error, request, reply) =>
       sendGatewayError({ log: deps.log, render: buildChatError }, error, request, reply),
     handler: () => {
-      throw new GatewayError('not_found', 'Responses are not stored here; send the conversation whole.');
+      throw new GatewayError('not_found', 'Responses are not stored; send the whole conversation.');
     },
   });
 }

@@ -1,29 +1,32 @@
 import { ModelError } from '../inference/model.ts';
-import type { NativeEvent } from '../inference/native.ts';
+import type { PassThroughEvent } from '../inference/pass-through.ts';
 import type { SseEvent } from '../inference/upstream/dialect.ts';
-import type { NativeWriter } from './dialects/dialect.ts';
+import type { PassThroughWriter } from './dialects/dialect.ts';
 import { buildSequencer } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
 import type { ClientStream } from './stream.ts';
 import type { Meter } from './usage/meter.ts';
 
-/** A call that goes to its upstream as it came. */
-export type Native = { open: (signal: AbortSignal) => AsyncIterable<NativeEvent>; writer: NativeWriter };
+/** A reply of an upstream that is forwarded unchanged. */
+export type PassThroughReply = {
+  open: (signal: AbortSignal) => AsyncIterable<PassThroughEvent>;
+  writer: PassThroughWriter;
+};
 
-/** The event with its data as they came, byte for byte; only the line ends are ours. */
+/** Writes an event with its data unchanged; only line ends are normalized. */
 function frame({ event }: SseEvent, data: string): string {
   const name = event === undefined ? '' : `event: ${event}\n`;
   return `${name}data: ${/[\r\n]/.test(data) ? data.replaceAll(/\r\n?|\n/g, '\ndata: ') : data}\n\n`;
 }
 
-/** Counts what goes by. */
-function buildCounter(meter: Meter): (native: NativeEvent) => boolean {
+/** Meters the events of a reply. The result says whether the reply is complete. */
+function buildCounter(meter: Meter): (passThrough: PassThroughEvent) => boolean {
   const sequencer = buildSequencer({ reasoning: false });
   const out: ReplyEvent[] = [];
   return ({ deltas }) => {
     for (const delta of deltas) {
       meter.note(delta);
-      // Only the ends are of use here: the content is the client's.
+      // The content is not needed here.
       if (delta.type !== 'start' && delta.type !== 'finish') continue;
       sequencer.push(delta, out);
     }
@@ -35,18 +38,18 @@ function buildCounter(meter: Meter): (native: NativeEvent) => boolean {
   };
 }
 
-/** Passes the upstream's events on, one by one. */
-export async function writeNative(
+/** Forwards the upstream's events one by one. */
+export async function writePassThrough(
   meter: Meter,
-  { open, writer }: Native,
+  { open, writer }: PassThroughReply,
   signal: AbortSignal,
   stream: ClientStream,
 ): Promise<void> {
   const count = buildCounter(meter);
-  for await (const native of open(signal)) {
-    const ended = count(native);
-    const data = native.event.data === '' ? undefined : writer.take(native.event);
-    const text = data === undefined ? '' : frame(native.event, data);
+  for await (const passThrough of open(signal)) {
+    const ended = count(passThrough);
+    const data = passThrough.event.data === '' ? undefined : writer.take(passThrough.event);
+    const text = data === undefined ? '' : frame(passThrough.event, data);
     if (ended) return stream.end(text);
     if (text === '') continue;
     if (!stream.hasBegun()) meter.begin();
@@ -55,14 +58,18 @@ export async function writeNative(
   }
 }
 
-/** The upstream's reply as it came. */
-export async function collectNative(meter: Meter, { open, writer }: Native, signal: AbortSignal): Promise<string> {
+/** The upstream's whole reply, unchanged. */
+export async function collectPassThrough(
+  meter: Meter,
+  { open, writer }: PassThroughReply,
+  signal: AbortSignal,
+): Promise<string> {
   const count = buildCounter(meter);
   let body: SseEvent | undefined;
   let ended = false;
-  for await (const native of open(signal)) {
-    ended ||= count(native);
-    if (native.event.data !== '') body ??= native.event;
+  for await (const passThrough of open(signal)) {
+    ended ||= count(passThrough);
+    if (passThrough.event.data !== '') body ??= passThrough.event;
   }
   if (body === undefined || !ended) throw new ModelError('upstream', "The provider's reply was cut off.");
   return writer.take(body) ?? body.data;

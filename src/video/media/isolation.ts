@@ -20,22 +20,22 @@ export type Access = { reads: readonly string[]; writes?: string };
  * The walls around ffmpeg. `full`: own namespaces, no network, no file but those named. `network`: no network.
  * `none`: limits, and ffmpeg's own lists of protocols and formats.
  */
-export type Walls = 'full' | 'network' | 'none';
+export type Isolation = 'full' | 'network' | 'none';
 
 const SYSTEM = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/ld.so.cache', '/etc/alternatives'];
 
-let found: Promise<Walls> | undefined;
+let found: Promise<Isolation> | undefined;
 
 /** The best walls that this machine can put up; looked for once. Containers often forbid the namespaces they take. */
-export function findWalls(): Promise<Walls> {
-  found ??= tryWalls();
+export function findIsolation(): Promise<Isolation> {
+  found ??= detectIsolation();
   return found;
 }
 
-async function tryWalls(): Promise<Walls> {
+async function detectIsolation(): Promise<Isolation> {
   const check = findProgram('true') ?? '/bin/true';
   for (const walls of ['full', 'network'] as const) {
-    const [program, ...args] = [...buildWalls(walls, { reads: [] }), check];
+    const [program, ...args] = [...buildIsolation(walls, { reads: [] }), check];
     if (program === undefined || program === check) continue;
     const works = promisify(execFile)(program, args, { env: {}, timeout: 30_000 });
     if (await works.then(Boolean, () => false)) return walls;
@@ -44,7 +44,7 @@ async function tryWalls(): Promise<Walls> {
 }
 
 /** What goes before a program and its arguments. Empty where the means are not installed. */
-export function buildWalls(walls: Walls, { reads, writes }: Access): string[] {
+export function buildIsolation(walls: Isolation, { reads, writes }: Access): string[] {
   const bwrap = findProgram('bwrap');
   if (walls === 'full' && bwrap !== undefined) {
     return [

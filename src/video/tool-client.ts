@@ -6,14 +6,14 @@ import type { StoredGeneration } from './store/generations.ts';
 import type { VideoPorts } from './deps.ts';
 import { VideoApiError } from './errors.ts';
 import { cancelGeneration } from './generations/cancel.ts';
-import { buildGenerations } from './generations/render.ts';
+import { buildGenerations } from './generations/generation-record.ts';
 import { submitGenerations } from './generations/submit.ts';
 
 /** Between two looks at a generation. */
 const POLL_MS = 500;
 
-type Wanted = { prompt: string; model?: string; aspectRatio?: string; duration?: string; resolution?: string };
-type Made = { video: Record<string, unknown> } | { fault: string };
+type VideoToolInput = { prompt: string; model?: string; aspectRatio?: string; duration?: string; resolution?: string };
+type VideoToolResult = { video: Record<string, unknown> } | { fault: string };
 
 /**
  * Makes videos for who waits for them, inside of the process: the agent's tool. `open` is called at the first use; the
@@ -22,7 +22,12 @@ type Made = { video: Record<string, unknown> } | { fault: string };
 export function buildVideoGenerator(open: () => Promise<VideoPorts>, at: { readonly base: string }) {
   let opened: Promise<VideoPorts> | undefined;
   return {
-    async generate(organizationId: string, callId: string, wanted: Wanted, signal: AbortSignal): Promise<Made> {
+    async generate(
+      organizationId: string,
+      callId: string,
+      wanted: VideoToolInput,
+      signal: AbortSignal,
+    ): Promise<VideoToolResult> {
       opened ??= open().catch((error: unknown) => {
         opened = undefined;
         throw error;

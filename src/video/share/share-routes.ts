@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { errors } from '../../platform/errors.ts';
 import { findSharedGeneration } from '../store/generations.ts';
 import type { VideoDeps } from '../deps.ts';
-import { signResult } from '../generations/render.ts';
+import { signResult } from '../generations/generation-record.ts';
 import { findBase } from '../public-url.ts';
 import { renderNoPage, renderSharePage } from './page.ts';
 
