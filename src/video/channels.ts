@@ -3,7 +3,7 @@ import type { Bus, Subscription } from '../platform/bus/bus.ts';
 const RENDERS = 'capstan.video.queued';
 const RENDER_ENDED = 'capstan.video.ended';
 
-/** Tells every worker of the video role that there is something to render; a slow look at the queue covers a loss. */
+/** Notifies all video workers of new renders. A lost message is covered by polling the queue. */
 export function sendRendersQueued(bus: Bus): void {
   bus.send(RENDERS, {});
 }
@@ -12,7 +12,7 @@ export function onRendersQueued(bus: Bus, handler: () => void): Promise<Subscrip
   return bus.subscribe(RENDERS, handler);
 }
 
-/** Tells the worker that renders a generation that it was cancelled; it notices at its next heartbeat anyhow. */
+/** Notifies the worker of a cancelled generation. A lost message is covered by its next heartbeat. */
 export function sendRenderEnded(bus: Bus, generationId: string): void {
   bus.send(RENDER_ENDED, { generationId });
 }

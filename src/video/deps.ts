@@ -10,7 +10,7 @@ import type { VideoSettings } from './settings.ts';
 /** A model, its engine and what it costs here. */
 export type OfferedModel = { capabilities: ModelCapabilities; engine: Engine };
 
-/** What the role is given from outside. */
+/** What the video service needs from outside. */
 export type VideoPorts = HttpPorts & {
   objects: Objects;
   egress: Egress;
@@ -25,7 +25,7 @@ export type VideoPorts = HttpPorts & {
 export type VideoDeps = VideoPorts & HttpDeps;
 
 export type Models = {
-  /** Engines that are asked for their models may have others later. */
+  /** The models may change: some engines list theirs at run time. */
   list(): Promise<OfferedModel[]>;
   find(name: string): Promise<OfferedModel | undefined>;
 };

@@ -15,13 +15,13 @@ export type VideoOptions = {
   settings: VideoSettings;
   /** renders at once */
   concurrency: number;
-  /** the address in webhooks */
+  /** base URL in webhooks */
   readonly base: string;
   /** ms that a shutdown lets renders go on */
   drainMs: number;
 };
 
-/** Opens queue and engines, and gives what submitting needs. */
+/** Opens the queue and the engines, without a worker. */
 export async function openVideoPorts(
   backends: Backends,
   options: Pick<VideoOptions, 'engines' | 'settings'>,
@@ -37,7 +37,7 @@ export async function openVideoPorts(
   return { ...backends, queue, submitter, models: buildModels(engines), settings };
 }
 
-/** The same, with a worker that renders. */
+/** Opens the queue and the engines, and starts a worker. */
 export async function openVideo(backends: Backends, options: VideoOptions, lifecycle: Lifecycle): Promise<VideoPorts> {
   const ports = await openVideoPorts(backends, options, lifecycle);
   lifecycle.use('video worker', await startVideoWorker(ports, options));

@@ -9,15 +9,15 @@ import { cancelGeneration } from './generations/cancel.ts';
 import { buildGenerations } from './generations/generation-record.ts';
 import { submitGenerations } from './generations/submit.ts';
 
-/** Between two looks at a generation. */
+/** Interval between two polls of a generation. */
 const POLL_MS = 500;
 
 type VideoToolInput = { prompt: string; model?: string; aspectRatio?: string; duration?: string; resolution?: string };
 type VideoToolResult = { video: Record<string, unknown> } | { fault: string };
 
 /**
- * Makes videos for who waits for them, inside of the process: the agent's tool. `open` is called at the first use; the
- * addresses given begin with what `at.base` is by then.
+ * Generates videos for the agent's tool, inside the process, and waits for them. `open` is called at the first use. URLs in
+ * the result begin with the value of `at.base` at that time.
  */
 export function buildVideoGenerator(open: () => Promise<VideoPorts>, at: { readonly base: string }) {
   let opened: Promise<VideoPorts> | undefined;
@@ -41,7 +41,7 @@ export function buildVideoGenerator(open: () => Promise<VideoPorts>, at: { reado
         const idempotencyKey = `tool/${callId}`;
         const { data } = await submitGenerations(ports, { organizationId, body: body.data, idempotencyKey });
         const ended = await waitForEnd(ports, organizationId, data.generations[0]?.id ?? '', signal);
-        if (ended.state === 'failed') return { fault: ended.error ?? 'The video could not be made.' };
+        if (ended.state === 'failed') return { fault: ended.error ?? 'The video could not be generated.' };
         const [made] = await buildGenerations(ports, at.base, [ended]);
         const { id, video_url, share_url, duration, width, height } = made!;
         return { video: { id, share_url, video_url, duration, width, height } };
@@ -53,7 +53,7 @@ export function buildVideoGenerator(open: () => Promise<VideoPorts>, at: { reado
   };
 }
 
-/** Deadlines and sweeps see to it that there is an end. */
+/** Polls until the generation ends. Deadlines and the sweep guarantee that it does. */
 async function waitForEnd(
   ports: VideoPorts,
   organizationId: string,

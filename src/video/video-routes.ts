@@ -9,7 +9,7 @@ import { registerGenerationRoutes } from './generations/generation-routes.ts';
 import { registerReferenceRoutes } from './references/reference-routes.ts';
 import { registerSharePages } from './share/share-routes.ts';
 
-/** The video service's routes. Errors on them have its own shape. */
+/** The routes of the video service. They have an error shape of their own. */
 export function buildVideoSurface(ports: VideoPorts): Surface {
   return (app, http) => {
     const deps: VideoDeps = { ...ports, ...http };

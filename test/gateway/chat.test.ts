@@ -123,7 +123,7 @@ describe('a request', () => {
       '{"model":"script/demo","messages":[{"role":"user","content":"x"}],"reasoning":{"effort":"none"}}',
       'reasoning.effort',
     ],
-    ['{"model":"script/demo","messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}', 'answers no tool call'],
+    ['{"model":"script/demo","messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}', 'has no tool call'],
   ])('%s is answered by 400 that says %s', async (body, message) => {
     const response = await gateway.post('/v1/chat/completions', body);
     const { error } = (await response.json()) as { error: { code: string; message: string } };

@@ -128,7 +128,7 @@ describe('results of tools', () => {
     expect(() => chat({ messages: [...said, calls] })).toThrow('a has no result after it');
     expect(() => chat({ messages: [...said, calls, ...said] })).toThrow('a has no result after it');
     const twice = { role: 'tool', tool_call_id: 'a', content: 'x' };
-    expect(() => chat({ messages: [...said, calls, twice, twice] })).toThrow('answers no tool call');
+    expect(() => chat({ messages: [...said, calls, twice, twice] })).toThrow('has no tool call');
   });
 
   it('come straight after their calls, though a system message stands between', () => {

@@ -1,12 +1,12 @@
 import type { WireFormat } from '../config.ts';
 import type { ModelDelta, ModelRequest } from '../model.ts';
 
-/** One event of an upstream's stream, or a whole JSON body that came instead of a stream. */
+/** One event of an upstream's stream, or a whole JSON body instead of a stream. */
 export type SseEvent = { event?: string | undefined; data: string };
 
 /** One upstream model as a dialect sees it. */
 export type UpstreamTarget = {
-  /** `<provider>/<id>`: what deltas call the model, and who issues its reasoning proofs */
+  /** `<provider>/<id>`: the model in deltas, and the issuer of reasoning signatures */
   name: string;
   /** the upstream's own id */
   model: string;
@@ -16,12 +16,12 @@ export type UpstreamTarget = {
   apiKey?: string;
   headers?: Record<string, string>;
   vision: boolean;
-  /** false: it refuses to be told how much to reason */
+  /** false: it rejects a reasoning effort */
   reasoning?: boolean;
-  /** whether calls in this very format go through as they are */
+  /** whether calls of this format are forwarded unchanged */
   passThrough?: boolean;
   maxOutputTokens?: number;
-  /** whether it passes calls on to others, and its replies say which of them answered */
+  /** whether it forwards calls to other upstreams, and its replies name the model that answered */
   relays?: boolean;
 };
 
@@ -29,8 +29,8 @@ export type UpstreamTarget = {
 export type UpstreamRequest = { path: string; headers: Record<string, string>; body: Record<string, unknown> };
 
 /**
- * A state machine over the events of one reply. `push` appends what an event means and says whether the reply is
- * complete; `end` is for a stream that stopped before that. Both throw a `ModelError` for what the upstream did wrong.
+ * A state machine over the events of one reply. `push` appends the deltas of an event and returns whether the reply is
+ * complete; `end` is called when the stream ends before that. Both throw a `ModelError` for invalid events.
  */
 export type DeltaReader = {
   push(event: SseEvent, out: ModelDelta[]): boolean;
@@ -46,10 +46,10 @@ export type Dialect = {
   buildCountRequest?(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
 };
 
-/** A reply on its way. `complete` is told when nothing more of the events is of use. */
+/** A reply in progress. `complete` is called when the remaining events are not needed. */
 export type Reply = { events: AsyncIterable<SseEvent>; complete(): void };
 
-/** Runs a reader over a reply. Nothing after the end of it is read. */
+/** Runs a reader over a reply, up to the event that completes it. */
 export async function* readDeltas(open: () => Promise<Reply>, reader: DeltaReader): AsyncGenerator<ModelDelta> {
   const reply = await open();
   const out: ModelDelta[] = [];

@@ -26,7 +26,7 @@ function isObject(json: string): boolean {
   }
 }
 
-/** Upstreams parse the arguments of earlier calls again, and some fail on what a model once wrote wrong. */
+/** Upstreams parse the arguments of earlier calls again, and some fail on malformed ones. */
 function repairArguments(message: ModelMessage): ModelMessage {
   if (message.role !== 'assistant') return message;
   return {
@@ -42,8 +42,8 @@ function repairArguments(message: ModelMessage): ModelMessage {
 export type History = { system: string; messages: ModelMessage[] };
 
 /**
- * The conversation as every dialect can send it: call ids legal and unique, arguments JSON objects, no image for a model
- * without eyes, system messages ahead of the conversation joined to the instructions.
+ * Prepares the conversation for any dialect: call ids are valid and unique, arguments are JSON objects, text-only models
+ * get no images, and leading system messages are joined to the instructions.
  */
 export function buildHistory(request: ModelRequest, target: UpstreamTarget): History {
   let start = 0;
@@ -64,13 +64,13 @@ export function joinText(parts: readonly { type: string; text?: string }[], sepa
   return parts.flatMap((part) => (part.type === 'text' && part.text !== undefined ? [part.text] : [])).join(separator);
 }
 
-/** The result of a tool that failed, for formats that have no field to say so. */
+/** The result of a failed tool call, for formats without an error field. */
 export function describeToolFailure(text: string): string {
   if (text.trim() === '') return 'Error';
   return /^\W{0,3}error\b/i.test(text) ? text : `Error: ${text}`;
 }
 
-/** A system message inside the conversation, for dialects and chat templates that take one at the start only. */
+/** A system message inside the conversation, for dialects and chat templates that accept one only at the start. */
 export function wrapSystem(content: TextPart[]): string {
   return `<system>\n${joinText(content)}\n</system>`;
 }

@@ -12,7 +12,7 @@ function findStop(text: string, sequences: readonly string[]): { end: number; se
   return found;
 }
 
-/** How many of the last characters may be the beginning of a sequence. */
+/** How many trailing characters may be the beginning of a sequence. */
 function countUndecided(text: string, sequences: readonly string[]): number {
   let most = 0;
   for (const sequence of sequences) {

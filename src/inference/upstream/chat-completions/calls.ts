@@ -13,8 +13,8 @@ type Call = {
 };
 
 /**
- * Puts tool calls together from deltas. By the letter each delta says which call it belongs to by `index`; in the wild
- * the index is missing, always 0 or used twice, ids are blank, repeated or new in every chunk, names are repeated.
+ * Assembles tool calls from deltas. By the specification `index` says which call a delta belongs to. In practice the index
+ * may be missing, always 0 or used twice; ids may be blank, repeated or new in every chunk; names may be repeated.
  */
 export type CallAssembler = {
   push(delta: unknown, out: ModelDelta[]): void;
@@ -28,11 +28,11 @@ export function buildCallAssembler(nextPart: () => number): CallAssembler {
   const usedIds = new Set<string>();
 
   function startsNewCall(call: Call, id: string, name: string): boolean {
-    // Without a name it can only go on, even under an id that is new in every chunk.
+    // A delta without a name continues a call, even if its id is new.
     if (name === '' || call.name === '') return false;
     if (call.name !== name) return true;
     if (id !== '' && call.upstreamId !== '' && id !== call.upstreamId) return true;
-    // The same name again, and nothing else to tell: another call if this one is whole already.
+    // The same name again without an id starts a new call if the current one is complete.
     return id === '' && call.arguments !== '' && isJson(call.arguments);
   }
 
@@ -65,7 +65,7 @@ export function buildCallAssembler(nextPart: () => number): CallAssembler {
       const index = typeof wire.index === 'number' ? wire.index : undefined;
       let call = find(id, name, index);
       if (call === undefined) {
-        // A trailing delta that says nothing at all.
+        // Ignores an empty trailing delta.
         if (id === '' && name === '' && text === '') return;
         call = { part: -1, index, upstreamId: id, name: '', arguments: '' };
         calls.push(call);

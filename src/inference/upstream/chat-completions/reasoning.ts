@@ -30,9 +30,9 @@ function addDetail(details: JsonObject[], detail: JsonObject): void {
   details[details.length - 1] = grown;
 }
 
-/** Reads reasoning off deltas, and makes the proof that lets it go back to this upstream later. */
+/** Reads reasoning from deltas, and builds the signature with which it can be returned to this upstream. */
 export type ReasoningReader = {
-  /** What the delta adds to the reasoning; undefined when it holds none. May be "" beside opaque details. */
+  /** The delta's reasoning text; undefined if it has none. It is "" for a delta with only opaque details. */
   read(delta: JsonObject): string | undefined;
   /** Ends the open part. */
   close(index: number, out: ModelDelta[]): void;
@@ -61,7 +61,7 @@ export function buildReasoningReader(issuer: string): ReasoningReader {
       return text === '' && added.length === 0 ? undefined : text;
     },
     close(index, out) {
-      // Details hold the text once more: sending both back would count it twice.
+      // The details repeat the text: returning both would duplicate it.
       if (details.length > 0)
         out.push({ type: 'reasoning_signature', index, encrypted: JSON.stringify(details), issuer });
       else if (field !== '') out.push({ type: 'reasoning_signature', index, signature: field, issuer });

@@ -24,12 +24,12 @@ function buildUserContent(parts: InputPart[]): string | Record<string, unknown>[
   return parts.map(buildInputPart);
 }
 
-/** The proof has been in a caller's hands: it need not be what was handed out. */
+/** The signature comes from a caller, so it may have been changed. */
 function parseDetails(encrypted: string): unknown[] {
   return isJson(encrypted) ? asList(JSON.parse(encrypted)) : [];
 }
 
-/** Reasoning goes back to its issuer only, in the field that it came in (the proof names it). */
+/** Reasoning is returned only to its issuer, in the field that it came in (the signature names the field). */
 function buildReasoning(content: AssistantPart[], target: UpstreamTarget): Record<string, unknown> {
   const fields: Record<string, string> = {};
   const details: unknown[] = [];
@@ -42,7 +42,7 @@ function buildReasoning(content: AssistantPart[], target: UpstreamTarget): Recor
   return { ...fields, ...(details.length === 0 ? {} : { reasoning_details: details }) };
 }
 
-/** One message has one text and then its calls: text written between or after calls cannot keep its place here. */
+/** A message of this format has one text followed by its calls, so text between or after calls moves before them. */
 function buildAssistant(content: AssistantPart[], target: UpstreamTarget): ChatMessage | undefined {
   const text = content.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('');
   const calls = content.flatMap((part) =>
@@ -94,7 +94,7 @@ function toParts(content: unknown): unknown[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content);
 }
 
-/** Chat templates of several open models demand that user and assistant take turns. */
+/** Merges adjacent user messages: chat templates of several open models require alternating roles. */
 function mergeUsers(messages: ChatMessage[]): ChatMessage[] {
   const merged: ChatMessage[] = [];
   for (const message of messages) {
@@ -132,7 +132,7 @@ function buildResponseFormat(format: ModelRequest['responseFormat']): unknown {
   return { type: 'json_schema', json_schema: omitUndefined({ name, schema, strict, description }) };
 }
 
-/** A token budget said as an effort, for upstreams that know efforts only. */
+/** Converts a token budget to an effort, for upstreams that only support efforts. */
 export function decideEffort(reasoning: ModelRequest['reasoning']): ReasoningEffort | undefined {
   if (reasoning?.effort !== undefined) return reasoning.effort;
   const budget = reasoning?.budgetTokens;
@@ -149,10 +149,10 @@ function buildSampling({ sampling = {} }: ModelRequest, isStrict: boolean): Reco
   };
 }
 
-/** These models refuse `max_tokens`; most other upstreams know nothing else. */
+/** These models reject `max_tokens`; most other upstreams support nothing else. */
 const COMPLETION_TOKENS = /(^|\/)(o\d|gpt-[5-9])/;
 
-/** These services refuse fields that they do not know. */
+/** These services reject unknown fields. */
 const STRICT_HOSTS = ['api.groq.com', 'api.mistral.ai'];
 
 export function buildChatRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {

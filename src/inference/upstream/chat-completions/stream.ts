@@ -40,7 +40,7 @@ class ChatReader implements DeltaReader {
     this.#reasoning = buildReasoningReader(target.name);
   }
 
-  /** The part of this kind that is open, or a new one; whatever else was open ends. */
+  /** The index of the open part of this kind, or of a new one; closes a part of another kind. */
   #enter(kind: Kind, out: ModelDelta[]): number {
     if (this.#open === kind) return this.#openIndex;
     if (this.#open === 'reasoning') this.#reasoning.close(this.#openIndex, out);
@@ -62,7 +62,7 @@ class ChatReader implements DeltaReader {
     if (text !== '') out.push({ type: 'reasoning', index, text });
   }
 
-  /** Text, or a list of typed chunks as some upstreams send it. */
+  /** Reads text, or a list of typed chunks, which some upstreams send. */
   #pushContent(content: unknown, out: ModelDelta[]): void {
     if (typeof content === 'string') return this.#pushText(content, out);
     for (const item of asList(content)) {
@@ -97,7 +97,7 @@ class ChatReader implements DeltaReader {
 
   #pushChunk(chunk: JsonObject, out: ModelDelta[]): void {
     if (chunk.error !== undefined && chunk.error !== null) throw buildUpstreamError(chunk, this.#target);
-    // A body that is neither a chunk nor a reply: an error in yet another shape.
+    // Neither a chunk nor a reply: an error of an unknown shape.
     if (!Array.isArray(chunk.choices) && chunk.usage === undefined && !this.#started)
       throw buildUpstreamError(chunk, this.#target);
     if (!this.#started) {
@@ -132,7 +132,7 @@ class ChatReader implements DeltaReader {
       this.end(out);
       return true;
     }
-    // An event named `error` need not have an `error` field.
+    // An event named `error` may lack the field `error`.
     const chunk = parseObject(data);
     if (event.event === 'error') throw buildUpstreamError(chunk, this.#target);
     this.#pushChunk(chunk, out);

@@ -4,12 +4,12 @@ const CLOSE = '</think>';
 export type TaggedText = { kind: 'text' | 'reasoning'; text: string };
 
 /**
- * Splits `<think>…</think>` off the very start of a text that comes in pieces. Holds back only what may still turn out
- * to be a tag; `flush` gives it out.
+ * Splits `<think>…</think>` off the start of a streamed text. Holds back only text that may be part of a tag; `flush`
+ * returns it.
  */
 export type ThinkTags = { push(text: string): TaggedText[]; flush(): TaggedText[] };
 
-/** The length of the longest end of `text` that begins `tag`. */
+/** The length of the longest suffix of `text` that is a prefix of `tag`. */
 function partialTag(text: string, tag: string): number {
   for (let length = Math.min(text.length, tag.length - 1); length > 0; length -= 1) {
     if (text.endsWith(tag.slice(0, length))) return length;
@@ -32,7 +32,7 @@ export function buildThinkTags(): ThinkTags {
       held = begun.slice(OPEN.length).replace(/^\n/, '');
     }
     if (state === 'inside') return pushInside();
-    // The blank lines between the reasoning and the answer belong to neither.
+    // Drops the blank lines between the reasoning and the answer.
     held = held.trimStart();
     return held === '' ? [] : release();
   }

@@ -2,7 +2,7 @@ import type { ModelUsage } from '../../model.ts';
 import { asCount, asObject } from '../wire.ts';
 import type { JsonObject } from '../wire.ts';
 
-/** Usage of a chunk, wherever this upstream puts it; undefined when there is none. */
+/** Reads the usage of a chunk from any of its known places; undefined if there is none. */
 export function readChatUsage(chunk: JsonObject): ModelUsage | undefined {
   const usage = asObject(chunk.usage) ?? asObject(asObject(chunk.x_groq)?.usage);
   if (usage === undefined) return undefined;
@@ -11,7 +11,7 @@ export function readChatUsage(chunk: JsonObject): ModelUsage | undefined {
   const prompt = asCount(usage.prompt_tokens);
   const completion = asCount(usage.completion_tokens);
   const reasoning = asCount(output?.reasoning_tokens);
-  // Some upstreams count reasoning beside the completion instead of within it; the total tells.
+  // Some upstreams do not include reasoning in the completion tokens; the total shows which.
   const beside = reasoning > 0 && asCount(usage.total_tokens) === prompt + completion + reasoning;
   return {
     input: prompt,

@@ -6,7 +6,7 @@ import { asObject } from '../wire.ts';
 export type Block = Record<string, unknown> & { type: string };
 export type Turn = { role: 'user' | 'assistant'; content: Block[] };
 
-/** The upstream refuses text without anything to read in it. */
+/** The upstream rejects text that is only whitespace. */
 function buildText(text: string): Block[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
@@ -41,7 +41,7 @@ function buildAssistantPart(part: AssistantPart, target: UpstreamTarget): Block[
     case 'tool_call':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: asObject(JSON.parse(part.arguments)) ?? {} }];
     case 'reasoning':
-      // Only whoever signed a thinking block accepts it, and none is accepted unsigned.
+      // Only the issuer of a thinking block accepts it, and only with its signature.
       if (part.issuer !== target.name) return [];
       if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }];
       return part.signature === undefined ? [] : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
@@ -61,7 +61,7 @@ function buildTurn(message: ModelMessage, target: UpstreamTarget): Turn {
   }
 }
 
-/** Results come first in their turn, whatever was said beside them. */
+/** Moves results to the beginning of their turn, as the format requires. */
 function orderUserTurn(turn: Turn): Turn {
   if (turn.role !== 'user') return turn;
   const isResult = (block: Block) => block.type === 'tool_result';
@@ -71,7 +71,7 @@ function orderUserTurn(turn: Turn): Turn {
   };
 }
 
-/** User and assistant take turns, the user first; no turn is empty, and none that the model goes on with ends in blanks. */
+/** Roles alternate, beginning with the user; no turn is empty, and a final assistant turn has no trailing whitespace. */
 export function buildTurns(messages: readonly ModelMessage[], target: UpstreamTarget): Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {

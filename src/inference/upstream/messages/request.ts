@@ -6,15 +6,15 @@ import { buildTurns } from './conversation.ts';
 import type { Block, Turn } from './conversation.ts';
 import { decideThinking } from './thinking.ts';
 
-/** The upstream knows two lengths of time: five minutes, which it takes unasked, and an hour. */
+/** The upstream supports two durations: five minutes, its default, and one hour. */
 function buildCacheControl(ttl: ModelRequest['cacheTtl']): Record<string, unknown> {
   const short = ttl === undefined || ttl === '5m';
   return short ? { type: 'ephemeral' } : { type: 'ephemeral', ttl: '1h' };
 }
 
 /**
- * Marks what the next call will begin with: the last message and the user message before it. The upstream allows four
- * marks; the instructions and the tools take the other two.
+ * Sets cache breakpoints at the last two user turns, where the next call begins to differ. The upstream allows four
+ * breakpoints; the instructions and the tools take the other two.
  */
 function addCacheBreakpoints(turns: Turn[], cacheControl: Record<string, unknown>): void {
   const users = turns.filter((turn) => turn.role === 'user').slice(-2);
@@ -38,7 +38,7 @@ function buildSystem(system: string, request: ModelRequest): Block[] {
   return [system, json].filter((text) => text !== '').map((text) => ({ type: 'text', text }));
 }
 
-/** One of the two may be said; newer models refuse both, and thinking refuses either. */
+/** Temperature and top-p exclude each other; newer models reject both together, and thinking allows neither. */
 function buildSampling(request: ModelRequest, thinks: boolean): Record<string, unknown> {
   if (thinks) return {};
   const topK = { top_k: request.sampling?.topK };
@@ -68,7 +68,7 @@ export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarg
     description,
     input_schema: parameters,
   }));
-  // A single question is not asked again: marking it would pay for a cache that nobody reads.
+  // A single question is not repeated: a cache entry for it would cost money and never be read.
   if (request.cacheKey !== undefined || tools.length > 0) {
     const cacheControl = buildCacheControl(request.cacheTtl);
     addCacheBreakpoints(messages, cacheControl);

@@ -14,7 +14,7 @@ const FINISH: Record<string, FinishReason> = {
   refusal: 'refusal',
 };
 
-/** One content block of the upstream; `part` is -1 until it shows anything. */
+/** One content block of the upstream; `part` is -1 while it has no content. */
 type OpenBlock = { kind: string; part: number; wroteArguments: boolean; input: string; signature: string };
 
 /** Reads one reply of a messages upstream. */
@@ -43,7 +43,7 @@ class MessagesReader implements DeltaReader {
     this.#started = true;
     const counted = asObject(message.usage) === undefined ? {} : { usage: this.#usage.total() };
     out.push({ type: 'start', id: asText(message.id) || newId('req'), model: this.#target.name, ...counted });
-    // A message may come with content already in it, and a whole reply comes with all of it.
+    // A message may start with content, and a reply that is not streamed contains all of it.
     asList(message.content).forEach((item, index) => {
       this.#openBlock(-1 - index, asObject(item) ?? {}, out);
       this.#closeBlock(-1 - index, out);
@@ -74,7 +74,7 @@ class MessagesReader implements DeltaReader {
     const upstreamId = asText(content.id).trim();
     const id = upstreamId === '' || this.#callIds.has(upstreamId) ? newId('cal') : upstreamId;
     this.#callIds.add(id);
-    // Input that is here already counts only if no deltas follow; by the letter it is always {}.
+    // An initial input counts only if no deltas follow; by the specification it is always {}.
     const input = typeof content.input === 'string' ? content.input : JSON.stringify(content.input ?? {});
     block.input = input === '{}' ? '' : input;
     out.push({ type: 'tool_call', index: this.#partOf(block), id, name });
@@ -109,7 +109,7 @@ class MessagesReader implements DeltaReader {
     let block = this.#blocks.get(index);
     switch (delta.type) {
       case 'text_delta':
-        // Some upstreams leave the start of a text block out.
+        // Some upstreams omit the start of a text block.
         if (block === undefined) this.#blocks.set(index, (block = { ...EMPTY, kind: 'text' }));
         return this.#pushText(block, asText(delta.text), out);
       case 'thinking_delta':
@@ -175,7 +175,7 @@ class MessagesReader implements DeltaReader {
       default:
         if (wire.type === 'error' || wire.error !== undefined || event === 'error')
           throw buildUpstreamError(wire, this.#target);
-        // `ping`, and whatever kinds of event are yet to come; a bare object is neither.
+        // Ignores `ping` and unknown event types; an object without a type is an error.
         if (wire.type === undefined) throw buildUpstreamError(wire, this.#target);
         return false;
     }

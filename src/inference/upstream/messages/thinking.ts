@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelRequest, ReasoningEffort } from '../../model.ts';
 import type { UpstreamTarget } from '../dialect.ts';
 
-/** Tokens that a reply may have when neither the caller nor the model's record says. */
+/** Output limit when neither the caller nor the model's configuration sets one. */
 const DEFAULT_MAX_TOKENS = 8192;
 const SMALLEST_BUDGET = 1024;
 
@@ -22,15 +22,15 @@ const ADAPTIVE_EFFORT: Record<Exclude<ReasoningEffort, 'none'>, string> = {
 
 export type Thinking = { maxTokens: number; thinking?: Record<string, unknown>; effort?: string };
 
-/** From 4.6 on the models decide themselves how long to think, and refuse a budget. */
+/** From version 4.6 on the models decide themselves how long to think, and reject a budget. */
 function isAdaptive(model: string): boolean {
   const version = /claude-[a-z]+-(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
   return version !== null && Number(version[1]) + Number(version[2] ?? 0) / 100 >= 4.06;
 }
 
 /**
- * A turn that began without a proof of ours cannot go on with thinking: the upstream wants each reply of the running
- * tool loop to begin with the thinking block that it signed.
+ * A tool loop that began without a signed thinking block cannot continue with thinking: the upstream requires each reply
+ * of the loop to begin with a thinking block that it signed.
  */
 function loopLacksSignature(messages: readonly ModelMessage[], target: UpstreamTarget): boolean {
   const last = messages.findLast((message) => message.role !== 'tool' && message.role !== 'system');
@@ -38,7 +38,7 @@ function loopLacksSignature(messages: readonly ModelMessage[], target: UpstreamT
   return !last.content.some((part) => part.type === 'reasoning' && part.issuer === target.name);
 }
 
-/** `max_tokens`, which this format demands, and the thinking that fits below it. */
+/** Decides `max_tokens`, which the format requires, and a thinking budget below it. */
 export function decideThinking(
   request: ModelRequest,
   messages: readonly ModelMessage[],
@@ -55,7 +55,7 @@ export function decideThinking(
   const wanted = Math.max(budgetTokens ?? BUDGETS[level], SMALLEST_BUDGET);
   const maxTokens = Math.min(asked ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS + wanted, ceiling);
   if (isAdaptive(target.model)) return { maxTokens, thinking: { type: 'adaptive' }, effort: ADAPTIVE_EFFORT[level] };
-  // The budget counts into `max_tokens`; half of it stays for the answer when both are tight.
+  // `max_tokens` includes the budget; when it is too small, half of it stays for the answer.
   const budget = wanted < maxTokens ? wanted : Math.floor(maxTokens / 2);
   if (budget < SMALLEST_BUDGET) return plain;
   return { maxTokens, thinking: { type: 'enabled', budget_tokens: budget } };

@@ -2,8 +2,8 @@ import type { ModelUsage } from '../../model.ts';
 import { asCount, asObject } from '../wire.ts';
 
 /**
- * Adds up what the start and the end of a message say. Counts are cumulative, and some upstreams send them whole at one
- * end and as 0 at the other, so the larger is the true one. Upstream `input_tokens` leave cached tokens out; ours do not.
+ * Merges the usage of a message's start and end. Counts are cumulative, and some upstreams send 0 at one of the two, so the
+ * larger one counts. The upstream's `input_tokens` exclude cached tokens; ours include them.
  */
 export function buildUsageCount() {
   const seen = { fresh: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };

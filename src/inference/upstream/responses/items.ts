@@ -19,8 +19,8 @@ function rest(shown: Shown | undefined, whole: string): string {
 }
 
 /**
- * The output items of one response, by position. What the deltas did not say is taken from the item's end, and what
- * that did not say from the end of the response: upstreams leave out any of the three.
+ * The output items of one response, by position. Content missing from the deltas is taken from the end of the item, or
+ * from the end of the response: upstreams may omit any of the three.
  */
 export class ItemLog {
   readonly #issuer: string;
@@ -33,7 +33,7 @@ export class ItemLog {
     this.#issuer = issuer;
   }
 
-  /** Ids of items change between the events of some upstreams; the position does not. */
+  /** Some upstreams change the ids of items between events; the position is stable. */
   #find(wire: JsonObject): Item {
     const key = typeof wire.output_index === 'number' ? `${wire.output_index}` : asText(wire.item_id) || '0';
     let item = this.#items.get(key);
@@ -65,7 +65,7 @@ export class ItemLog {
     out.push({ type: 'refusal', index: shown.part, text });
   }
 
-  /** Several summaries of one item become one part, a blank line between them. */
+  /** Several summaries of one item become one part, separated by a blank line. */
   pushReasoning(wire: JsonObject, text: string, out: ModelDelta[]): void {
     if (text === '') return;
     const summary = wire.summary_index !== undefined;
@@ -93,7 +93,7 @@ export class ItemLog {
     out.push({ type: 'tool_call', index: item.call.part, id, name });
   }
 
-  /** Argument deltas name the item, never the call. Those that come ahead of their call wait for the item's end. */
+  /** Argument deltas name the item, not the call. Deltas before their call are dropped; the end of the item has them. */
   pushArguments(wire: JsonObject, text: string, out: ModelDelta[]): void {
     const { call } = this.#find(wire);
     if (call === undefined || text === '') return;

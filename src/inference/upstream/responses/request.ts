@@ -31,7 +31,7 @@ function message(role: 'user' | 'assistant' | 'system', content: Item[]): Item {
   return { type: 'message', role, content };
 }
 
-/** A string wherever one will do: not every upstream of this format takes a list of parts here. */
+/** A string where possible: not every upstream of this format accepts a list of parts. */
 function buildResult({ callId, content, isError }: ToolResult): Item {
   const plain = content.every((part) => part.type === 'text');
   const text = joinText(content, '\n');
@@ -62,13 +62,13 @@ function buildFormat(format: ModelRequest['responseFormat']): unknown {
   return omitUndefined({ type: 'json_schema', name, schema, strict, description });
 }
 
-/** Models that reason unasked; others refuse to be asked for the proof of it. */
+/** Models that reason by default. Other models reject `include: reasoning.encrypted_content`. */
 const REASONING_MODELS = /(^|\/)(o\d|gpt-[5-9]|codex)/;
 
 export function buildResponsesRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {
   const { system, messages } = buildHistory(request, target);
   const effort = decideEffort(request.reasoning);
-  const proof = effort === undefined ? REASONING_MODELS.test(target.model) : effort !== 'none';
+  const hasReasoning = effort === undefined ? REASONING_MODELS.test(target.model) : effort !== 'none';
   const format = buildFormat(request.responseFormat);
   const choice = request.toolChoice;
   const offered = request.tools.length > 0;
@@ -81,7 +81,7 @@ export function buildResponsesRequest(request: ModelRequest, target: UpstreamTar
       input: messages.flatMap((each) => buildItems(each, target)),
       stream: true,
       store: false,
-      // The default of `strict` is true here, and would refuse most schemas.
+      // `strict` defaults to true in this format, and would reject most schemas.
       tools: offered
         ? request.tools.map(({ name, description, parameters, strict }) => ({
             type: 'function',
@@ -102,7 +102,7 @@ export function buildResponsesRequest(request: ModelRequest, target: UpstreamTar
       top_p: request.topP,
       text: format === undefined ? undefined : { format },
       reasoning: effort === undefined ? undefined : effort === 'none' ? { effort } : { effort, summary: 'auto' },
-      include: proof ? ['reasoning.encrypted_content'] : undefined,
+      include: hasReasoning ? ['reasoning.encrypted_content'] : undefined,
       prompt_cache_key: request.cacheKey,
     }),
   };
