@@ -125,7 +125,7 @@ it('pauses when a turn fails, without asking the judge', async () => {
   service.model.play({ status: 401 });
   const chat = await service.api.openChat();
   await chat.prompt('/goal Try.');
-  expect(await readStatement(chat)).toContain('The provider refused its key.');
+  expect(await readStatement(chat)).toContain('The provider rejected its API key.');
   expect(service.model.judged).toHaveLength(0);
   expect(await goalOf(chat)).toMatchObject({ status: 'paused' });
   chat.close();

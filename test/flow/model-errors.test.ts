@@ -32,7 +32,7 @@ it.each([
   {
     what: 'a refused key',
     answer: { status: 401, body: '{"error":{"message":"Incorrect API key provided: sk-verysecret0123456789"}}' },
-    message: 'The provider refused its key.',
+    message: 'The provider rejected its API key.',
   },
   {
     what: 'a full context window',

@@ -86,7 +86,7 @@ describe('the transport', () => {
     [
       '401',
       { status: 401, body: '{"error":{"message":"Incorrect API key: secret-key-1"}}' },
-      { code: 'authentication', message: 'The provider refused its key.' },
+      { code: 'authentication', message: 'The provider rejected its API key.' },
     ],
     ['403', { status: 403, body: '{}' }, { code: 'authentication' }],
     [
