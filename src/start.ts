@@ -15,7 +15,7 @@ const WORTHY_KEY = 16;
 export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const [name, command, ...rest] = args;
   const role = readRole(name);
-  const config = readConfig(env);
+  const config = readConfig(env, role);
   if (role !== 'operator') requireShared(role, config);
   const log = openLog({ level: config.logLevel, pretty: process.stdout.isTTY });
   const lifecycle = new Lifecycle(log);

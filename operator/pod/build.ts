@@ -13,7 +13,7 @@ export type PodOptions = {
   runtimeClassName?: string;
   /** run pods in user namespaces; nodes must support them */
   userNamespaces: boolean;
-  requests: { cpu: string; memory: string };
+  requests: { cpu: string; memory: string; 'ephemeral-storage'?: string };
   limits: { cpu: string; memory: string; 'ephemeral-storage': string };
   nodeSelector?: Record<string, string>;
   schedulerName?: string;

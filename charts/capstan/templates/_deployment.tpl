@@ -23,10 +23,17 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "capstan.labels" . | nindent 8 }}
-      {{- if $usesBackends }}
+        # Without the chart's version: a new chart restarts only the pods that it changes.
+        {{- include "capstan.podLabels" . | nindent 8 }}
+      {{- if or $usesBackends $values.podAnnotations }}
       annotations:
+        {{- if $usesBackends }}
         capstan.dev/config: {{ .root.Values.config | toJson | sha256sum }}
+        capstan.dev/addresses: {{ include "capstan.addressesChecksum" .root }}
+        {{- end }}
+        {{- with $values.podAnnotations }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       {{- end }}
     spec:
       serviceAccountName: {{ include "capstan.name" .root }}-{{ .role }}
@@ -47,15 +54,22 @@ spec:
       {{- with $values.tolerations }}
       tolerations: {{ toJson . }}
       {{- end }}
+      {{- with $values.affinity }}
+      affinity: {{ toJson . }}
+      {{- end }}
       securityContext:
         {{- include "capstan.podSecurity" (dict "user" 1000) | nindent 8 }}
       topologySpreadConstraints:
+        {{- with $values.topologySpreadConstraints }}
+        {{- toYaml . | nindent 8 }}
+        {{- else }}
         - maxSkew: 1
           topologyKey: kubernetes.io/hostname
           whenUnsatisfiable: ScheduleAnyway
           labelSelector:
             matchLabels:
               {{- include "capstan.selector" . | nindent 14 }}
+        {{- end }}
       {{- with dig "runtimeClass" "" $values }}
       runtimeClassName: {{ . }}
       {{- end }}
@@ -75,9 +89,8 @@ spec:
             {{- with dig "nodeOptions" "" $values }}
             - { name: NODE_OPTIONS, value: {{ . | quote }} }
             {{- end }}
-          {{- if and $usesBackends .root.Values.providerKeysSecret }}
-          envFrom:
-            - secretRef: { name: {{ .root.Values.providerKeysSecret }} }
+          {{- with include "capstan.providerKeys" . | trim }}
+          {{- . | nindent 10 }}
           {{- end }}
           ports:
             - { name: http, containerPort: 8080 }

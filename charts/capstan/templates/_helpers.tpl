@@ -1,9 +1,16 @@
+{{- define "capstan.chartName" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{- /* What the names of all objects begin with: the release, unless it is overridden. */}}
 {{- define "capstan.name" -}}
-{{- if contains "capstan" .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-capstan" .Release.Name | trunc 40 | trimSuffix "-" }}{{ end }}
+{{- $chart := include "capstan.chartName" . -}}
+{{- $name := contains $chart .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $chart) -}}
+{{- .Values.fullnameOverride | default $name | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "capstan.selector" -}}
-app.kubernetes.io/name: capstan
+app.kubernetes.io/name: {{ include "capstan.chartName" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .role }}
 {{- end }}
@@ -13,6 +20,12 @@ app.kubernetes.io/component: {{ .role }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end }}
+
+{{- /* Of the pods of a role. Its own labels cannot replace those that select it. */}}
+{{- define "capstan.podLabels" -}}
+{{- $own := include "capstan.selector" . | fromYaml -}}
+{{- merge $own (dig "podLabels" (dict) (index .root.Values .role)) | toYaml }}
 {{- end }}
 
 {{- define "capstan.image" -}}
@@ -114,9 +127,63 @@ fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
+{{- /* Variables that the bundled backends take their passwords from, as JSON. */}}
+{{- define "capstan.passwordVariables" -}}
+{{- dict "postgresql" "POSTGRES_PASSWORD" "nats" "NATS_PASSWORD" "redis" "REDIS_PASSWORD" "s3" "AWS_SECRET_ACCESS_KEY" | toJson }}
+{{- end }}
+
+{{- /* Variables that the roles take the addresses of backends from, as JSON. */}}
+{{- define "capstan.addressVariables" -}}
+{{- dict "postgresql" "DATABASE_URL" "nats" "NATS_URL" "redis" "REDIS_URL" "s3" "CAPSTAN_OBJECTS" | toJson }}
+{{- end }}
+
+{{- /* The address of a bundled backend: dict root, backend, password. */}}
+{{- define "capstan.bundledAddress" -}}
+{{- $host := printf "%s-%s" (include "capstan.name" .root) .backend -}}
+{{- if eq .backend "postgresql" }}postgres://capstan:{{ .password }}@{{ $host }}:5432/capstan
+{{- else if eq .backend "nats" }}nats://capstan:{{ .password }}@{{ $host }}:4222
+{{- else if eq .backend "redis" }}redis://:{{ .password }}@{{ $host }}:6379
+{{- else }}s3://capstan?endpoint=http://{{ $host }}:7070&region=us-east-1&private=true
+{{- end }}
+{{- end }}
+
+{{- /* The Secret with the passwords of bundled backends. */}}
+{{- define "capstan.backendsSecret" -}}
+{{ .Values.bundledBackends.existingSecret | default (printf "%s-backends" (include "capstan.name" .)) }}
+{{- end }}
+
+{{- /* Changes when a pod has to be restarted for another address or another Secret; passwords of the chart never change. */}}
+{{- define "capstan.addressesChecksum" -}}
+{{- $values := .Values -}}
+{{- $addresses := dict "keys" $values.keys "providers" $values.providerKeysSecret "bundled" $values.bundledBackends -}}
+{{- range $backend := list "postgresql" "nats" "redis" "s3" }}
+{{- $_ := set $addresses $backend (pick (index $values $backend) "bundled" "url" "existingSecret" "credentialsSecret") }}
+{{- end }}
+{{- $addresses | toJson | sha256sum }}
+{{- end }}
+
+{{- /* The keys of providers, for the roles that call them: dict root, role. Video gets those of its engines alone. */}}
+{{- define "capstan.providerKeys" -}}
+{{- $secret := .root.Values.providerKeysSecret -}}
+{{- $callsModels := or (has .role (list "worker" "gateway")) (and (eq .role "login") (dig "login" "fallbackModel" "" .root.Values.config)) -}}
+{{- if and $secret $callsModels }}
+envFrom:
+  - secretRef: { name: {{ $secret }} }
+{{- end }}
+{{- end }}
+
 {{- /* One variable with a backend's address: its own Secret, or the chart's. */}}
 {{- define "capstan.backendVariable" -}}
 {{- $backend := index .root.Values .backend -}}
+{{- if and $backend.bundled .root.Values.bundledBackends.existingSecret }}
+{{- $password := get (include "capstan.passwordVariables" . | fromJson) .backend }}
+{{- if ne .backend "s3" }}
+- name: {{ $password }}
+  valueFrom: { secretKeyRef: { name: {{ include "capstan.backendsSecret" .root }}, key: {{ $password }} } }
+{{- end }}
+- name: {{ .variable }}
+  value: {{ include "capstan.bundledAddress" (dict "root" .root "backend" .backend "password" (printf "$(%s)" $password)) | quote }}
+{{- else }}
 - name: {{ .variable }}
   valueFrom:
     secretKeyRef:
@@ -128,6 +195,7 @@ seccompProfile: { type: RuntimeDefault }
       key: {{ .variable }}
       {{- end }}
 {{- end }}
+{{- end }}
 
 {{- /* The environment of the roles that use the backends. */}}
 {{- define "capstan.environment" -}}
@@ -138,15 +206,28 @@ seccompProfile: { type: RuntimeDefault }
 - name: CAPSTAN_API_KEY
   valueFrom: { secretKeyRef: { name: {{ include "capstan.keysSecret" .root }}, key: CAPSTAN_API_KEY } }
 {{- end }}
-{{ include "capstan.backendVariable" (dict "root" .root "backend" "postgresql" "variable" "DATABASE_URL") }}
-{{ include "capstan.backendVariable" (dict "root" .root "backend" "nats" "variable" "NATS_URL") }}
-{{ include "capstan.backendVariable" (dict "root" .root "backend" "redis" "variable" "REDIS_URL") }}
-{{ include "capstan.backendVariable" (dict "root" .root "backend" "s3" "variable" "CAPSTAN_OBJECTS") }}
-{{- $credentials := .root.Values.s3.bundled | ternary (printf "%s-backends" (include "capstan.name" .root)) .root.Values.s3.credentialsSecret }}
+{{- range $backend, $variable := include "capstan.addressVariables" . | fromJson }}
+{{ include "capstan.backendVariable" (dict "root" $.root "backend" $backend "variable" $variable) | trim }}
+{{- end }}
+{{- $credentials := .root.Values.s3.bundled | ternary (include "capstan.backendsSecret" .root) .root.Values.s3.credentialsSecret }}
+{{- if .root.Values.s3.bundled }}
+- { name: AWS_ACCESS_KEY_ID, value: capstan }
+{{- else if $credentials }}
+- name: AWS_ACCESS_KEY_ID
+  valueFrom: { secretKeyRef: { name: {{ $credentials }}, key: AWS_ACCESS_KEY_ID } }
+{{- end }}
 {{- if $credentials }}
-{{- range list "AWS_ACCESS_KEY_ID" "AWS_SECRET_ACCESS_KEY" }}
+- name: AWS_SECRET_ACCESS_KEY
+  valueFrom: { secretKeyRef: { name: {{ $credentials }}, key: AWS_SECRET_ACCESS_KEY } }
+{{- end }}
+{{- if and (eq .role "video") .root.Values.providerKeysSecret }}
+{{- $variables := list }}
+{{- range dig "video" "engines" (dict) .root.Values.config }}
+{{- with dig "apiKeyEnv" "" . }}{{ $variables = append $variables . }}{{ end }}
+{{- end }}
+{{- range $variables | uniq }}
 - name: {{ . }}
-  valueFrom: { secretKeyRef: { name: {{ $credentials }}, key: {{ . }} } }
+  valueFrom: { secretKeyRef: { name: {{ $.root.Values.providerKeysSecret }}, key: {{ . }} } }
 {{- end }}
 {{- end }}
 {{- if has .role (list "api" "worker") }}

@@ -30,8 +30,28 @@ function readConfigFile(path: string | undefined): ConfigFile {
   return parsed.data;
 }
 
+/** The keys that a role uses; it starts without the others. */
+function listNeededKeys(role: string | undefined, file: ConfigFile) {
+  const isAll = role === undefined || role === 'all';
+  return {
+    providers:
+      isAll || role === 'worker' || role === 'gateway' || (role === 'login' && file.login?.fallbackModel !== undefined),
+    webSearch: isAll || role === 'worker',
+    engines: isAll || role === 'worker' || role === 'video',
+  };
+}
+
+/** The value of a variable; undefined where none is named. Throws a `StartupError` for `owner` if it is not set. */
+function findKey(env: Environment, variable: string | undefined, owner: string | false): string | undefined {
+  if (variable === undefined) return undefined;
+  const key = env[variable] ?? '';
+  if (key === '' && owner !== false)
+    throw new StartupError(`${owner} takes its key from ${variable}, which is not set.`);
+  return key === '' ? undefined : key;
+}
+
 /** A provider as the inference core takes it: its key found, wherever the file said it is. */
-function readProviders(file: ConfigFile, settings: Settings, env: Environment) {
+function readProviders(file: ConfigFile, settings: Settings, env: Environment, isNeeded: boolean) {
   const providers: Record<string, ConfigFile['providers'][string] & { apiKey?: string }> = {};
   if (settings.OPENAI_API_KEY !== undefined) {
     providers['openai'] = {
@@ -51,10 +71,7 @@ function readProviders(file: ConfigFile, settings: Settings, env: Environment) {
   }
   for (const [name, provider] of Object.entries(file.providers)) {
     const { apiKeyEnv } = provider;
-    if (apiKeyEnv !== undefined && (env[apiKeyEnv] ?? '') === '') {
-      throw new StartupError(`Provider ${name} takes its key from ${apiKeyEnv}, which is not set.`);
-    }
-    const apiKey = provider.apiKey ?? (apiKeyEnv === undefined ? undefined : env[apiKeyEnv]);
+    const apiKey = provider.apiKey ?? findKey(env, apiKeyEnv, isNeeded && `Provider ${name}`);
     providers[name] = { ...provider, ...omitUndefined({ apiKey }) };
   }
   return providers;
@@ -79,11 +96,9 @@ function readOtel(settings: Settings) {
   return { url, intervalMs: settings.OTEL_METRIC_EXPORT_INTERVAL, serviceName: settings.OTEL_SERVICE_NAME };
 }
 
-function readWebSearch({ webSearch }: ConfigFile, env: Environment): WebSearchConfig | undefined {
+function readWebSearch({ webSearch }: ConfigFile, env: Environment, isNeeded: boolean): WebSearchConfig | undefined {
   if (webSearch?.apiKeyEnv === undefined) return webSearch;
-  const apiKey = env[webSearch.apiKeyEnv] ?? '';
-  if (apiKey === '') throw new StartupError(`webSearch takes its key from ${webSearch.apiKeyEnv}, which is not set.`);
-  return { ...webSearch, apiKey };
+  return { ...webSearch, ...omitUndefined({ apiKey: findKey(env, webSearch.apiKeyEnv, isNeeded && 'webSearch') }) };
 }
 
 function readVideoSettings({ video }: ConfigFile) {
@@ -92,14 +107,11 @@ function readVideoSettings({ video }: ConfigFile) {
 }
 
 /** Engines of videos as their adapters take them: each with its key found. */
-function readVideoEngines({ video }: ConfigFile, env: Environment): VideoEnginesConfig {
+function readVideoEngines({ video }: ConfigFile, env: Environment, isNeeded: boolean): VideoEnginesConfig {
   const found = Object.entries(video?.engines ?? {}).map(([name, engine]) => {
     if (engine.apiKeyEnv === undefined) return [name, engine] as const;
-    const apiKey = env[engine.apiKeyEnv] ?? '';
-    if (apiKey === '') {
-      throw new StartupError(`Video engine ${name} takes its key from ${engine.apiKeyEnv}, which is not set.`);
-    }
-    return [name, { ...engine, apiKey }] as const;
+    const apiKey = findKey(env, engine.apiKeyEnv, isNeeded && `Video engine ${name}`);
+    return [name, { ...engine, ...omitUndefined({ apiKey }) }] as const;
   });
   return Object.fromEntries(found);
 }
@@ -121,24 +133,36 @@ function readKubernetes({ KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_
   return KUBECONFIG !== undefined || host === undefined ? {} : { pod: { host, port } };
 }
 
+/** Of two sizes in Ki, Mi or Gi. Kubernetes refuses a pod that requests more than its limit. */
+function smallerSize(left: string, right: string): string {
+  const kibibytes = (size: string): number =>
+    Number.parseInt(size, 10) * 1024 ** ['Ki', 'Mi', 'Gi'].indexOf(size.slice(-2));
+  return kibibytes(left) <= kibibytes(right) ? left : right;
+}
+
 /** How sandbox pods are made; `image` is undefined unless set. */
 function readPodOptions(settings: Settings) {
   const [cpu = '', maxCpu = ''] = settings.CAPSTAN_SANDBOX_CPU.split(',');
   const [memory = '', maxMemory = ''] = settings.CAPSTAN_SANDBOX_MEMORY.split(',');
   const runtimeClassName = settings.CAPSTAN_SANDBOX_RUNTIME_CLASS;
+  const scratch = settings.CAPSTAN_SANDBOX_SCRATCH;
   return {
     image: settings.CAPSTAN_SANDBOX_IMAGE,
     ...omitUndefined({ runtimeClassName }),
     userNamespaces: settings.CAPSTAN_SANDBOX_USER_NAMESPACES === 'on',
-    requests: { cpu, memory },
-    limits: { cpu: maxCpu, memory: maxMemory, 'ephemeral-storage': settings.CAPSTAN_SANDBOX_SCRATCH },
+    requests: { cpu, memory, 'ephemeral-storage': smallerSize(settings.CAPSTAN_SANDBOX_SCRATCH_REQUEST, scratch) },
+    limits: { cpu: maxCpu, memory: maxMemory, 'ephemeral-storage': scratch },
   };
 }
 
-/** The only reader of the environment. Throws a `StartupError` that names the setting at fault. */
-export function readConfig(env: Environment) {
+/**
+ * The only reader of the environment. Throws a `StartupError` that names the setting at fault. Keys that the role does not
+ * use may be missing.
+ */
+export function readConfig(env: Environment, role?: string) {
   const settings = readSettings(env);
   const file = readConfigFile(settings.CAPSTAN_CONFIG);
+  const needed = listNeededKeys(role, file);
   return {
     host: settings.CAPSTAN_HOST,
     port: settings.CAPSTAN_PORT,
@@ -174,13 +198,13 @@ export function readConfig(env: Environment) {
     workerConcurrency: settings.CAPSTAN_WORKER_CONCURRENCY,
     leaseMs: settings.CAPSTAN_LEASE_SECONDS * 1000,
     logLevel: settings.CAPSTAN_LOG_LEVEL,
-    providers: readProviders(file, settings, env),
+    providers: readProviders(file, settings, env, needed.providers),
     models: file.models,
     gateway: readGateway(settings),
     otel: readOtel(settings),
-    webSearch: readWebSearch(file, env),
+    webSearch: readWebSearch(file, env, needed.webSearch),
     video: {
-      engines: readVideoEngines(file, env),
+      engines: readVideoEngines(file, env, needed.engines),
       settings: readVideoSettings(file),
       concurrency: settings.CAPSTAN_VIDEO_CONCURRENCY,
       publicUrl: settings.CAPSTAN_PUBLIC_URL,

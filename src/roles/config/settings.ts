@@ -74,6 +74,10 @@ const Settings = z.object({
     .string()
     .regex(/^\d+(Ki|Mi|Gi)$/, 'must be a size such as 2Gi')
     .default('2Gi'),
+  CAPSTAN_SANDBOX_SCRATCH_REQUEST: z
+    .string()
+    .regex(/^\d+(Ki|Mi|Gi)$/, 'must be a size such as 128Mi')
+    .default('128Mi'),
   CAPSTAN_EGRESS_ALLOW: z.string().default(''),
   /** the program of the website login's browser; found on the search path unless set */
   CAPSTAN_CHROMIUM: text.optional(),

@@ -108,6 +108,16 @@ describe('settings', () => {
   });
 });
 
+it('a sandbox pod reserves 128 MiB of scratch, and never more than its limit', () => {
+  const pods = (env: Record<string, string>) => {
+    const { requests, limits } = readConfig(env).sandboxPod;
+    return [requests['ephemeral-storage'], limits['ephemeral-storage']];
+  };
+  expect(pods({})).toEqual(['128Mi', '2Gi']);
+  expect(pods({ CAPSTAN_SANDBOX_SCRATCH_REQUEST: '1Gi' })).toEqual(['1Gi', '2Gi']);
+  expect(pods({ CAPSTAN_SANDBOX_SCRATCH: '65536Ki' })).toEqual(['65536Ki', '65536Ki']);
+});
+
 describe('capstan.yaml', () => {
   const read = (text: string, env: Record<string, string> = {}) =>
     readConfig({ ...env, CAPSTAN_CONFIG: writeFile(text) });
@@ -116,6 +126,30 @@ describe('capstan.yaml', () => {
     const text = `${PROVIDER}    apiKeyEnv: ACME_KEY\n`;
     expect(read(text, { ACME_KEY: 'three' }).providers['acme']).toMatchObject({ apiKey: 'three', timeoutSeconds: 600 });
     expect(() => read(text)).toThrow(/acme.*ACME_KEY/);
+  });
+
+  it('needs keys only for the roles that use them', () => {
+    const text = `${PROVIDER}    apiKeyEnv: ACME_KEY
+video: { engines: { acme: { kind: openai-videos, baseUrl: 'https://x.test/v1', apiKeyEnv: VIDEO_KEY } } }
+webSearch: { backend: brave, apiKeyEnv: SEARCH_KEY }
+`;
+    const missing = (role: string, more = '') => {
+      try {
+        return readConfig({ CAPSTAN_CONFIG: writeFile(text + more) }, role).models && 'none';
+      } catch (error) {
+        return /from (\w+)/.exec(String(error))?.[1];
+      }
+    };
+    expect(['api', 'gateway', 'worker', 'video', 'login', 'operator', 'all'].map((role) => missing(role))).toEqual([
+      'none',
+      'ACME_KEY',
+      'ACME_KEY',
+      'VIDEO_KEY',
+      'none',
+      'none',
+      'ACME_KEY',
+    ]);
+    expect(missing('login', 'login: { fallbackModel: acme/x }\n')).toBe('ACME_KEY');
   });
 
   it.each([

@@ -15,13 +15,18 @@ export const CHART = fileURLToPath(new URL('../../../charts/capstan', import.met
 /** The least that has to be set. */
 export const IMAGES = 'image.repository=example.test/capstan,sandbox.image=example.test/sandbox:1';
 
-/** The cluster of this run, where there is a helm to install the chart with. */
-export async function findChartCluster(): Promise<Cluster | undefined> {
-  if (existsSync(HELM)) return findCluster();
+/** The path of helm. Undefined where it has not been built; with CAPSTAN_REQUIRE_ALL=1 that is an error. */
+export function findHelm(): string | undefined {
+  if (existsSync(HELM)) return HELM;
   if (process.env['CAPSTAN_REQUIRE_ALL'] === '1') {
     throw new Error('helm is missing: scripts/cluster/build-helm.sh gets it');
   }
   return undefined;
+}
+
+/** The cluster of this run, where there is a helm to install the chart with. */
+export async function findChartCluster(): Promise<Cluster | undefined> {
+  return findHelm() === undefined ? undefined : findCluster();
 }
 
 /** What helm prints. Throws with what it complains of. */

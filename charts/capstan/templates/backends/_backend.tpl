@@ -1,6 +1,6 @@
 {{- /*
-A bundled backend: dict root, name, port, user, path (where its disk is), environment, args, folders (in memory, writable),
-probe. For evaluation: one pod, and one disk that `helm uninstall` leaves behind.
+A bundled backend: dict root, name, port, user, path (where its disk is), environment, args, folders (scratch on
+the node's disk), probe. For evaluation: one pod, and one disk that `helm uninstall` leaves behind.
 */}}
 {{- define "capstan.backend" -}}
 {{- $values := index .root.Values .name -}}
@@ -57,7 +57,7 @@ spec:
             {{- end }}
             {{- range $variable, $key := .secrets }}
             - name: {{ $variable }}
-              valueFrom: { secretKeyRef: { name: {{ include "capstan.name" $.root }}-backends, key: {{ $key }} } }
+              valueFrom: { secretKeyRef: { name: {{ include "capstan.backendsSecret" $.root }}, key: {{ $key }} } }
             {{- end }}
           ports:
             - { name: {{ .name }}, containerPort: {{ .port }} }
@@ -107,7 +107,7 @@ spec:
       from:
         - podSelector:
             matchLabels:
-              app.kubernetes.io/name: capstan
+              app.kubernetes.io/name: {{ include "capstan.chartName" .root }}
               app.kubernetes.io/instance: {{ .root.Release.Name }}
             matchExpressions:
               - { key: app.kubernetes.io/component, operator: In, values: [api, worker, gateway, video, login] }

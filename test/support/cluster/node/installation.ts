@@ -106,16 +106,13 @@ async function install(kubeconfig: string): Promise<Installation> {
     `sandbox.idleTimeout=${IDLE_SECONDS}`,
     ...['api', 'video', 'login'].map((role) => `${role}.service.type=NodePort`),
     ...['video', 'login'].flatMap((role) => [`${role}.enabled=true`, `${role}.image=${media}`]),
-    // Two of each role, and a third during an upgrade, on a node of two processors.
-    ...['api', 'worker', 'gateway', 'operator', 'video', 'login'].map((role) => `${role}.resources.requests.cpu=20m`),
-    'gateway.replicas=1',
     // The one place inside that the website login may reach: by its proxy's rule, and by the network's.
     `settings.CAPSTAN_EGRESS_ALLOW=${SITE}.${namespace}.svc.cluster.local:80`,
     `login.network.allow[0].to[0].podSelector.matchLabels.app=${SITE}`,
     `login.network.allow[0].ports[0].port=${SITE_PORTS.site}`,
   ];
   // The definitions that an earlier installation has left belong to it until another one takes them.
-  const options = ['--take-ownership', '--wait', '--timeout', '5m'];
+  const options = ['-f', 'charts/capstan/values-small.yaml', '--take-ownership', '--wait', '--timeout', '5m'];
   const apply = (verb: 'install' | 'upgrade', sets: string[]) =>
     helm(verb, 'capstan', 'charts/capstan', ...options, ...sets.flatMap((set) => ['--set', set]));
   const close = async (): Promise<void> => {
