@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { CHART, IMAGES, findHelm, renderChart, runHelm } from '../support/cluster/chart.ts';
 
@@ -44,115 +44,115 @@ const podOf = (roles: Map<string, Manifest>, role: string) => {
   return found.spec.template;
 };
 
-const rendered = test.skipIf(findHelm() === undefined);
-
-rendered('two renderings are equal when nothing is bundled', async () => {
-  const first = await renderChart('space', IMAGES, EXTERNAL);
-  expect(await renderChart('space', IMAGES, EXTERNAL)).toBe(first);
-  expect(first).not.toContain('PASSWORD');
-});
-
-rendered('two renderings are equal when the passwords of bundled backends come from a Secret', async () => {
-  const sets = [IMAGES, 'keys.existingSecret=mine,bundledBackends.existingSecret=theirs'];
-  expect(await renderChart('space', ...sets)).toBe(await renderChart('space', ...sets));
-  const { env } = podOf(await renderRoles(sets[1] ?? ''), 'api').spec.containers[0];
-  const names = env.map(({ name }) => name);
-  // Kubernetes expands variables that are defined before.
-  expect(names.indexOf('POSTGRES_PASSWORD')).toBeLessThan(names.indexOf('DATABASE_URL'));
-  expect(env).toContainEqual({
-    name: 'POSTGRES_PASSWORD',
-    valueFrom: { secretKeyRef: { name: 'theirs', key: 'POSTGRES_PASSWORD' } },
+describe.skipIf(findHelm() === undefined)('the chart, rendered by helm', () => {
+  test('two renderings are equal when nothing is bundled', async () => {
+    const first = await renderChart('space', IMAGES, EXTERNAL);
+    expect(await renderChart('space', IMAGES, EXTERNAL)).toBe(first);
+    expect(first).not.toContain('PASSWORD');
   });
-  expect(env).toContainEqual({
-    name: 'DATABASE_URL',
-    value: 'postgres://capstan:$(POSTGRES_PASSWORD)@demo-capstan-postgresql:5432/capstan',
+
+  test('two renderings are equal when the passwords of bundled backends come from a Secret', async () => {
+    const sets = [IMAGES, 'keys.existingSecret=mine,bundledBackends.existingSecret=theirs'];
+    expect(await renderChart('space', ...sets)).toBe(await renderChart('space', ...sets));
+    const { env } = podOf(await renderRoles(sets[1] ?? ''), 'api').spec.containers[0];
+    const names = env.map(({ name }) => name);
+    // Kubernetes expands variables that are defined before.
+    expect(names.indexOf('POSTGRES_PASSWORD')).toBeLessThan(names.indexOf('DATABASE_URL'));
+    expect(env).toContainEqual({
+      name: 'POSTGRES_PASSWORD',
+      valueFrom: { secretKeyRef: { name: 'theirs', key: 'POSTGRES_PASSWORD' } },
+    });
+    expect(env).toContainEqual({
+      name: 'DATABASE_URL',
+      value: 'postgres://capstan:$(POSTGRES_PASSWORD)@demo-capstan-postgresql:5432/capstan',
+    });
+    expect(new Set(names).size).toBe(names.length);
   });
-  expect(new Set(names).size).toBe(names.length);
-});
 
-rendered('a new address restarts pods, a new chart version does not', async () => {
-  const pods = async (...sets: string[]) => JSON.stringify(podOf(await renderRoles(EXTERNAL, ...sets), 'worker'));
-  const before = await pods();
-  expect(await pods('s3.url=s3://other')).not.toBe(before);
-  expect(await pods('providerKeysSecret=keys')).not.toBe(before);
-  expect(await pods('networkPolicies.enabled=false')).toBe(before);
-  for (const { spec } of (await renderRoles(MEDIA)).values()) {
-    expect(Object.keys(spec.template.metadata.labels)).not.toContain('helm.sh/chart');
-  }
-});
-
-rendered('provider keys go to the roles that use them', async () => {
-  const read = async (...sets: string[]) => {
-    const roles = await renderRoles(MEDIA, 'providerKeysSecret=keys', ...sets);
-    return [...roles.entries()]
-      .map(([role, { spec }]) => {
-        const [{ env, envFrom = [] }] = spec.template.spec.containers;
-        const some = env.filter(({ valueFrom }) => valueFrom?.secretKeyRef.name === 'keys').map(({ name }) => name);
-        return [role, ...envFrom.map(() => 'all'), ...some].join(' ');
-      })
-      .sort();
-  };
-  expect(await read()).toEqual(['api', 'gateway all', 'login', 'operator', 'video', 'worker all']);
-  expect(await read('config.login.fallbackModel=a/b,config.video.engines.x.apiKeyEnv=VIDEO_KEY')).toEqual([
-    'api',
-    'gateway all',
-    'login all',
-    'operator',
-    'video VIDEO_KEY',
-    'worker all',
-  ]);
-});
-
-rendered('every role takes annotations, labels, affinity and its own spread', async () => {
-  const names = ['api', 'worker', 'gateway', 'video', 'login', 'operator'];
-  const sets = names.map((role) =>
-    [
-      `${role}.podAnnotations.team=ops`,
-      `${role}.podLabels.team=ops`,
-      `${role}.podLabels.app\\.kubernetes\\.io/name=other`,
-      `${role}.affinity.nodeAffinity.x=y`,
-      `${role}.topologySpreadConstraints[0].topologyKey=zone`,
-    ].join(','),
-  );
-  const roles = await renderRoles(MEDIA, ...sets);
-  for (const role of names) {
-    const { metadata, spec } = podOf(roles, role);
-    expect([role, metadata.annotations?.['team'], metadata.labels['team']]).toEqual([role, 'ops', 'ops']);
-    // Labels that select the pods cannot be replaced.
-    expect(metadata.labels).toMatchObject(roles.get(role)?.spec.selector.matchLabels ?? {});
-    expect(metadata.labels['app.kubernetes.io/name']).toBe('capstan');
-    expect(spec.affinity).toEqual({ nodeAffinity: { x: 'y' } });
-    expect(spec.topologySpreadConstraints.map(({ topologyKey }) => topologyKey)).toEqual(['zone']);
-  }
-});
-
-rendered('names follow nameOverride and fullnameOverride', async () => {
-  const nameOf = async (...sets: string[]) => (await renderRoles(...sets)).get('api')?.metadata;
-  expect((await nameOf())?.name).toBe('demo-capstan-api');
-  expect(await nameOf('nameOverride=agents')).toMatchObject({
-    name: 'demo-agents-api',
-    labels: { 'app.kubernetes.io/name': 'agents' },
+  test('a new address restarts pods, a new chart version does not', async () => {
+    const pods = async (...sets: string[]) => JSON.stringify(podOf(await renderRoles(EXTERNAL, ...sets), 'worker'));
+    const before = await pods();
+    expect(await pods('s3.url=s3://other')).not.toBe(before);
+    expect(await pods('providerKeysSecret=keys')).not.toBe(before);
+    expect(await pods('networkPolicies.enabled=false')).toBe(before);
+    for (const { spec } of (await renderRoles(MEDIA)).values()) {
+      expect(Object.keys(spec.template.metadata.labels)).not.toContain('helm.sh/chart');
+    }
   });
-  expect((await nameOf('fullnameOverride=platform'))?.name).toBe('platform-api');
-  const text = await renderChart('space', IMAGES, MEDIA, 'nameOverride=agents,fullnameOverride=platform');
-  expect(text).not.toMatch(/app\.kubernetes\.io\/name: "?capstan|demo-capstan/);
-});
 
-rendered('with values-small.yaml everything requests less than one processor', async () => {
-  const path = `${CHART}/values-small.yaml`;
-  const text = await runHelm(['template', 'demo', CHART, '-f', path, '--set', `${IMAGES},${MEDIA}`]);
-  const manifests = parseAllDocuments(text).map(
-    (document) =>
-      document.toJS() as {
-        spec?: {
-          replicas?: number;
-          template?: { spec: { containers: { resources: { requests: { cpu: string } } }[] } };
-        };
-      },
-  );
-  const millis = manifests.map(({ spec }) => {
-    const [container] = spec?.template?.spec.containers ?? [];
-    return container ? Number.parseInt(container.resources.requests.cpu, 10) * (spec?.replicas ?? 1) : 0;
+  test('provider keys go to the roles that use them', async () => {
+    const read = async (...sets: string[]) => {
+      const roles = await renderRoles(MEDIA, 'providerKeysSecret=keys', ...sets);
+      return [...roles.entries()]
+        .map(([role, { spec }]) => {
+          const [{ env, envFrom = [] }] = spec.template.spec.containers;
+          const some = env.filter(({ valueFrom }) => valueFrom?.secretKeyRef.name === 'keys').map(({ name }) => name);
+          return [role, ...envFrom.map(() => 'all'), ...some].join(' ');
+        })
+        .sort();
+    };
+    expect(await read()).toEqual(['api', 'gateway all', 'login', 'operator', 'video', 'worker all']);
+    expect(await read('config.login.fallbackModel=a/b,config.video.engines.x.apiKeyEnv=VIDEO_KEY')).toEqual([
+      'api',
+      'gateway all',
+      'login all',
+      'operator',
+      'video VIDEO_KEY',
+      'worker all',
+    ]);
   });
-  expect(millis.reduce((sum, value) => sum + value, 0)).toBeLessThan(1000);
+
+  test('every role takes annotations, labels, affinity and its own spread', async () => {
+    const names = ['api', 'worker', 'gateway', 'video', 'login', 'operator'];
+    const sets = names.map((role) =>
+      [
+        `${role}.podAnnotations.team=ops`,
+        `${role}.podLabels.team=ops`,
+        `${role}.podLabels.app\\.kubernetes\\.io/name=other`,
+        `${role}.affinity.nodeAffinity.x=y`,
+        `${role}.topologySpreadConstraints[0].topologyKey=zone`,
+      ].join(','),
+    );
+    const roles = await renderRoles(MEDIA, ...sets);
+    for (const role of names) {
+      const { metadata, spec } = podOf(roles, role);
+      expect([role, metadata.annotations?.['team'], metadata.labels['team']]).toEqual([role, 'ops', 'ops']);
+      // Labels that select the pods cannot be replaced.
+      expect(metadata.labels).toMatchObject(roles.get(role)?.spec.selector.matchLabels ?? {});
+      expect(metadata.labels['app.kubernetes.io/name']).toBe('capstan');
+      expect(spec.affinity).toEqual({ nodeAffinity: { x: 'y' } });
+      expect(spec.topologySpreadConstraints.map(({ topologyKey }) => topologyKey)).toEqual(['zone']);
+    }
+  });
+
+  test('names follow nameOverride and fullnameOverride', async () => {
+    const nameOf = async (...sets: string[]) => (await renderRoles(...sets)).get('api')?.metadata;
+    expect((await nameOf())?.name).toBe('demo-capstan-api');
+    expect(await nameOf('nameOverride=agents')).toMatchObject({
+      name: 'demo-agents-api',
+      labels: { 'app.kubernetes.io/name': 'agents' },
+    });
+    expect((await nameOf('fullnameOverride=platform'))?.name).toBe('platform-api');
+    const text = await renderChart('space', IMAGES, MEDIA, 'nameOverride=agents,fullnameOverride=platform');
+    expect(text).not.toMatch(/app\.kubernetes\.io\/name: "?capstan|demo-capstan/);
+  });
+
+  test('with values-small.yaml everything requests less than one processor', async () => {
+    const path = `${CHART}/values-small.yaml`;
+    const text = await runHelm(['template', 'demo', CHART, '-f', path, '--set', `${IMAGES},${MEDIA}`]);
+    const manifests = parseAllDocuments(text).map(
+      (document) =>
+        document.toJS() as {
+          spec?: {
+            replicas?: number;
+            template?: { spec: { containers: { resources: { requests: { cpu: string } } }[] } };
+          };
+        },
+    );
+    const millis = manifests.map(({ spec }) => {
+      const [container] = spec?.template?.spec.containers ?? [];
+      return container ? Number.parseInt(container.resources.requests.cpu, 10) * (spec?.replicas ?? 1) : 0;
+    });
+    expect(millis.reduce((sum, value) => sum + value, 0)).toBeLessThan(1000);
+  });
 });

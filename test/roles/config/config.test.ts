@@ -130,14 +130,14 @@ describe('capstan.yaml', () => {
 
   it('needs keys only for the roles that use them', () => {
     const text = `${PROVIDER}    apiKeyEnv: ACME_KEY
-video: { engines: { acme: { kind: openai-videos, baseUrl: 'https://x.test/v1', apiKeyEnv: VIDEO_KEY } } }
+video: { engines: { acme: { type: openai-videos, baseUrl: 'https://x.test/v1', apiKeyEnv: VIDEO_KEY } } }
 webSearch: { backend: brave, apiKeyEnv: SEARCH_KEY }
 `;
     const missing = (role: string, more = '') => {
       try {
         return readConfig({ CAPSTAN_CONFIG: writeFile(text + more) }, role).models && 'none';
       } catch (error) {
-        return /from (\w+)/.exec(String(error))?.[1];
+        return /from (\w+)/.exec(String(error))?.[1] ?? String(error);
       }
     };
     expect(['api', 'gateway', 'worker', 'video', 'login', 'operator', 'all'].map((role) => missing(role))).toEqual([
