@@ -25,10 +25,19 @@ const LAST_PAUSE_MS = 5000;
 const REMEMBERED = 2000;
 const PAGE = 100;
 
-/** Deltas, previews and updates: on the stream only, with the sequence of the last durable event. */
+const LIVE_TYPES: ReadonlySet<string> = new Set([
+  'session.tool_updated',
+  'agent.message_discarded',
+  'mcp.server_unavailable',
+]);
+
+/**
+ * Deltas, previews, updates and notices: on the stream only, with the sequence of the last durable event. After
+ * `agent.message_discarded` drop the deltas and previews of its `id`: no event with that id follows.
+ */
 export function isLiveOnly(event: EventEnvelope): boolean {
   const { payload } = event;
-  return ('delta' in payload && payload.delta) || event.status === 'streaming' || event.type === 'session.tool_updated';
+  return ('delta' in payload && payload.delta) || event.status === 'streaming' || LIVE_TYPES.has(event.type);
 }
 
 async function* listHistory(client: Operations, sessionId: string, after: number, signal: AbortSignal | undefined) {

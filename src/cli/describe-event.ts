@@ -72,6 +72,10 @@ export function describeEvent(event: EventEnvelope): string {
     case 'agent.tool_result':
     case 'agent.mcp_tool_result':
       return `${payload.name}  ${payload.is_error ? 'failed: ' : ''}${describeOutcome(payload.content)}`;
+    case 'mcp.server_unavailable':
+      return `${payload.serverName}  ${payload.reason}`;
+    case 'agent.message_discarded':
+      return `${payload.id}  the reply broke off`;
     case 'agent.approval_request':
       return `${payload.tool_name}  ${describeInput(payload.input)}`;
     case 'agent.clarify_request':

@@ -81,7 +81,11 @@ it('a stream that breaks is asked for again, under another id', async () => {
   const deltas = chat.frames.filter((frame) => frame.payload['delta'] === true);
   const broken = deltas.filter((delta) => delta.id !== messages[0]?.id);
   expect(broken.length).toBeGreaterThan(0);
+  const discarded = chat.frames.filter((frame) => frame.type === 'agent.message_discarded');
+  expect(discarded.map((frame) => frame.payload['id'])).toEqual([...new Set(broken.map(({ id }) => id))]);
+  expect(chat.frames.indexOf(discarded[0]!)).toBeGreaterThan(chat.frames.indexOf(broken.at(-1)!));
   const joined = deltas.filter((delta) => delta.id === messages[0]?.id);
+  expect(chat.frames.indexOf(discarded[0]!)).toBeLessThan(chat.frames.indexOf(joined[0]!));
   expect(STORY.startsWith(joined.map(textOf).join(''))).toBe(true);
   expect(service.model.requests).toHaveLength(2);
   chat.close();

@@ -90,6 +90,15 @@ export type OutboundPayload = {
   offset?: number;
   content: TextBlock[];
 } | {
+  type: "agent.message_discarded";
+  /** whose deltas or streaming frames to drop: no event with this id follows */
+  id: string;
+} | {
+  type: "mcp.server_unavailable";
+  serverName: string;
+  /** one sentence; never quotes a credential */
+  reason: string;
+} | {
   type: "agent.approval_request";
   id: string;
   tool_use_id: string;

@@ -172,6 +172,15 @@ export const OutboundPayload = z
     z.object({ type: z.literal('agent.thinking'), ...Said }),
     z.object({ type: z.literal('agent.message'), ...Said }),
     z.object({
+      type: z.literal('agent.message_discarded'),
+      id: Id.describe('whose deltas or streaming frames to drop: no event with this id follows'),
+    }),
+    z.object({
+      type: z.literal('mcp.server_unavailable'),
+      serverName: z.string(),
+      reason: z.string().describe('one sentence; never quotes a credential'),
+    }),
+    z.object({
       type: z.literal('agent.approval_request'),
       id: Id,
       tool_use_id: Id,

@@ -129,6 +129,11 @@ export function buildDelta(
   return { type, id, delta: true, offset, content: buildBlocks(text) };
 }
 
+/** Frames of this id are void: the model call that they belong to is repeated, or has failed. */
+export function buildDiscarded(id: string): PayloadOf<'agent.message_discarded'> {
+  return { type: 'agent.message_discarded', id };
+}
+
 type Use = { toolset: string | null; input: unknown; permission: EvaluatedPermission };
 
 /** The payload of a use. Callers see an MCP tool under the name its server gives it. */

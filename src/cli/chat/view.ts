@@ -131,6 +131,14 @@ export function openView(out: Writable & { columns?: number }): View {
           return showThread('subagent', joinText(payload.content));
         case 'agent.thread_message_received':
           return showThread(`subagent ${payload.status}`, joinText(payload.content));
+        case 'agent.message_discarded':
+          if (streaming.id !== payload.id) return;
+          streaming = { id: '', length: 0 };
+          begin('note');
+          return write(`${paint('dim', '· the reply broke off; it starts again')}\n`);
+        case 'mcp.server_unavailable':
+          begin('note');
+          return write(`${paint('yellow', '!')} ${cleanText(`MCP server ${payload.serverName}: ${payload.reason}`)}\n`);
         case 'session.compacted':
           begin('note');
           return write(`${paint('dim', '· earlier messages were summed up to make room')}\n`);

@@ -11,7 +11,7 @@ import type { HistoryEntry } from '../history/build.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { LiveFrames } from '../turn/live.ts';
 import type { StepCall } from '../../log/event.ts';
-import { buildMessage, buildThinking, buildUsePayload } from '../../log/write.ts';
+import { buildDiscarded, buildMessage, buildThinking, buildUsePayload } from '../../log/write.ts';
 import { buildBlocks } from '../../log/blocks.ts';
 import type { OfferedMcpTool } from '../tool-calls/mcp.ts';
 import { buildSteerToken, buildSystemPrompt } from './prompt.ts';
@@ -22,7 +22,7 @@ import { addBrokenCall, addCall } from '../turn/usage.ts';
 /** What a model call came to: events for the log, calls still to be settled. */
 export type StepReply = { events: NewEvent[]; calls: StepCall[]; finish: ModelReply['finish'] };
 
-/** A stream that broke is asked for again this often; the retries before the first delta are the inference's own. */
+/** A stream that broke is repeated this often; the retries before the first delta are the inference's own. */
 const MAX_REISSUES = 2;
 
 /** Calls the model once more. Throws a `ModelError`, or the reason of the signal with what had been said in `turn.unwritten`. */
@@ -53,17 +53,29 @@ export async function callModel(turn: Turn, deps: TurnDeps): Promise<StepReply> 
     } catch (error) {
       countBroken(begun, turn, deps, model);
       if (deps.signal.aborted) {
-        turn.unwritten.push(...buildPartial(partial, ids, turn));
+        const kept = buildPartial(partial, ids, turn);
+        turn.unwritten.push(...kept);
+        discardFrames(ids, kept, turn, deps);
         throw deps.signal.reason;
       }
+      discardFrames(ids, [], turn, deps);
       if (mayCompact && error instanceof ModelError && error.code === 'context_overflow') {
         mayCompact = false;
         if (await compact(true)) continue;
       }
       const broke = error instanceof ModelError && error.retryable && ids.size > 0;
       if (!broke || attempt >= MAX_REISSUES) throw error;
-      deps.logError(error, 'model stream broke and is asked for again');
+      deps.logError(error, 'model stream broke; the call is repeated');
     }
+  }
+}
+
+/** Tells watchers which ids of a broken reply no event will follow under. */
+function discardFrames(ids: ReadonlyMap<number, string>, kept: readonly NewEvent[], turn: Turn, deps: TurnDeps): void {
+  for (const id of ids.values()) {
+    if (kept.some((event) => event.id === id)) continue;
+    const payload = buildDiscarded(id);
+    deps.sendLive({ id, type: payload.type, status: null, payload }, turn.id);
   }
 }
 
