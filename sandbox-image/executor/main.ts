@@ -3,7 +3,7 @@ import { startServer } from './server.ts';
 import { readSettings } from './settings.ts';
 
 const settings = readSettings(process.argv.slice(2));
-if (settings.tethered)
+if (settings.exitOnStdinEof)
   process.stdin
     .once('end', () => process.exit(0))
     .once('error', () => process.exit(0))

@@ -13,8 +13,8 @@ export type Settings = {
   maxProcesses: number;
   /** the pid namespace is this executor's own: the limit is kept by killing, too */
   ownPids: boolean;
-  /** standard input is a pipe from whoever started it: its end, however it comes, is the end of this process */
-  tethered: boolean;
+  /** exit at the end of stdin, a pipe from the parent process: that is how the parent's death is noticed */
+  exitOnStdinEof: boolean;
   /** writable private memory of one process in MiB (`ulimit -d`) */
   maxMemoryMb: number;
   /** callers on TCP show what is signed by the private half of this key (Ed25519, base64url), for this executor */
@@ -33,7 +33,7 @@ export function readSettings(argv: string[]): Settings {
       listen: { type: 'string', default: '0.0.0.0:8090' },
       'max-processes': { type: 'string', default: '512' },
       'own-pids': { type: 'boolean', default: false },
-      tethered: { type: 'boolean', default: false },
+      'exit-on-stdin-eof': { type: 'boolean', default: false },
       'max-memory-mb': { type: 'string', default: '4096' },
       'public-key': { type: 'string' },
       audience: { type: 'string' },
@@ -49,7 +49,7 @@ export function readSettings(argv: string[]): Settings {
     listen: values.listen,
     maxProcesses: Number(values['max-processes']),
     ownPids: values['own-pids'],
-    tethered: values.tethered,
+    exitOnStdinEof: values['exit-on-stdin-eof'],
     maxMemoryMb: Number(values['max-memory-mb']),
     volumeBytes: Number(values['volume-bytes']),
   };

@@ -17,7 +17,7 @@ async function startOnDisk(volumeBytes: number) {
   const socket = join(scratch, 'socket');
   const flags = [
     ['--workspace', workspace, '--state-dir', join(scratch, 'state'), '--listen', `unix:${socket}`],
-    ['--rg', rgPath, '--volume-bytes', String(volumeBytes), '--tethered'],
+    ['--rg', rgPath, '--volume-bytes', String(volumeBytes), '--exit-on-stdin-eof'],
   ].flat();
   const script = `mount -t tmpfs -o size=64m none ${workspace} && exec "$@"`;
   const program = [process.execPath, 'sandbox-image/executor/main.ts', ...flags];

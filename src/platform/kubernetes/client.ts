@@ -8,19 +8,19 @@ import { openCredentials } from './credentials.ts';
 import type { KubernetesSource } from './credentials.ts';
 import { runWithin } from '../abort.ts';
 
-/** Rotated tokens and certificates are taken up within this time. */
+/** Credentials are read again after this time, so that rotated tokens and certificates are used. */
 const CREDENTIALS_MS = 30_000;
 const CALL_TIMEOUT_MS = 30_000;
-/** Shorter than what lies between keeps a silent connection for: most load balancers 60 s. */
+/** Shorter than the idle timeout of most load balancers (60 s). */
 const IDLE_MS = 30_000;
-/** The server ends a watch after this time, and it is begun again where it ended. */
+/** The server ends a watch after this time; the next one continues where it ended. */
 const WATCH_SECONDS = 28;
-/** Of silence: the connection is dead, whatever TCP says. */
+/** A connection that is silent for this long is dead, even if TCP has not noticed. */
 const WATCH_SILENCE_MS = 35_000;
 
 const TRANSIENT_STATUSES: readonly number[] = [429, 500, 502, 503, 504];
 
-/** A refusal of the API server. `code` is the reason that Kubernetes gives: `NotFound`, `Conflict`, `AlreadyExists`… */
+/** An error response of the API server. `code` is the reason that Kubernetes gives: `NotFound`, `Conflict`, `AlreadyExists`… */
 export class KubernetesError extends CapstanError {
   /** of HTTP */
   readonly status: number;
@@ -35,8 +35,8 @@ export function hasStatus(error: unknown, ...statuses: number[]): boolean {
   return error instanceof KubernetesError && statuses.includes(error.status);
 }
 
-/** True for what may be over in a moment: no connection, no answer, a server that starts or has too much to do. */
-export function isPassing(error: unknown): boolean {
+/** True for errors that a retry may overcome: no connection, no response, a server that is starting or overloaded. */
+export function isTransient(error: unknown): boolean {
   return !(error instanceof KubernetesError) || error.retryable;
 }
 
@@ -45,7 +45,7 @@ export type Call = {
   path: string;
   query?: Record<string, string>;
   body?: unknown;
-  /** of the body; a merge patch unless told, for PATCH */
+  /** of the body; default for PATCH: a merge patch */
   contentType?: string;
   signal?: AbortSignal;
 };
@@ -55,39 +55,39 @@ export type WatchEvent = { type: string; object: unknown };
 export type Kubernetes = {
   /** The namespace of the kubeconfig's context, or of the pod that this process runs in. */
   namespace: string | undefined;
-  /** JSON as it came: times are text. Throws `KubernetesError`, or the connection's error. */
+  /** Returns parsed JSON; times stay text. Throws `KubernetesError`, or the connection's error. */
   request<T>(call: Call): Promise<T>;
-  /** Until the server ends it. Throws `KubernetesError` (410: list anew) and on a connection that is silent for 35 s. */
+  /** Yields until the server ends it. Throws `KubernetesError` (410: list again), and when silent for 35 s. */
   watch(path: string, query: Record<string, string>, signal: AbortSignal): AsyncGenerator<WatchEvent>;
   close(): Promise<void>;
 };
 
-/** Credentials as they were read last, and the connections made with them. */
-type Access = { headers: Record<string, string>; identity: string; agent: http.Agent; takenMs: number };
+/** The credentials as last read, and the connections made with them. */
+type Access = { headers: Record<string, string>; identity: string; agent: http.Agent; readMs: number };
 
-/** From the kubeconfig named, else from the pod that this runs in, else from where kubectl looks. Throws `StartupError`. */
+/** Uses the named kubeconfig, otherwise the pod's service account, otherwise kubectl's defaults. Throws `StartupError`. */
 export async function openKubernetes(source: KubernetesSource = {}): Promise<Kubernetes> {
   const credentials = await openCredentials(source);
   const { server, namespace } = credentials;
-  // Node's own client, since the role operator loads no other: that saves it 11 MiB.
+  // Node's own client: the operator loads no other, which saves 11 MiB.
   const { Agent, request } = server.startsWith('https:') ? https : http;
-  let kept: Access | undefined;
+  let current: Access | undefined;
 
-  const takeAccess = async (): Promise<Access> => {
-    if (kept !== undefined && Date.now() - kept.takenMs < CREDENTIALS_MS) return kept;
+  const readAccess = async (): Promise<Access> => {
+    if (current !== undefined && Date.now() - current.readMs < CREDENTIALS_MS) return current;
     const { headers, tls, agent } = await credentials.read();
     const identity = sha256(JSON.stringify(tls));
-    const takenMs = Date.now();
-    // The connections of former certificates end by themselves: those in use after their answer, silent.
-    kept =
-      kept?.identity === identity
-        ? { ...kept, headers, takenMs }
-        : { headers, identity, takenMs, agent: agent ?? new Agent({ keepAlive: true, timeout: IDLE_MS, ...tls }) };
-    return kept;
+    const readMs = Date.now();
+    // Connections with former certificates end by themselves when idle.
+    current =
+      current?.identity === identity
+        ? { ...current, headers, readMs }
+        : { headers, identity, readMs, agent: agent ?? new Agent({ keepAlive: true, timeout: IDLE_MS, ...tls }) };
+    return current;
   };
 
   const send = async (call: Call, signal: AbortSignal): Promise<IncomingMessage> => {
-    const access = await takeAccess();
+    const access = await readAccess();
     signal.throwIfAborted();
     const { method, path, body } = call;
     const query = call.query === undefined ? '' : `?${new URLSearchParams(call.query).toString()}`;
@@ -95,16 +95,16 @@ export async function openKubernetes(source: KubernetesSource = {}): Promise<Kub
     const data = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const content = data === undefined ? {} : { 'content-type': type, 'content-length': data.byteLength };
     const headers = { ...access.headers, accept: 'application/json', ...content };
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request(`${server}${path}${query}`, { method, headers, agent: access.agent, signal }, resolve)
         .on('error', reject)
         .end(data);
     });
-    const { statusCode = 500 } = answer;
-    // A token that is refused may have been exchanged already.
-    if (statusCode === 401) access.takenMs = 0;
-    if (statusCode >= 400) throw await readError(statusCode, answer);
-    return answer;
+    const { statusCode = 500 } = response;
+    // A rejected token may have been rotated: read it again.
+    if (statusCode === 401) access.readMs = 0;
+    if (statusCode >= 400) throw await readError(statusCode, response);
+    return response;
   };
 
   return {
@@ -113,7 +113,10 @@ export async function openKubernetes(source: KubernetesSource = {}): Promise<Kub
       runWithin(CALL_TIMEOUT_MS, call.signal, async (signal) => (await json(await send(call, signal))) as T),
     async *watch(path, query, signal) {
       const silence = new AbortController();
-      const timer = setTimeout(() => silence.abort(new Error('no sign of life')), WATCH_SILENCE_MS);
+      const timer = setTimeout(
+        () => silence.abort(new Error(`no data within ${WATCH_SILENCE_MS} ms`)),
+        WATCH_SILENCE_MS,
+      );
       timer.unref();
       try {
         const call: Call = {
@@ -129,8 +132,8 @@ export async function openKubernetes(source: KubernetesSource = {}): Promise<Kub
       }
     },
     async close() {
-      // Whoever uses this has ended what it began, so there is nothing to wait for.
-      kept?.agent.destroy();
+      // Callers have ended their requests, so there is nothing to wait for.
+      current?.agent.destroy();
     },
   };
 }
@@ -156,11 +159,11 @@ function readEvent(line: string): WatchEvent {
 }
 
 async function readError(status: number, body: IncomingMessage): Promise<KubernetesError> {
-  const told = await text(body).catch(() => '');
+  const received = await text(body).catch(() => '');
   try {
-    const { reason, message } = JSON.parse(told) as Status;
-    return new KubernetesError(status, reason ?? 'Unknown', message ?? told);
+    const { reason, message } = JSON.parse(received) as Status;
+    return new KubernetesError(status, reason ?? 'Unknown', message ?? received);
   } catch {
-    return new KubernetesError(status, 'Unknown', told.slice(0, 500) || `status ${status}`);
+    return new KubernetesError(status, 'Unknown', received.slice(0, 500) || `status ${status}`);
   }
 }

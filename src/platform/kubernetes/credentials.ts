@@ -4,37 +4,37 @@ import type { Agent } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 
-/** Where a pod finds the identity of its service account. */
+/** Where Kubernetes mounts a pod's service account. */
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 export type KubernetesSource = {
   /** path of a kubeconfig */
   kubeconfig?: string;
-  /** the API server as pods are told of it; `folder` holds token, ca.crt and namespace */
+  /** the API server's address inside a pod; `folder` holds token, ca.crt and namespace */
   pod?: { host: string; port: number; folder?: string };
 };
 
 export type Credentials = {
   server: string;
   namespace: string | undefined;
-  /** Anew each time, since tokens and certificates are exchanged while a process runs. */
+  /** Reads the files again each time, since tokens and certificates are rotated. */
   read(): Promise<Identity>;
 };
 
 export type Identity = {
   headers: Record<string, string>;
-  /** of a connection: authorities, certificates, names */
+  /** TLS options: authorities, certificates, names */
   tls: Record<string, unknown>;
-  /** where the way leads through a proxy */
+  /** set when a proxy is used */
   agent?: Agent;
 };
 
-/** From the kubeconfig named, else from the pod that this runs in, else from where kubectl looks. Throws `StartupError`. */
+/** Uses the named kubeconfig, otherwise the pod's service account, otherwise kubectl's defaults. Throws `StartupError`. */
 export async function openCredentials({ kubeconfig, pod }: KubernetesSource): Promise<Credentials> {
   if (kubeconfig === undefined && pod !== undefined && existsSync(join(pod.folder ?? FOLDER, 'token'))) {
     return openPodCredentials(pod);
   }
-  // The library knows every kind of kubeconfig, and takes 80 MiB with its models: a pod has no need of it.
+  // The library reads every kind of kubeconfig, but takes 80 MiB of memory, which a pod can avoid.
   const { openKubeconfig } = await import('./kubeconfig.ts');
   return openKubeconfig(kubeconfig);
 }

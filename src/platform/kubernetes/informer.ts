@@ -2,36 +2,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceMeta } from './resource.ts';
 import { errorText } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { omitUndefined } from '../records.ts';
 import { hasStatus } from './client.ts';
 import type { Kubernetes } from './client.ts';
 
-/** As text a pod is 7 KB; what is parsed at once holds up everything else, and is garbage right after. */
-const PAGE = '100';
+/** A pod is 7 KB of JSON. A larger page would block the event loop while it is parsed. */
+const PAGE_LIMIT = '100';
 const RELIST_MS = 10 * 60_000;
-/** A watch that ends sooner is no good one, whatever its status. */
-const SHORT_MS = 1000;
-const BACKOFF_MS = { first: 200, most: 30_000 };
+/** A watch that ends sooner counts as failed. */
+const MIN_WATCH_MS = 1000;
+const BACKOFF_MS = { first: 200, max: 30_000 };
 
 export type Informer<T> = {
   get(name: string): T | undefined;
   list(): T[];
-  /** the objects to which the index of this name gives this value */
+  /** the objects with this value in the named index */
   find(index: string, value: string): T[];
-  /** Told after the cache holds the change; undefined: it is gone. What it throws is logged and goes no further. */
+  /** Called after the cache holds the change; `object` is undefined when deleted. Errors of the handler are logged. */
   onChange(handler: (name: string, object: T | undefined, before: T | undefined) => void): void;
-  /** Resolves when the first list is in the cache. */
+  /** Resolves when the cache holds the first complete list. */
   synced: Promise<void>;
   close(): Promise<void>;
 };
 
 export type InformerOptions<T> = {
   kubernetes: Kubernetes;
-  /** of the list, as `buildListPath` gives it */
+  /** of the list, from `buildListPath` */
   path: string;
   labelSelector?: string;
-  /** What is kept of an object; a cache of whole pods is twenty times as big. */
+  /** Keeps the needed fields of an object; a cache of whole pods would be twenty times as big. */
   strip: (object: T) => T;
-  /** what to find objects by, by the index's name; undefined leaves an object out */
+  /** by name of the index: the value to index an object by; undefined leaves it out */
   indexes?: Record<string, (object: T) => string | undefined>;
   log: Logger;
   relistMs?: number;
@@ -40,115 +41,186 @@ export type InformerOptions<T> = {
 type Page<T> = { metadata: { resourceVersion: string; continue?: string }; items: T[] };
 
 /**
- * A cache of a kind that follows the API server through errors of every sort: it lists in pages, watches from there on,
- * lists anew when its version is too old and every ten minutes besides, and waits longer after each failure in a row.
+ * A cache of one kind. It lists in pages, watches from that version on, and lists again when the version has expired and
+ * every ten minutes. Retries every failure with exponential backoff.
  */
 export function startInformer<T extends { metadata: ResourceMeta }>(options: InformerOptions<T>): Informer<T> {
-  const { kubernetes, path, log } = options;
-  const query: Record<string, string> =
-    options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector };
-  const objects = new Map<string, T>();
-  const indexes = new Map(
-    Object.entries(options.indexes ?? {}).map(([name, by]) => [name, { by, values: new Map<string, Set<string>>() }]),
-  );
-  const handlers: Parameters<Informer<T>['onChange']>[0][] = [];
-  const stop = new AbortController();
-  const synced = Promise.withResolvers<void>();
-  let failures = 0;
-
-  const index = (name: string, object: T | undefined, present: boolean): void => {
-    for (const { by, values } of indexes.values()) {
-      const value = object === undefined ? undefined : by(object);
-      if (value === undefined) continue;
-      const names = values.get(value) ?? new Set();
-      if (present) names.add(name);
-      else names.delete(name);
-      if (names.size === 0) values.delete(value);
-      else values.set(value, names);
-    }
-  };
-
-  const put = (name: string, object: T | undefined): void => {
-    const before = objects.get(name);
-    if (before === undefined && object === undefined) return;
-    if (object !== undefined && before?.metadata.resourceVersion === object.metadata.resourceVersion) return;
-    index(name, before, false);
-    if (object === undefined) objects.delete(name);
-    else objects.set(name, object);
-    index(name, object, true);
-    for (const handler of handlers) {
-      try {
-        handler(name, object, before);
-      } catch (error) {
-        log.error({ path, name, error: errorText(error) }, 'a handler of changes failed');
-      }
-    }
-  };
-
-  const list = async (): Promise<string> => {
-    const seen = new Set<string>();
-    let token: string | undefined;
-    for (;;) {
-      const paging: Record<string, string> = token === undefined ? { limit: PAGE } : { limit: PAGE, continue: token };
-      const page = await kubernetes.request<Page<T>>({
-        method: 'GET',
-        path,
-        query: { ...query, ...paging },
-        signal: stop.signal,
-      });
-      for (const item of page.items) {
-        seen.add(item.metadata.name);
-        put(item.metadata.name, options.strip(item));
-      }
-      token = page.metadata.continue;
-      if (token !== undefined && token !== '') continue;
-      for (const name of objects.keys()) if (!seen.has(name)) put(name, undefined);
-      synced.resolve();
-      return page.metadata.resourceVersion;
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    let version: string | undefined;
-    let listedMs = 0;
-    while (!stop.signal.aborted) {
-      try {
-        if (version === undefined || Date.now() - listedMs > (options.relistMs ?? RELIST_MS)) {
-          version = await list();
-          listedMs = Date.now();
-        }
-        const from = { ...query, resourceVersion: version, allowWatchBookmarks: 'true' };
-        const begunMs = Date.now();
-        for await (const { type, object } of kubernetes.watch(path, from, stop.signal)) {
-          failures = 0;
-          const item = object as T;
-          version = item.metadata.resourceVersion;
-          if (type === 'DELETED') put(item.metadata.name, undefined);
-          else if (type === 'ADDED' || type === 'MODIFIED') put(item.metadata.name, options.strip(item));
-        }
-        if (Date.now() - begunMs < SHORT_MS) throw new Error('the server ended it at once');
-      } catch (error) {
-        if (stop.signal.aborted) return;
-        if (hasStatus(error, 410)) version = undefined;
-        failures += 1;
-        const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** (failures - 1));
-        log.warn({ path, error: errorText(error), failures }, 'a watch broke off');
-        await sleep(most * (0.5 + Math.random() / 2), undefined, { signal: stop.signal }).catch(() => undefined);
-      }
-    }
-  };
-  const running = run();
-
+  const cache = new IndexedCache<T>(options);
+  const reflector = new Reflector<T>(options, cache);
+  const running = reflector.run();
   return {
-    get: (name) => objects.get(name),
-    list: () => [...objects.values()],
-    find: (index, value) =>
-      [...(indexes.get(index)?.values.get(value) ?? [])].flatMap((name) => objects.get(name) ?? []),
-    onChange: (handler) => void handlers.push(handler),
-    synced: synced.promise,
+    get: (name) => cache.get(name),
+    list: () => cache.list(),
+    find: (index, value) => cache.find(index, value),
+    onChange: (handler) => cache.onChange(handler),
+    synced: reflector.synced,
     async close() {
-      stop.abort();
+      reflector.stop();
       await running;
     },
   };
+}
+
+type Handler<T> = Parameters<Informer<T>['onChange']>[0];
+
+class IndexedCache<T extends { metadata: ResourceMeta }> {
+  readonly #path: string;
+  readonly #log: Logger;
+  readonly #objects = new Map<string, T>();
+  readonly #indexes: Map<string, { by: (object: T) => string | undefined; values: Map<string, Set<string>> }>;
+  readonly #handlers: Handler<T>[] = [];
+
+  constructor({ path, log, indexes = {} }: InformerOptions<T>) {
+    this.#path = path;
+    this.#log = log;
+    this.#indexes = new Map(Object.entries(indexes).map(([name, by]) => [name, { by, values: new Map() }]));
+  }
+
+  get(name: string): T | undefined {
+    return this.#objects.get(name);
+  }
+
+  list(): T[] {
+    return [...this.#objects.values()];
+  }
+
+  names(): string[] {
+    return [...this.#objects.keys()];
+  }
+
+  find(index: string, value: string): T[] {
+    const names = this.#indexes.get(index)?.values.get(value) ?? [];
+    return [...names].flatMap((name) => this.#objects.get(name) ?? []);
+  }
+
+  onChange(handler: Handler<T>): void {
+    this.#handlers.push(handler);
+  }
+
+  /** Stores the object, or deletes it when undefined, and calls the handlers if anything changed. */
+  put(name: string, object: T | undefined): void {
+    const before = this.#objects.get(name);
+    if (before === undefined && object === undefined) return;
+    if (object !== undefined && before?.metadata.resourceVersion === object.metadata.resourceVersion) return;
+    if (before !== undefined) this.#unindex(name, before);
+    if (object === undefined) {
+      this.#objects.delete(name);
+    } else {
+      this.#objects.set(name, object);
+      this.#index(name, object);
+    }
+    for (const handler of this.#handlers) {
+      try {
+        handler(name, object, before);
+      } catch (error) {
+        this.#log.error({ path: this.#path, name, error: errorText(error) }, 'a change handler failed');
+      }
+    }
+  }
+
+  #index(name: string, object: T): void {
+    for (const { by, values } of this.#indexes.values()) {
+      const value = by(object);
+      if (value === undefined) continue;
+      const names = values.get(value) ?? new Set();
+      values.set(value, names.add(name));
+    }
+  }
+
+  #unindex(name: string, object: T): void {
+    for (const { by, values } of this.#indexes.values()) {
+      const value = by(object);
+      const names = value === undefined ? undefined : values.get(value);
+      names?.delete(name);
+      if (value !== undefined && names?.size === 0) values.delete(value);
+    }
+  }
+}
+
+/** Follows the API server and fills the cache. */
+class Reflector<T extends { metadata: ResourceMeta }> {
+  readonly synced: Promise<void>;
+  readonly #options: InformerOptions<T>;
+  readonly #cache: IndexedCache<T>;
+  readonly #query: Record<string, string>;
+  readonly #stop = new AbortController();
+  readonly #onSynced: () => void;
+  /** to watch from; undefined: list first */
+  #version: string | undefined;
+  #listedMs = 0;
+  #failures = 0;
+
+  constructor(options: InformerOptions<T>, cache: IndexedCache<T>) {
+    this.#options = options;
+    this.#cache = cache;
+    this.#query = omitUndefined({ labelSelector: options.labelSelector });
+    const synced = Promise.withResolvers<void>();
+    this.synced = synced.promise;
+    this.#onSynced = synced.resolve;
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  async run(): Promise<void> {
+    const { path, log } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#listIfDue();
+        await this.#watch();
+      } catch (error) {
+        if (signal.aborted) return;
+        // 410: the version has expired.
+        if (hasStatus(error, 410)) this.#version = undefined;
+        this.#failures += 1;
+        log.warn({ path, error: errorText(error), failures: this.#failures }, 'watch failed; will retry');
+        const delayMs = Math.min(BACKOFF_MS.max, BACKOFF_MS.first * 2 ** (this.#failures - 1));
+        await sleep(delayMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #listIfDue(): Promise<void> {
+    const { relistMs = RELIST_MS } = this.#options;
+    if (this.#version !== undefined && Date.now() - this.#listedMs <= relistMs) return;
+    this.#version = await this.#list();
+    this.#listedMs = Date.now();
+  }
+
+  /** Returns the version to watch from. */
+  async #list(): Promise<string> {
+    const { kubernetes, path, strip } = this.#options;
+    const seen = new Set<string>();
+    let token: string | undefined;
+    for (;;) {
+      const query = { ...this.#query, limit: PAGE_LIMIT, ...omitUndefined({ continue: token }) };
+      const page = await kubernetes.request<Page<T>>({ method: 'GET', path, query, signal: this.#stop.signal });
+      for (const item of page.items) {
+        seen.add(item.metadata.name);
+        this.#cache.put(item.metadata.name, strip(item));
+      }
+      token = page.metadata.continue;
+      if (token !== undefined && token !== '') continue;
+      for (const name of this.#cache.names()) if (!seen.has(name)) this.#cache.put(name, undefined);
+      this.#onSynced();
+      return page.metadata.resourceVersion;
+    }
+  }
+
+  async #watch(): Promise<void> {
+    const { kubernetes, path, strip } = this.#options;
+    const query = { ...this.#query, resourceVersion: this.#version ?? '', allowWatchBookmarks: 'true' };
+    const startedMs = Date.now();
+    for await (const { type, object } of kubernetes.watch(path, query, this.#stop.signal)) {
+      this.#failures = 0;
+      const item = object as T;
+      const { name, resourceVersion } = item.metadata;
+      this.#version = resourceVersion;
+      if (type === 'DELETED') this.#cache.put(name, undefined);
+      else if (type === 'ADDED' || type === 'MODIFIED') this.#cache.put(name, strip(item));
+    }
+    if (Date.now() - startedMs < MIN_WATCH_MS) throw new Error('the server ended the watch at once');
+  }
 }

@@ -4,7 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { StartupError, errorText } from '../errors.ts';
 import type { Credentials } from './credentials.ts';
 
-/** What its current context names, by whatever way the user proves who it is; from where kubectl looks unless a path is given. */
+/** Reads the current context, with any kind of authentication; without a path, from kubectl's default locations. */
 export function openKubeconfig(path: string | undefined): Credentials {
   const config = new KubeConfig();
   try {

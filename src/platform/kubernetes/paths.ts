@@ -1,6 +1,6 @@
 import { GROUP, VERSION } from './resource.ts';
 
-/** Where each kind that is used here lives in the API. */
+/** The API path of each kind that is used here. */
 const ROOTS = {
   sessions: `/apis/${GROUP}/${VERSION}`,
   volumes: `/apis/${GROUP}/${VERSION}`,

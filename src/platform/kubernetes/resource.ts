@@ -5,30 +5,30 @@ export const GROUP = 'capstan.dev';
 export const VERSION = 'v1alpha1';
 export const API_VERSION = `${GROUP}/${VERSION}`;
 
-/** What a pod or claim belongs to is told by its labels; that it is ours, by its owner's UID. */
+/** Labels name what a pod or claim belongs to. Only the owner's UID proves it. */
 export const LABELS = {
   managedBy: 'app.kubernetes.io/managed-by',
   component: 'app.kubernetes.io/component',
-  /** name of the Volume; on its claim and on every pod that mounts it */
+  /** name of the Volume, on its claim and on all pods that mount it */
   volume: `${GROUP}/volume`,
   volumeUid: `${GROUP}/volume-uid`,
-  /** name of the Session whose pod it is; a standby pod has none */
+  /** name of the pod's Session; a standby pod has none */
   session: `${GROUP}/session`,
   sessionUid: `${GROUP}/session-uid`,
-  /** fingerprint of the agent, to find all that is an agent's */
+  /** fingerprint of the agent, to find all its resources */
   agent: `${GROUP}/agent`,
 } as const;
 
-/** Fingerprint of the key that the executor of a pod was started with. */
+/** Fingerprint of the public key that the pod's executor trusts. */
 export const KEY_ANNOTATION = `${GROUP}/public-key`;
 
-/** On a Volume: bytes that a service saw in it, past where it grows. The operator looks for itself as soon as this changes. */
+/** On a Volume: the usage that made a service report it. The operator polls the volume when this changes. */
 export const USAGE_ANNOTATION = `${GROUP}/seen-used-bytes`;
 
 /** The port of the executor in a pod. */
 export const EXECUTOR_PORT = 8090;
 
-/** A rule in CEL, checked by the API server; a rule that names `oldSelf` holds for changes. */
+/** A CEL rule, checked by the API server; one that names `oldSelf` applies to updates. */
 export type Rule = { rule: string; message: string; fieldPath?: string };
 
 export function rules(...list: Rule[]): Record<string, Rule[]> {
@@ -37,7 +37,7 @@ export function rules(...list: Rule[]): Record<string, Rule[]> {
 
 type Column = { name: string; type: 'string' | 'date'; jsonPath: string };
 
-/** Names of a kind, and what `kubectl get` shows of it: `columns` stand between its phase and its age. */
+/** The names of a kind and its columns in `kubectl get`; `columns` come between phase and age. */
 export function nameKind<K extends string>(kind: K, shortName: string, columns: Record<string, string>) {
   const singular = kind.toLowerCase() as Lowercase<K>;
   const shown = { Agent: '.spec.agentId', Subject: '.spec.subjectId', Phase: '.status.phase', ...columns };
@@ -53,7 +53,7 @@ export function nameKind<K extends string>(kind: K, shortName: string, columns: 
   };
 }
 
-/** A rule for each field: once set, it stays. */
+/** A rule for each field: it cannot be changed. */
 export function immutable(...fields: string[]): Rule[] {
   return fields.map((field) => ({
     rule: `self.${field} == oldSelf.${field}`,
@@ -80,7 +80,7 @@ export const ResourceSubject = z
   .string()
   .min(1)
   .max(256)
-  // eslint-disable-next-line no-control-regex -- these are what is refused
+  // eslint-disable-next-line no-control-regex -- control characters are refused
   .regex(/^[^\x00-\x1f\x7f-\x9f]+$/)
   .meta({ description: 'Whom the agent serves, as the application names it.' });
 
@@ -116,14 +116,14 @@ export type OwnerReference = {
   blockOwnerDeletion?: boolean;
 };
 
-/** What is remembered of pods that ended by themselves, so that a broken one is not started over and over. */
+/** Failures of pods, so that restarts are delayed. */
 export const FAILURE_FIELDS = {
   failures: z.int().min(0).optional().meta({ description: 'Pods in a row that ended without ever taking calls.' }),
   failedPodUid: z.string().optional(),
   lastFailureAt: DateTime.optional(),
 };
 
-/** The parts of Kubernetes' metadata that are used here. Times are ISO 8601 text. */
+/** The metadata fields that are used here. Times are ISO 8601 text. */
 export type ResourceMeta = {
   name: string;
   namespace: string;

@@ -2,11 +2,11 @@ import { omitUndefined } from '../records.ts';
 import { GROUP } from './resource.ts';
 import type { ResourceMeta } from './resource.ts';
 
-/** The parts of Kubernetes' own kinds that are read here, as JSON. */
+/** The fields of Kubernetes' own kinds that are read here, as JSON. */
 
 type PodCondition = { type: string; status: string; reason?: string; message?: string };
 
-/** Conditions of pods that are looked at. */
+/** The pod conditions that are read. */
 const POD_CONDITIONS = new Set(['PodScheduled', 'Ready', 'DisruptionTarget']);
 
 type ContainerState = {
@@ -49,17 +49,17 @@ export type Lease = {
   };
 };
 
-/** Labels and annotations of our own group are all that is read of others. */
-const OWN = `${GROUP}/`;
+/** Only labels and annotations of our own group are read. */
+const OWN_PREFIX = `${GROUP}/`;
 
-/** Without what nobody reads: who manages which field, the last applied configuration, what others have noted. */
+/** Drops unread fields: managed fields, the last applied configuration, labels and annotations of others. */
 export function stripMeta(meta: ResourceMeta): ResourceMeta {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp } = meta;
   const labels = pickOwn(meta.labels);
   const annotations = pickOwn(meta.annotations);
-  const owners = meta.ownerReferences?.map(({ uid, controller }) => ({
-    uid,
-    ...omitUndefined({ controller }),
+  const owners = meta.ownerReferences?.map((owner) => ({
+    uid: owner.uid,
+    ...omitUndefined({ controller: owner.controller }),
   }));
   return {
     name,
@@ -78,13 +78,13 @@ export function stripMeta(meta: ResourceMeta): ResourceMeta {
 }
 
 function pickOwn(all: Record<string, string> | undefined): Record<string, string> | undefined {
-  const own = Object.entries(all ?? {}).filter(([key]) => key.startsWith(OWN));
+  const own = Object.entries(all ?? {}).filter(([key]) => key.startsWith(OWN_PREFIX));
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
 export function stripResource<T extends { metadata: ResourceMeta }>(object: T): T {
   const { metadata, spec, status } = object as { metadata: ResourceMeta; spec?: unknown; status?: unknown };
-  // Sessions and Volumes have no more than these; the rest says at each what all have in common.
+  // Sessions and Volumes have no other fields besides `apiVersion` and `kind`, which are the same for all.
   return { metadata: stripMeta(metadata), spec, ...omitUndefined({ status }) } as unknown as T;
 }
 
@@ -103,18 +103,18 @@ export function stripClaim({ metadata, spec, status }: Claim): Claim {
   };
 }
 
-/** Of what a kubelet and a scheduler tell, whatever `describePod` of the operator reads. */
+/** Keeps the fields that the operator's `describePod` reads. */
 export function stripPod({ metadata, spec, status }: Pod): Pod {
   const { phase, reason, message, podIP, conditions, containerStatuses } = status ?? {};
-  const told = conditions?.filter(({ type }) => POD_CONDITIONS.has(type));
+  const relevant = conditions?.filter(({ type }) => POD_CONDITIONS.has(type));
   return {
     metadata: stripMeta(metadata),
     spec: spec.nodeName === undefined ? {} : { nodeName: spec.nodeName },
     status: {
       ...omitUndefined({ phase, reason, message, podIP }),
-      ...(told === undefined
+      ...(relevant === undefined
         ? {}
-        : { conditions: told.map((one) => pick(one, ['type', 'status', 'reason', 'message'])) }),
+        : { conditions: relevant.map((one) => pick(one, ['type', 'status', 'reason', 'message'])) }),
       ...(containerStatuses === undefined
         ? {}
         : { containerStatuses: containerStatuses.map((one) => pick(one, ['name', 'ready', 'state'])) }),
@@ -122,7 +122,7 @@ export function stripPod({ metadata, spec, status }: Pod): Pod {
   };
 }
 
-/** The fields named that are there. */
+/** The named fields that are present. */
 function pick<T extends object, K extends keyof T>(object: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.filter((key) => object[key] !== undefined).map((key) => [key, object[key]])) as Pick<
     T,

@@ -1,23 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { STAT_HEADER } from '../protocol/executor.ts';
-import type { FileEntry, FileStat, WriteResult } from '../protocol/executor.ts';
-import { readError } from './client.ts';
+import { readDescribedWrite, readEntryHeader, readError } from './answers.ts';
 import type { ExecutorClient } from './client.ts';
-import { readBody } from './http.ts';
 import type { VolumeFiles } from '../sandbox.ts';
 
-/** A frozen executor harms one call: whoever waits this long in silence gives up. */
+/** A call fails after this long without data from the executor. */
 export const SILENCE_MS = 60_000;
 
 export type FilesOptions = {
-  /** told what the volume holds, whenever the executor tells */
+  /** called with the volume's usage whenever the executor reports it */
   onUsage: (usedBytes: number) => void;
-  /** given each body that is still to be read */
+  /** called with each body that is still to be read */
   onBody: (body: Readable) => void;
 };
 
-/** The files of a volume through its executor. Names are literal: `~` is a file like any other. */
+/** A volume's files through its executor. Names are literal: `~` is an ordinary name. */
 export function buildVolumeFiles(client: ExecutorClient, { onUsage, onBody }: FilesOptions): VolumeFiles {
   const absolute = (path: string): string => `${client.workspace}/${path}`;
   const limits = { timeoutMs: SILENCE_MS };
@@ -40,12 +37,12 @@ export function buildVolumeFiles(client: ExecutorClient, { onUsage, onBody }: Fi
         ...(offset === undefined ? {} : { offset: String(offset) }),
         ...(length === undefined ? {} : { length: String(length) }),
       });
-      // what the parser of this very body counts by, so the two cannot differ
+      // the HTTP parser enforces this very length
       return { length: Number(body.headers['content-length']), body };
     },
     async openDescribed(path, { maxFileBytes }) {
       const body = await open(path, { maxFileBytes: String(maxFileBytes), describe: 'true' });
-      return { entry: readHeader<FileEntry>(body), body };
+      return { entry: readEntryHeader(body), body };
     },
     async write(path, source, { protect, ...options }) {
       const query = new URLSearchParams({ path: absolute(path), describe: 'true' });
@@ -54,7 +51,7 @@ export function buildVolumeFiles(client: ExecutorClient, { onUsage, onBody }: Fi
       const target = `/v1/files?${query.toString()}`;
       const response = await client.http.send({ method: 'PUT', path: target, body: source, ...limits });
       if (response.statusCode !== 200) throw await readError(response);
-      const result = JSON.parse((await readBody(response)).toString('utf8')) as WriteResult & { entry: FileEntry };
+      const result = await readDescribedWrite(response);
       onUsage(result.usedBytes);
       return result.entry;
     },
@@ -75,8 +72,4 @@ export function buildVolumeFiles(client: ExecutorClient, { onUsage, onBody }: Fi
     find: (path, query, limit, signal) =>
       client.call('find', { path: absolute(path), query, limit }, { signal, ...limits }),
   };
-}
-
-function readHeader<T extends FileStat>(response: IncomingMessage): T {
-  return JSON.parse(decodeURIComponent(String(response.headers[STAT_HEADER]))) as T;
 }

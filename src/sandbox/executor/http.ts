@@ -2,25 +2,29 @@ import { Agent, request as httpRequest } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { SandboxError } from '../sandbox.ts';
 
-/** Where an executor listens and what each request carries. `open` turns false when it is known to be gone. */
+/** Where an executor listens, and the headers of each request. */
 export type ExecutorAddress = {
   target: { socketPath: string } | { host: string; port: number };
   headers?: () => Record<string, string>;
 };
 
-/** Paths of 4 KiB, encoded, and the first bytes of a file travel in headers. */
+/** Headers carry encoded paths of up to 4 KiB and the first bytes of a file. */
 const MAX_HEADER_BYTES = 64 * 1024;
+
+/** A program of the sandbox may have taken the executor over: its answers must not exhaust this process's memory. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
 export type HttpCall = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   body?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** of silence on the connection; default none */
+  /** of silence on the connection; default: none */
   timeoutMs?: number;
 };
 
 export type ExecutorHttp = {
-  /** Resolves at the response's head. Rejects with `SandboxError` when the executor cannot be reached. */
+  /** Resolves when the response's headers are there. Rejects with `SandboxError` when the executor is unreachable. */
   send(call: HttpCall): Promise<IncomingMessage>;
   close(): void;
 };
@@ -38,11 +42,11 @@ export function openExecutorHttp(address: ExecutorAddress): ExecutorHttp {
         headers: address.headers?.() ?? {},
       };
       const request = httpRequest(options, (response) => {
-        // a break later on shows as an error of whoever reads the body
+        // whoever reads the body sees a later error
         response.on('error', () => undefined);
-        // whoever reads a download slowly may take the time
+        // a slow reader of a download is no silence of the executor
         if (call.method === 'GET') request.setTimeout(0);
-        // refused before its end: the rest is not sent, and the connection not used again
+        // answered before the request was sent: the rest is not sent, and the connection is not reused
         if (!sent) response.once('end', () => request.destroy());
         resolve(response);
       });
@@ -53,7 +57,7 @@ export function openExecutorHttp(address: ExecutorAddress): ExecutorHttp {
         sent = true;
       });
       if (call.timeoutMs !== undefined) {
-        request.setTimeout(call.timeoutMs, () => request.destroy(new Error('no sign of life')));
+        request.setTimeout(call.timeoutMs, () => request.destroy(new Error(`no data within ${call.timeoutMs} ms`)));
       }
       const { body } = call;
       if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) request.end(body);
@@ -85,22 +89,25 @@ function drained(request: NodeJS.EventEmitter): Promise<void> {
   });
 }
 
-export async function readBody(response: IncomingMessage): Promise<Buffer> {
+/** The whole body. Throws `SandboxError` past `maxBytes` (64 MiB by default) and when the connection breaks. */
+export async function readBody(response: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   try {
     const chunks: Buffer[] = [];
-    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+    let size = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw new Error(`the body has more than ${maxBytes} bytes`);
+      chunks.push(chunk);
+    }
     return Buffer.concat(chunks);
   } catch (error) {
     throw new SandboxError('the sandbox ended while it answered', { cause: error });
   }
 }
 
-/** In characters; what runs beside the executor may have taken it over, and must not fill this process. */
-const MAX_LINE = 64 * 1024 * 1024;
-
 /** The lines of an NDJSON body. */
 export async function* readLines(response: IncomingMessage): AsyncGenerator<string> {
-  // in pieces, so that a long line is looked through once
+  // kept in pieces, so that each chunk is scanned once
   let rest: string[] = [];
   let length = 0;
   response.setEncoding('utf8');
@@ -109,7 +116,7 @@ export async function* readLines(response: IncomingMessage): AsyncGenerator<stri
       const [first = '', ...more] = chunk.split('\n');
       rest.push(first);
       length += first.length;
-      if (length > MAX_LINE) throw new Error('a line without an end');
+      if (length > MAX_LINE_LENGTH) throw new Error('the line is too long');
       const last = more.pop();
       if (last === undefined) continue;
       yield rest.join('');

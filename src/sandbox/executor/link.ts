@@ -2,20 +2,22 @@ import { request as httpRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isErrorBody } from '../protocol/executor.ts';
 import { LINK_PROTOCOL, encodeLinkFrame, openLinkReader, writeSoon } from '../protocol/link.ts';
-import type { LinkAnswer, LinkRequest } from '../protocol/link.ts';
-import { toSandboxError } from './client.ts';
+import type { LinkRequest } from '../protocol/link.ts';
+import { toSandboxError } from './answers.ts';
+import { isRecord } from '../../platform/records.ts';
 import { SandboxError } from '../sandbox.ts';
 
-type Answer = { head: Record<string, unknown>; body: Uint8Array };
+/** `head` is unchecked; see `answers.ts`. */
+type Answer = { head: unknown; body: Uint8Array };
 type Waiting = { resolve: (answer: Answer) => void; reject: (error: Error) => void };
 
 export type ExecutorLink = {
-  /** Rejects with `SandboxFileError` for what the executor refuses, `SandboxError` where it cannot be reached or is silent. */
+  /** Rejects with `SandboxFileError` when the executor refuses, and `SandboxError` when it is unreachable or silent. */
   send(request: LinkRequest, body?: Uint8Array): Promise<Answer>;
   close(): void;
 };
 
-/** Connects at the first request, and again after a break. `silenceMs` without an answer breaks the connection. */
+/** Connects at the first request, and again after an error. `silenceMs` without an answer closes the connection. */
 export function openExecutorLink(socketPath: string, silenceMs: number): ExecutorLink {
   const waiting = new Map<number, Waiting>();
   let opening: Promise<Duplex> | undefined;
@@ -31,12 +33,12 @@ export function openExecutorLink(socketPath: string, silenceMs: number): Executo
   const open = async (): Promise<Duplex> => {
     const { socket, first } = await connect(socketPath);
     const read = openLinkReader();
-    const take = (chunk: Buffer): void => {
+    const onData = (chunk: Buffer): void => {
       try {
         for (const { id, head, body } of read(chunk)) {
           const found = waiting.get(id);
           waiting.delete(id);
-          found?.resolve({ head: head as Record<string, unknown>, body });
+          found?.resolve({ head, body });
         }
       } catch (error) {
         socket.destroy(error as Error);
@@ -44,8 +46,8 @@ export function openExecutorLink(socketPath: string, silenceMs: number): Executo
     };
     socket.on('error', () => undefined);
     socket.on('close', fail);
-    socket.on('data', take);
-    if (first.length > 0) take(first);
+    socket.on('data', onData);
+    if (first.length > 0) onData(first);
     return socket;
   };
 
@@ -59,7 +61,7 @@ export function openExecutorLink(socketPath: string, silenceMs: number): Executo
       const id = next;
       next = next === 0xffffffff ? 1 : next + 1;
       const { head, body: bytes } = await new Promise<Answer>((resolve, reject) => {
-        const timer = setTimeout(() => socket.destroy(new Error('no sign of life')), silenceMs);
+        const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${silenceMs} ms`)), silenceMs);
         const settle = () => clearTimeout(timer);
         waiting.set(id, {
           resolve(answer) {
@@ -74,9 +76,9 @@ export function openExecutorLink(socketPath: string, silenceMs: number): Executo
         if (socket.destroyed) fail(undefined);
         else writeSoon(socket, encodeLinkFrame(id, request, body));
       });
-      const { error } = head as { error?: unknown } & Partial<LinkAnswer>;
+      const error = isRecord(head) ? head['error'] : undefined;
       if (error === undefined) return { head, body: bytes };
-      throw isErrorBody(error) ? toSandboxError(error) : new SandboxError('the sandbox answered with an unknown error');
+      throw isErrorBody(error) ? toSandboxError(error) : new SandboxError('the sandbox sent a malformed error');
     },
     close: () => void opening?.then((socket) => socket.destroy()).catch(() => undefined),
   };

@@ -1,16 +1,16 @@
 import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto';
 import type { ExecutorToken } from '../protocol/executor.ts';
 
-/** Long enough for the clocks of two machines to differ, short enough to be worthless when it is found. */
+/** Long enough to allow for clock skew, short enough to be useless once leaked. */
 const LIFE_SECONDS = 120;
 /** DER of an Ed25519 private key, up to its 32 bytes. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Signs calls of executors. */
+/** Signs the tokens of calls to executors. */
 export type Signer = {
-  /** base64url of the 32 bytes that executors check with */
+  /** base64url of the 32-byte Ed25519 public key that executors verify with */
   publicKey: string;
-  /** For the executor of this name, good for two minutes. */
+  /** A token for the executor of this name, valid for two minutes. */
   sign(audience: string): string;
 };
 

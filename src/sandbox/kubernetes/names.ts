@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { SandboxTarget, VolumeKey } from '../sandbox.ts';
 
-/** 40 hexadecimal digits of the hash of these texts, none of which can run into the next. */
+/** 40 hexadecimal digits of a hash; JSON keeps the texts apart. */
 function digest(...texts: string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 40);
 }
 
-/** Every process names the same volume alike, and no two volumes have one name. */
+/** Unique per volume, and the same in every process. */
 export function buildVolumeName({ organizationId, agentId, subjectId }: VolumeKey): string {
   return `vol-${digest(organizationId, agentId, subjectId)}`;
 }
@@ -15,7 +15,7 @@ export function buildSessionName({ sessionId }: Pick<SandboxTarget, 'sessionId'>
   return sessionId.replaceAll('_', '-');
 }
 
-/** A label that all resources of one agent share. */
+/** The label value that all resources of one agent share. */
 export function buildAgentLabel({ organizationId, agentId }: Omit<VolumeKey, 'subjectId'>): string {
   return digest(organizationId, agentId);
 }

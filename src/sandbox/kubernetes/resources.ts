@@ -8,161 +8,178 @@ import type { Informer } from '../../platform/kubernetes/informer.ts';
 import { buildListPath, buildPath } from '../../platform/kubernetes/paths.ts';
 import { stripResource } from '../../platform/kubernetes/types.ts';
 import type { Logger } from '../../platform/log.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { buildAgentLabel, buildSessionName, buildVolumeName } from './names.ts';
 import type { SandboxTarget, VolumeKey } from '../sandbox.ts';
 
-/** Sessions and Volumes as this process writes them; their status is the operator's. */
-export type Resources = {
-  sessions: Informer<Session>;
-  volumes: Informer<Volume>;
-  /** Resolves at the next change of any of them, at the latest after `ms`. */
-  changed(ms: number): Promise<void>;
-  ensureVolume(key: VolumeKey, spec?: { standbyUntil: string }): Promise<Volume>;
-  /** Has it listed, without a pod; one that is there stays as it is. */
-  announceSession(target: SandboxTarget, signal: AbortSignal): Promise<void>;
-  /** Wanted and in use from now on; the answer is what the API server holds. */
-  wakeSession(target: SandboxTarget): Promise<Session>;
-  /** As `wakeSession`, but one that is gone stays gone. */
-  touchSession(name: string): Promise<void>;
-  /** Has the operator look at the volume of this name. */
-  reportUsage(name: string, usedBytes: number): Promise<void>;
-  removeSession(name: string): Promise<void>;
-  /** Its sessions, then its volumes. */
-  removeAgent(agent: Omit<VolumeKey, 'subjectId'>): Promise<void>;
-  close(): Promise<void>;
-};
-
+/** Resolved at the latest after this time, when the cache has not caught up with a deletion. */
 const SETTLE_MS = 10_000;
 const POLL_MS = 200;
 
 export type ResourcesOptions = { kubernetes: Kubernetes; namespace: string; publicKey: string; log: Logger };
 
-export function openResources({ kubernetes, namespace, publicKey, log }: ResourcesOptions): Resources {
-  const start = <T extends Session | Volume>(plural: 'sessions' | 'volumes', indexes = {}) =>
-    startInformer<T>({ kubernetes, path: buildListPath(namespace, plural), strip: stripResource, indexes, log });
-  const sessions = start<Session>('sessions', { volume: ({ spec }: Session) => spec.volumeName });
-  const volumes = start<Volume>('volumes');
-  const waiting = new Set<() => void>();
-  for (const informer of [sessions, volumes]) {
-    informer.onChange(() => {
-      for (const wake of waiting) wake();
-    });
+type WritablePlural = 'sessions' | 'volumes';
+
+/** Sessions and Volumes as this process writes them. Their status belongs to the operator. */
+export class Resources {
+  readonly sessions: Informer<Session>;
+  readonly volumes: Informer<Volume>;
+  readonly #options: ResourcesOptions;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(options: ResourcesOptions) {
+    this.#options = options;
+    this.sessions = this.#startInformer<Session>('sessions', { volume: ({ spec }) => spec.volumeName });
+    this.volumes = this.#startInformer<Volume>('volumes', {});
+    const wakeAll = (): void => this.#waiting.forEach((wake) => wake());
+    this.sessions.onChange(wakeAll);
+    this.volumes.onChange(wakeAll);
   }
 
-  const changed = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
+  /** Resolves at the next change of any of them, at the latest after `ms`. */
+  changed(ms: number): Promise<void> {
+    return new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
-        waiting.delete(wake);
+        this.#waiting.delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, ms);
-      waiting.add(wake);
+      this.#waiting.add(wake);
     });
+  }
 
-  /** Creates it, or changes what is there; `change` is undefined where nothing has to be. */
-  const ensure = async <T>(plural: 'sessions' | 'volumes', name: string, body: object, change: object | undefined) => {
-    try {
-      return await kubernetes.request<T>({ method: 'POST', path: buildListPath(namespace, plural), body });
-    } catch (error) {
-      if (!hasStatus(error, 409)) throw error;
-    }
-    const path = buildPath(namespace, plural, name);
-    if (change === undefined) return kubernetes.request<T>({ method: 'GET', path });
-    return kubernetes.request<T>({ method: 'PATCH', path, body: change });
-  };
-
-  const remove = async (plural: 'sessions' | 'volumes', name: string): Promise<void> => {
-    try {
-      await kubernetes.request({ method: 'DELETE', path: buildPath(namespace, plural, name) });
-    } catch (error) {
-      if (!hasStatus(error, 404)) throw error;
-    }
-  };
-
-  const labels = (key: VolumeKey) => ({ [LABELS.agent]: buildAgentLabel(key), [LABELS.volume]: buildVolumeName(key) });
-
-  const buildSession = ({ organizationId, agentId, subjectId, sessionId }: SandboxTarget, spec: object) => {
+  async ensureVolume(
+    { organizationId, agentId, subjectId }: VolumeKey,
+    spec?: { standbyUntil: string },
+  ): Promise<Volume> {
+    const { namespace, publicKey } = this.#options;
     const key = { organizationId, agentId, subjectId };
-    const metadata = { name: buildSessionName({ sessionId }), namespace, labels: labels(key) };
+    const name = buildVolumeName(key);
+    const known = this.volumes.get(name);
+    const isCurrent = known?.spec.publicKey === publicKey && known.metadata.deletionTimestamp === undefined;
+    if (isCurrent && spec === undefined) return known;
+    const change = { spec: { publicKey, ...spec } };
+    const metadata = { name, namespace, labels: buildLabels(key) };
+    const body = { apiVersion: API_VERSION, kind: 'Volume', metadata, spec: { ...key, ...change.spec } };
+    return (await this.#create<Volume>('volumes', body)) ?? this.#patch<Volume>('volumes', name, change);
+  }
+
+  /** Creates the session without requesting a pod; an existing session stays unchanged. */
+  async announceSession(target: SandboxTarget, signal: AbortSignal): Promise<void> {
+    await this.#create('sessions', this.#buildSession(target, { desiredState: 'Suspended' }), signal);
+  }
+
+  /** Requests a pod and records activity. Returns the session as the API server holds it. */
+  async wakeSession(target: SandboxTarget): Promise<Session> {
+    const name = buildSessionName(target);
+    const known = this.sessions.get(name);
+    // Not before the known time: clocks of machines differ, and the API server refuses an earlier one.
+    const lastActivityMs = Math.max(Date.now(), Date.parse(known?.spec.lastActivityAt ?? '') || 0);
+    const spec = { desiredState: 'Running', lastActivityAt: new Date(lastActivityMs).toISOString() };
+    try {
+      const woken =
+        known === undefined ? undefined : await this.#patch<Session>('sessions', name, { spec }).catch(ignoreMissing);
+      if (woken !== undefined) return woken;
+      const created = await this.#create<Session>('sessions', this.#buildSession(target, spec));
+      return created ?? (await this.#patch<Session>('sessions', name, { spec }));
+    } catch (error) {
+      // 422: another process has reported a later activity at the same time.
+      if (!hasStatus(error, 422)) throw error;
+      return this.#patch<Session>('sessions', name, { spec: { desiredState: 'Running' } });
+    }
+  }
+
+  /** Records activity of a session; does nothing when it is deleted. */
+  async touchSession(name: string): Promise<void> {
+    try {
+      await this.#patch('sessions', name, { spec: { lastActivityAt: new Date().toISOString() } });
+    } catch (error) {
+      // 422: another process has reported a later activity.
+      if (!hasStatus(error, 404, 422)) throw error;
+    }
+  }
+
+  /** Makes the operator check the volume of this name. */
+  async reportUsage(name: string, usedBytes: number): Promise<void> {
+    await this.#patch('volumes', name, { metadata: { annotations: { [USAGE_ANNOTATION]: String(usedBytes) } } });
+  }
+
+  async removeSession(name: string): Promise<void> {
+    await this.#remove('sessions', name);
+  }
+
+  /** Deletes the agent's sessions, then its volumes, and waits until the caches hold neither. */
+  async removeAgent(agent: Omit<VolumeKey, 'subjectId'>): Promise<void> {
+    const { kubernetes, namespace } = this.#options;
+    const query = { labelSelector: `${LABELS.agent}=${buildAgentLabel(agent)}` };
+    for (const plural of ['sessions', 'volumes'] as const) {
+      type List = { items: { metadata: { name: string; uid: string } }[] };
+      const path = buildListPath(namespace, plural);
+      const { items } = await kubernetes.request<List>({ method: 'GET', path, query });
+      await Promise.all(items.map(({ metadata }) => this.#remove(plural, metadata.name)));
+      // The next caller must not find deleted objects in the cache.
+      const isCached = ({ metadata }: List['items'][number]) =>
+        this[plural].get(metadata.name)?.metadata.uid === metadata.uid;
+      const deadline = Date.now() + SETTLE_MS;
+      while (items.some(isCached) && Date.now() < deadline) await this.changed(POLL_MS);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.sessions.close(), this.volumes.close()]);
+    for (const wake of this.#waiting) wake();
+  }
+
+  #startInformer<T extends Session | Volume>(
+    plural: WritablePlural,
+    indexes: Record<string, (object: T) => string | undefined>,
+  ): Informer<T> {
+    const { kubernetes, namespace, log } = this.#options;
+    return startInformer<T>({
+      kubernetes,
+      path: buildListPath(namespace, plural),
+      strip: stripResource,
+      indexes,
+      log,
+    });
+  }
+
+  #buildSession({ organizationId, agentId, subjectId, sessionId }: SandboxTarget, spec: object) {
+    const key = { organizationId, agentId, subjectId };
+    const { namespace } = this.#options;
+    const metadata = { name: buildSessionName({ sessionId }), namespace, labels: buildLabels(key) };
     const volumeName = buildVolumeName(key);
     return { apiVersion: API_VERSION, kind: 'Session', metadata, spec: { ...key, sessionId, volumeName, ...spec } };
-  };
+  }
 
-  return {
-    sessions,
-    volumes,
-    changed,
-    async ensureVolume({ organizationId, agentId, subjectId }, spec) {
-      const key = { organizationId, agentId, subjectId };
-      const name = buildVolumeName(key);
-      const known = volumes.get(name);
-      const isCurrent = known?.spec.publicKey === publicKey && known.metadata.deletionTimestamp === undefined;
-      if (isCurrent && spec === undefined) return known;
-      const change = { spec: { publicKey, ...spec } };
-      const metadata = { name, namespace, labels: labels(key) };
-      const body = { apiVersion: API_VERSION, kind: 'Volume', metadata, spec: { ...key, ...change.spec } };
-      return ensure<Volume>('volumes', name, body, change);
-    },
-    async announceSession(target, signal) {
-      const body = buildSession(target, { desiredState: 'Suspended' });
-      try {
-        await kubernetes.request({ method: 'POST', path: buildListPath(namespace, 'sessions'), body, signal });
-      } catch (error) {
-        if (!hasStatus(error, 409)) throw error;
-      }
-    },
-    async wakeSession(target) {
-      const name = buildSessionName(target);
-      // Not before what is there: the times of two machines differ.
-      const known = Date.parse(sessions.get(name)?.spec.lastActivityAt ?? '') || 0;
-      const change = {
-        spec: { desiredState: 'Running', lastActivityAt: new Date(Math.max(Date.now(), known)).toISOString() },
-      };
-      const path = buildPath(namespace, 'sessions', name);
-      const patch = (body: object) => kubernetes.request<Session>({ method: 'PATCH', path, body });
-      try {
-        const woken = sessions.get(name) === undefined ? undefined : await patch(change).catch(ignoreMissing);
-        return woken ?? (await ensure<Session>('sessions', name, buildSession(target, change.spec), change));
-      } catch (error) {
-        // Somebody told of use at the same time, and what was told later came first.
-        if (!hasStatus(error, 422)) throw error;
-        return patch({ spec: { desiredState: 'Running' } });
-      }
-    },
-    async touchSession(name) {
-      const body = { spec: { lastActivityAt: new Date().toISOString() } };
-      try {
-        await kubernetes.request({ method: 'PATCH', path: buildPath(namespace, 'sessions', name), body });
-      } catch (error) {
-        // 422: another process was here, and its clock is ahead.
-        if (!hasStatus(error, 404, 422)) throw error;
-      }
-    },
-    async reportUsage(name, usedBytes) {
-      const body = { metadata: { annotations: { [USAGE_ANNOTATION]: String(usedBytes) } } };
-      await kubernetes.request({ method: 'PATCH', path: buildPath(namespace, 'volumes', name), body });
-    },
-    removeSession: (name) => remove('sessions', name),
-    async removeAgent(agent) {
-      const query = { labelSelector: `${LABELS.agent}=${buildAgentLabel(agent)}` };
-      for (const plural of ['sessions', 'volumes'] as const) {
-        type List = { items: { metadata: { name: string; uid: string } }[] };
-        const path = buildListPath(namespace, plural);
-        const { items } = await kubernetes.request<List>({ method: 'GET', path, query });
-        await Promise.all(items.map(({ metadata }) => remove(plural, metadata.name)));
-        // Who comes next must not find in the cache what is gone.
-        const isCached = ({ metadata }: List['items'][number]) =>
-          (plural === 'sessions' ? sessions : volumes).get(metadata.name)?.metadata.uid === metadata.uid;
-        const deadline = Date.now() + SETTLE_MS;
-        while (items.some(isCached) && Date.now() < deadline) await changed(POLL_MS);
-      }
-    },
-    async close() {
-      await Promise.all([sessions.close(), volumes.close()]);
-      for (const wake of waiting) wake();
-    },
-  };
+  /** Undefined when the name is taken. */
+  async #create<T>(plural: WritablePlural, body: object, signal?: AbortSignal): Promise<T | undefined> {
+    const { kubernetes, namespace } = this.#options;
+    const path = buildListPath(namespace, plural);
+    try {
+      return await kubernetes.request<T>({ method: 'POST', path, body, ...omitUndefined({ signal }) });
+    } catch (error) {
+      if (hasStatus(error, 409)) return undefined;
+      throw error;
+    }
+  }
+
+  #patch<T>(plural: WritablePlural, name: string, body: object): Promise<T> {
+    const { kubernetes, namespace } = this.#options;
+    return kubernetes.request<T>({ method: 'PATCH', path: buildPath(namespace, plural, name), body });
+  }
+
+  async #remove(plural: WritablePlural, name: string): Promise<void> {
+    const { kubernetes, namespace } = this.#options;
+    await kubernetes
+      .request<unknown>({ method: 'DELETE', path: buildPath(namespace, plural, name) })
+      .catch(ignoreMissing);
+  }
+}
+
+function buildLabels(key: VolumeKey): Record<string, string> {
+  return { [LABELS.agent]: buildAgentLabel(key), [LABELS.volume]: buildVolumeName(key) };
 }
 
 function ignoreMissing(error: unknown): undefined {

@@ -15,8 +15,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ETC_FILES, buildBubblewrapArguments, buildUnwrappedCommand } from './bubblewrap.ts';
-import type { Wrapping } from './bubblewrap.ts';
+import { ETC_FILES, buildLaunchCommand } from './bubblewrap.ts';
+import type { SandboxSpec } from './bubblewrap.ts';
 import { openExecutorClient } from '../executor/client.ts';
 import type { ExecutorClient } from '../executor/client.ts';
 import { openExecutorLink } from '../executor/link.ts';
@@ -25,49 +25,42 @@ import { SILENCE_MS } from '../executor/files.ts';
 import { SandboxError } from '../sandbox.ts';
 
 const START_TIMEOUT_MS = 15_000;
+const STOP_GRACE_MS = 5000;
 /** Linux's O_PATH, which `fs.constants` leaves out. */
 const O_PATH = 0x200000;
 
 export type ExecutorChild = {
   client: ExecutorClient;
   link: ExecutorLink;
-  /** resolves when the process is gone, however it ended */
+  /** resolves when the process has ended, for whatever reason */
   ended: Promise<void>;
   isAlive(): boolean;
   stop(): Promise<void>;
 };
 
-export type ChildOptions = Omit<Wrapping, 'folder'> & { bwrapPath: string | undefined };
+export type ChildOptions = Omit<SandboxSpec, 'folder'>;
 
-/** Starts one executor, wrapped when there is a `bwrapPath`. Throws `SandboxError` with what it said when it does not come up. */
+/** Starts one executor, isolated when there is a `bwrapPath`. Throws `SandboxError` with its stderr when it does not start. */
 export async function startExecutorChild(options: ChildOptions): Promise<ExecutorChild> {
   const folder = mkdtempSync(join(tmpdir(), `capstan-${process.pid}-`));
   prepareFolder(folder);
-  const wrapping = { ...options, folder };
-  const wrapped = options.bwrapPath !== undefined;
-  const unwrapped = buildUnwrappedCommand(wrapping);
-  // Nothing is written to the pipe: its end tells the executor that this process is gone, even by SIGKILL.
+  const { program, args, env, cwd, workspace, stopSignal } = buildLaunchCommand({ ...options, folder });
+  // Nothing is written to stdin: its end tells the executor that this process is gone, even by SIGKILL.
   const stdio: StdioPipe[] = ['pipe', 'pipe', 'pipe'];
-  const child = wrapped
-    ? spawn(options.bwrapPath ?? '', buildBubblewrapArguments(wrapping), { stdio, env: {} })
-    : spawn(unwrapped.args[0] ?? '', unwrapped.args.slice(1), {
-        stdio,
-        env: unwrapped.env,
-        cwd: options.volume,
-      });
-  const held: number[] = [];
+  const child = spawn(program, args, { stdio, env, cwd });
+  const descriptors: number[] = [];
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
     child.once('exit', () => resolve());
   }).then(() => {
-    for (const fd of held.splice(0)) closeSync(fd);
+    for (const fd of descriptors.splice(0)) closeSync(fd);
     rmSync(folder, { recursive: true, force: true });
   });
   try {
     await waitReady(child, ended);
-    const socket = holdSocket(join(folder, 'run', 'executor.sock'));
-    held.push(socket.fd);
-    const client = openExecutorClient({ target: { socketPath: socket.path } }, wrapped ? '/workspace' : options.volume);
+    const socket = pinSocket(join(folder, 'run', 'executor.sock'));
+    descriptors.push(socket.fd);
+    const client = openExecutorClient({ target: { socketPath: socket.path } }, workspace);
     const link = openExecutorLink(socket.path, SILENCE_MS);
     void ended.then(() => {
       client.close();
@@ -79,9 +72,8 @@ export async function startExecutorChild(options: ChildOptions): Promise<Executo
       ended,
       isAlive: () => child.exitCode === null && child.signalCode === null,
       async stop() {
-        // bwrap passes no signal on: its death takes the whole pid namespace along
-        child.kill(wrapped ? 'SIGKILL' : 'SIGTERM');
-        const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
+        child.kill(stopSignal);
+        const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
         await ended;
         clearTimeout(timer);
       },
@@ -93,8 +85,8 @@ export async function startExecutorChild(options: ChildOptions): Promise<Executo
   }
 }
 
-/** Removes the folders of processes that were killed and could not do it themselves. */
-export function sweepFolders(): void {
+/** Removes the folders of processes that were killed before they could. */
+export function removeStaleFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(/^capstan-(\d+)-[A-Za-z0-9]{6}$/.exec(name)?.[1]);
     if (pid > 0 && !existsSync(`/proc/${pid}`)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
@@ -104,34 +96,34 @@ export function sweepFolders(): void {
 function prepareFolder(folder: string): void {
   for (const name of ['run', 'etc', 'etc/ssl']) mkdirSync(join(folder, name));
   for (const [name, text] of Object.entries(ETC_FILES)) writeFileSync(join(folder, 'etc', name), text);
-  // read-only binds need a place to land on
+  // read-only binds need a mount point
   for (const name of ['alternatives', 'ssl/certs', 'ca-certificates']) mkdirSync(join(folder, 'etc', name));
   for (const name of ['ld.so.cache', 'ssl/openssl.cnf', 'localtime', 'resolv.conf'])
     writeFileSync(join(folder, 'etc', name), '');
 }
 
 /**
- * Commands of the sandbox may write to the folder of the socket. The descriptor is taken before any of them runs and
- * every connection goes through it, so a link put in the socket's place leads nobody to a socket of the host.
+ * Commands of the sandbox can write to the socket's folder. The descriptor is opened before any of them runs and every
+ * connection goes through it, so replacing the socket by a link cannot redirect connections to a socket of the host.
  */
-function holdSocket(path: string): { fd: number; path: string } {
+function pinSocket(path: string): { fd: number; path: string } {
   if (!existsSync('/proc/self/fd')) throw new SandboxError('local sandboxes need Linux with /proc');
   const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
   if (!fstatSync(fd).isSocket()) {
     closeSync(fd);
-    throw new SandboxError('the sandbox made no socket');
+    throw new SandboxError('the sandbox created no socket');
   }
   unlinkSync(path);
   return { fd, path: `/proc/self/fd/${fd}` };
 }
 
 async function waitReady(child: ChildProcess, ended: Promise<void>): Promise<void> {
-  let complaint = '';
+  let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    if (complaint.length < 2000) complaint += chunk.toString('utf8');
+    if (stderr.length < 2000) stderr += chunk.toString('utf8');
   });
   child.on('error', (error) => {
-    complaint += error.message;
+    stderr += error.message;
   });
   let timer: NodeJS.Timeout | undefined;
   const ready = await Promise.race([
@@ -146,5 +138,5 @@ async function waitReady(child: ChildProcess, ended: Promise<void>): Promise<voi
     }),
   ]);
   clearTimeout(timer);
-  if (!ready) throw new SandboxError(`the sandbox did not start: ${complaint.trim() || 'no reason given'}`);
+  if (!ready) throw new SandboxError(`the sandbox did not start: ${stderr.trim() || 'no reason given'}`);
 }

@@ -4,23 +4,23 @@ import type { ExecutorChild } from './executor-child.ts';
 import { SandboxError } from '../sandbox.ts';
 import type { SandboxNotice, VolumeFiles } from '../sandbox.ts';
 
-/** A sandbox whose background processes still run is kept longer, but not for ever. */
+/** A sandbox whose background processes still run is kept this long at most. */
 const BUSY_IDLE_MS = 4 * 60 * 60_000;
 const SWEEP_MS = 30_000;
 const SLOT_POLL_MS = 50;
 
 /** A running executor. Without a session it is a standby: it serves files until a session adopts it. */
-export type Entry = {
+export type PooledExecutor = {
   /** the volume's folder */
   volume: string;
   session: { key: string; id: string } | undefined;
   child: Promise<ExecutorChild>;
-  /** the child, once it has come up */
+  /** the child, once it has started */
   started: ExecutorChild | undefined;
-  /** the volume's files by this executor, once somebody asked for them */
+  /** the volume's files through this executor, once requested */
   files: VolumeFiles | undefined;
   usedMs: number;
-  /** calls under way */
+  /** calls in progress */
   active: number;
 };
 
@@ -35,132 +35,167 @@ export type PoolOptions = {
 };
 
 /**
- * The executors of one machine: one for each session at work, and at most `maxStandbys` without one, of which the
- * longest unused gives way. Both end when idle.
+ * The executors of one machine: one per active session, and at most `maxStandbys` without one, of which the least
+ * recently used is evicted. Both stop when idle.
  */
-export function openExecutorPool(options: PoolOptions) {
-  const sessions = new Map<string, Entry>();
-  const standbys = new Map<string, Entry>();
+export class ExecutorPool {
+  readonly #options: PoolOptions;
+  readonly #sessions = new Map<string, PooledExecutor>();
+  readonly #standbys = new Map<string, PooledExecutor>();
+  readonly #timer: NodeJS.Timeout;
 
-  const forget = (entry: Entry): void => {
-    if (entry.session !== undefined && sessions.get(entry.session.key) === entry) sessions.delete(entry.session.key);
-    if (standbys.get(entry.volume) === entry) standbys.delete(entry.volume);
-  };
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    const sweepMs = Math.min(SWEEP_MS, options.idleMs, options.standbyIdleMs);
+    this.#timer = setInterval(() => void this.#stopIdle(), sweepMs);
+    this.#timer.unref();
+  }
 
-  const stop = async (entry: Entry): Promise<void> => {
-    forget(entry);
-    const child = await entry.child.catch(() => undefined);
-    await child?.stop();
-    options.onStop(entry.volume);
-  };
+  /** The session's executor: its own, otherwise the volume's standby, otherwise a new one. */
+  acquireForSession(volume: string, session: { key: string; id: string }): PooledExecutor {
+    const existing = this.#sessions.get(session.key);
+    if (existing !== undefined && isAlive(existing)) return existing;
+    const standby = this.#standbys.get(volume);
+    if (standby === undefined || !isAlive(standby)) return this.#launch(volume, session);
+    this.#standbys.delete(volume);
+    standby.session = session;
+    this.#sessions.set(session.key, standby);
+    return standby;
+  }
 
-  const launch = (volume: string, session: Entry['session']): Entry => {
-    const child = options.start(volume);
-    const started = undefined;
-    const entry: Entry = { volume, session, child, started, files: undefined, usedMs: Date.now(), active: 0 };
-    if (session === undefined) standbys.set(volume, entry);
-    else sessions.set(session.key, entry);
-    child.then(
-      (started) => {
-        entry.started = started;
-        entry.usedMs = Date.now();
-        void started.ended.then(() => forget(entry));
-        started.client
-          .followNotices(({ processId, text }) => {
-            if (entry.session !== undefined) options.onNotice({ sessionId: entry.session.id, processId, text });
-          })
-          .catch(() => undefined);
-      },
-      () => forget(entry),
-    );
-    return entry;
-  };
+  /** An executor that can serve the volume's files, started or starting: its standby, otherwise a session's. */
+  findForFiles(volume: string): PooledExecutor | undefined {
+    const standby = this.#standbys.get(volume);
+    if (standby !== undefined && isAlive(standby)) return standby;
+    return [...this.#sessions.values()].find((executor) => executor.volume === volume && isAlive(executor));
+  }
 
-  const isAlive = (entry: Entry): boolean => entry.started?.isAlive() !== false;
+  findSession(key: string): PooledExecutor | undefined {
+    return this.#sessions.get(key);
+  }
 
-  const isBusy = async (entry: Entry): Promise<boolean> => {
-    const child = await entry.child.catch(() => undefined);
-    const processes = await child?.client.listProcesses().catch(() => []);
-    return processes?.some((process) => process.status === 'running') === true;
-  };
-
-  const sweep = async (): Promise<void> => {
-    for (const entry of [...sessions.values(), ...standbys.values()]) {
-      const limit = () => (entry.session === undefined ? options.standbyIdleMs : options.idleMs);
-      const idle = () => Date.now() - entry.usedMs;
-      if (entry.started === undefined || idle() < limit() || entry.active > 0) continue;
-      const busy = entry.session !== undefined && (await isBusy(entry));
-      // a call may have come in the meantime
-      if (entry.active > 0 || idle() < limit() || (busy && idle() < BUSY_IDLE_MS)) continue;
-      options.log.debug({ sessionId: entry.session?.id }, 'idle sandbox stopped');
-      await stop(entry);
+  /** Undefined when all standby slots were in use for `waitMs`. */
+  async startStandby(volume: string, waitMs: number): Promise<PooledExecutor | undefined> {
+    const deadline = Date.now() + waitMs;
+    for (;;) {
+      const standby = this.#standbys.get(volume);
+      if (standby !== undefined && isAlive(standby)) return standby;
+      if (this.#freeSlot()) return this.#launch(volume, undefined);
+      if (Date.now() >= deadline) return undefined;
+      await sleep(SLOT_POLL_MS);
     }
-  };
-  const timer = setInterval(() => void sweep(), Math.min(SWEEP_MS, options.idleMs, options.standbyIdleMs));
-  timer.unref();
+  }
 
-  /** Makes room for one more standby. False when all of them are at work. */
-  const makeRoom = (): boolean => {
-    if (standbys.size < options.maxStandbys) return true;
-    const idle = [...standbys.values()].filter((entry) => entry.active === 0 && entry.started !== undefined);
+  isStarting(volume: string): boolean {
+    const standby = this.#standbys.get(volume);
+    return standby !== undefined && standby.started === undefined;
+  }
+
+  forget(executor: PooledExecutor): void {
+    const { session, volume } = executor;
+    if (session !== undefined && this.#sessions.get(session.key) === executor) this.#sessions.delete(session.key);
+    if (this.#standbys.get(volume) === executor) this.#standbys.delete(volume);
+  }
+
+  async stop(executor: PooledExecutor): Promise<void> {
+    this.forget(executor);
+    const child = await executor.child.catch(() => undefined);
+    await child?.stop();
+    this.#options.onStop(executor.volume);
+  }
+
+  async stopAll(matches: (executor: PooledExecutor) => boolean = () => true): Promise<void> {
+    await Promise.all(
+      this.#list()
+        .filter(matches)
+        .map((executor) => this.stop(executor)),
+    );
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #list(): PooledExecutor[] {
+    return [...this.#sessions.values(), ...this.#standbys.values()];
+  }
+
+  #launch(volume: string, session: PooledExecutor['session']): PooledExecutor {
+    const executor: PooledExecutor = {
+      volume,
+      session,
+      child: this.#options.start(volume),
+      started: undefined,
+      files: undefined,
+      usedMs: Date.now(),
+      active: 0,
+    };
+    if (session === undefined) this.#standbys.set(volume, executor);
+    else this.#sessions.set(session.key, executor);
+    executor.child.then(
+      (child) => this.#onStarted(executor, child),
+      () => this.forget(executor),
+    );
+    return executor;
+  }
+
+  #onStarted(executor: PooledExecutor, child: ExecutorChild): void {
+    executor.started = child;
+    executor.usedMs = Date.now();
+    void child.ended.then(() => this.forget(executor));
+    child.client
+      .followNotices(({ processId, text }) => {
+        const { session } = executor;
+        if (session !== undefined) this.#options.onNotice({ sessionId: session.id, processId, text });
+      })
+      .catch(() => undefined);
+  }
+
+  /** Makes sure that one more standby may start. False when all of them are in use. */
+  #freeSlot(): boolean {
+    if (this.#standbys.size < this.#options.maxStandbys) return true;
+    const idle = [...this.#standbys.values()].filter(({ active, started }) => active === 0 && started !== undefined);
     const [oldest] = idle.sort((left, right) => left.usedMs - right.usedMs);
     if (oldest === undefined) return false;
-    void stop(oldest);
+    void this.stop(oldest);
     return true;
-  };
+  }
 
-  return {
-    /** The session's executor: its own, else the volume's standby, else a new one. */
-    takeForSession(volume: string, session: { key: string; id: string }): Entry {
-      const own = sessions.get(session.key);
-      if (own !== undefined && isAlive(own)) return own;
-      const standby = standbys.get(volume);
-      if (standby === undefined || !isAlive(standby)) return launch(volume, session);
-      standbys.delete(volume);
-      standby.session = session;
-      sessions.set(session.key, standby);
-      return standby;
-    },
-    /** An executor that can serve the volume's files, running or about to: a standby, or a session's. */
-    findForFiles(volume: string): Entry | undefined {
-      const standby = standbys.get(volume);
-      if (standby !== undefined && isAlive(standby)) return standby;
-      return [...sessions.values()].find((entry) => entry.volume === volume && isAlive(entry));
-    },
-    /** Undefined when there is no room, and for `waitMs` there was none. */
-    async startStandby(volume: string, waitMs: number): Promise<Entry | undefined> {
-      const deadline = Date.now() + waitMs;
-      for (;;) {
-        const standby = standbys.get(volume);
-        if (standby !== undefined && isAlive(standby)) return standby;
-        if (makeRoom()) return launch(volume, undefined);
-        if (Date.now() >= deadline) return undefined;
-        await sleep(SLOT_POLL_MS);
-      }
-    },
-    isStarting(volume: string): boolean {
-      return standbys.has(volume) && standbys.get(volume)?.started === undefined;
-    },
-    findSession: (key: string) => sessions.get(key),
-    forget,
-    stop,
-    async stopAll(chosen: (entry: Entry) => boolean = () => true): Promise<void> {
-      const entries = [...sessions.values(), ...standbys.values()].filter(chosen);
-      await Promise.all(entries.map(stop));
-    },
-    close: () => clearInterval(timer),
-  };
+  async #stopIdle(): Promise<void> {
+    for (const executor of this.#list()) {
+      if (executor.started === undefined || !this.#isIdle(executor)) continue;
+      const isBusy = executor.session !== undefined && (await hasRunningProcess(executor));
+      // A call may have arrived while the processes were listed.
+      if (!this.#isIdle(executor) || (isBusy && Date.now() - executor.usedMs < BUSY_IDLE_MS)) continue;
+      this.#options.log.debug({ sessionId: executor.session?.id }, 'stopping an idle sandbox');
+      await this.stop(executor);
+    }
+  }
+
+  #isIdle({ session, active, usedMs }: PooledExecutor): boolean {
+    const { idleMs, standbyIdleMs } = this.#options;
+    return active === 0 && Date.now() - usedMs >= (session === undefined ? standbyIdleMs : idleMs);
+  }
 }
 
-export type ExecutorPool = ReturnType<typeof openExecutorPool>;
+/** True while it starts, too. */
+function isAlive(executor: PooledExecutor): boolean {
+  return executor.started?.isAlive() !== false;
+}
 
-/** Waits `ms` for a child to come up; the start goes on for whoever comes next. */
-export async function waitStarted(entry: Entry, ms: number): Promise<ExecutorChild> {
-  if (entry.started !== undefined) return entry.started;
+async function hasRunningProcess(executor: PooledExecutor): Promise<boolean> {
+  const child = await executor.child.catch(() => undefined);
+  const processes = await child?.client.listProcesses().catch(() => []);
+  return processes?.some((process) => process.status === 'running') === true;
+}
+
+/** Waits at most `ms` for the executor to start. The start continues for later callers. */
+export async function waitStarted(executor: PooledExecutor, ms: number): Promise<ExecutorChild> {
+  if (executor.started !== undefined) return executor.started;
   const abort = new AbortController();
   try {
-    const late = sleep(ms, undefined, { signal: abort.signal, ref: false }).catch(() => undefined);
-    const child = await Promise.race([entry.child, late]);
+    const timeout = sleep(ms, undefined, { signal: abort.signal, ref: false }).catch(() => undefined);
+    const child = await Promise.race([executor.child, timeout]);
     if (child === undefined) throw new SandboxError('the sandbox is still warming up');
     return child;
   } finally {

@@ -4,9 +4,9 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 const O_PATH = 0x200000;
 
 /**
- * A descriptor of the regular file at `path` below the folder `root`. Every component is opened from the one before it
- * and none may be a link, so whatever programs do to the tree meanwhile, it is a file of that tree. Throws for anything
- * else. `root` itself is trusted.
+ * Opens the regular file at `path` below the folder `root`. Each component is opened relative to the previous one and
+ * none may be a link, so the file is in that tree even if programs change the tree meanwhile. Throws for anything else.
+ * `root` itself is trusted.
  */
 export function openBeneath(root: string, path: string, flags: number): number {
   const names = path.split('/');
@@ -21,7 +21,7 @@ export function openBeneath(root: string, path: string, flags: number): number {
       closeSync(folder);
       folder = inner;
     }
-    // a pipe must not block, nor a lease that a program holds on the file
+    // neither a pipe nor a file lease may block the open
     const open = constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const fd = openSync(`/proc/self/fd/${folder}/${last}`, flags | open);
     if (fstatSync(fd).isFile()) return fd;

@@ -1,6 +1,6 @@
 import { rgPath } from '@vscode/ripgrep';
 
-/** The ripgrep that comes with the dependencies: the machine need not have one. */
+/** The ripgrep of the npm dependencies, so that the machine needs none. */
 export function findRipgrep(): string {
   return rgPath;
 }

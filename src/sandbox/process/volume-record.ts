@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What is kept of a volume beside its files. */
+/** A volume's metadata, stored beside its folder. */
 export type VolumeRecord = { sizeBytes: number; usedBytes: number; createdAt: string; updatedAt: string };
 
 export type VolumeSizes = { initialBytes: number; maxBytes: number };
 
-/** Past this part of its size a volume is doubled. */
-const FULL = 0.8;
+/** A volume is doubled when it is fuller than this. */
+const GROW_AT = 0.8;
 
 function recordPath(folder: string): string {
   return `${folder}.json`;
@@ -21,7 +21,7 @@ export function findRecord(folder: string): VolumeRecord | undefined {
   }
 }
 
-/** The folder with its record; one that is there stays as it is. */
+/** Creates the folder and its record; an existing record stays unchanged. */
 export function createVolume(folder: string, sizes: VolumeSizes): VolumeRecord {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = findRecord(folder);
@@ -32,15 +32,15 @@ export function createVolume(folder: string, sizes: VolumeSizes): VolumeRecord {
   return record;
 }
 
-/** Doubles the size until what is used fits well, or the largest size is reached; it never shrinks. */
+/** Doubles the size until the usage is below 80 % of it, or the maximum is reached. It never shrinks. */
 export function decideSize(sizeBytes: number, usedBytes: number, maxBytes: number): number {
   let size = sizeBytes;
-  while (usedBytes > size * FULL && size < maxBytes) size = Math.min(size * 2, maxBytes);
+  while (usedBytes > size * GROW_AT && size < maxBytes) size = Math.min(size * 2, maxBytes);
   return size;
 }
 
-/** Keeps what is used by now, and grows the volume with it. Undefined when the volume is gone. */
-export function noteUsage(folder: string, usedBytes: number, sizes: VolumeSizes): VolumeRecord | undefined {
+/** Stores the usage and grows the volume accordingly. Undefined when the volume was deleted. */
+export function recordUsage(folder: string, usedBytes: number, sizes: VolumeSizes): VolumeRecord | undefined {
   const record = findRecord(folder);
   if (record === undefined) return undefined;
   const sizeBytes = decideSize(record.sizeBytes, usedBytes, sizes.maxBytes);

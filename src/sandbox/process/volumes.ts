@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { VolumeKey } from '../sandbox.ts';
 
-/** Callers choose subject ids, so a name that is not plain becomes a hash that no plain name can equal. */
+/** Callers choose subject ids. An id that is no plain name becomes a hash behind `~`, which no plain name contains. */
 function encodeSegment(id: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(id)) return id;
   return `~${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;

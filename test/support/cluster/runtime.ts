@@ -46,7 +46,7 @@ export function openRuntime(): Runtime & { kill(podUid: string): void; close(): 
       );
       const program = [`${HOME}/bin/node`, `${HOME}/sandbox-image/executor/main.ts`, ...own];
       const command = [...walls.slice(0, walls.lastIndexOf('--') + 1), ...program];
-      const child = spawn('bwrap', [...command, '--rg', `${HOME}/bin/rg`, '--tethered'], {
+      const child = spawn('bwrap', [...command, '--rg', `${HOME}/bin/rg`, '--exit-on-stdin-eof'], {
         stdio: ['pipe', 'pipe', 'inherit'],
         env: {},
       });
