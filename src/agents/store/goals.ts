@@ -1,13 +1,13 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { GoalState } from '../contract/goals.ts';
 
-/** Whether somebody else has put something before the next turn of the goal. */
+/** Whether other work precedes the next turn of the goal: a live turn or a queued prompt. */
 export async function hasOtherWork(db: Queryable, sessionId: string): Promise<boolean> {
-  const { rows } = await db.query<{ wanted: boolean }>(
-    'SELECT live_turn IS NOT NULL OR queued_count > 0 AS wanted FROM sessions WHERE id = $1',
+  const { rows } = await db.query<{ preempted: boolean }>(
+    'SELECT live_turn IS NOT NULL OR queued_count > 0 AS preempted FROM sessions WHERE id = $1',
     [sessionId],
   );
-  return rows[0]?.wanted !== false;
+  return rows[0]?.preempted !== false;
 }
 
 /** Locks the session row, and tells what decides over another turn; undefined when the lease is lost. */

@@ -193,7 +193,7 @@ export async function renewLeases(
   return rows.map((row) => ({ sessionId: row.id, epoch: row.lease_epoch, interrupted: row.interrupted }));
 }
 
-/** Gives a lease back without having finished: another worker may go on at once. */
+/** Releases a lease before the work is done: another worker may continue at once. */
 export async function releaseLease(db: Queryable, sessionId: string, epoch: number): Promise<void> {
   await db.query('UPDATE sessions SET lease_owner = NULL, lease_expires = NULL WHERE id = $1 AND lease_epoch = $2', [
     sessionId,
@@ -202,8 +202,8 @@ export async function releaseLease(db: Queryable, sessionId: string, epoch: numb
 }
 
 /**
- * Gives back the lease of a session in which a worker found nothing to do. True when a caller has given it something to
- * do meanwhile: then it stays awake.
+ * Releases the lease of a session in which a worker found nothing to do. True when a caller has added work in between:
+ * then the session stays due.
  */
 export async function releaseIfIdle(db: Queryable, sessionId: string, epoch: number): Promise<boolean> {
   const { rows } = await db.query<{ awake: boolean }>(

@@ -1,7 +1,7 @@
 import { collectReply } from '../../inference/collect.ts';
 import { ModelError } from '../../inference/model.ts';
 import type { ImagePart } from '../../inference/model.ts';
-import type { Turn, TurnDeps } from '../loop/turn/types.ts';
+import type { Turn, ToolRunDeps } from '../loop/turn/types.ts';
 import { addCall, addCounts } from '../loop/turn/usage.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -13,7 +13,7 @@ export async function describeImage(
   image: ImagePart,
   question: string,
   turn: Turn,
-  deps: TurnDeps,
+  deps: Pick<ToolRunDeps, 'inference' | 'session' | 'visionModel' | 'signal'>,
 ): Promise<{ analysis: string } | { fault: string }> {
   const { inference, session, visionModel, signal } = deps;
   const sees = (name: string | undefined) => name !== undefined && inference.findModel(name)?.vision === true;

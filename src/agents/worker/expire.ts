@@ -8,12 +8,12 @@ import type { StoredAction } from '../store/pending-actions.ts';
 import { writeJournal } from '../store/journal.ts';
 import type { Claim, TurnRow } from '../store/leases.ts';
 
-const LATE = JSON.stringify({ error: 'The application did not answer in time. Go on without this result.' });
+const TIMED_OUT = JSON.stringify({ error: 'The application did not answer in time. Go on without this result.' });
 
 /**
- * Answers with an error what has waited past its deadline. Under the row lock, because the caller may answer at the
- * same moment. `resumed`: nothing waits any longer and the turn goes on. Otherwise the lease is given back, and `awake`
- * tells whether the session has to be looked at again at once.
+ * Answers pending actions past their deadline with an error. Under the row lock, because the caller may answer at the
+ * same moment. `resumed`: nothing is pending any longer and the turn continues. Otherwise the lease is released, and
+ * `awake` says whether the session is due again at once.
  */
 export async function expireActions(
   claim: Claim,
@@ -25,8 +25,8 @@ export async function expireActions(
   const { appended, resumed } = await db.transaction(async (tx) => {
     await tx.query('SELECT lease_epoch FROM sessions WHERE id = $1 FOR UPDATE', [claim.sessionId]);
     const change = await decideExpiry(tx, claim, turn);
-    const [appended] = await writeJournal(tx, [{ sessionId: claim.sessionId, epoch: claim.epoch, ...change }]);
-    return { appended, resumed: change.session?.release === undefined };
+    const [written] = await writeJournal(tx, [{ sessionId: claim.sessionId, epoch: claim.epoch, ...change }]);
+    return { appended: written, resumed: change.session?.release === undefined };
   });
   if (appended === undefined) return { resumed: false, awake: false };
   publish(appended.events);
@@ -39,13 +39,13 @@ async function decideExpiry(
   turn: TurnRow,
 ): Promise<Omit<JournalEntry, 'sessionId' | 'epoch'>> {
   const pending = (await listTurnActions(tx, claim.sessionId, turn.id)).filter((ask) => ask.state === 'pending');
-  // The caller was faster, and the answer has already set the turn going.
+  // The caller was faster, and the answer has already resumed the turn.
   if (pending.length === 0) return { events: [] };
   const now = Date.now();
-  const late = pending.filter((ask) => ask.deadline !== null && ask.deadline.getTime() <= now);
-  const rest = pending.filter((ask) => !late.includes(ask));
-  const results = buildResults(late, turn);
-  const closeAsks = { ids: late.map((ask) => ask.id), state: 'expired' as const };
+  const expired = pending.filter((ask) => ask.deadline !== null && ask.deadline.getTime() <= now);
+  const rest = pending.filter((ask) => !expired.includes(ask));
+  const results = buildResults(expired, turn);
+  const closeAsks = { ids: expired.map((ask) => ask.id), state: 'expired' as const };
   if (rest.length === 0) {
     return {
       events: [...results, buildTurnResume({ turnId: turn.id })],
@@ -56,7 +56,7 @@ async function decideExpiry(
   const deadlines = rest.flatMap((ask) => (ask.deadline === null ? [] : [ask.deadline.getTime()]));
   const stop = { type: 'requires_action' as const, event_ids: rest.map((ask) => ask.id) };
   return {
-    events: late.length === 0 ? [] : [...results, buildIdle({ turnId: turn.id }, { stop_reason: stop })],
+    events: expired.length === 0 ? [] : [...results, buildIdle({ turnId: turn.id }, { stop_reason: stop })],
     closeAsks,
     session: {
       status: 'waiting_on_human',
@@ -66,11 +66,13 @@ async function decideExpiry(
   };
 }
 
-function buildResults(late: readonly StoredAction[], turn: TurnRow): NewEvent[] {
+function buildResults(expired: readonly StoredAction[], turn: TurnRow): NewEvent[] {
   const step = turn.step;
-  return late.flatMap((ask): NewEvent[] => {
+  return expired.flatMap((ask): NewEvent[] => {
     const call = step?.calls.find((candidate) => candidate.useId === ask.toolUseId);
     if (call === undefined || step === null) return [];
-    return [buildResult({ turnId: turn.id, step: step.number, call }, { content: LATE, isError: true, durationMs: 0 })];
+    return [
+      buildResult({ turnId: turn.id, step: step.number, call }, { content: TIMED_OUT, isError: true, durationMs: 0 }),
+    ];
   });
 }

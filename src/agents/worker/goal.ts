@@ -25,31 +25,36 @@ import { writeJournal } from '../store/journal.ts';
 import { releaseIfIdle } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
 
-type GoalDeps = { db: Db; inference: Inference; log: Logger; publish: (envelopes: EventEnvelope[]) => void };
+type GoalDeps = {
+  db: Db;
+  inference: Inference;
+  log: Logger;
+  publish: (envelopes: EventEnvelope[]) => void;
+  signal: AbortSignal;
+};
 
 /**
- * Decides over the goal after a turn, with nothing else to do in the session: asks the judge, and in one write ends the
- * goal, pauses it or opens the next turn, and gives the lease back. A crash before that write leaves the session to be
- * looked at again; a prompt that came meanwhile goes first, and its turn is judged in its stead. Answers whether the
- * session has more to do at once.
+ * Decides about the goal after a turn, when the session has nothing else to do: asks the judge, and in one write ends
+ * the goal, pauses it or opens the next turn, and releases the lease. After a crash before that write the session is
+ * still due. A prompt that arrives in between goes first, and its turn is judged instead. Returns whether the session
+ * is due again at once.
  */
 export async function pursueGoal(
   claim: Claim,
   goal: GoalState,
   events: readonly LogEvent[],
   deps: GoalDeps,
-  signal: AbortSignal,
 ): Promise<boolean> {
   const turn = readLastTurn(events);
-  const asked = turn && (await judgeUntilWanted(claim, goal, turn, deps, signal));
-  if (asked === undefined) return releaseIfIdle(deps.db, claim.sessionId, claim.epoch);
-  const { verdict, usageAdd } = asked;
+  const judgement = turn && (await judgeUntilPreempted({ claim, goal, turn }, deps));
+  if (judgement === undefined) return releaseIfIdle(deps.db, claim.sessionId, claim.epoch);
+  const { verdict, usageAdd } = judgement;
   const step = decideGoal(goal, verdict);
   const written = await deps.db.transaction(async (tx) => {
     const now = await lockGoal(tx, claim.sessionId, claim.epoch);
     if (now === undefined) throw new LeaseLostError('Claimed elsewhere.');
     const isOwn = now.goal?.status === 'active' && now.goal.revision === goal.revision;
-    // The call was made and counts, whether its verdict still matters or not.
+    // The call is charged even if its verdict no longer applies.
     const { session, ...change } = isOwn ? buildChange(step, now.isFree) : { events: [] };
     const wake = session?.wakeAt === undefined && now.isFree ? { wakeAt: null } : {};
     const entry = { sessionId: claim.sessionId, epoch: claim.epoch, ...change };
@@ -63,38 +68,33 @@ export async function pursueGoal(
   return written.awake;
 }
 
-type Judged = { verdict: Verdict; usageAdd: Usage };
+type Judgement = { verdict: Verdict; usageAdd: Usage };
+type JudgedTurn = { claim: Claim; goal: GoalState; turn: LastTurn };
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
-/** A prompt that comes in does not wait for the judge: then there is no verdict, and a later turn gets one. */
-async function judgeUntilWanted(
-  claim: Claim,
-  goal: GoalState,
-  turn: LastTurn,
-  deps: GoalDeps,
-  signal: AbortSignal,
-): Promise<Judged | undefined> {
-  const wanted = new AbortController();
-  const over = new AbortController();
-  const look = async () => {
-    while (!over.signal.aborted) {
-      await sleep(LOOK_MS, undefined, { signal: over.signal });
-      if (await hasOtherWork(deps.db, claim.sessionId))
-        return wanted.abort(new PreemptedError('An inbound event takes precedence.'));
+/** A new prompt preempts the judge: then there is no verdict, and a later turn is judged. */
+async function judgeUntilPreempted(judged: JudgedTurn, deps: GoalDeps): Promise<Judgement | undefined> {
+  const preempted = new AbortController();
+  const done = new AbortController();
+  const poll = async () => {
+    while (!done.signal.aborted) {
+      await sleep(POLL_MS, undefined, { signal: done.signal });
+      if (await hasOtherWork(deps.db, judged.claim.sessionId))
+        return preempted.abort(new PreemptedError('Other work precedes the goal.'));
     }
   };
-  // Without the look the prompt waits for the judge's timeout at most.
-  const looking = look().catch(() => undefined);
+  // If polling fails, the prompt waits for the judge's timeout at most.
+  const polling = poll().catch(() => undefined);
   try {
-    return await judge(claim, goal, turn, deps, AbortSignal.any([signal, wanted.signal]));
+    return await judge(judged, deps, AbortSignal.any([deps.signal, preempted.signal]));
   } catch (error) {
-    // A turn that somebody has begun and stopped already comes first as well.
+    // A turn that was started and interrupted in between goes first as well.
     if (error instanceof PreemptedError || error instanceof InterruptedError) return undefined;
     throw error;
   } finally {
-    over.abort();
-    await looking;
+    done.abort();
+    await polling;
   }
 }
 
@@ -104,29 +104,23 @@ class PreemptedError extends CapstanError<'preempted'> {
   }
 }
 
-async function judge(
-  claim: Claim,
-  goal: GoalState,
-  turn: LastTurn,
-  deps: GoalDeps,
-  signal: AbortSignal,
-): Promise<Judged> {
+async function judge({ claim, goal, turn }: JudgedTurn, deps: GoalDeps, signal: AbortSignal): Promise<Judgement> {
   if (turn.failure !== undefined) return { verdict: { kind: 'broken', reason: turn.failure }, usageAdd: {} };
-  // Who said nothing has not said that the goal is reached.
+  // An empty reply does not say that the goal is reached.
   if (turn.reply.trim() === '') return { verdict: { kind: 'continue', reason: '' }, usageAdd: {} };
   const { modelName } = claim.version;
   const question = { objective: goal.objective, reply: turn.reply, model: modelName };
   const { verdict, used, error } = await askJudge(question, deps.inference, signal);
-  if (error !== undefined) deps.log.warn({ error: errorText(error) }, 'the judge of a goal could not be asked');
+  if (error !== undefined) deps.log.warn({ error: errorText(error) }, 'could not ask the judge of a goal');
   const model = deps.inference.findModel(used?.model ?? modelName) ?? deps.inference.findModel(modelName);
   const usageAdd = used === undefined || model === undefined ? {} : splitUsage(addCall({}, used.usage, model)).usageAdd;
   return { verdict, usageAdd };
 }
 
-/** Without a place for the next turn only the count changes: whoever is in front will be judged. */
+/** If other work goes first, only the counts change: its turn will be judged. */
 function buildChange(step: GoalStep, isFree: boolean): Pick<JournalEntry, 'events' | 'session' | 'turn'> {
   if (!isFree) return { events: [], session: { goal: { ...step.goal, status: 'active' } } };
-  if (!step.continues) return { events: buildStatement(step.say ?? ''), session: { goal: step.goal } };
+  if (!step.continues) return { events: buildStatement(step.message ?? ''), session: { goal: step.goal } };
   const turnId = newId('trn');
   const { objective, reason } = step.goal;
   return {
@@ -136,13 +130,13 @@ function buildChange(step: GoalStep, isFree: boolean): Pick<JournalEntry, 'event
   };
 }
 
-/** Said by the service, not by the model: it belongs to no turn, and the model does not read it. */
+/** A message of the service itself: it belongs to no turn, and the model does not read it. */
 function buildStatement(text: string): NewEvent[] {
   const message = buildMessage({ id: newId('evt'), turnId: null }, buildBlocks(text));
   return [message, buildIdle({ turnId: null }, { stop_reason: { type: 'end_turn' } })];
 }
 
-/** Whether the goal may be active when this turn ends: it is, or a caller has spoken of it meanwhile. */
+/** Whether the goal may be active when this turn ends: it was, or a caller has changed it during the turn. */
 export function mayHaveGoal(claim: Claim, events: readonly LogEvent[]): boolean {
   if (claim.goal?.status === 'active') return true;
   return events.some(

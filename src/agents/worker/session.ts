@@ -45,7 +45,7 @@ export type WorkerDeps = {
   mcp: Mcp;
   egress: Egress;
   web: Web;
-  /** looks at images where a session's own model cannot */
+  /** describes images when a session's own model cannot read them */
   visionModel?: string;
   vaults: Vaults;
   appender: Appender;
@@ -54,8 +54,8 @@ export type WorkerDeps = {
 };
 
 /**
- * Does what a claimed session needs: expires asks, acts on an interrupt, opens the next turn from the inbox, runs the
- * turn. The last write gives the lease back. Answers whether the session has more to do at once.
+ * Does what a claimed session needs: expires pending actions, handles an interrupt, opens the next turn from the inbox,
+ * runs the turn. The last write releases the lease. Returns whether the session is due again at once.
  */
 export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSignal): Promise<boolean> {
   const log = deps.log.child({ sessionId: claim.sessionId });
@@ -68,14 +68,12 @@ export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSi
   const turn = claim.turn === null ? await openNextTurn(claim, journal, deps) : readTurn(claim.turn, claim);
   if (turn === undefined) {
     if (claim.goal?.status !== 'active') return releaseIfIdle(deps.db, claim.sessionId, claim.epoch);
-    return pursueGoal(claim, claim.goal, journal.events, { ...deps, log, publish }, signal);
+    return pursueGoal(claim, claim.goal, journal.events, { ...deps, log, publish, signal });
   }
   const isNew = turn.steps === 0 && turn.step === null;
   if (isNew && needsSandbox(journal.events, findToolConfigs(claim))) startSandbox(claim, { ...deps, log });
-  const end = await runTurn(
-    turn,
-    buildTurnDeps(claim, await readPromptNotes(claim, deps.db), journal, deps, signal, log),
-  );
+  const promptNotes = await readPromptNotes(claim, deps.db);
+  const end = await runTurn(turn, buildTurnDeps({ claim, promptNotes, journal, signal, log }, deps));
   if (end === 'waiting') return journal.awake;
   startTitle(claim, turn, journal, { ...deps, log, publish });
   return journal.awake;
@@ -94,7 +92,7 @@ function readTurn(row: NonNullable<Claim['turn']>, claim: Claim): Turn {
   };
 }
 
-/** Takes the oldest opener out of the inbox, or what came too late for the last turn. */
+/** Opens a turn with the oldest prompt of the inbox, or with guidance that arrived too late for the last turn. */
 async function openNextTurn(claim: Claim, journal: SessionJournal, deps: WorkerDeps): Promise<Turn | undefined> {
   let [next] = await listInbox(deps.db, claim.sessionId, 1);
   if (next === undefined) {
@@ -116,19 +114,20 @@ async function openNextTurn(claim: Claim, journal: SessionJournal, deps: WorkerD
   return turn;
 }
 
-/** Those of the role, or of the version. */
+/** The tool configs of the session's role, or of the agent version. */
 function findToolConfigs({ version, role }: Claim): Claim['version']['tools'] {
   return (version.roles.find(({ name }) => name === role) ?? version).tools;
 }
 
-function buildTurnDeps(
-  claim: Claim,
-  promptNotes: string[],
-  journal: SessionJournal,
-  deps: WorkerDeps,
-  signal: AbortSignal,
-  log: Logger,
-): TurnDeps {
+type ClaimedSession = {
+  claim: Claim;
+  promptNotes: string[];
+  journal: SessionJournal;
+  signal: AbortSignal;
+  log: Logger;
+};
+
+function buildTurnDeps({ claim, promptNotes, journal, signal, log }: ClaimedSession, deps: WorkerDeps): TurnDeps {
   const { sessionId: id, organizationId, agentId, subjectId, version } = claim;
   const { modelName, systemPrompt } = version;
   const toolConfigs = findToolConfigs(claim);
@@ -142,7 +141,7 @@ function buildTurnDeps(
     ports: buildToolPorts(claim, deps),
     attachments: buildAttachmentPort(id, deps.objects, () => deps.inference.findModel(modelName)),
     readPermissions: () => readPermissions(deps.db, id),
-    readAsks: (turnId) => listTurnActions(deps.db, id, turnId),
+    readPendingActions: (turnId) => listTurnActions(deps.db, id, turnId),
     openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),
     mayHaveGoal: () => mayHaveGoal(claim, journal.events),
     sendLive: (frame, turnId) =>
@@ -156,6 +155,6 @@ function buildTurnDeps(
       }),
     signal,
     limits: deps.limits,
-    logError: (error, what) => log.warn({ error: errorText(error) }, what),
+    logError: (error, message) => log.warn({ error: errorText(error) }, message),
   };
 }

@@ -11,7 +11,7 @@ import { forgetPages } from '../../tools/files/seen-files.ts';
 import { forgetSearches } from '../../tools/search-files.ts';
 import { describeOpenTodos } from '../../tools/todo.ts';
 import type { ToolState } from '../../tools/tool.ts';
-import type { Turn, TurnDeps } from '../turn/types.ts';
+import type { Turn, TurnContext } from '../turn/types.ts';
 import { addCall, addCounts } from '../turn/usage.ts';
 import { listCompactions } from '../../log/read.ts';
 import { buildCompacted } from '../../log/write.ts';
@@ -56,7 +56,7 @@ function findUsed(turn: Turn, log: readonly LogEvent[]): number | undefined {
  */
 export async function compactHistory(
   turn: Turn,
-  deps: TurnDeps,
+  deps: TurnContext,
   now: { entries: HistoryEntry[]; request: ModelRequest; model: ModelInfo; tight: boolean },
 ): Promise<boolean> {
   const { entries, request, model, tight } = now;
@@ -89,7 +89,7 @@ export async function compactHistory(
 async function sumUp(
   plan: CompactionPlan,
   turn: Turn,
-  deps: TurnDeps,
+  deps: TurnContext,
   model: ModelInfo,
 ): Promise<Pick<Compaction, 'summary' | 'failedAt'>> {
   const last = listCompactions(deps.journal.events).at(-1);
@@ -110,7 +110,7 @@ async function sumUp(
     return { summary, failedAt: null };
   } catch (error) {
     if (deps.signal.aborted) throw deps.signal.reason;
-    deps.logError(error, 'a conversation was summed up without the model');
+    deps.logError(error, 'compacted a conversation without the model');
     return { summary: listSummary(input), failedAt: new Date().toISOString() };
   }
 }

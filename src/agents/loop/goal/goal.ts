@@ -10,7 +10,7 @@ const MAX_OBJECTIVE = 2000;
 const MAX_REPLY = 4000;
 const MAX_REASON = 500;
 const JUDGE_TIMEOUT_MS = 30_000;
-/** So many verdicts in a row that nobody can read, or calls that fail, and the goal waits for a person. */
+/** After this many unreadable verdicts or failed calls in a row the goal is paused. */
 const MAX_UNREADABLE = 3;
 const MAX_FAILURES = 5;
 
@@ -18,14 +18,14 @@ const Answer = z.object({ verdict: z.enum(['done', 'continue', 'blocked']), reas
 
 export type Verdict =
   | { kind: 'done' | 'continue' | 'blocked'; reason: string }
-  /** the judge said something else */
+  /** the reply was not a verdict */
   | { kind: 'unreadable' }
-  /** the judge could not be asked */
+  /** the call of the judge failed */
   | { kind: 'failed' }
   /** the turn itself ended in an error */
   | { kind: 'broken'; reason: string };
 
-/** The verdict, and what asking for it has used. Throws only the signal's reason. */
+/** The verdict and the usage of the call. Throws only the signal's reason. */
 export async function askJudge(
   question: { objective: string; reply: string; model: string },
   inference: Inference,
@@ -42,7 +42,7 @@ export async function askJudge(
   const timed = AbortSignal.any([signal, AbortSignal.timeout(JUDGE_TIMEOUT_MS)]);
   try {
     const reply = await collectReply(inference.stream(request, timed)).catch((error: unknown) => {
-      // Some models take no temperature but their own.
+      // Some models accept only their default temperature.
       if (!(error instanceof ModelError) || error.code !== 'invalid_request') throw error;
       const { temperature: _temperature, ...rest } = request;
       return collectReply(inference.stream(rest, timed));
@@ -55,7 +55,7 @@ export async function askJudge(
   }
 }
 
-/** One object of JSON, whatever a model says or draws around it. It may leave out the reason. */
+/** Reads the JSON object in a reply, whatever text surrounds it. The reason is optional. */
 export function readVerdict(text: string): Verdict {
   let value: unknown;
   try {
@@ -67,10 +67,10 @@ export function readVerdict(text: string): Verdict {
   return success ? { kind: data.verdict, reason: cutText(data.reason, MAX_REASON) } : { kind: 'unreadable' };
 }
 
-/** What becomes of the goal after one more turn. `say` is told to whoever watches; `continues`: another turn follows. */
-export type GoalStep = { goal: GoalState; continues: boolean; say?: string };
+/** The state of the goal after one more turn. `message` is shown to the user; `continues`: another turn follows. */
+export type GoalStep = { goal: GoalState; continues: boolean; message?: string };
 
-/** Pure. What is not known to be done or blocked goes on, within the bounds of turns and of failures. */
+/** Pure. A goal that is neither done nor blocked continues, within the limits of turns and of failures. */
 export function decideGoal(before: GoalState, verdict: Verdict): GoalStep {
   const goal: GoalState = {
     ...before,
@@ -82,13 +82,13 @@ export function decideGoal(before: GoalState, verdict: Verdict): GoalStep {
   const pause = (reason: string): GoalStep => ({
     goal: { ...goal, status: 'paused', reason },
     continues: false,
-    say: `The goal is paused: ${reason} /goal resume goes on with it.`,
+    message: `The goal is paused: ${reason} /goal resume goes on with it.`,
   });
   if (verdict.kind === 'done') {
     return {
       goal: { ...goal, status: 'done' },
       continues: false,
-      say: `The goal is reached. ${verdict.reason}`.trim(),
+      message: `The goal is reached. ${verdict.reason}`.trim(),
     };
   }
   if (verdict.kind === 'blocked') return pause(endSentence(verdict.reason || 'It is blocked'));
@@ -114,7 +114,7 @@ export function renderGoalStart(text: string): string {
   );
 }
 
-/** The prompt that goes on with it. */
+/** The prompt of each later turn of a goal. */
 export function renderGoalNext({ objective, reason }: { objective: string; reason: string | null }): string {
   const why = reason === null || reason === '' ? '' : `\n\nWhat is missing: ${reason}`;
   return `[Go on with the goal of this conversation:]\n${cutText(objective, MAX_REPLY)}${why}`;

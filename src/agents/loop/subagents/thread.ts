@@ -4,6 +4,7 @@ import type { StopReason } from '../../contract/events.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
 import type { Usage } from '../../contract/usage.ts';
 import { newId } from '../../../platform/ids.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import { ModelError } from '../../../inference/model.ts';
 import type { DelegatedEnd, DelegatedTask, Delegation } from './delegation.ts';
 import { buildNestedDeps, storedAt } from '../tool-calls/nested-call.ts';
@@ -16,13 +17,13 @@ import { buildThreadReceived, buildThreadSent, endNestedCalls } from '../../log/
 import type { ThreadSlot, ThreadStatus } from '../../log/write-nested.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { InterruptedError, LeaseLostError } from '../turn/types.ts';
-import type { Turn, TurnDeps } from '../turn/types.ts';
+import type { LoopDeps, Turn } from '../turn/types.ts';
 import { addCounts, listNewCounts } from '../turn/usage.ts';
 
 /** Model calls that a subagent may make. */
 export const MAX_ITERATIONS = 50;
 
-/** Never a subagent's: it has no subagents, nobody to ask, and no say in what is remembered. */
+/** Tools that subagents do not have: they cannot start subagents or scripts, ask the user, or change memory. */
 const WITHHELD = ['delegate_task', 'clarify', 'memory', 'execute_code'];
 
 const NOTE =
@@ -30,15 +31,15 @@ const NOTE =
   'message. Nobody can be asked. Do the task with your tools, then answer with a short summary: what you did, what you ' +
   'found, which files you made or changed, and what is left open.';
 
-/** Subagents of one turn, for the call of this id: fresh conversations over the turn's model, sandbox, tools and policies. */
-export function buildDelegation(turn: Turn, deps: TurnDeps): (callId: string) => Delegation {
+/** The subagents of one call of a turn: new conversations with the turn's model, sandbox, tools and policies. */
+export function buildDelegation(turn: Turn, deps: LoopDeps): (callId: string) => Delegation {
   return (callId) => ({
     toolsets: listToolsets(deps),
-    run: (task) => runThread(task, { threadId: newId('trd'), turnId: turn.id, callId }, turn, deps),
+    run: (task) => new Subagent({ threadId: newId('trd'), turnId: turn.id, callId }, task, turn, deps).run(),
   });
 }
 
-function listToolsets(deps: TurnDeps): string[] {
+function listToolsets(deps: LoopDeps): string[] {
   const { toolConfigs } = deps.session;
   const toolsets = listTools(deps, null)
     .filter(([, { toolset }]) => findToolsetPolicy(toolConfigs, toolset).enabled)
@@ -47,94 +48,119 @@ function listToolsets(deps: TurnDeps): string[] {
   return [...new Set([...toolsets, ...servers])];
 }
 
-function listTools(deps: TurnDeps, toolsets: readonly string[] | null): [string, Tool][] {
+function listTools(deps: LoopDeps, toolsets: readonly string[] | null): [string, Tool][] {
   return [...deps.tools].filter(
     ([name, { toolset }]) => !WITHHELD.includes(name) && (toolsets === null || toolsets.includes(toolset)),
   );
 }
 
-async function runThread(task: DelegatedTask, place: ThreadSlot, turn: Turn, deps: TurnDeps): Promise<DelegatedEnd> {
-  const prompt = task.context === '' ? task.goal : `${task.goal}\n\nContext:\n${task.context}`;
-  await deps.journal.append({ events: [buildThreadSent(place, prompt)] });
-  const started = performance.now();
-  const child = openThread(place.threadId);
-  let counted: Usage = {};
-  const childDeps = buildThreadDeps(task, prompt, place, turn, deps, keepTurn);
-  let end: Pick<DelegatedEnd, 'exitReason' | 'summary'>;
-  try {
-    end = readEnd(await runLoop(child, childDeps), child, childDeps);
-  } catch (error) {
-    if (deps.signal.reason instanceof InterruptedError) {
-      await closeThread({ status: 'interrupted', content: 'Interrupted by the user.' });
-      throw deps.signal.reason;
-    }
-    if (deps.signal.aborted || error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
-    if (!(error instanceof ModelError)) deps.logError(error, 'a subagent failed');
-    const message = error instanceof ModelError ? error.message : 'The subagent failed unexpectedly.';
-    end = { exitReason: 'error', summary: message };
-  }
-  const status = end.exitReason === 'completed' ? 'completed' : 'failed';
-  const usage = await closeThread({ status, content: end.summary });
-  return { ...end, threadId: place.threadId, status, usage, durationMs: performance.now() - started };
+type ThreadEnd = Pick<DelegatedEnd, 'exitReason' | 'summary'>;
 
-  // Counted into the turn with each write of the subagent's: a crash loses no reply that had come to its calls.
-  function keepTurn(): Change['turn'] {
-    turn.usage = addCounts(turn.usage, listNewCounts(child.usage, counted));
-    counted = child.usage;
-    const { id, steps, step, usage } = turn;
+/** One subagent: a turn of its own whose journal lies inside that of its parent turn. */
+class Subagent {
+  readonly #slot: ThreadSlot;
+  readonly #task: DelegatedTask;
+  readonly #parent: Turn;
+  readonly #deps: LoopDeps;
+  readonly #turn: Turn;
+  readonly #started = performance.now();
+  /** the usage that has been added to the parent turn */
+  #counted: Usage = {};
+
+  constructor(slot: ThreadSlot, task: DelegatedTask, parent: Turn, deps: LoopDeps) {
+    this.#slot = slot;
+    this.#task = task;
+    this.#parent = parent;
+    this.#deps = deps;
+    this.#turn = openTurn(slot.threadId);
+  }
+
+  /** Runs the task to its end. Throws the signal's reason, or what the parent turn must stop for. */
+  async run(): Promise<DelegatedEnd> {
+    const { goal, context } = this.#task;
+    const prompt = context === '' ? goal : `${goal}\n\nContext:\n${context}`;
+    await this.#deps.journal.append({ events: [buildThreadSent(this.#slot, prompt)] });
+    const end = await this.#work(prompt);
+    const status = end.exitReason === 'completed' ? 'completed' : 'failed';
+    const usage = await this.#close(status, end.summary);
+    const durationMs = performance.now() - this.#started;
+    return { ...end, threadId: this.#slot.threadId, status, usage, durationMs };
+  }
+
+  async #work(prompt: string): Promise<ThreadEnd> {
+    const deps = this.#buildDeps(prompt);
+    const { signal } = this.#deps;
+    try {
+      return readEnd(await runLoop(this.#turn, deps), this.#turn, deps);
+    } catch (error) {
+      if (signal.reason instanceof InterruptedError) {
+        await this.#close('interrupted', 'Interrupted by the user.');
+        throw signal.reason;
+      }
+      if (signal.aborted || error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
+      if (!(error instanceof ModelError)) this.#deps.logError(error, 'subagent failed');
+      const summary = error instanceof ModelError ? error.message : 'The subagent failed unexpectedly.';
+      return { exitReason: 'error', summary };
+    }
+  }
+
+  /** The parent turn with the subagent's usage, stored with each write: a crash loses no reply whose calls had started. */
+  #snapshotTurn(): Change['turn'] {
+    this.#parent.usage = addCounts(this.#parent.usage, listNewCounts(this.#turn.usage, this.#counted));
+    this.#counted = this.#turn.usage;
+    const { id, steps, step, usage } = this.#parent;
     return { id, state: 'running', steps, step, usage };
   }
 
-  async function closeThread({ status: how, content }: { status: ThreadStatus; content: string }) {
-    const own = deps.journal.events.filter((event) => threadIdOf(event) === place.threadId);
-    const used = { ...child.usage, latency_ms: performance.now() - started };
-    await deps.journal.append({
-      events: [...endNestedCalls(own, content), buildThreadReceived(place, { status: how, content, usage: used })],
-      turn: keepTurn(),
+  async #close(status: ThreadStatus, content: string): Promise<Usage> {
+    const { journal } = this.#deps;
+    const own = journal.events.filter((event) => threadIdOf(event) === this.#slot.threadId);
+    const usage = { ...this.#turn.usage, latency_ms: performance.now() - this.#started };
+    await journal.append({
+      events: [...endNestedCalls(own, content), buildThreadReceived(this.#slot, { status, content, usage })],
+      ...omitUndefined({ turn: this.#snapshotTurn() }),
     });
-    return used;
+    return usage;
+  }
+
+  #buildDeps(text: string): LoopDeps {
+    const { threadId, callId } = this.#slot;
+    const { toolsets } = this.#task;
+    const deps = this.#deps;
+    const opening = toLogEvent(
+      buildTurnStart({ turnId: threadId }, { kind: 'notice', text, eventId: null }),
+      storedAt(1),
+    );
+    const { session, mcp, limits } = deps;
+    const isChosen = (server: string) => toolsets === null || toolsets.includes(server);
+    const nested = {
+      tag: { parent_tool_use_id: callId, thread_id: threadId },
+      events: [opening],
+      snapshotTurn: () => this.#snapshotTurn(),
+    };
+    return {
+      ...buildNestedDeps(this.#parent, deps, nested),
+      session: {
+        ...session,
+        promptNotes: [...session.promptNotes, NOTE],
+        toolConfigs: session.toolConfigs.filter((config: ToolConfig) => config.type !== 'custom_tool'),
+      },
+      tools: new Map(listTools(deps, toolsets)),
+      mcp: {
+        listTools: async () => (await mcp.listTools()).filter(({ target }) => isChosen(target.server)),
+        call: (target, input, signal) => mcp.call(target, input, signal),
+      },
+      openSandbox: async (signal) => openOwnShell(await deps.openSandbox(signal), threadId),
+      limits: { ...limits, maxSteps: Math.min(MAX_ITERATIONS, limits.maxSteps) },
+    };
   }
 }
 
-function openThread(id: string): Turn {
+function openTurn(id: string): Turn {
   return { id, startedAt: new Date(), steps: 0, step: null, usage: {}, unwritten: [], consumed: [], toolState: {} };
 }
 
-function buildThreadDeps(
-  { toolsets }: DelegatedTask,
-  text: string,
-  { threadId, callId }: ThreadSlot,
-  turn: Turn,
-  deps: TurnDeps,
-  keepTurn: () => Change['turn'],
-): TurnDeps {
-  const prompt = { kind: 'notice', text, eventId: null } as const;
-  const opening = toLogEvent(buildTurnStart({ turnId: threadId }, prompt), storedAt(1));
-  const { session, mcp, limits } = deps;
-  const isChosen = (server: string) => toolsets === null || toolsets.includes(server);
-  return {
-    ...buildNestedDeps(
-      turn,
-      deps,
-      { parent_tool_use_id: callId, thread_id: threadId },
-      { events: [opening], keepTurn },
-    ),
-    session: {
-      ...session,
-      promptNotes: [...session.promptNotes, NOTE],
-      toolConfigs: session.toolConfigs.filter((config: ToolConfig) => config.type !== 'custom_tool'),
-    },
-    tools: new Map(listTools(deps, toolsets)),
-    mcp: {
-      listTools: async () => (await mcp.listTools()).filter(({ target }) => isChosen(target.server)),
-      call: (target, input, signal) => mcp.call(target, input, signal),
-    },
-    openSandbox: async (signal) => openOwnShell(await deps.openSandbox(signal), threadId),
-    limits: { ...limits, maxSteps: Math.min(MAX_ITERATIONS, limits.maxSteps) },
-  };
-}
-
-/** Subagents side by side share files and processes; where one goes by `cd`, the others stay. */
+/** Parallel subagents share files and processes, but each has its own working directory. */
 function openOwnShell(sandbox: SandboxSession, shell: string): SandboxSession {
   return {
     ...sandbox,
@@ -143,12 +169,8 @@ function openOwnShell(sandbox: SandboxSession, shell: string): SandboxSession {
   };
 }
 
-function readEnd(
-  stop: StopReason | 'waiting',
-  child: Turn,
-  { journal, limits }: TurnDeps,
-): Pick<DelegatedEnd, 'exitReason' | 'summary'> {
-  if (stop === 'waiting' || stop.type === 'requires_action') throw new Error('a subagent waits for its caller');
+function readEnd(stop: StopReason | 'waiting', child: Turn, { journal, limits }: LoopDeps): ThreadEnd {
+  if (stop === 'waiting' || stop.type === 'requires_action') throw new Error('a subagent cannot wait for the caller');
   const said = [...journal.events, ...child.unwritten].findLast(({ payload }) => payload.type === 'agent.message');
   const text = said === undefined ? '' : textOf(said.payload);
   if (stop.type === 'error') {

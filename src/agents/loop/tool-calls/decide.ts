@@ -1,13 +1,15 @@
 import type { EvaluatedPermission } from '../../contract/events.ts';
 import type { StepCall } from '../../log/event.ts';
 import { decidePermission } from './policy.ts';
-import type { FoundTool, RunnableTool } from './toolbox.ts';
+import type { Verdict } from './policy.ts';
+import type { RunnableTool } from './runnable-tool.ts';
+import type { FoundTool } from './toolbox.ts';
 
-/** What is to be done about one call of the open step. */
+/** What to do about one call of the open step. */
 export type CallPlan =
-  /** has its result */
+  /** the call has its result */
   | { kind: 'done' }
-  /** its ask is open */
+  /** its pending action is open */
   | { kind: 'wait' }
   | {
       kind: 'run';
@@ -17,7 +19,7 @@ export type CallPlan =
       permission: EvaluatedPermission;
       announced: boolean;
     }
-  /** refused or impossible: a use and an error result */
+  /** refused or impossible: write a use and an error result */
   | {
       kind: 'fail';
       message: string;
@@ -30,76 +32,81 @@ export type CallPlan =
   | { kind: 'custom'; input: unknown }
   | { kind: 'clarify'; input: Record<string, unknown> };
 
-/** What the log and the asks say about a call. */
+/** What the log and the pending actions say about a call. */
 export type CallFacts = {
   hasResult: boolean;
   /** `agent.tool_use` is in the log: the tool may have run */
   announced: boolean;
-  /** the ask that is open for the call: approval, custom tool or clarification */
+  /** a pending action is open for the call: an approval, a custom tool or a clarification */
   waiting: boolean;
   /** the answer to its approval */
   approval: 'allow' | 'deny' | undefined;
 };
 
-/** What callers have allowed by now. */
+/** What callers have allowed so far. */
 export type Permissions = {
   yoloMode: boolean;
   /** approval keys of tools that are allowed for the session or for good */
   approved: ReadonlySet<string>;
-  /** the call is made inside another one, where nobody can be asked */
+  /** a nested call, for which no approval can be requested */
   unattended?: true;
 };
 
-type Arguments = { input: Record<string, unknown> } | { error: string };
+export type Arguments = { input: Record<string, unknown> } | { error: string };
 
 const NOT_APPROVED =
   'This tool needs an approval, which cannot be asked for here, so it was not run. It runs once it is approved for the session.';
 
+/** What a decision about a call depends on. */
+export type CallContext = {
+  found: FoundTool;
+  facts: CallFacts;
+  permissions: Permissions;
+  /** parses the arguments of the call for the tool it names */
+  readInput: (found: Exclude<FoundTool, { kind: 'unknown' }>) => Arguments;
+};
+
 /** Pure: the same log and policy lead to the same plan, whichever worker asks. */
-export function decideCall(
-  call: StepCall,
-  found: FoundTool,
-  facts: CallFacts,
-  session: Permissions,
-  readInput: (found: FoundTool) => Arguments,
-): CallPlan {
+export function decideCall(call: StepCall, { found, facts, permissions, readInput }: CallContext): CallPlan {
   if (facts.hasResult) return { kind: 'done' };
   if (facts.waiting) return { kind: 'wait' };
   const { announced } = facts;
-  const fail = (
-    message: string,
-    input: unknown,
-    permission: EvaluatedPermission,
-    toolset: string | null,
-  ): CallPlan => ({
-    kind: 'fail',
-    message,
-    toolset,
-    input,
-    permission,
-    announced,
-  });
-  if (found.kind === 'unknown') return fail(`There is no tool named ${call.name}.`, readRaw(call), 'deny', null);
+  if (found.kind === 'unknown') {
+    const message = `There is no tool named ${call.name}.`;
+    return { kind: 'fail', message, input: readRaw(call), permission: 'deny', toolset: null, announced };
+  }
   const toolset = found.kind === 'builtin' ? found.tool.toolset : null;
   const args = readInput(found);
   const input = 'input' in args ? args.input : readRaw(call);
-  // Before any permission: whatever is allowed by now, the tool may have run.
+  const fail = (message: string, permission: EvaluatedPermission): CallPlan => {
+    return { kind: 'fail', message, input, permission, toolset, announced };
+  };
+  // Checked before any permission: whatever is allowed by now, the tool may have run.
   if (announced && found.kind !== 'custom' && !found.tool.readOnly) {
-    return fail('Interrupted: the outcome is unknown. Check before you repeat it.', input, 'ask', toolset);
+    return fail('Interrupted: the outcome is unknown. Check before you repeat it.', 'ask');
   }
-  const exempt = toolset === 'clarify' || toolset === 'todo';
-  const approved = session.approved.has(found.approvalKey) || facts.approval === 'allow';
-  const verdict = decidePermission(found.policy, { yoloMode: session.yoloMode, approved, exempt });
-  if (verdict.action === 'deny') return fail('This tool is not permitted here.', input, 'deny', toolset);
-  if (facts.approval === 'deny') return fail('The user denied this call.', input, 'deny', toolset);
-  if ('error' in args) return fail(args.error, input, verdict.permission, toolset);
+  const verdict = evaluatePolicy(found, toolset, facts, permissions);
+  if (verdict.action === 'deny') return fail('This tool is not permitted here.', 'deny');
+  if (facts.approval === 'deny') return fail('The user denied this call.', 'deny');
+  if ('error' in args) return fail(args.error, verdict.permission);
   if (verdict.action === 'ask') {
-    if (session.unattended) return fail(NOT_APPROVED, input, 'ask', toolset);
+    if (permissions.unattended) return fail(NOT_APPROVED, 'ask');
     return { kind: 'approve', toolset, of: found.kind, approvalKey: found.approvalKey, input };
   }
   if (found.kind === 'custom') return { kind: 'custom', input };
   if (toolset === 'clarify') return { kind: 'clarify', input: args.input };
   return { kind: 'run', tool: found.tool, toolset, input: args.input, permission: verdict.permission, announced };
+}
+
+function evaluatePolicy(
+  found: Exclude<FoundTool, { kind: 'unknown' }>,
+  toolset: string | null,
+  facts: CallFacts,
+  { approved, yoloMode }: Permissions,
+): Verdict {
+  const isApproved = approved.has(found.approvalKey) || facts.approval === 'allow';
+  const exempt = toolset === 'clarify' || toolset === 'todo';
+  return decidePermission(found.policy, { yoloMode, approved: isApproved, exempt });
 }
 
 function readRaw(call: StepCall): unknown {

@@ -1,23 +1,21 @@
 import type { McpTarget } from '../../contract/mcp.ts';
 import type { ModelTool } from '../../../inference/model.ts';
-import type { RunnableTool } from './toolbox.ts';
+import type { McpTool } from './runnable-tool.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';
 
-/** A tool of an MCP server as the model is offered it. */
+/** A tool of an MCP server as it is offered to the model. */
 export type OfferedMcpTool = ModelTool & { target: McpTarget };
 
-/** The MCP servers of a session, as far as they are enabled. */
+/** The enabled MCP servers of a session. */
 export type McpPort = {
-  /** The same for a whole turn. A server that does not answer in a moment has no tools in it. */
+  /** The same list for a whole turn. A server that does not answer quickly contributes no tools. */
   listTools(): Promise<readonly OfferedMcpTool[]>;
-  /** Whatever the server does, an outcome; throws only the signal's reason. */
+  /** Returns an outcome whatever the server does. Throws only the signal's reason. */
   call(target: McpTarget, input: Record<string, unknown>, signal: AbortSignal): Promise<ToolOutcome>;
 };
 
-export type McpTool = RunnableTool & { target: McpTarget };
-
-/** The tool that a call is for, known from the log alone. */
-export function buildMcpTool(target: McpTarget, port: McpPort): McpTool {
+/** The tool of a call, from what the log stores about it. */
+export function buildMcpTool(target: McpTarget, port: Pick<McpPort, 'call'>): McpTool {
   return {
     name: target.tool,
     readOnly: target.idempotent,

@@ -4,52 +4,46 @@ import type { Change } from '../../log/entry.ts';
 import { toLogEvent } from '../../log/read.ts';
 import type { StoredAt } from '../../log/read.ts';
 import { tagNestedEvent } from '../../log/write-nested.ts';
-import type { Journal, Turn, TurnDeps } from '../turn/types.ts';
+import type { Journal, SettleDeps, Turn } from '../turn/types.ts';
+
+/** The journal of the calls that one tool makes. */
+type NestedJournal = {
+  tag: NestedCallTag;
+  /** the events it starts with; new ones are appended here */
+  events?: LogEvent[];
+  /** the state of the turn to store with each write */
+  snapshotTurn?: () => Change['turn'];
+};
 
 /**
- * For calls that a tool makes in the course of its own: the same policies, sandbox and journal-before-effect as for the
- * model's, but with nobody to ask, so what would have to be asked for is refused. Their uses and results go into the
- * session's log under `tag`; everything else stays in a journal that is not kept and that begins with `events`. What
- * `keepTurn` says of the turn goes along with each of these writes.
+ * Dependencies for calls that a tool makes while it runs: the same policies, sandbox and journal-before-effect as for
+ * the model's calls, except that approvals cannot be requested, so calls that need one are refused. Uses and results
+ * are written to the session's log under `tag`; all other events stay in a journal that is not stored.
  */
-export function buildNestedDeps(
-  turn: Turn,
-  deps: TurnDeps,
-  tag: NestedCallTag,
-  inner: { events?: LogEvent[]; keepTurn?: () => Change['turn'] } = {},
-): TurnDeps {
+export function buildNestedDeps<Deps extends SettleDeps>(turn: Turn, deps: Deps, nested: NestedJournal): Deps {
   return {
     ...deps,
-    journal: openNestedJournal(deps.journal, turn.id, tag, inner.events ?? [], inner.keepTurn),
+    journal: openNestedJournal(deps.journal, turn.id, nested),
     readPermissions: async () => ({ ...(await deps.readPermissions()), unattended: true }),
-    readAsks: () => Promise.resolve([]),
+    readPendingActions: () => Promise.resolve([]),
     sendLive: () => undefined,
   };
 }
 
-// The write to the session's log comes before the effect, and holds back a worker whose lease is gone.
-function openNestedJournal(
-  outer: Journal,
-  turnId: string,
-  tag: NestedCallTag,
-  events: LogEvent[],
-  keepTurn?: () => Change['turn'],
-): Journal {
+// The write to the session's log precedes the effect, so a worker that has lost its lease stops here.
+function openNestedJournal(outer: Journal, turnId: string, { tag, events = [], snapshotTurn }: NestedJournal): Journal {
   return {
     events,
     async append(change) {
       const tagged = change.events.flatMap((event) => tagNestedEvent(event, turnId, tag) ?? []);
-      if (tagged.length > 0) {
-        const turn = keepTurn?.();
-        await outer.append({ events: tagged, ...omitUndefined({ turn }) });
-      }
+      if (tagged.length > 0) await outer.append({ events: tagged, ...omitUndefined({ turn: snapshotTurn?.() }) });
       for (const event of change.events) events.push(toLogEvent(event, storedAt(events.length + 1)));
     },
     refresh: () => Promise.resolve(),
   };
 }
 
-/** Where an event stands in a journal that is not stored. */
+/** The envelope fields of an event in a journal that is not stored. */
 export function storedAt(sequence: number): StoredAt {
   return { sessionId: '', sequence, processedAt: null, createdAt: new Date().toISOString() };
 }

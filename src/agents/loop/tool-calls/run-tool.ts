@@ -8,8 +8,8 @@ import { finishResult } from '../../tools/tool-result.ts';
 import type { ResultBudget } from '../../tools/tool-result.ts';
 import { failTool } from '../../tools/tool.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';
-import type { RunnableTool } from './toolbox.ts';
-import type { Turn, TurnDeps } from '../turn/types.ts';
+import type { RunnableTool } from './runnable-tool.ts';
+import type { ToolRunDeps, Turn } from '../turn/types.ts';
 
 export type ToolRun = {
   content: string;
@@ -19,14 +19,15 @@ export type ToolRun = {
   stateChanged: boolean;
 };
 
-/** Runs one tool to its outcome. What breaks in it harms this call only; an interrupt throws the signal's reason. */
+/** A call with its tool and its parsed input. */
+export type PreparedCall = { call: StepCall; tool: RunnableTool; input: Record<string, unknown> };
+
+/** Runs one tool. A failure becomes the result of this call only; an interrupt throws the signal's reason. */
 export async function runTool(
-  call: StepCall,
-  tool: RunnableTool,
-  input: Record<string, unknown>,
-  fit: ResultBudget,
+  { call, tool, input }: PreparedCall,
+  capResult: ResultBudget,
   turn: Turn,
-  deps: TurnDeps,
+  deps: ToolRunDeps,
 ): Promise<ToolRun> {
   const { session, signal } = deps;
   const started = performance.now();
@@ -55,7 +56,7 @@ export async function runTool(
   const context = { ...outer, scriptCalls: buildScriptCalls(outer, turn, deps) };
   let outcome: ToolOutcome;
   try {
-    outcome = await fit(await finishResult(tool.name, await tool.run(input, context), context), context);
+    outcome = await capResult(await finishResult(tool.name, await tool.run(input, context), context), context);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(error instanceof SandboxError)) deps.logError(error, `tool ${tool.name} failed`);
@@ -66,7 +67,7 @@ export async function runTool(
   return { ...outcome, durationMs, stateChanged };
 }
 
-/** A sandbox that died may have done the work before: the model must look before it tries again. */
+/** A sandbox may have done the work before it died, so the model must check before it tries again. */
 function describeFailure(error: unknown, tool: RunnableTool): string {
   const cause = error instanceof SandboxError ? error.message : 'the tool failed unexpectedly';
   return tool.readOnly ? cause : `${cause}. The outcome is unknown. Check before you repeat it.`;

@@ -10,26 +10,26 @@ import { readArguments } from '../../tools/arguments.ts';
 import { SCRIPT_TOOLS } from '../../tools/execute-code/stubs.ts';
 import type { ScriptCalls, ToolContext, ToolState } from '../../tools/tool.ts';
 import { LeaseLostError } from '../turn/types.ts';
-import type { Turn, TurnDeps } from '../turn/types.ts';
+import type { ToolRunDeps, Turn } from '../turn/types.ts';
 
-type InnerContext = Omit<ToolContext, 'scriptCalls'>;
+type ParentContext = Omit<ToolContext, 'scriptCalls'>;
 
-/** Characters of each text of an inner call that are kept in the log: a script may move megabytes through its calls. */
+/** Characters of each text of a nested call that the log stores: a script may move megabytes through its calls. */
 const MAX_LOGGED = 2000;
 const NEW_CALL = { hasResult: false, announced: false, waiting: false, approval: undefined };
 
 /**
- * Calls that a script makes. Each is decided as a call of the model's, by what is allowed at that moment, but asks
- * nobody: what needs an approval that is not there yet is refused. Calls that only read run together, others alone. What
- * runs is in the session's log before it does, and its result after it, marked as the script's and cut.
+ * Calls that a script makes. Each is decided like a call of the model, with the permissions of that moment, but a call
+ * that needs a new approval is refused. Read-only calls run in parallel, others alone. Each use is in the session's log
+ * before the tool runs and its result after it, tagged with the script's call and truncated.
  */
-export function buildScriptCalls(context: InnerContext, turn: Turn, deps: TurnDeps): ScriptCalls {
+export function buildScriptCalls(context: ParentContext, turn: Turn, deps: ToolRunDeps): ScriptCalls {
   const { toolConfigs } = deps.session;
   const write = (event: NewEvent) => {
     const tagged = tagNestedEvent(event, turn.id, { parent_tool_use_id: context.callId });
     return deps.journal.append({ events: tagged === undefined ? [] : [tagged] });
   };
-  const enter = openGate();
+  const schedule = buildScheduler();
   return {
     names: listScriptTools(toolConfigs, deps.tools),
     run(name, args, callId, signal) {
@@ -37,30 +37,29 @@ export function buildScriptCalls(context: InnerContext, turn: Turn, deps: TurnDe
       const found = findTool(toolConfigs, deps.tools, name);
       if (found.kind !== 'builtin') return refuse(`The tool ${name} is not there.`);
       const { tool } = found;
-      return enter(!tool.readOnly, async () => {
+      return schedule(!tool.readOnly, async () => {
         signal.throwIfAborted();
         const call: StepCall = { useId: callId, index: 0, callId, name, arguments: JSON.stringify(args) };
         const permissions = await deps.readPermissions();
-        const plan = decideCall(call, found, NEW_CALL, permissions, () =>
-          readArguments(tool.parameters, call.arguments),
-        );
+        const readInput = () => readArguments(tool.parameters, call.arguments);
+        const plan = decideCall(call, { found, facts: NEW_CALL, permissions, readInput });
         if (plan.kind === 'fail') return refuse(plan.message);
         if (plan.kind !== 'run')
           return refuse('This tool needs an approval for the session, which a script cannot ask for.');
         const place = { turnId: turn.id, step: 0, call: { ...call, useId: newId('evt') } };
         const { toolset, permission } = plan;
-        await write(buildUse(place, { toolset, input: cutTexts(plan.input), permission }));
+        await write(buildUse(place, { toolset, input: truncateTexts(plan.input), permission }));
         const started = performance.now();
         const end = (content: string, isError: boolean) =>
-          write(buildResult(place, { content: cut(content), isError, durationMs: performance.now() - started }));
+          write(buildResult(place, { content: truncate(content), isError, durationMs: performance.now() - started }));
         try {
-          // what the model has seen and what a script has seen are two things
-          const inner = { ...context, callId, signal, state: buildState(), scriptCalls: NO_CALLS };
-          const { content, isError } = await plan.tool.run(plan.input, inner);
+          // A script has its own tool state: what it has read, the model has not.
+          const nested = { ...context, callId, signal, state: buildState(), scriptCalls: NO_CALLS };
+          const { content, isError } = await plan.tool.run(plan.input, nested);
           await end(content, isError);
           return { content, ran: true };
         } catch (error) {
-          // whoever takes over, or ends the turn, ends this too
+          // The worker that takes over or ends the turn also ends this call.
           if (deps.signal.aborted) throw deps.signal.reason;
           if (error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
           if (signal.aborted) {
@@ -77,17 +76,17 @@ export function buildScriptCalls(context: InnerContext, turn: Turn, deps: TurnDe
   };
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   if (text.length <= MAX_LOGGED) return text;
   const shown = text.slice(0, MAX_LOGGED).replace(/[\uD800-\uDBFF]$/, '');
   return `${shown}… (${text.length - shown.length} more characters)`;
 }
 
-function cutTexts(value: unknown): unknown {
-  if (typeof value === 'string') return cut(value);
-  if (Array.isArray(value)) return value.map(cutTexts);
+function truncateTexts(value: unknown): unknown {
+  if (typeof value === 'string') return truncate(value);
+  if (Array.isArray(value)) return value.map(truncateTexts);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cutTexts(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, truncateTexts(inner)]));
 }
 
 const NO_CALLS: ScriptCalls = { names: [], run: () => refuse('Scripts do not start scripts.') };
@@ -104,16 +103,16 @@ function buildState(): ToolState {
   };
 }
 
-/** Lets work in, in the order of its coming: any number that share together, one that wants to be `alone` by itself. */
-function openGate(): <T>(alone: boolean, work: () => Promise<T>) => Promise<T> {
-  let lastAlone: Promise<unknown> = Promise.resolve();
+/** Runs work in the order of arrival: shared work in parallel, exclusive work by itself. */
+function buildScheduler(): <T>(exclusive: boolean, work: () => Promise<T>) => Promise<T> {
+  let lastExclusive: Promise<unknown> = Promise.resolve();
   let sharing: Promise<unknown>[] = [];
-  return (alone, work) => {
-    const before = alone ? Promise.all([lastAlone, ...sharing]) : lastAlone;
+  return (exclusive, work) => {
+    const before = exclusive ? Promise.all([lastExclusive, ...sharing]) : lastExclusive;
     const done = before.then(work);
     const settled = done.catch(() => undefined);
-    if (alone) {
-      lastAlone = settled;
+    if (exclusive) {
+      lastExclusive = settled;
       sharing = [];
     } else {
       sharing.push(settled);

@@ -9,12 +9,13 @@ import {
   buildResult,
   buildUse,
 } from '../../log/write.ts';
+import type { CallSlot } from '../../log/write.ts';
 import { drainUnwritten } from '../turn/unwritten.ts';
 import { buildBatches, decideCall } from './decide.ts';
-import type { CallFacts, CallPlan } from './decide.ts';
+import type { Arguments, CallFacts, CallPlan } from './decide.ts';
 import type { OpenStep, StepCall } from '../../log/event.ts';
 import { buildMcpTool } from './mcp.ts';
-import type { McpTool } from './mcp.ts';
+import type { McpTool } from './runnable-tool.ts';
 import { runTool } from './run-tool.ts';
 import { findTool } from './toolbox.ts';
 import type { FoundTool } from './toolbox.ts';
@@ -22,15 +23,15 @@ import { readArguments } from '../../tools/arguments.ts';
 import { readClarifyInput } from '../../tools/clarify.ts';
 import { buildResultBudget } from '../../tools/tool-result.ts';
 import { InterruptedError } from '../turn/types.ts';
-import type { AskState, Turn, TurnDeps } from '../turn/types.ts';
+import type { PendingActionState, SettleDeps, Turn } from '../turn/types.ts';
 
-type Planned = { call: StepCall; plan: CallPlan };
+type PlannedCall = { call: StepCall; plan: CallPlan };
 
 /**
- * Brings every call of the open step to its result, or as far as it goes without the caller. `waiting`: the asks are
- * in the log and the lease is given back.
+ * Brings every call of the open step to its result, as far as that is possible without the caller. `waiting`: the
+ * pending actions are in the log and the lease is released.
  */
-export async function settleCalls(step: OpenStep, turn: Turn, deps: TurnDeps): Promise<'settled' | 'waiting'> {
+export async function settleCalls(step: OpenStep, turn: Turn, deps: SettleDeps): Promise<'settled' | 'waiting'> {
   const planned = await planCalls(step, turn, deps);
   await refuseCalls(planned, step, turn, deps);
   const runnable = planned.flatMap(({ call, plan }) => (plan.kind === 'run' ? [{ call, plan }] : []));
@@ -38,50 +39,56 @@ export async function settleCalls(step: OpenStep, turn: Turn, deps: TurnDeps): P
     if (deps.signal.aborted) throw deps.signal.reason;
     await runBatch(batch, step, turn, deps);
   }
-  return await askCaller(planned, step, turn, deps);
+  return await openPendingActions(planned, step, turn, deps);
 }
 
-async function planCalls(step: OpenStep, turn: Turn, deps: TurnDeps): Promise<Planned[]> {
-  const fresh = turn.unwritten.length > 0;
-  const asks = fresh ? [] : await deps.readAsks(turn.id);
+async function planCalls(step: OpenStep, turn: Turn, deps: SettleDeps): Promise<PlannedCall[]> {
+  // Calls of a reply that is not written yet have no pending actions.
+  const isNew = turn.unwritten.length > 0;
+  const actions = isNew ? [] : await deps.readPendingActions(turn.id);
   const permissions = await deps.readPermissions();
   const log = deps.journal.events.filter((event) => event.turnId === turn.id);
   return step.calls.map((call) => {
     const found = findTool(deps.session.toolConfigs, deps.tools, call.name, findMcpTool(call, deps));
-    const plan = decideCall(call, found, gatherFacts(call, log, asks), permissions, (tool) => readInput(tool, call));
-    return { call, plan };
+    const facts = gatherFacts(call, log, actions);
+    return { call, plan: decideCall(call, { found, facts, permissions, readInput: (tool) => readInput(tool, call) }) };
   });
 }
 
-function findMcpTool({ mcp }: StepCall, deps: TurnDeps): McpTool | undefined {
+function findMcpTool({ mcp }: StepCall, deps: SettleDeps): McpTool | undefined {
   return mcp === undefined ? undefined : buildMcpTool(mcp, deps.mcp);
 }
 
-/** A schema of the caller or of a server is theirs to check. One object, since the compiled form is kept by identity. */
+/** Callers and MCP servers check their own schemas. One object, because compiled schemas are cached by identity. */
 const ANY_OBJECT = { type: 'object' };
 
-function readInput(found: FoundTool, call: StepCall): { input: Record<string, unknown> } | { error: string } {
+function readInput(found: FoundTool, call: StepCall): Arguments {
   if (found.kind === 'builtin') return readArguments(found.tool.parameters, call.arguments);
   return readArguments(ANY_OBJECT, call.arguments);
 }
 
-function gatherFacts(call: StepCall, log: readonly LogEvent[], asks: readonly AskState[]): CallFacts {
-  const own = asks.filter((ask) => ask.toolUseId === call.useId);
-  const approval = own.find((ask) => ask.type === 'agent.approval_request' && ask.state === 'answered');
+function gatherFacts(call: StepCall, log: readonly LogEvent[], actions: readonly PendingActionState[]): CallFacts {
+  const own = actions.filter(({ toolUseId }) => toolUseId === call.useId);
+  const approval = own.find(({ type, state }) => type === 'agent.approval_request' && state === 'answered');
   return {
     hasResult: log.some((event) => resultOf(event)?.useId === call.useId),
     announced: log.some((event) => isToolUse(event) && event.id === call.useId),
-    waiting: own.some((ask) => ask.state === 'pending'),
+    waiting: own.some(({ state }) => state === 'pending'),
     approval: approval?.answer?.['result'] as 'allow' | 'deny' | undefined,
   };
 }
 
-/** The step as it stands, for any write while it is open. */
-function keepStep(turn: Turn, step: OpenStep, state: TurnPatch['state'] = 'running'): TurnPatch {
+/** Stores the open step with a write. */
+function stepPatch(turn: Turn, step: OpenStep, state: TurnPatch['state'] = 'running'): TurnPatch {
   return { id: turn.id, state, steps: turn.steps, step, usage: turn.usage };
 }
 
-async function refuseCalls(planned: readonly Planned[], step: OpenStep, turn: Turn, deps: TurnDeps): Promise<void> {
+async function refuseCalls(
+  planned: readonly PlannedCall[],
+  step: OpenStep,
+  turn: Turn,
+  deps: SettleDeps,
+): Promise<void> {
   const events = planned.flatMap(({ call, plan }) => {
     if (plan.kind !== 'fail') return [];
     const place = { turnId: turn.id, step: step.number, call };
@@ -90,7 +97,7 @@ async function refuseCalls(planned: readonly Planned[], step: OpenStep, turn: Tu
     return plan.announced ? [result] : [buildUse(place, plan), result];
   });
   if (events.length === 0) return;
-  await deps.journal.append({ ...drainUnwritten(turn, events), turn: keepStep(turn, step) });
+  await deps.journal.append({ ...drainUnwritten(turn, events), turn: stepPatch(turn, step) });
 }
 
 // Journal before effect: the uses are in the log before the first tool of the batch starts.
@@ -98,7 +105,7 @@ async function runBatch(
   batch: { call: StepCall; plan: Extract<CallPlan, { kind: 'run' }> }[],
   step: OpenStep,
   turn: Turn,
-  deps: TurnDeps,
+  deps: SettleDeps,
 ): Promise<void> {
   const uses = batch.flatMap(({ call, plan }) =>
     plan.announced
@@ -111,12 +118,12 @@ async function runBatch(
         ],
   );
   if (uses.length > 0) {
-    await deps.journal.append({ ...drainUnwritten(turn, uses), turn: keepStep(turn, step) });
+    await deps.journal.append({ ...drainUnwritten(turn, uses), turn: stepPatch(turn, step) });
   }
-  const fit = buildResultBudget(countResults(step, turn, deps));
+  const capResult = buildResultBudget(countResults(step, turn, deps));
   const outcomes = await Promise.allSettled(
     batch.map(async ({ call, plan }) => {
-      const result = await runTool(call, plan.tool, plan.input, fit, turn, deps);
+      const result = await runTool({ call, tool: plan.tool, input: plan.input }, capResult, turn, deps);
       await deps.journal.append({
         events: [buildResult({ turnId: turn.id, step: step.number, call }, result)],
         ...(result.stateChanged ? { session: { toolState: turn.toolState } } : {}),
@@ -128,8 +135,8 @@ async function runBatch(
   }
 }
 
-/** Characters of the step's results that are in the log. */
-function countResults(step: OpenStep, turn: Turn, deps: TurnDeps): number {
+/** Characters of the step's results in the log. */
+function countResults(step: OpenStep, turn: Turn, deps: SettleDeps): number {
   const uses = new Set(step.calls.map(({ useId }) => useId));
   return deps.journal.events
     .filter(({ turnId }) => turnId === turn.id)
@@ -138,27 +145,27 @@ function countResults(step: OpenStep, turn: Turn, deps: TurnDeps): number {
     .reduce((sum, { text }) => sum + text.length, 0);
 }
 
-async function askCaller(
-  planned: readonly Planned[],
+async function openPendingActions(
+  planned: readonly PlannedCall[],
   step: OpenStep,
   turn: Turn,
-  deps: TurnDeps,
+  deps: SettleDeps,
 ): Promise<'settled' | 'waiting'> {
-  const events: NewEvent[] = [];
-  const asks: NewPendingAction[] = [];
-  for (const { call, plan } of planned) {
-    const ask = buildAsk(call, plan, step, turn, deps);
-    if (ask === undefined) continue;
-    events.push(ask.event);
-    asks.push(ask.ask);
-  }
-  const open = (await readOpenAsks(planned, turn, deps)).concat(asks);
+  const requested = planned.flatMap(({ call, plan }) => {
+    const slot = { turnId: turn.id, step: step.number, call };
+    return requestAction(slot, plan, deps.limits.customToolTimeoutMs) ?? [];
+  });
+  const asks = requested.map(({ action }) => action);
+  const open = [...(await readOpenActions(planned, turn, deps)), ...asks];
   if (open.length === 0) return 'settled';
   if (deps.signal.reason instanceof InterruptedError) throw deps.signal.reason;
-  const deadlines = open.flatMap((ask) => (ask.deadline === null ? [] : [ask.deadline.getTime()]));
-  const stop = { type: 'requires_action' as const, event_ids: open.map((ask) => ask.id) };
+  const deadlines = open.flatMap(({ deadline }) => (deadline === null ? [] : [deadline.getTime()]));
+  const stop = { type: 'requires_action' as const, event_ids: open.map(({ id }) => id) };
   await deps.journal.append({
-    ...drainUnwritten(turn, [...events, buildIdle({ turnId: turn.id }, { stop_reason: stop })]),
+    ...drainUnwritten(turn, [
+      ...requested.map(({ event }) => event),
+      buildIdle({ turnId: turn.id }, { stop_reason: stop }),
+    ]),
     asks,
     session: {
       status: 'waiting_on_human',
@@ -166,43 +173,43 @@ async function askCaller(
       toolState: turn.toolState,
       release: true,
     },
-    turn: keepStep(turn, step, 'waiting'),
+    turn: stepPatch(turn, step, 'waiting'),
   });
   return 'waiting';
 }
 
-async function readOpenAsks(
-  planned: readonly Planned[],
+async function readOpenActions(
+  planned: readonly PlannedCall[],
   turn: Turn,
-  deps: TurnDeps,
+  deps: SettleDeps,
 ): Promise<{ id: string; deadline: Date | null }[]> {
   if (!planned.some(({ plan }) => plan.kind === 'wait')) return [];
-  return (await deps.readAsks(turn.id)).filter((ask) => ask.state === 'pending');
+  return (await deps.readPendingActions(turn.id)).filter(({ state }) => state === 'pending');
 }
 
-function buildAsk(
-  call: StepCall,
+/** The event that asks the caller, and the pending action to store; undefined for a plan that needs no caller. */
+function requestAction(
+  slot: CallSlot,
   plan: CallPlan,
-  step: OpenStep,
-  turn: Turn,
-  deps: TurnDeps,
-): { event: NewEvent; ask: NewPendingAction } | undefined {
-  const place = { turnId: turn.id, step: step.number, call };
-  const ask = { turnId: turn.id, toolUseId: call.useId, toolName: call.name, deadline: null };
+  customToolTimeoutMs: number,
+): { event: NewEvent; action: NewPendingAction } | undefined {
+  const { turnId, call } = slot;
+  const common = { turnId, toolUseId: call.useId, toolName: call.name, deadline: null };
   switch (plan.kind) {
     case 'approve': {
-      const event = buildApprovalRequest(place, plan);
-      return { event, ask: { ...ask, id: event.id, type: 'agent.approval_request', toolName: plan.approvalKey } };
+      const event = buildApprovalRequest(slot, plan);
+      const { approvalKey: toolName } = plan;
+      return { event, action: { ...common, id: event.id, type: 'agent.approval_request', toolName } };
     }
     case 'custom': {
-      const deadline = new Date(Date.now() + deps.limits.customToolTimeoutMs);
-      const event = buildCustomUse(place, plan.input);
-      return { event, ask: { ...ask, id: event.id, type: 'agent.custom_tool_use', deadline } };
+      const deadline = new Date(Date.now() + customToolTimeoutMs);
+      const event = buildCustomUse(slot, plan.input);
+      return { event, action: { ...common, id: event.id, type: 'agent.custom_tool_use', deadline } };
     }
     case 'clarify': {
       const { question, choices } = readClarifyInput(plan.input);
-      const event = buildClarifyRequest(place, question, choices);
-      return { event, ask: { ...ask, id: event.id, type: 'agent.clarify_request' } };
+      const event = buildClarifyRequest(slot, question, choices);
+      return { event, action: { ...common, id: event.id, type: 'agent.clarify_request' } };
     }
     default:
       return undefined;

@@ -1,16 +1,14 @@
 import type { ToolConfig } from '../../contract/tools.ts';
 import { BUILTIN_TOOL_NAMES } from '../../contract/toolsets.ts';
 import type { ModelTool } from '../../../inference/model.ts';
-import type { McpTool, OfferedMcpTool } from './mcp.ts';
+import type { OfferedMcpTool } from './mcp.ts';
+import type { McpTool } from './runnable-tool.ts';
 import { findCustomTool, findMcpPolicy, findToolsetPolicy, readCustomPolicy } from './policy.ts';
 import type { ToolPolicy } from './policy.ts';
 import { SCRIPT_TOOLS } from '../../tools/execute-code/stubs.ts';
 import type { Tool } from '../../tools/tool.ts';
 
-/** What of a tool a call needs. */
-export type RunnableTool = Pick<Tool, 'name' | 'readOnly' | 'parallelism' | 'run'>;
-
-/** What a name in a model's reply stands for. */
+/** What a tool name in a model reply refers to. */
 export type FoundTool =
   | { kind: 'builtin'; tool: Tool; policy: ToolPolicy; approvalKey: string }
   | { kind: 'mcp'; tool: McpTool; policy: ToolPolicy; approvalKey: string }
@@ -36,7 +34,7 @@ export function findTool(
   return { kind: 'custom', name, policy: readCustomPolicy(custom), approvalKey: name };
 }
 
-/** What the model is offered: every enabled tool, in a stable order. A disabled one is invisible. */
+/** The tools offered to the model: every enabled one, in a stable order. Disabled tools are not shown. */
 export function buildModelTools(
   configs: readonly ToolConfig[],
   tools: ReadonlyMap<string, Tool>,
@@ -67,7 +65,7 @@ export function buildModelTools(
   return [...builtin, ...custom, ...mcp];
 }
 
-/** What scripts may call: enabled, and not denied whatever happens. */
+/** The tools that scripts may call: those that are enabled and not always denied. */
 export function listScriptTools(configs: readonly ToolConfig[], tools: ReadonlyMap<string, Tool>): string[] {
   return SCRIPT_TOOLS.filter((name) => {
     const tool = tools.get(name);
@@ -77,7 +75,7 @@ export function listScriptTools(configs: readonly ToolConfig[], tools: ReadonlyM
   });
 }
 
-/** The tools of MCP servers by the model's names for them: of two with one name the caller's own counts, or the first. */
+/** The tools of MCP servers by the names that the model uses. A custom tool of the same name wins, then the first server. */
 export function buildOffered(
   configs: readonly ToolConfig[],
   mcp: readonly OfferedMcpTool[],

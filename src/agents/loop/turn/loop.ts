@@ -2,13 +2,13 @@ import type { StopReason } from '../../contract/events.ts';
 import type { LogEvent } from '../../log/event.ts';
 import { settleCalls } from '../tool-calls/settle.ts';
 import { callModel } from '../model-call/call-model.ts';
-import type { Turn, TurnDeps } from './types.ts';
+import type { LoopDeps, Turn } from './types.ts';
 
 /**
  * Model calls and the tool calls they ask for, one after the other, until the model is done or the caller is needed.
  * Throws the signal's reason, a `ModelError`, or what the journal throws.
  */
-export async function runLoop(turn: Turn, deps: TurnDeps): Promise<StopReason | 'waiting'> {
+export async function runLoop(turn: Turn, deps: LoopDeps): Promise<StopReason | 'waiting'> {
   for (;;) {
     if (deps.signal.aborted) throw deps.signal.reason;
     const end = await takeStep(turn, deps);
@@ -19,7 +19,7 @@ export async function runLoop(turn: Turn, deps: TurnDeps): Promise<StopReason | 
 }
 
 /** One model call, unless the step of the last one is still open. Answers why the turn is over, if it is. */
-async function takeStep(turn: Turn, deps: TurnDeps): Promise<StopReason | undefined> {
+async function takeStep(turn: Turn, deps: LoopDeps): Promise<StopReason | undefined> {
   if (turn.step !== null) return undefined;
   if (turn.steps >= deps.limits.maxSteps) {
     return { type: 'error', message: `The turn reached its limit of ${deps.limits.maxSteps} model calls.` };

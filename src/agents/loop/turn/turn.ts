@@ -24,8 +24,8 @@ import type { Turn, TurnDeps } from './types.ts';
  * Whatever way it ends, the last write releases the lease. Throws only what this worker must stop for: a lost lease,
  * a shutdown, a database that is away.
  */
-export async function runTurn(turn: Turn, given: TurnDeps): Promise<'ended' | 'waiting'> {
-  const deps = { ...given, delegation: buildDelegation(turn, given) };
+export async function runTurn(turn: Turn, turnDeps: TurnDeps): Promise<'ended' | 'waiting'> {
+  const deps = { ...turnDeps, delegation: buildDelegation(turn, turnDeps) };
   try {
     await endLostWork(turn, deps);
     const end = await runLoop(turn, deps);
@@ -56,7 +56,7 @@ async function endTurn(
   turn: Turn,
   deps: TurnDeps,
   payload: { stop_reason: StopReason; interrupted?: true },
-  more: { events?: NewEvent[]; asks?: string[] } = {},
+  more: { events?: NewEvent[]; cancelled?: string[] } = {},
 ): Promise<'ended'> {
   const latency = Math.max(0, Date.now() - turn.startedAt.getTime());
   const usage = { ...turn.usage, last_turn_latency_ms: latency, latency_ms: latency };
@@ -80,7 +80,7 @@ async function endTurn(
       clearInterrupt: true,
       release: true,
     },
-    ...(more.asks === undefined ? {} : { closeAsks: { ids: more.asks, state: 'cancelled' } }),
+    ...(more.cancelled === undefined ? {} : { closeAsks: { ids: more.cancelled, state: 'cancelled' } }),
   });
   return 'ended';
 }
@@ -99,7 +99,7 @@ async function endInterrupted(turn: Turn, deps: TurnDeps): Promise<'ended'> {
     const content = JSON.stringify({ error: 'Interrupted by the user.' });
     return [buildResult({ turnId: turn.id, step: step.number, call }, { content, isError: true, durationMs })];
   });
-  const asks = await deps.readAsks(turn.id);
+  const actions = await deps.readPendingActions(turn.id);
   markConsumed(turn, deps.journal.events);
   return await endTurn(
     turn,
@@ -107,7 +107,7 @@ async function endInterrupted(turn: Turn, deps: TurnDeps): Promise<'ended'> {
     { stop_reason: { type: 'end_turn' }, interrupted: true },
     {
       events,
-      asks: asks.filter((ask) => ask.state === 'pending').map((ask) => ask.id),
+      cancelled: actions.filter(({ state }) => state === 'pending').map(({ id }) => id),
     },
   );
 }

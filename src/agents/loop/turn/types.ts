@@ -15,18 +15,18 @@ import type { McpPort } from '../tool-calls/mcp.ts';
 import type { ToolPorts } from '../../tools/ports.ts';
 import type { Tool } from '../../tools/tool.ts';
 
-/** The session's log, as read and as extended under the lease. */
+/** The log of the session, read and extended under the lease. */
 export type Journal = {
-  /** everything up to now, foreign events included */
+  /** all events so far, also those of other writers */
   readonly events: readonly LogEvent[];
-  /** Writes, and reads what others wrote meanwhile. Throws `LeaseLostError` when the session belongs to another worker. */
+  /** Writes a change, and reads what other writers added in between. Throws `LeaseLostError` when the session belongs to another worker. */
   append(change: Change): Promise<void>;
-  /** Reads what others wrote. */
+  /** Reads what other writers added. */
   refresh(): Promise<void>;
 };
 
-/** An ask as the worker finds it when it takes a turn up again. */
-export type AskState = {
+/** A pending action of a turn, as it was when it was read. */
+export type PendingActionState = {
   id: string;
   type: string;
   toolUseId: string;
@@ -35,7 +35,7 @@ export type AskState = {
   deadline: Date | null;
 };
 
-/** What a turn is about; constant while it runs. */
+/** The session that a turn belongs to; constant while the turn runs. */
 export type TurnSession = {
   id: string;
   organizationId: string;
@@ -43,13 +43,13 @@ export type TurnSession = {
   subjectId: string;
   modelName: string;
   systemPrompt: string;
-  /** what memory and skills add to it, the same for the whole session */
+  /** sections that memory and skills add to the system prompt; the same for the whole session */
   promptNotes: readonly string[];
-  /** those of the role, or of the version */
+  /** the configs of the session's role, or of the agent version */
   toolConfigs: readonly ToolConfig[];
 };
 
-/** Where a turn stands. Changed by the loop as it goes; the journal holds the same. */
+/** The state of a turn. The loop changes it; the journal stores the same. */
 export type Turn = {
   id: string;
   startedAt: Date;
@@ -57,38 +57,60 @@ export type Turn = {
   steps: number;
   step: OpenStep | null;
   usage: Usage;
-  /** events of the reply that go with the next write */
+  /** events of the last reply, to be written with the next change */
   unwritten: NewEvent[];
   /** sequences of inbound events that the model has read and that the next write marks as processed */
   consumed: number[];
   toolState: Record<string, unknown>;
 };
 
-/** Everything that the loop reaches outside through. */
-export type TurnDeps = {
+/** What every part of a turn needs. */
+export type TurnContext = {
   session: TurnSession;
   journal: Journal;
   inference: Inference;
-  /** looks at images where the session's own model cannot */
-  visionModel?: string;
-  tools: ReadonlyMap<string, Tool>;
-  mcp: McpPort;
-  ports: ToolPorts;
-  attachments: AttachmentPort;
-  /** read anew for every decision, because callers change it while a turn runs */
-  readPermissions(): Promise<Permissions>;
-  readAsks(turnId: string): Promise<AskState[]>;
-  openSandbox(signal: AbortSignal): Promise<SandboxSession>;
-  /** for the call of this id; a turn makes it for itself, a subagent has none */
-  delegation?: (callId: string) => Delegation;
-  /** whether the session may have a goal that has to be looked at after the turn; absent: no */
-  mayHaveGoal?(): boolean;
-  sendLive(frame: Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>, turnId: string): void;
-  /** Aborted with an `InterruptedError`, or with anything else when this worker must stop. */
+  /** Aborted with an `InterruptedError`, or with another reason when this worker must stop. */
   signal: AbortSignal;
-  limits: { maxSteps: number; customToolTimeoutMs: number };
-  /** for details that callers do not see */
-  logError(error: unknown, what: string): void;
+  /** logs details for an operator that callers do not receive */
+  logError(error: unknown, message: string): void;
+};
+
+/** What calling the model needs beyond that. */
+export type ModelCallDeps = TurnContext & {
+  tools: ReadonlyMap<string, Tool>;
+  mcp: Pick<McpPort, 'listTools'>;
+  attachments: AttachmentPort;
+  sendLive(frame: Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>, turnId: string): void;
+};
+
+/** What running one tool needs beyond the context. */
+export type ToolRunDeps = TurnContext & {
+  tools: ReadonlyMap<string, Tool>;
+  ports: ToolPorts;
+  /** describes images when the session's own model cannot read them */
+  visionModel?: string;
+  /** read for every decision, because callers change permissions while a turn runs */
+  readPermissions(): Promise<Permissions>;
+  openSandbox(signal: AbortSignal): Promise<SandboxSession>;
+  /** subagents for the call of this id; a subagent has none */
+  delegation?: (callId: string) => Delegation;
+};
+
+/** What settling the calls of a model reply needs beyond running tools. */
+export type SettleDeps = ToolRunDeps & {
+  mcp: Pick<McpPort, 'call'>;
+  readPendingActions(turnId: string): Promise<PendingActionState[]>;
+  limits: { customToolTimeoutMs: number };
+};
+
+/** What the loop of model calls and tool calls needs. */
+export type LoopDeps = ModelCallDeps &
+  SettleDeps & { mcp: McpPort; limits: { maxSteps: number; customToolTimeoutMs: number } };
+
+/** What a whole turn needs. */
+export type TurnDeps = LoopDeps & {
+  /** whether the session may have a goal to judge after the turn; absent: no */
+  mayHaveGoal?(): boolean;
 };
 
 /** The caller asked to stop this turn. */

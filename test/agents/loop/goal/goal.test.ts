@@ -89,7 +89,7 @@ describe('decideGoal', () => {
 
   it('says why it pauses', () => {
     expect(after({}, { kind: 'blocked', reason: 'No key' })).toMatchObject({
-      say: 'The goal is paused: No key. /goal resume goes on with it.',
+      message: 'The goal is paused: No key. /goal resume goes on with it.',
       goal: { status: 'paused', reason: 'No key.' },
     });
     expect(after({}, { kind: 'broken', reason: 'The provider failed.' }).goal.reason).toContain('The provider failed.');

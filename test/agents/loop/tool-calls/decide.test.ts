@@ -37,13 +37,13 @@ function decide(
 ): CallPlan {
   const name = found.kind === 'builtin' ? found.tool.name : 'lookup';
   const call: StepCall = { useId: 'evt_1', index: 0, callId: 'c1', name, arguments: args ?? INPUTS[name] ?? '{}' };
-  return decideCall(
-    call,
+  return decideCall(call, {
     found,
-    { hasResult: false, announced: false, waiting: false, approval: undefined, ...facts },
-    { yoloMode: session.yoloMode ?? false, approved: new Set(session.approved) },
-    (tool) => readArguments(tool.kind === 'builtin' ? tool.tool.parameters : { type: 'object' }, call.arguments),
-  );
+    facts: { hasResult: false, announced: false, waiting: false, approval: undefined, ...facts },
+    permissions: { yoloMode: session.yoloMode ?? false, approved: new Set(session.approved) },
+    readInput: (tool) =>
+      readArguments(tool.kind === 'builtin' ? tool.tool.parameters : { type: 'object' }, call.arguments),
+  });
 }
 
 describe('a call', () => {

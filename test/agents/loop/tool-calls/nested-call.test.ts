@@ -8,7 +8,7 @@ import type { Tool } from '../../../../src/agents/tools/tool.ts';
 import { LeaseLostError } from '../../../../src/agents/loop/turn/types.ts';
 import type { Turn, TurnDeps } from '../../../../src/agents/loop/turn/types.ts';
 
-const MARK = { parent_tool_use_id: 'evt_0', thread_id: 'trd_1' };
+const TAG = { parent_tool_use_id: 'evt_0', thread_id: 'trd_1' };
 const USE = { toolset: null, input: {}, evaluated_permission: 'allow' };
 
 let sequence = 0;
@@ -20,13 +20,13 @@ const log = (payload: { type: string } & Record<string, unknown>, id = `evt_${se
 it('ends the nested calls that have no result, by the name under which they began', () => {
   const events = [
     log({ type: 'agent.tool_use', name: 'delegate_task', ...USE, id: 'evt_0' }, 'evt_0'),
-    log({ type: 'agent.tool_use', name: 'terminal', ...USE, ...MARK, id: 'evt_a' }, 'evt_a'),
-    log({ type: 'agent.tool_result', name: 'terminal', tool_use_id: 'evt_a', ...MARK }),
-    log({ type: 'agent.tool_use', name: 'terminal', ...USE, ...MARK, id: 'evt_b' }, 'evt_b'),
-    log({ type: 'agent.mcp_tool_use', name: 'echo', mcp_server_name: 'files', ...USE, ...MARK, id: 'evt_c' }, 'evt_c'),
+    log({ type: 'agent.tool_use', name: 'terminal', ...USE, ...TAG, id: 'evt_a' }, 'evt_a'),
+    log({ type: 'agent.tool_result', name: 'terminal', tool_use_id: 'evt_a', ...TAG }),
+    log({ type: 'agent.tool_use', name: 'terminal', ...USE, ...TAG, id: 'evt_b' }, 'evt_b'),
+    log({ type: 'agent.mcp_tool_use', name: 'echo', mcp_server_name: 'files', ...USE, ...TAG, id: 'evt_c' }, 'evt_c'),
   ];
   const content = [{ type: 'text', text: '{"error":"lost"}' }];
-  const end = { content, is_error: true, duration_ms: 0, ...MARK };
+  const end = { content, is_error: true, duration_ms: 0, ...TAG };
   expect(endNestedCalls(events, 'lost').map(({ turnId, payload }) => ({ turnId, payload }))).toEqual([
     { turnId: 'trn_1', payload: { type: 'agent.tool_result', tool_use_id: 'evt_b', name: 'terminal', ...end } },
     {
@@ -102,8 +102,9 @@ it('has no effect where the session belongs to another worker', async () => {
       events: [],
       append: () => (lost ? Promise.reject(new LeaseLostError('claimed elsewhere')) : Promise.resolve()),
     },
+    limits: { maxSteps: 10, customToolTimeoutMs: 1000 },
   } as unknown as TurnDeps;
-  const inner = buildNestedDeps(turn, deps, MARK);
+  const inner = buildNestedDeps(turn, deps, { tag: TAG });
   const call = { useId: 'evt_1', index: 0, callId: 'c', name: 'terminal', arguments: '{}' };
   await settleCalls({ number: 1, calls: [call] }, turn, inner);
   expect(ran).toBe(1);

@@ -1,0 +1,57 @@
+import type { AssistantPart, ModelReply } from '../../../inference/model.ts';
+import { buildBlocks } from '../../log/blocks.ts';
+import type { NewEvent, StepCall } from '../../log/event.ts';
+import { buildMessage, buildThinking } from '../../log/write.ts';
+import type { Turn } from '../turn/types.ts';
+import { findTarget } from './reply-stream.ts';
+import type { OfferedMcpTools, ReplyStream } from './reply-stream.ts';
+
+/** The outcome of a model call: events for the log, and calls to settle. */
+export type StepReply = { events: NewEvent[]; calls: StepCall[]; finish: ModelReply['finish'] };
+
+/** A complete reply as events and calls, under the ids that its live frames had. */
+export function buildStepReply(
+  { content, finish }: ModelReply,
+  stream: ReplyStream,
+  turn: Turn,
+  offered: OfferedMcpTools,
+): StepReply {
+  const events: NewEvent[] = [];
+  const calls: StepCall[] = [];
+  content.forEach((part, index) => {
+    const id = stream.idOf(index);
+    if (part.type === 'tool_call') {
+      const mcp = findTarget(part.name, offered);
+      calls.push({ useId: id, index, callId: part.id, name: part.name, arguments: part.arguments, ...mcp });
+      return;
+    }
+    const event = buildPartEvent(part, id, index, turn);
+    if (event !== undefined) events.push(event);
+  });
+  return { events, calls, finish };
+}
+
+/** The text of a reply that was interrupted: what the user has already read stays in the log. */
+export function buildInterruptedReply(stream: ReplyStream, turn: Turn): NewEvent[] {
+  if (stream.texts.size === 0) return [];
+  turn.steps += 1;
+  return [...stream.texts].flatMap(
+    ([index, text]) => buildPartEvent({ type: 'text', text }, stream.idOf(index), index, turn) ?? [],
+  );
+}
+
+function buildPartEvent(
+  part: Exclude<AssistantPart, { type: 'tool_call' }>,
+  id: string,
+  index: number,
+  turn: Turn,
+): NewEvent | undefined {
+  const slot = { id, turnId: turn.id };
+  const position = { step: turn.steps, index };
+  if (part.type === 'reasoning') {
+    const { type: _type, text, ...signature } = part;
+    if (text === '' && Object.keys(signature).length === 0) return undefined;
+    return buildThinking(slot, text, position, signature);
+  }
+  return part.text === '' ? undefined : buildMessage(slot, buildBlocks(part.text), position);
+}
