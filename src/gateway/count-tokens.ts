@@ -13,12 +13,12 @@ export async function countTokens(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<JsonObject> {
-  const { request: counted, foreign } = readMessagesRequest(readBody(request));
+  const { request: counted, providerOnly } = readMessagesRequest(readBody(request));
   if (deps.inference.findModel(counted.model) === undefined) throw unknownModel();
   const watch = watchClient(reply.raw, deps.closing);
   try {
     const exact = await deps.inference.countTokens(counted, watch.signal);
-    if (exact !== undefined && foreign === undefined) return { input_tokens: exact };
+    if (exact !== undefined && providerOnly === undefined) return { input_tokens: exact };
     void reply.header('x-token-count', 'estimate');
     return { input_tokens: exact ?? estimateTokens(counted) };
   } finally {

@@ -33,18 +33,26 @@ const RETRYABLE: ReadonlySet<GatewayErrorCode> = new Set([
   'upstream_timeout',
 ]);
 
-type Details = { param?: string; retryAfterMs?: number; cause?: unknown };
+type Details = {
+  param?: string;
+  retryAfterMs?: number;
+  /** further fields for clients, in formats whose errors have `details` */
+  details?: Record<string, unknown>;
+  cause?: unknown;
+};
 
 /** An error that callers of the gateway may see. */
 export class GatewayError extends CapstanError<GatewayErrorCode> {
   /** the field at fault, as a path */
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
+  readonly details: Record<string, unknown> | undefined;
 
-  constructor(code: GatewayErrorCode, message: string, { param, retryAfterMs, cause }: Details = {}) {
+  constructor(code: GatewayErrorCode, message: string, { param, retryAfterMs, details, cause }: Details = {}) {
     super(code, message, { cause, retryable: RETRYABLE.has(code) });
     this.param = param ?? null;
     this.retryAfterMs = retryAfterMs;
+    this.details = details;
   }
 
   get status(): number {

@@ -206,3 +206,18 @@ it('a cache is asked to last as long as the upstream can', async () => {
     });
   }
 });
+
+it('rejects a thread on a translated upstream with the code that SDKs handle', async () => {
+  const thread = { type: 'continue', previous_message_id: 'msg_1' };
+  const messages = [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'sun' }] }];
+  const response = await gateway.post('/v1/messages', { model: 'chat/small', max_tokens: 9, messages, thread });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+    },
+  });
+  expect(gateway.upstream.requests).toEqual([]);
+});

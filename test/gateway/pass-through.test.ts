@@ -122,3 +122,12 @@ it('several choices come from upstreams of the same format, and from no other', 
     expect(await ask(model)).toMatchObject([400, { error: { code: 'unsupported_field', param: 'n' } }]);
   }
 });
+
+it('a thread goes to its provider unchanged', async () => {
+  gateway.upstream.script(() => ({}));
+  const thread = { type: 'continue', previous_message_id: 'msg_1' };
+  const messages = [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'sun' }] }];
+  const response = await gateway.post('/v1/messages', { model: 'direct/a', max_tokens: 9, messages, thread });
+  expect(response.status).toBe(200);
+  expect(gateway.upstream.requests[0]?.body).toMatchObject({ thread, messages });
+});

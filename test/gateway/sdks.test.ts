@@ -102,6 +102,38 @@ describe.each(FORMATS)('over a %s upstream', (format) => {
     expect(second).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'Sunny 🌞 everywhere' }] });
   });
 
+  it('the openai SDK streams a response with reasoning', async () => {
+    const content = [
+      { type: 'reasoning', text: 'Look outside.' },
+      { type: 'text', text: 'Sunny' },
+    ] as const;
+    gateway.upstream.script(() => ({ reply: { content: [...content] } }));
+    const deltas: string[] = [];
+    const stream = openai.responses.stream({ model, input: 'Weather?' });
+    for await (const event of stream) {
+      if (event.type.startsWith('response.reasoning') && 'delta' in event) deltas.push(String(event.delta));
+    }
+    expect(deltas.join('')).toBe('Look outside.');
+    expect((await stream.finalResponse()).output_text).toBe('Sunny');
+  });
+
+  it('the tool runner of the Anthropic SDK goes on without a thread', async () => {
+    const weather = {
+      name: 'weather',
+      description: 'Tells the weather',
+      input_schema: { type: 'object', properties: { city: { type: 'string' } } },
+      run: async (input: unknown) => `sunny in ${(input as { city: string }).city}`,
+      parse: (input: unknown) => input,
+    } as const;
+    const runner = anthropic.beta.messages.toolRunner({
+      model,
+      max_tokens: 500,
+      messages: [{ role: 'user', content: 'Weather?' }],
+      tools: [weather],
+    });
+    expect((await runner).content).toMatchObject([{ type: 'text', text: 'Sunny 🌞 everywhere' }]);
+  });
+
   it.each(['chat', 'responses', 'messages'] as const)('the AI SDK runs tools by %s', async (kind) => {
     const options = { baseURL: `${gateway.url}/v1`, apiKey: gateway.key };
     const models: Record<typeof kind, () => LanguageModel> = {

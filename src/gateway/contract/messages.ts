@@ -61,7 +61,11 @@ export const TokenCount = z.object({ input_tokens: z.int() }).meta({ id: 'TokenC
 export const MessagesError = z
   .object({
     type: z.literal('error'),
-    error: z.object({ type: z.string(), message: z.string() }),
+    error: z.object({
+      type: z.string(),
+      message: z.string(),
+      details: z.object({ error_code: z.string(), unsupported: z.array(z.string()) }).optional(),
+    }),
     request_id: z.string(),
   })
   .meta({ id: 'MessagesError' });

@@ -41,62 +41,62 @@ function readImage(block: JsonObject, path: string): InputPart {
 }
 
 /** Plain text only: any other document would have to be rendered first. */
-function readDocument(block: JsonObject, path: string, note: ReportProviderOnly): InputPart[] {
+function readDocument(block: JsonObject, path: string, report: ReportProviderOnly): InputPart[] {
   const source = readObject(block['source'], `${path}.source`);
   const title = typeof block['title'] === 'string' ? `${block['title']}\n\n` : '';
   if (source['type'] === 'text')
     return [{ type: 'text', text: title + readText(source['data'], `${path}.source.data`) }];
-  if (source['type'] === 'content') return readInputBlocks(source['content'], `${path}.source.content`, note);
-  note(unsupported(`${path}.source.type`, 'only documents of plain text are supported'));
+  if (source['type'] === 'content') return readInputBlocks(source['content'], `${path}.source.content`, report);
+  report(unsupported(`${path}.source.type`, 'only documents of plain text are supported'));
   return [];
 }
 
-function reportBlock(block: JsonObject, path: string, note: ReportProviderOnly): void {
-  note(unsupported(`${path}.type`, `blocks of type ${nameType(block['type'])} are not supported`));
+function reportBlock(block: JsonObject, path: string, report: ReportProviderOnly): void {
+  report(unsupported(`${path}.type`, `blocks of type ${nameType(block['type'])} are not supported`));
 }
 
-function readInputBlock(block: JsonObject, path: string, note: ReportProviderOnly): InputPart[] {
+function readInputBlock(block: JsonObject, path: string, report: ReportProviderOnly): InputPart[] {
   switch (block['type']) {
     case 'text':
       return [{ type: 'text', text: readText(block['text'], `${path}.text`) }];
     case 'image':
       return [readImage(block, path)];
     case 'document':
-      return readDocument(block, path, note);
+      return readDocument(block, path, report);
     case 'search_result':
       return readTextBlocks(block['content'], `${path}.content`);
     // Refers to a tool that the request declares anyway.
     case 'tool_reference':
       return [];
   }
-  reportBlock(block, path, note);
+  reportBlock(block, path, report);
   return [];
 }
 
-function readInputBlocks(content: unknown, path: string, note: ReportProviderOnly): InputPart[] {
-  return readBlocks(content, path).flatMap(({ block, path: at }) => readInputBlock(block, at, note));
+function readInputBlocks(content: unknown, path: string, report: ReportProviderOnly): InputPart[] {
+  return readBlocks(content, path).flatMap(({ block, path: at }) => readInputBlock(block, at, report));
 }
 
 /** A user turn: tool results, and the user's own content. */
 export function readUserBlocks(
   content: unknown,
   path: string,
-  note: ReportProviderOnly,
-): { results: ToolResult[]; said: InputPart[] } {
+  report: ReportProviderOnly,
+): { results: ToolResult[]; parts: InputPart[] } {
   const results: ToolResult[] = [];
-  const said: InputPart[] = [];
+  const parts: InputPart[] = [];
   for (const { block, path: at } of readBlocks(content, path)) {
     if (block['type'] !== 'tool_result') {
-      said.push(...readInputBlock(block, at, note));
+      parts.push(...readInputBlock(block, at, report));
       continue;
     }
     results.push({
       callId: readName(block['tool_use_id'], `${at}.tool_use_id`),
-      content: readInputBlocks(block['content'], `${at}.content`, note),
+      content: readInputBlocks(block['content'], `${at}.content`, report),
       isError: block['is_error'] === true,
     });
   }
-  return { results, said };
+  return { results, parts };
 }
 
 function readThinking(block: JsonObject, path: string): AssistantPart {
@@ -104,7 +104,7 @@ function readThinking(block: JsonObject, path: string): AssistantPart {
   return { type: 'reasoning', text, ...unpackSignature(block['signature']) };
 }
 
-export function readAssistantBlocks(content: unknown, path: string, note: ReportProviderOnly): AssistantPart[] {
+export function readAssistantBlocks(content: unknown, path: string, report: ReportProviderOnly): AssistantPart[] {
   return readBlocks(content, path).flatMap(({ block, path: at }): AssistantPart[] => {
     switch (block['type']) {
       case 'text':
@@ -125,7 +125,7 @@ export function readAssistantBlocks(content: unknown, path: string, note: Report
         ];
       }
     }
-    reportBlock(block, at, note);
+    reportBlock(block, at, report);
     return [];
   });
 }

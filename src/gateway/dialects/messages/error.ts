@@ -1,4 +1,5 @@
 import type { GatewayErrorCode, GatewayError } from '../../gateway-error.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import type { JsonObject } from '../dialect.ts';
 
 const TYPES: Partial<Record<GatewayErrorCode, string>> = {
@@ -22,5 +23,9 @@ const TOO_LONG = 'prompt is too long: the conversation exceeds the context windo
 
 export function buildMessagesError(fault: GatewayError, requestId: string): JsonObject {
   const message = fault.code === 'context_length_exceeded' ? TOO_LONG : fault.message;
-  return { type: 'error', error: { type: decideType(fault), message }, request_id: requestId };
+  return {
+    type: 'error',
+    error: { type: decideType(fault), message, ...omitUndefined({ details: fault.details }) },
+    request_id: requestId,
+  };
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
-import type { GatewayError } from '../../gateway-error.ts';
+import { GatewayError } from '../../gateway-error.ts';
 import { checkNames } from '../chat-completions/tools.ts';
 import type { ClientCall, PassThrough, JsonObject } from '../dialect.ts';
 import {
@@ -31,7 +31,15 @@ import type { ReportProviderOnly } from './blocks.ts';
 import { buildMessageReply } from './reply.ts';
 import { buildMessagesFrames } from './stream.ts';
 
-function readConversation(items: unknown[], note: ReportProviderOnly): ModelMessage[] {
+/** SDKs of the format then send the whole conversation without a thread. */
+function buildThreadError(): GatewayError {
+  return new GatewayError('unsupported_field', 'thread: the provider of this model does not support threads', {
+    param: 'thread',
+    details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+  });
+}
+
+function readConversation(items: unknown[], report: ReportProviderOnly): ModelMessage[] {
   if (items.length === 0) throw invalid('messages', 'must not be empty');
   const messages: ModelMessage[] = [];
   for (const [index, item] of items.entries()) {
@@ -39,13 +47,13 @@ function readConversation(items: unknown[], note: ReportProviderOnly): ModelMess
     const message = readObject(item, path);
     switch (message['role']) {
       case 'user': {
-        const { results, said } = readUserBlocks(message['content'], `${path}.content`, note);
+        const { results, parts } = readUserBlocks(message['content'], `${path}.content`, report);
         addResults(messages, results);
-        if (said.length > 0) messages.push({ role: 'user', content: said });
+        if (parts.length > 0) messages.push({ role: 'user', content: parts });
         break;
       }
       case 'assistant':
-        addAssistant(messages, readAssistantBlocks(message['content'], `${path}.content`, note));
+        addAssistant(messages, readAssistantBlocks(message['content'], `${path}.content`, report));
         break;
       case 'system':
         messages.push({ role: 'system', content: readTextBlocks(message['content'], `${path}.content`) });
@@ -54,16 +62,16 @@ function readConversation(items: unknown[], note: ReportProviderOnly): ModelMess
         throw invalid(`${path}.role`, 'must be user, assistant or system');
     }
   }
-  return pairCalls(messages, 'messages');
+  return messages;
 }
 
-function readTool(item: unknown, path: string, note: ReportProviderOnly): ModelTool[] {
+function readTool(item: unknown, path: string, report: ReportProviderOnly): ModelTool[] {
   const tool = readObject(item, path);
   const type = tool['type'];
   if (!isAbsent(type) && type !== 'custom') {
     const name = nameType(type);
     const reason = `the tool ${name} runs at its provider and is not supported; disable it in the client`;
-    note(unsupported(`${path}.type`, reason));
+    report(unsupported(`${path}.type`, reason));
     return [];
   }
   return [
@@ -142,32 +150,35 @@ function readCacheTtl(body: JsonObject): '1h' | undefined {
 export type MessagesRequest = {
   request: ModelRequest;
   /** the error for upstreams of other formats; undefined: the request can be translated completely */
-  foreign: GatewayError | undefined;
+  providerOnly: GatewayError | undefined;
 };
 
 /** Also used to count tokens. */
 export function readMessagesRequest(body: JsonObject): MessagesRequest {
-  let foreign: GatewayError | undefined;
-  const note: ReportProviderOnly = (fault) => {
-    foreign ??= fault;
+  let providerOnly: GatewayError | undefined;
+  const report: ReportProviderOnly = (fault) => {
+    providerOnly ??= fault;
   };
-  const request = readRequest(body, note);
-  return { request, foreign };
+  if (!isAbsent(body['thread'])) report(buildThreadError());
+  const request = readRequest(body, report);
+  return { request, providerOnly };
 }
 
-function readRequest(body: JsonObject, note: ReportProviderOnly): ModelRequest {
+function readRequest(body: JsonObject, report: ReportProviderOnly): ModelRequest {
   const model = readName(body['model'], 'model');
   const system = readTextBlocks(body['system'], 'system');
   const declared = readOptionalList(body['tools'], 'tools');
-  const tools = declared.flatMap((item, index) => readTool(item, `tools.${index}`, note));
+  const tools = declared.flatMap((item, index) => readTool(item, `tools.${index}`, report));
   checkNames(tools, (index) => `tools.${index}.name`);
   const config = isRecord(body['output_config']) ? body['output_config'] : {};
   const stop = readOptionalList(body['stop_sequences'], 'stop_sequences');
   const topK = readOptionalCount(body['top_k'], 'top_k');
+  const messages = readConversation(readList(body['messages'], 'messages'), report);
   return {
     model,
     system: system.map(({ text }) => text).join('\n\n'),
-    messages: readConversation(readList(body['messages'], 'messages'), note),
+    // The provider of a thread has its earlier messages, so results may come without their calls.
+    messages: isAbsent(body['thread']) ? pairCalls(messages, 'messages') : messages,
     tools,
     ...readToolChoice(body['tool_choice'], declared),
     ...omitUndefined({
@@ -204,7 +215,7 @@ const PASS_THROUGH: PassThrough = {
 };
 
 export function readMessagesCall(body: JsonObject): ClientCall {
-  const { request, foreign } = readMessagesRequest(body);
+  const { request, providerOnly } = readMessagesRequest(body);
   if (request.maxOutputTokens === undefined) throw invalid('max_tokens', 'is required');
   return {
     request,
@@ -212,9 +223,9 @@ export function readMessagesCall(body: JsonObject): ClientCall {
     // Clients that did not ask for reasoning take the first block for the answer.
     reasoning: request.reasoning !== undefined,
     // A signature that the gateway packed must be unpacked or dropped first.
-    ...(hasPackedSignature(body) && foreign === undefined
+    ...(hasPackedSignature(body) && providerOnly === undefined
       ? {}
-      : { passThrough: { ...PASS_THROUGH, refusal: foreign } }),
+      : { passThrough: { ...PASS_THROUGH, refusal: providerOnly } }),
     buildFinal: buildMessageReply,
     buildFrames: buildMessagesFrames,
   };

@@ -1,4 +1,4 @@
-import type { AssistantPart } from '../../../inference/model.ts';
+import type { AssistantPart, ReasoningPart } from '../../../inference/model.ts';
 import type { GatewayError } from '../../gateway-error.ts';
 import type { ReplyEvent } from '../../sequence.ts';
 import { writeEvent } from '../dialect.ts';
@@ -86,26 +86,35 @@ class ResponsesFrames implements FrameWriter {
         return more === '' ? '' : this.#write('response.custom_tool_call_input.delta', { ...at, delta: more });
       }
       case 'reasoning': {
-        const begun = this.#shown;
+        const head = this.#shown ? '' : this.#addReasoningPart(part, at);
         this.#shown = true;
-        if (part.summary !== true)
-          return this.#write('response.reasoning_text.delta', { ...at, content_index: 0, delta });
-        const head = begun
-          ? ''
-          : this.#write('response.reasoning_summary_part.added', {
-              ...at,
-              summary_index: 0,
-              part: { type: 'summary_text', text: '' },
-            });
+        if (part.summary !== true) {
+          return head + this.#write('response.reasoning_text.delta', { ...at, content_index: 0, delta });
+        }
         return head + this.#write('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta });
       }
     }
   }
 
-  #closeReasoning(part: Extract<AssistantPart, { type: 'reasoning' }>, at: JsonObject): string {
+  #addReasoningPart(part: ReasoningPart, at: JsonObject): string {
+    if (part.summary === true) {
+      const added = { ...at, summary_index: 0, part: { type: 'summary_text', text: '' } };
+      return this.#write('response.reasoning_summary_part.added', added);
+    }
+    const added = { ...at, content_index: 0, part: { type: 'reasoning_text', text: '' } };
+    return this.#write('response.content_part.added', added);
+  }
+
+  #closeReasoning(part: ReasoningPart, at: JsonObject): string {
     if (!this.#shown) return '';
     const { text } = part;
-    if (part.summary !== true) return this.#write('response.reasoning_text.done', { ...at, content_index: 0, text });
+    if (part.summary !== true) {
+      const done = { ...at, content_index: 0 };
+      return (
+        this.#write('response.reasoning_text.done', { ...done, text }) +
+        this.#write('response.content_part.done', { ...done, part: { type: 'reasoning_text', text } })
+      );
+    }
     return (
       this.#write('response.reasoning_summary_text.done', { ...at, summary_index: 0, text }) +
       this.#write('response.reasoning_summary_part.done', {
