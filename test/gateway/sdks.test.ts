@@ -111,7 +111,7 @@ describe.each(FORMATS)('over a %s upstream', (format) => {
     const deltas: string[] = [];
     const stream = openai.responses.stream({ model, input: 'Weather?' });
     for await (const event of stream) {
-      if (event.type.startsWith('response.reasoning') && 'delta' in event) deltas.push(String(event.delta));
+      if (event.type.startsWith('response.reasoning') && 'delta' in event) deltas.push(event.delta);
     }
     expect(deltas.join('')).toBe('Look outside.');
     expect((await stream.finalResponse()).output_text).toBe('Sunny');
