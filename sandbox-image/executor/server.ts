@@ -5,12 +5,12 @@ import { answerRequest } from './answer/routes.ts';
 import type { Surface } from './answer/routes.ts';
 import { describeError } from './executor-error.ts';
 import { openNotices } from './processes/notices.ts';
-import { openAccount } from './files/account.ts';
+import { openQuotaLedger } from './files/quota.ts';
 import { openDigests } from './files/digest.ts';
 import { openProcessTable } from './processes/table.ts';
 import { openCalls } from './receive/calls.ts';
 import { serveLink } from './link/serve.ts';
-import { guardCrowd } from './run/crowd.ts';
+import { enforceProcessLimit } from './run/process-limit.ts';
 import { openScripts } from './run/script.ts';
 import { openShell } from './run/shell.ts';
 import type { Settings } from './settings.ts';
@@ -28,14 +28,14 @@ export async function startServer(
   const shell = openShell(settings);
   const notices = openNotices();
   const processes = openProcessTable(shell, notices);
-  const account = openAccount(settings.workspace, settings.volumeBytes);
+  const quota = openQuotaLedger(settings.workspace, settings.volumeBytes);
   const surface: Surface = {
     settings,
     shell,
     scripts: openScripts(shell, settings),
     processes,
     notices,
-    account,
+    quota,
     digests: openDigests(),
     calls: openCalls(),
   };
@@ -48,7 +48,7 @@ export async function startServer(
       sendError(response, describeError(error, requestPath(request)));
     });
   });
-  const parts = { root: settings.workspace, account, digests: surface.digests };
+  const parts = { root: settings.workspace, quota, digests: surface.digests };
   server.on('upgrade', (request, socket, first) => {
     // one token opens one request, not a connection for ever: callers that need one have no link
     if (authorize === undefined && request.url === '/v1/link') serveLink(parts, socket, first);
@@ -66,7 +66,7 @@ export async function startServer(
       server.listen(Number(settings.listen.slice(colon + 1)), settings.listen.slice(0, colon), resolve);
     }
   });
-  const stopGuard = settings.ownPids ? guardCrowd(settings.maxProcesses) : () => undefined;
+  const stopGuard = settings.ownPids ? enforceProcessLimit(settings.maxProcesses) : () => undefined;
   return {
     async close() {
       stopGuard();

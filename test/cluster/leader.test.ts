@@ -88,7 +88,7 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
       const outcome = await writer.create('persistentvolumeclaims', body).catch(String);
       told.resolve({ wasAborted, outcome });
     });
-    expect(await told.promise).toEqual({ wasAborted: false, outcome: 'Error: the lease has run out' });
+    expect(await told.promise).toEqual({ wasAborted: false, outcome: 'Error: the lease has expired' });
     const path = buildPath(namespace, 'persistentvolumeclaims', 'held-up');
     await expect(kubernetes.request({ method: 'GET', path })).rejects.toMatchObject({ status: 404 });
     await candidate.close();
@@ -143,7 +143,7 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
     try {
-      await waitFor('it leads', () => output.includes('"msg":"leading"'));
+      await waitFor('it leads', () => output.includes('"msg":"acquired the lease; leading"'));
       const address = /Capstan listens on (\S+)/.exec(output)?.[1];
       expect(await (await fetch(`${address}/readyz`)).json()).toEqual({ kubernetes: 'ok' });
       child.kill('SIGTERM');

@@ -160,7 +160,7 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
       const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
       await cluster.kubernetes.request({ method: 'POST', path: '/api/v1/namespaces', body });
       const alone = await openAdapter({ ...cluster, namespace: name }, { startMs: 300, volumeWaitMs: 300 });
-      await expect(alone.acquire(newSubject(), NEVER)).rejects.toThrow('no operator has taken it up');
+      await expect(alone.acquire(newSubject(), NEVER)).rejects.toThrow('no operator has handled it');
       await expect(alone.openVolume(newSubject(), { create: true })).rejects.toThrow('still warming up');
       await alone.close();
     });

@@ -46,8 +46,8 @@ export async function answerRequest(
   return sendJson(response, 404, { error: { kind: 'input', code: 'ENOENT', message: 'no such route' } });
 }
 
-function describeHealth({ settings, account }: Surface): ExecutorHealth {
-  const usedBytes = account.recent();
+function describeHealth({ settings, quota }: Surface): ExecutorHealth {
+  const usedBytes = quota.recent();
   return { status: 'ok', workspace: settings.workspace, ...(usedBytes === undefined ? {} : { usedBytes }) };
 }
 
@@ -110,8 +110,8 @@ async function answerRead({ surface, url, response }: Exchange): Promise<void> {
 async function answerWrite({ surface, url, request, response }: Exchange): Promise<void> {
   const ifModifiedMs = readNumber(url, 'ifModifiedMs');
   const mode = readNumber(url, 'mode');
-  const { account, digests } = surface;
-  const parts = { root: surface.settings.workspace, account, digests };
+  const { quota, digests } = surface;
+  const parts = { root: surface.settings.workspace, quota, digests };
   // a refusal has to go out on this very connection, so it must outlive the reading
   const source = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   const result = await writeFile(parts, readPath(url), source, {

@@ -2,8 +2,8 @@ import { closeSync, constants, fchmodSync, fstatSync, futimesSync, lstatSync, op
 import { dirname, join } from 'node:path';
 import type { WriteResult } from '../../../src/sandbox/protocol/executor.ts';
 import { fileError } from '../executor-error.ts';
-import type { Account } from './account.ts';
-import { sizeOf } from './account.ts';
+import type { QuotaLedger } from './quota.ts';
+import { sizeOf } from './quota.ts';
 import type { Digest, Digests } from './digest.ts';
 import { describeOpen } from './entry.ts';
 import { publishFile } from './publish.ts';
@@ -25,7 +25,7 @@ export type WriteOptions = {
   describe?: boolean;
 };
 
-export type WriteParts = { root: string; account: Account; digests: Digests };
+export type WriteParts = { root: string; quota: QuotaLedger; digests: Digests };
 
 /** A file that is written beside its target, until it is finished or cancelled. */
 export type OpenWrite = {
@@ -45,7 +45,7 @@ export type OpenWrite = {
  * file's mode. Throws ECHANGED, EEXIST, ETOOBIG, EDQUOT, EISDIR, ESCAPE, ENOENT, ERESERVED, as `finish` does.
  */
 export async function openWrite(
-  { root, account, digests }: WriteParts,
+  { root, quota, digests }: WriteParts,
   path: string,
   options: WriteOptions,
 ): Promise<OpenWrite> {
@@ -58,7 +58,7 @@ export async function openWrite(
     checkUnchanged(target, path, options);
     const expected = Math.min(options.sizeBytes ?? 0, options.maxBytes);
     if ((options.sizeBytes ?? 0) > options.maxBytes) throw fileError('ETOOBIG', path);
-    const room = await account.reserve(path);
+    const reservation = await quota.reserve(path);
     const at = temporaryBeside(target.at);
     const mode = options.mode ?? (old === undefined ? 0o644 : old.mode & 0o7777);
     let done = false;
@@ -67,11 +67,11 @@ export async function openWrite(
       target.close();
     };
     try {
-      room.take(expected);
+      reservation.take(expected);
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
       closeSync(openSync(at, flags, 0o600));
     } catch (error) {
-      room.cancel();
+      reservation.cancel();
       throw error;
     }
     return {
@@ -79,7 +79,7 @@ export async function openWrite(
       relative: join(dirname(target.relative), at.slice(at.lastIndexOf('/') + 1)),
       take(bytes, size) {
         if (size > options.maxBytes) throw fileError('ETOOBIG', path);
-        room.take(Math.max(0, Math.min(bytes, size - expected)));
+        reservation.take(Math.max(0, Math.min(bytes, size - expected)));
       },
       async finish(digest) {
         // no await from here on: no other write of this executor can come between check and effect
@@ -87,14 +87,14 @@ export async function openWrite(
         const fd = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW);
         try {
           const stat = publish(fd, at, target.at, { mode, oldMs: old?.mtimeMs, overwrite: options.overwrite });
-          room.settle(sizeOf(stat) - sizeOf(old));
+          reservation.settle(sizeOf(stat) - sizeOf(old));
           // after the last change of the inode's own times, so that the next look finds the same key
           digests.note(fd, digest);
           const result = {
             stat: toFileStat(stat, target.relative),
             created: old === undefined,
             dirsCreated: target.dirsCreated,
-            usedBytes: account.known(),
+            usedBytes: quota.known(),
             ...(options.describe === true ? { entry: await describeOpen(fd, target.relative, digests) } : {}),
           };
           end();
@@ -105,7 +105,7 @@ export async function openWrite(
       },
       cancel() {
         if (done) return;
-        room.cancel();
+        reservation.cancel();
         removeQuietly(at);
         end();
       },

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { copyFile as copyBytes } from 'node:fs/promises';
 import { fileError } from '../executor-error.ts';
-import type { Account } from './account.ts';
+import type { QuotaLedger } from './quota.ts';
 import { publishFile, publishFolder } from './publish.ts';
 import { removeTree } from './remove.ts';
 import { locate } from './resolve.ts';
@@ -23,7 +23,7 @@ export type TransferOptions = { overwrite: boolean; protect?: readonly string[] 
 export type CopyOptions = TransferOptions & {
   /** of each file; past it ETOOBIG, and nothing is copied */
   maxFileBytes: number;
-  account: Account;
+  quota: QuotaLedger;
 };
 
 type Ends = { source: Located & { fd: number }; target: Located; folder: boolean };
@@ -33,7 +33,7 @@ type Ends = { source: Located & { fd: number }; target: Located; folder: boolean
  * folder over a file or the other way round), EINVAL (into itself).
  */
 export function moveFile(root: string, from: string, to: string, options: TransferOptions): Promise<void> {
-  return transfer(root, from, to, { ...options, source: { followLast: false, protect: options.protect } }, (ends) =>
+  return transfer({ root, from, to }, { ...options, source: { followLast: false, protect: options.protect } }, (ends) =>
     ends.folder
       ? publishFolder(ends.source.at, ends.target.at, options.overwrite)
       : publishFile(ends.source.at, ends.target.at, options.overwrite),
@@ -42,19 +42,19 @@ export function moveFile(root: string, from: string, to: string, options: Transf
 
 /** As `moveFile`, but the source stays. Links inside a folder are copied as links; pipes and the like are left out. */
 export function copyFile(root: string, from: string, to: string, options: CopyOptions): Promise<void> {
-  return transfer(root, from, to, { ...options, source: {} }, async ({ source, target, folder }) => {
-    const room = await options.account.reserve(to);
+  return transfer({ root, from, to }, { ...options, source: {} }, async ({ source, target, folder }) => {
+    const reservation = await options.quota.reserve(to);
     const made = temporaryBeside(target.at);
     try {
       const bytes = await measure(source, from, folder, options.maxFileBytes);
-      room.take(bytes);
+      reservation.take(bytes);
       if (folder) await copyTree(source.fd, made);
       else await copyBytes(`/proc/self/fd/${source.fd}`, made, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
       if (folder) await publishFolder(made, target.at, options.overwrite);
       else publishFile(made, target.at, options.overwrite);
-      room.settle(bytes);
+      reservation.settle(bytes);
     } catch (error) {
-      room.cancel();
+      reservation.cancel();
       await removeTree(made).catch(() => undefined);
       throw error;
     }
@@ -62,9 +62,7 @@ export function copyFile(root: string, from: string, to: string, options: CopyOp
 }
 
 async function transfer(
-  root: string,
-  from: string,
-  to: string,
+  { root, from, to }: { root: string; from: string; to: string },
   options: TransferOptions & { source: { followLast?: boolean; protect?: readonly string[] | undefined } },
   act: (ends: Ends) => void | Promise<void>,
 ): Promise<void> {

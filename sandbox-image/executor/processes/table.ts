@@ -46,40 +46,16 @@ export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
   const entries = new Map<string, Entry>();
   const allow = buildGlobalLimit(Date.now);
 
-  const describe = (entry: Entry): ProcessInfo => ({
-    id: entry.id,
-    command: entry.command,
-    cwd: entry.cwd,
-    pid: entry.child.pid ?? 0,
-    startedAt: new Date(entry.startedMs).toISOString(),
-    uptimeSeconds: Math.round((entry.endedMs ?? Date.now()) - entry.startedMs) / 1000,
-    status: entry.endedMs === undefined ? 'running' : 'exited',
-    exitCode: entry.exitCode,
-    completionReason: entry.reason,
-  });
-
-  const makeRoom = (): void => {
-    const finished = [...entries.values()].filter((entry) => entry.endedMs !== undefined);
-    for (const entry of finished) if (Date.now() - (entry.endedMs ?? 0) > KEPT_MS) entries.delete(entry.id);
-    if (entries.size < MAX_PROCESSES) return;
-    const oldest = finished
-      .filter((entry) => entries.has(entry.id))
-      .sort((a, b) => (a.endedMs ?? 0) - (b.endedMs ?? 0))[0];
-    if (oldest === undefined)
-      throw new ExecutorError('input', 'EAGAIN', `${MAX_PROCESSES} background processes are running; kill one first`);
-    entries.delete(oldest.id);
-  };
-
   const find = (id: string): Entry | undefined => entries.get(id);
 
   const start: ProcessTable['start'] = (input) => {
-    makeRoom();
+    evictFinished(entries);
     const { child, cwd, mark } = shell.start({
       command: input.command,
       ...(input.workdir === undefined ? {} : { workdir: input.workdir }),
       ...(input.shell === undefined ? {} : { shell: input.shell }),
       stdin: true,
-      keep: false,
+      persistState: false,
       pty: input.pty,
     });
     const id = `proc_${randomBytes(6).toString('hex')}`;
@@ -170,19 +146,7 @@ export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
     async wait(id, timeoutMs, signal) {
       const entry = find(id);
       if (entry === undefined) return null;
-      let timer: NodeJS.Timeout | undefined;
-      let stop = (): void => undefined;
-      await Promise.race([
-        entry.ended,
-        new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, timeoutMs);
-          stop = () => resolve();
-          signal.addEventListener('abort', stop, { once: true });
-          if (signal.aborted) resolve();
-        }),
-      ]);
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
+      await waitEnd(entry, timeoutMs, signal);
       return describe(entry);
     },
     write(id, data) {
@@ -201,4 +165,48 @@ export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
       await Promise.all([...entries.keys()].map(kill));
     },
   };
+}
+
+function describe(entry: Entry): ProcessInfo {
+  return {
+    id: entry.id,
+    command: entry.command,
+    cwd: entry.cwd,
+    pid: entry.child.pid ?? 0,
+    startedAt: new Date(entry.startedMs).toISOString(),
+    uptimeSeconds: Math.round((entry.endedMs ?? Date.now()) - entry.startedMs) / 1000,
+    status: entry.endedMs === undefined ? 'running' : 'exited',
+    exitCode: entry.exitCode,
+    completionReason: entry.reason,
+  };
+}
+
+/** Keeps the table below its maximum. Throws EAGAIN when all entries are running. */
+function evictFinished(entries: Map<string, Entry>): void {
+  const finished = [...entries.values()].filter((entry) => entry.endedMs !== undefined);
+  for (const entry of finished) if (Date.now() - (entry.endedMs ?? 0) > KEPT_MS) entries.delete(entry.id);
+  if (entries.size < MAX_PROCESSES) return;
+  const oldest = finished
+    .filter((entry) => entries.has(entry.id))
+    .sort((a, b) => (a.endedMs ?? 0) - (b.endedMs ?? 0))[0];
+  if (oldest === undefined)
+    throw new ExecutorError('input', 'EAGAIN', `${MAX_PROCESSES} background processes are running; kill one first`);
+  entries.delete(oldest.id);
+}
+
+/** Resolves at the end of the process, at the timeout or at the abort, whichever is first. */
+async function waitEnd(entry: Entry, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let stop = (): void => undefined;
+  await Promise.race([
+    entry.ended,
+    new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
+      stop = () => resolve();
+      signal.addEventListener('abort', stop, { once: true });
+      if (signal.aborted) resolve();
+    }),
+  ]);
+  clearTimeout(timer);
+  signal.removeEventListener('abort', stop);
 }

@@ -1,5 +1,5 @@
 import type { ExecutorCall } from '../../../src/sandbox/protocol/executor.ts';
-import type { Account } from '../files/account.ts';
+import type { QuotaLedger } from '../files/quota.ts';
 import type { Digests } from '../files/digest.ts';
 import { describeFile, describeListed } from '../files/entry.ts';
 import { makeDirectory } from '../files/make-directory.ts';
@@ -20,18 +20,32 @@ export type Parts = {
   shell: Shell;
   scripts: Scripts;
   processes: ProcessTable;
-  account: Account;
+  quota: QuotaLedger;
   digests: Digests;
 };
 
-/** Does what a call asks for and returns its result. */
+type ProcessCall = Extract<
+  ExecutorCall,
+  {
+    operation:
+      | 'startProcess'
+      | 'listProcesses'
+      | 'processOutput'
+      | 'waitProcess'
+      | 'killProcess'
+      | 'writeProcess'
+      | 'closeProcessInput';
+  }
+>;
+
+/** Runs the operation of a call and returns its result. */
 export async function runOperation(
   parts: Parts,
   call: ExecutorCall,
   signal: AbortSignal,
   frames: { output: (text: string) => void; request: (request: number, text: string) => void },
 ): Promise<unknown> {
-  const { settings, shell, processes, account, digests } = parts;
+  const { settings, shell, processes, quota, digests } = parts;
   const root = settings.workspace;
   switch (call.operation) {
     case 'run':
@@ -58,7 +72,7 @@ export async function runOperation(
         ...call.input,
         overwrite: call.input.overwrite === true,
         maxFileBytes: call.input.maxFileBytes ?? Infinity,
-        account,
+        quota,
       });
       return null;
     case 'makeDirectory':
@@ -73,9 +87,16 @@ export async function runOperation(
     case 'find':
       return findFiles(parts, call.input, signal);
     case 'usage':
-      return { usedBytes: await account.count() };
+      return { usedBytes: await quota.count() };
     case 'search':
       return searchFiles(settings, call.input, signal);
+    default:
+      return runProcessOperation(processes, call, signal);
+  }
+}
+
+async function runProcessOperation(processes: ProcessTable, call: ProcessCall, signal: AbortSignal): Promise<unknown> {
+  switch (call.operation) {
     case 'startProcess':
       return processes.start(call.input);
     case 'listProcesses':

@@ -15,7 +15,7 @@ export async function runCommand(
     ...(input.workdir === undefined ? {} : { workdir: input.workdir }),
     ...(input.shell === undefined ? {} : { shell: input.shell }),
     stdin: input.stdin !== undefined,
-    keep: true,
+    persistState: true,
   });
   const { child } = started;
   const output = collectOutput();

@@ -37,7 +37,7 @@ export function openScripts(shell: Shell, settings: Settings): Scripts {
         try {
           // beside the command, not in the environment that the session keeps
           const text = `export CAPSTAN_SCRIPT='${folder}'\n${command}`;
-          const started = shell.start({ command: text, stdin: false, keep: false, apart: true });
+          const started = shell.start({ command: text, stdin: false, persistState: false, splitStderr: true });
           const output = collectOutput();
           const errors = collectOutput(ERROR_CAP);
           started.child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));

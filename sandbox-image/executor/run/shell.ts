@@ -18,13 +18,13 @@ export type StartRequest = {
   command: string;
   workdir?: string;
   stdin: boolean;
-  /** keep the working directory and the exported environment for the next command */
-  keep: boolean;
+  /** save the working directory and the exported environment for the next command */
+  persistState: boolean;
   pty?: boolean;
   /** whose state it restores and keeps; one that has none yet begins with the session's own */
   shell?: string;
-  /** keep stderr out of stdout */
-  apart?: boolean;
+  /** a separate stderr; default: one stream with stdout */
+  splitStderr?: boolean;
 };
 
 /**
@@ -53,17 +53,17 @@ eval "$__text"
 
 /**
  * In the machine's own user namespace, as in most pods, the kernel counts this user's processes in every pod of the node:
- * a limit of ours would be met by what others do. What bounds them there is `guardCrowd`, and the node.
+ * a limit of ours would be met by what others do. What bounds them there is `enforceProcessLimit`, and the node.
  */
 function isUserShared(): boolean {
   const [inside, outside, count] = readFileSync('/proc/self/uid_map', 'utf8').trim().split(/\s+/).map(Number);
   return inside === 0 && outside === 0 && count === 2 ** 32 - 1;
 }
 
-/** A `keep` of 0 leaves no trap to fire in a background process. */
-function buildPrelude(keep: boolean, apart: boolean): string {
-  const prelude = keep ? PRELUDE : PRELUDE.replace('trap __capstan_keep EXIT\n', '');
-  return apart ? prelude.replace('exec 2>&1\n', '') : prelude;
+/** Without `persistState` there is no trap that a background process could run. */
+function buildPrelude(persistState: boolean, splitStderr: boolean): string {
+  const prelude = persistState ? PRELUDE : PRELUDE.replace('trap __capstan_keep EXIT\n', '');
+  return splitStderr ? prelude.replace('exec 2>&1\n', '') : prelude;
 }
 
 /** The executor's own settings and what Kubernetes tells a pod of its API server: no command needs them. */
@@ -106,7 +106,7 @@ export function openShell(settings: Settings): Shell {
     throw new ExecutorError('input', 'ENOENT', `working directory does not exist: ${workdir}`);
   };
 
-  const start: Shell['start'] = ({ command, workdir, stdin, keep, pty, apart, shell }) => {
+  const start: Shell['start'] = ({ command, workdir, stdin, persistState, pty, splitStderr, shell }) => {
     if (command.includes('\0')) throw new ExecutorError('input', 'EINVAL', 'the command holds a NUL character');
     const stateDir = stateOf(shell);
     const cwd = chooseCwd(workdir, shell);
@@ -119,12 +119,12 @@ export function openShell(settings: Settings): Shell {
       __file: file,
       __call: call,
       __base: settings.stateDir,
-      __keep: keep ? '1' : '0',
+      __keep: persistState ? '1' : '0',
       __processes: isUserShared() ? 'hard' : String(settings.maxProcesses),
       __memory: String(settings.maxMemoryMb * 1024),
     };
     const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
-    const script = `${assignments.join('; ')}\n${buildPrelude(keep, apart === true)}`;
+    const script = `${assignments.join('; ')}\n${buildPrelude(persistState, splitStderr === true)}`;
     const env = { ...baseEnv, CAPSTAN_STATE: stateDir, CAPSTAN_CALL: call };
     const [program, args]: [string, string[]] =
       pty === true ? ['script', ['-qefc', `exec bash -c "$CAPSTAN_SCRIPT"`, '/dev/null']] : ['bash', ['-c', script]];

@@ -5,19 +5,19 @@ import { removeTree } from './remove.ts';
 import { isTemporary } from './temporary.ts';
 import { walkTree } from './walk.ts';
 
-/** Commands write past this account, so it is counted anew after this time. */
+/** Commands write without a reservation, so usage is counted again after this time. */
 const STALE_MS = 60_000;
-/** What a killed executor left half done. */
+/** Temporary files of this age were left by a killed executor. */
 const ABANDONED_MS = 10 * 60_000;
 
-type Room = { take: (bytes: number) => void; settle: (added: number) => void; cancel: () => void };
+type Reservation = { take: (bytes: number) => void; settle: (added: number) => void; cancel: () => void };
 
-export type Account = {
-  /** Counted anew; callers at the same moment share one count. */
+export type QuotaLedger = {
+  /** Counts again; concurrent callers share one count. */
   count(): Promise<number>;
-  /** Room for bytes that come. `take` throws EDQUOT when they cannot fit; `settle` tells what the write came to. */
-  reserve(path: string): Promise<Room>;
-  /** by the last count and what was written since */
+  /** Reservation for bytes that come. `take` throws EDQUOT when they cannot fit; `settle` tells what the write came to. */
+  reserve(path: string): Promise<Reservation>;
+  /** from the last count and the writes since */
   known(): number;
   /**
    * What the disk says where it is the volume's own, true at this moment, whoever wrote. Elsewhere as `known`, counted
@@ -30,8 +30,8 @@ export function sizeOf(stats: Pick<Stats, 'blocks'> | undefined): number {
   return (stats?.blocks ?? 0) * 512;
 }
 
-/** Counts what the volume holds, as blocks on disk. */
-export function openAccount(root: string, limit: number): Account {
+/** Counts the volume's usage in blocks on disk. */
+export function openQuotaLedger(root: string, limit: number): QuotaLedger {
   let used = 0;
   let reserved = 0;
   let countedMs = -Infinity;

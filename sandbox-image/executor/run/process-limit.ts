@@ -21,16 +21,16 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
 }
 
 /**
- * Ends everything but the executor when more than `most` processes live. The kernel does not hold `ulimit -u` against
- * the host's root, whom a sandbox's user may be in truth. Only for a pid namespace of its own: elsewhere it would end
- * the processes of others. Returns how to stop.
+ * Kills all processes but the executor when more than `maxProcesses` are running. The kernel does not enforce `ulimit -u`
+ * for the host's root, which a sandbox's user may map to. Only for an own pid namespace: elsewhere it would kill the
+ * processes of others. Returns a function that stops the check.
  */
-export function guardCrowd(most: number): () => void {
+export function enforceProcessLimit(maxProcesses: number): () => void {
   const timer = setInterval(() => {
-    if (listOthers().length <= most) return;
+    if (listOthers().length <= maxProcesses) return;
     for (let round = 0; round < ROUNDS; round++) {
       const others = listOthers();
-      // what is stopped forks no more while the rest is found
+      // a stopped process cannot fork while the others are found
       signalAll(others, 'SIGSTOP');
       signalAll(others, 'SIGKILL');
       if (others.length < 3) return;
