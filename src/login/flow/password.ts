@@ -1,26 +1,22 @@
 import { randomInt } from 'node:crypto';
 
-/** What a password field says of what it takes. */
-export type PasswordRules = {
-  /** characters; -1 without a bound */
-  minLength: number;
-  maxLength: number;
-  /** as in HTML; empty without one */
-  pattern: string;
-};
+/** Lengths that a password field accepts, in characters; -1 without a limit. */
+export type PasswordLengths = { minLength: number; maxLength: number };
 
 const LOWER = 'abcdefghijkmnopqrstuvwxyz';
 const UPPER = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
 const DIGITS = '23456789';
-/** From the widest to none: sites differ in which they refuse, and these are refused least. */
+/** From the largest set to none: sites differ in the symbols that they refuse, and these are refused least. */
 const SYMBOLS = ['-_!@#', '-_', '-', ''];
 const LENGTH = 20;
 const SHORTEST = 8;
+const LONGEST = 64;
+/** Passwords per set of symbols. */
 const TRIES = 20;
 
 const pick = (alphabet: string) => alphabet[randomInt(alphabet.length)] ?? '';
 
-function make(length: number, symbols: string): string {
+function generate(length: number, symbols: string): string {
   const sets = [LOWER, UPPER, DIGITS, ...(symbols === '' ? [] : [symbols])];
   const all = sets.join('');
   const characters = sets.map(pick);
@@ -29,33 +25,18 @@ function make(length: number, symbols: string): string {
     const other = randomInt(at + 1);
     [characters[at], characters[other]] = [characters[other] ?? '', characters[at] ?? ''];
   }
-  // Some sites want a letter first.
+  // Some sites require a letter first.
   const first = characters.findIndex((character) => /[a-z]/i.test(character));
   [characters[0], characters[first]] = [characters[first] ?? '', characters[0] ?? ''];
   return characters.join('');
 }
 
-/** A password that a field takes: letters of both cases, a digit and, where it may be, a symbol. */
-export function makePassword({ minLength, maxLength, pattern }: PasswordRules): string {
-  const most = maxLength > 0 ? maxLength : 64;
-  const length = Math.min(most, Math.max(LENGTH, minLength, SHORTEST));
-  const fits = buildPatternTest(pattern);
-  for (const symbols of SYMBOLS) {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const password = make(length, symbols);
-      if (fits(password)) return password;
-    }
-  }
-  return make(length, SYMBOLS[0] ?? '');
-}
-
-function buildPatternTest(pattern: string): (password: string) => boolean {
-  if (pattern === '' || pattern.length > 200) return () => true;
-  try {
-    const expression = new RegExp(`^(?:${pattern})$`, 'u');
-    return (password) => expression.test(password);
-  } catch {
-    // Browsers take no notice of a pattern that is none.
-    return () => true;
-  }
+/**
+ * Passwords of a length that a field accepts, the strongest first: letters of both cases, a digit and, while the list
+ * lasts, symbols. At most 64 characters, whatever the page demands.
+ */
+export function generatePasswords({ minLength, maxLength }: PasswordLengths): string[] {
+  const longest = maxLength > 0 ? Math.min(maxLength, LONGEST) : LONGEST;
+  const length = Math.min(longest, Math.max(LENGTH, minLength, SHORTEST));
+  return SYMBOLS.flatMap((symbols) => Array.from({ length: TRIES }, () => generate(length, symbols)));
 }
