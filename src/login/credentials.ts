@@ -18,7 +18,7 @@ import {
   startLimitedJob,
   startLogin,
 } from './service.ts';
-import type { LoginJobRequest, Made } from './service.ts';
+import type { LoginJobRequest, LoginResult } from './service.ts';
 import { signUp } from './signup.ts';
 import { buildSite } from './site.ts';
 
@@ -31,28 +31,39 @@ type Secrets = {
   mailbox?: LoginMailbox | undefined;
 };
 
-/** Accounts that were made here: signing up, and signing in again later. */
+/** The login that a stored credential stands for. */
+function buildLogin(
+  ports: LoginPorts,
+  organizationId: string,
+  { secrets, timeoutSeconds }: { secrets: Secrets; timeoutSeconds: number },
+): LoginJobRequest {
+  const { loginUrl, username, password, allowedDomains, mailbox } = secrets;
+  return readLoginRequest({ ...ports, methods: ['password'] }, organizationId, {
+    domain: loginUrl,
+    loginMethod: 'password',
+    cred: { username, password, mailbox },
+    ...(allowedDomains.length === 0 ? {} : { additionalFields: { allowedDomains } }),
+    useCache: true,
+    timeoutSeconds,
+  });
+}
+
+function showLogin(status: number, id: string, { session, expiresAt }: LoginResult, state: string): LoginResponse {
+  return {
+    status,
+    body: { ...showSession(session), credentialId: id, expiresAt: expiresAt.toISOString() },
+    headers: { 'x-session-cache': state },
+  };
+}
+
+/** Accounts created here: signing up, and signing in again later. */
 export function openCredentialService(ports: LoginPorts, challenges: Challenges) {
   const { db, masterKeys } = ports;
-
-  const buildOrder = (organizationId: string, secrets: Secrets, timeoutSeconds: number): LoginJobRequest => {
-    const { loginUrl, username, password, allowedDomains, mailbox } = secrets;
-    return readLoginRequest({ ...ports, methods: ['password'] }, organizationId, {
-      domain: loginUrl,
-      loginMethod: 'password',
-      cred: { username, password, mailbox },
-      ...(allowedDomains.length === 0 ? {} : { additionalFields: { allowedDomains } }),
-      useCache: true,
-      timeoutSeconds,
-    });
-  };
 
   const store = async (
     organizationId: string,
     body: SignupRequest,
-    secrets: Secrets,
-    made: Made,
-    sessionKey: string,
+    { secrets, expiresAt, sessionKey }: { secrets: Secrets; expiresAt: Date; sessionKey: string },
   ) => {
     const id = newId('crd');
     await insertLoginCredential(db, {
@@ -64,16 +75,10 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
       username: secrets.username,
       method: body.signup_method,
       sessionKey,
-      expiresAt: made.expiresAt,
+      expiresAt,
     });
     return id;
   };
-
-  const show = (status: number, id: string, made: Made, state: string): LoginResponse => ({
-    status,
-    body: { ...showSession(made.session), credentialId: id, expiresAt: made.expiresAt.toISOString() },
-    headers: { 'x-session-cache': state },
-  });
 
   return {
     async signup(organizationId: string, body: SignupRequest): Promise<LoginResponse> {
@@ -103,12 +108,15 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
         );
         const { loginUrl, username: name } = done;
         const secrets = { loginUrl, username: name, password: done.password, allowedDomains, mailbox: box };
-        const { key } = buildOrder(organizationId, secrets, body.timeoutSeconds);
+        const { key } = buildLogin(ports, organizationId, { secrets, timeoutSeconds: body.timeoutSeconds });
         const made = { session: done.session, expiresAt: await storeSession(ports, organizationId, key, done.session) };
-        return { ...made, id: await store(organizationId, body, secrets, made, key) };
+        return {
+          ...made,
+          id: await store(organizationId, body, { secrets, expiresAt: made.expiresAt, sessionKey: key }),
+        };
       });
       if (job === undefined) throw new LoginError('conflict', 'The same signup is under way.');
-      return challenges.follow(organizationId, job, (made) => show(201, made.id, made, 'miss'));
+      return challenges.follow(organizationId, job, (made) => showLogin(201, made.id, made, 'miss'));
     },
 
     async refresh(
@@ -124,15 +132,17 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
         if (!(error instanceof UnsealError)) throw error;
         throw new LoginError('server_error', 'The credential cannot be unsealed: its master key has gone.');
       }
-      const order = buildOrder(organizationId, secrets, timeoutSeconds);
+      const order = buildLogin(ports, organizationId, { secrets, timeoutSeconds });
       const allowedDomains = [order.site.url.href, ...secrets.allowedDomains];
-      const wanted = { organizationId, key: stored.sessionKey, allowedDomains };
-      const found = force ? undefined : await findSession(ports, wanted, AbortSignal.timeout(timeoutSeconds * 1000));
-      if (found !== undefined) return show(200, credentialId, found, found.state);
+      const identity = { organizationId, key: stored.sessionKey, allowedDomains };
+      const found = force ? undefined : await findSession(ports, identity, AbortSignal.timeout(timeoutSeconds * 1000));
+      if (found !== undefined) return showLogin(200, credentialId, found, found.state);
       await ports.egress.check(order.site.url);
       const job = await startLogin(ports, { ...order, key: stored.sessionKey, useCache: !force });
       if (job === undefined) throw new LoginError('conflict', 'A refresh of this credential is under way.');
-      const renewed = await challenges.follow(organizationId, job, (made) => show(200, credentialId, made, 'miss'));
+      const renewed = await challenges.follow(organizationId, job, (made) =>
+        showLogin(200, credentialId, made, 'miss'),
+      );
       const { expiresAt } = renewed.body as { expiresAt: string };
       await updateLoginExpiry(db, organizationId, credentialId, new Date(expiresAt));
       return renewed;

@@ -25,7 +25,7 @@ export function bindAnswers(source: AnswerSource, slot: BrowserSlot): PageAnswer
   return {
     available: source.available,
     ready: () => source.ready(),
-    get: (ask, wrong) => source.get(ask, wrong, (work) => slot.rest(work)),
+    get: (ask, wrong) => source.get(ask, wrong, (work) => slot.releaseWhile(work)),
   };
 }
 

@@ -64,9 +64,9 @@ export function openLoginMetrics(registry: Registry, fleet: Fleet): LoginMetrics
       labelNames: ['state'],
       registers: [],
       collect() {
-        const { taken, resting, waiting } = fleet.count();
-        this.set({ state: 'running' }, taken);
-        this.set({ state: 'asking' }, resting);
+        const { inUse, paused, waiting } = fleet.count();
+        this.set({ state: 'running' }, inUse);
+        this.set({ state: 'asking' }, paused);
         this.set({ state: 'queued' }, waiting);
       },
     }),

@@ -27,8 +27,8 @@ const CHALLENGE_MS = 5 * 60_000;
 const SLACK_MS = 15_000;
 const LOOK_AGAIN_MS = 250;
 
-/** What a job makes of a login. */
-export type Made = { session: CollectedSession; expiresAt: Date };
+/** What a login job results in. */
+export type LoginResult = { session: CollectedSession; expiresAt: Date };
 
 export type LoginJobRequest = LoginRequest & { organizationId: string; site: Site; key: string };
 
@@ -95,7 +95,7 @@ export async function startLimitedJob<T>(
 }
 
 /** Signs in afresh and keeps the session. */
-export function startLogin(ports: LoginPorts, order: LoginJobRequest): Promise<Job<Made> | undefined> {
+export function startLogin(ports: LoginPorts, order: LoginJobRequest): Promise<Job<LoginResult> | undefined> {
   const { organizationId, site, cred, loginMethod, key } = order;
   const { username } = cred;
   const claimKey = order.useCache ? key : null;
@@ -119,7 +119,7 @@ export function showSession({ cookies, origins, storageState }: CollectedSession
   return { cookies, origins, storageState };
 }
 
-function answer(made: Pick<Made, 'session'>, state: CacheState): LoginResponse {
+function answer(made: Pick<LoginResult, 'session'>, state: CacheState): LoginResponse {
   return { status: 200, body: showSession(made.session), headers: { 'x-session-cache': state } };
 }
 

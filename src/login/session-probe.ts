@@ -14,8 +14,8 @@ export type ProbePorts = { egress: Egress; fleet: Fleet };
 
 export type Probed = { organizationId: string; site: Site; session: CollectedSession };
 
-/** What a page is to whoever asks for it. */
-type View = 'welcome' | 'turned-away' | 'unknown';
+/** How the site answers a request for the page. */
+type Access = 'granted' | 'denied' | 'unknown';
 
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
@@ -23,8 +23,8 @@ const MAX_HOPS = 6;
 const PASSWORD_FIELD = /<input\b[^>]*\btype\s*=\s*["']?password\b/i;
 
 /**
- * The session as it is after a look at the page that the login led to, or undefined when it has ended. Plain requests
- * tell where the page is another one without the cookies; where it is the same, a browser looks.
+ * Checks a session on the page that the login led to. Returns it with renewed cookies, or undefined when it has ended.
+ * Plain requests decide where the page differs without the cookies; where it does not, a browser opens it.
  */
 export async function probeSession(
   ports: ProbePorts,
@@ -34,21 +34,25 @@ export async function probeSession(
   const { site, session } = probed;
   const jar = fillJar(session.cookies);
   try {
-    const signedIn = await view(ports.egress, site, jar, session.url, signal);
-    if (signedIn === 'turned-away') return undefined;
-    const stranger = await view(ports.egress, site, new CookieJar(), session.url, signal);
-    if (signedIn === 'welcome' && stranger === 'turned-away') return { ...session, ...readJar(jar, site, session) };
+    const signedIn = await requestPage(ports.egress, probed, { jar, signal });
+    if (signedIn === 'denied') return undefined;
+    const anonymous = await requestPage(ports.egress, probed, { jar: new CookieJar(), signal });
+    if (signedIn === 'granted' && anonymous === 'denied') return { ...session, ...readJar(jar, site, session) };
   } catch (error) {
     if (error instanceof EgressError) return undefined;
     throw error;
   }
-  return (await isWelcomeInBrowser(ports, probed, signal)) ? session : undefined;
+  return (await isSignedInByBrowser(ports, probed, signal)) ? session : undefined;
 }
 
-async function view(egress: Egress, site: Site, jar: CookieJar, address: string, signal: AbortSignal): Promise<View> {
-  let url = address;
+async function requestPage(
+  egress: Egress,
+  { site, session }: Probed,
+  { jar, signal }: { jar: CookieJar; signal: AbortSignal },
+): Promise<Access> {
+  let { url } = session;
   for (let hop = 0; hop < MAX_HOPS; hop += 1) {
-    if (!site.allows(url)) return 'turned-away';
+    if (!site.allows(url)) return 'denied';
     const cookie = await jar.getCookieString(url);
     const response = await egress.fetch(url, {
       redirect: 'manual',
@@ -66,14 +70,14 @@ async function view(egress: Egress, site: Site, jar: CookieJar, address: string,
     }
     if (response.status === 401 || response.status === 403) {
       await response.body?.cancel().catch(() => undefined);
-      return 'turned-away';
+      return 'denied';
     }
     if (response.status >= 400) return 'unknown';
     const text = await response.text();
-    const ledToLogin = isLoginPath(url) && !isLoginPath(address);
-    return ledToLogin || PASSWORD_FIELD.test(text) ? 'turned-away' : 'welcome';
+    const isAtLogin = isLoginPath(url) && !isLoginPath(session.url);
+    return isAtLogin || PASSWORD_FIELD.test(text) ? 'denied' : 'granted';
   }
-  return 'turned-away';
+  return 'denied';
 }
 
 function fillJar(cookies: readonly SessionCookie[]): CookieJar {
@@ -95,7 +99,7 @@ function fillJar(cookies: readonly SessionCookie[]): CookieJar {
   return jar;
 }
 
-/** Sites renew cookies while they are looked at: what the probe was given is the session from now on. */
+/** Sites renew cookies with every response: those of the probe are the session from now on. */
 function readJar(jar: CookieJar, site: Site, session: CollectedSession) {
   const before = new Map(session.cookies.map((cookie) => [`${cookie.domain}|${cookie.path}|${cookie.name}`, cookie]));
   const cookies = (jar.serializeSync()?.cookies ?? []).flatMap((raw): SessionCookie[] => {
@@ -122,7 +126,7 @@ function readJar(jar: CookieJar, site: Site, session: CollectedSession) {
   return { cookies, storageState: { ...session.storageState, cookies } };
 }
 
-async function isWelcomeInBrowser(
+async function isSignedInByBrowser(
   { fleet }: ProbePorts,
   { organizationId, site, session }: Probed,
   signal: AbortSignal,

@@ -52,13 +52,13 @@ test('jobs get contexts of their own, empty, with the options that they ask for'
     fleet.open(request),
     fleet.open({ ...request, storageState: { cookies: [stored], origins: [] } }),
   ]);
-  const seats = [one, two, three];
-  expect(new Set(seats.map(({ context }) => context)).size).toBe(3);
-  expect(new Set(seats.map(({ proxy }) => proxy.url)).size).toBe(3);
-  const cookies = await Promise.all(seats.map(({ context }) => context.cookies()));
+  const slots = [one, two, three];
+  expect(new Set(slots.map(({ context }) => context)).size).toBe(3);
+  expect(new Set(slots.map(({ proxy }) => proxy.url)).size).toBe(3);
+  const cookies = await Promise.all(slots.map(({ context }) => context.cookies()));
   expect(cookies.map((each) => each.length)).toEqual([0, 0, 1]);
   await one.context.addCookies([stored]);
-  await Promise.all(seats.map((slot) => slot.close()));
+  await Promise.all(slots.map((slot) => slot.close()));
   const next = await fleet.open(request);
   expect(next.context.pages()).toHaveLength(1);
   expect(await next.context.cookies()).toEqual([]);

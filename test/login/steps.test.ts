@@ -98,7 +98,7 @@ describe('codes', () => {
     const asked = await single.post('/api/login', body);
     expect(asked.body['error']).toBe('verification_required');
     const { challengeId } = asked.body['details'] as { challengeId: string };
-    expect(single.fleet.count()).toEqual({ taken: 0, resting: 1, waiting: 0 });
+    expect(single.fleet.count()).toEqual({ inUse: 0, paused: 1, waiting: 0 });
     const held = `SELECT count(*)::int AS n FROM login_jobs WHERE waiting`;
     expect((await single.db.query(held)).rows).toEqual([{ n: 1 }]);
 
@@ -107,7 +107,7 @@ describe('codes', () => {
       'mail-code',
       await single.post(`/api/challenges/${challengeId}`, { code: sentEmails.at(-1)?.code }),
     );
-    await expect.poll(() => single.fleet.count()).toEqual({ taken: 0, resting: 0, waiting: 0 });
+    await expect.poll(() => single.fleet.count()).toEqual({ inUse: 0, paused: 0, waiting: 0 });
 
     await single.db.query(
       `INSERT INTO login_jobs (id, organization_id, expires_at, waiting)

@@ -21,6 +21,11 @@ export type JobProxy = {
 const HOP_BY_HOP = ['proxy-connection', 'proxy-authorization', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** `raw`: names and values by turns, as Node.js gives them. */
+function dropHopByHop(raw: readonly string[]): string[] {
+  return raw.filter((_text, at) => !HOP_BY_HOP.includes(raw[at - (at % 2)]?.toLowerCase() ?? ''));
+}
+
 type Target = { host: string; port: number };
 
 function readAuthority(text: string): Target | undefined {
@@ -114,23 +119,15 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
     if (url === null || target === undefined) return response.writeHead(400).end();
     try {
       const socket = await open(target);
-      const headers: [string, string][] = [];
-      for (let at = 0; at < request.rawHeaders.length; at += 2) {
-        const name = request.rawHeaders[at] ?? '';
-        if (!HOP_BY_HOP.includes(name.toLowerCase())) headers.push([name, request.rawHeaders[at + 1] ?? '']);
-      }
       const upstream = httpRequest({
         createConnection: () => socket,
         method: request.method ?? 'GET',
         path: url.pathname + url.search,
-        headers: [...headers, ['connection', 'close']].flat(),
+        headers: [...dropHopByHop(request.rawHeaders), 'connection', 'close'],
         setHost: false,
       });
       upstream.on('response', (answer) => {
-        const raw = answer.rawHeaders.filter(
-          (_text, at) => !HOP_BY_HOP.includes(answer.rawHeaders[at - (at % 2)]?.toLowerCase() ?? ''),
-        );
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, raw);
+        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, dropHopByHop(answer.rawHeaders));
         answer.pipe(response);
         answer.once('error', () => response.destroy());
       });

@@ -1,88 +1,87 @@
 import { LoginError } from '../login-error.ts';
 
-/** A place among those that go on at a time. */
-export type Place = {
-  /** Gives it back, for good. */
-  leave(): void;
+/** One of a limited number of jobs that run at a time. */
+export type Slot = {
+  /** Gives the slot back for good. */
+  release(): void;
   /**
-   * Lends it to others while nothing goes on here. The function takes it back, before whoever is in line; it rejects
-   * with the signal's reason. As many may rest as there are places; what is more keeps its place.
+   * Lends the slot to other jobs. The returned function takes a slot again, ahead of the queue, and rejects with the
+   * signal's reason. At most as many jobs are paused as there are slots; one more keeps its slot.
    */
-  rest(): (signal: AbortSignal) => Promise<void>;
+  pause(): (signal: AbortSignal) => Promise<void>;
 };
 
-/** Bounds how much goes on at a time; who finds no room waits in line. */
+/** Limits how many jobs run at a time; the others wait in a queue. */
 export function openSlots(max: number, waitMs: number) {
-  let taken = 0;
-  let resting = 0;
-  const line: (() => void)[] = [];
+  let inUse = 0;
+  let paused = 0;
+  const queue: (() => void)[] = [];
 
-  // It goes on to the next in line without ever being free.
-  const giveBack = () => {
-    const next = line.shift();
-    if (next === undefined) taken -= 1;
+  // The slot passes to the next in the queue without ever being free.
+  const release = () => {
+    const next = queue.shift();
+    if (next === undefined) inUse -= 1;
     else next();
   };
-  const enter = async (signal: AbortSignal, resumes: boolean): Promise<void> => {
+  const acquire = async (signal: AbortSignal, resumes: boolean): Promise<void> => {
     signal.throwIfAborted();
-    if (taken < max) {
-      taken += 1;
+    if (inUse < max) {
+      inUse += 1;
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const stop = (error: unknown) => {
-        const at = line.indexOf(begin);
-        if (at !== -1) line.splice(at, 1);
-        settle();
+      const fail = (error: unknown) => {
+        const at = queue.indexOf(start);
+        if (at !== -1) queue.splice(at, 1);
+        stopWaiting();
         reject(error);
       };
-      const busy = () => stop(new LoginError('capacity', 'All browsers are busy.'));
-      const timer = resumes ? undefined : setTimeout(busy, waitMs);
-      const abort = () => stop(signal.reason);
-      const settle = () => {
+      const onTimeout = () => fail(new LoginError('capacity', 'All browsers are busy.'));
+      const timer = resumes ? undefined : setTimeout(onTimeout, waitMs);
+      const onAbort = () => fail(signal.reason);
+      const stopWaiting = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', abort);
+        signal.removeEventListener('abort', onAbort);
       };
-      const begin = () => {
-        settle();
+      const start = () => {
+        stopWaiting();
         resolve();
       };
-      signal.addEventListener('abort', abort, { once: true });
-      if (resumes) line.unshift(begin);
-      else line.push(begin);
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (resumes) queue.unshift(start);
+      else queue.push(start);
     });
   };
-  const openPlace = (): Place => {
-    let held = true;
-    let left = false;
+  const openSlot = (): Slot => {
+    let isHeld = true;
+    let isReleased = false;
     return {
-      leave() {
-        if (held) giveBack();
-        held = false;
-        left = true;
+      release() {
+        if (isHeld) release();
+        isHeld = false;
+        isReleased = true;
       },
-      rest() {
-        if (!held || resting >= max) return () => Promise.resolve();
-        held = false;
-        resting += 1;
-        giveBack();
+      pause() {
+        if (!isHeld || paused >= max) return () => Promise.resolve();
+        isHeld = false;
+        paused += 1;
+        release();
         return async (signal) => {
-          resting -= 1;
-          if (left) return;
-          await enter(signal, true);
-          held = !left;
-          if (left) giveBack();
+          paused -= 1;
+          if (isReleased) return;
+          await acquire(signal, true);
+          isHeld = !isReleased;
+          if (isReleased) release();
         };
       },
     };
   };
   return {
     /** Throws `capacity` after `waitMs`, or the signal's reason. */
-    async take(signal: AbortSignal): Promise<Place> {
-      await enter(signal, false);
-      return openPlace();
+    async acquire(signal: AbortSignal): Promise<Slot> {
+      await acquire(signal, false);
+      return openSlot();
     },
-    /** how many have a place, and how many wait in line for one */
-    count: () => ({ taken, waiting: line.length, resting }),
+    count: () => ({ inUse, paused, waiting: queue.length }),
   };
 }

@@ -54,18 +54,36 @@ function isUnnamedCode({ frame }: Section, signals: SectionSignals): boolean {
   return says.code(text) || (says.sent(text) && says.bareCode(text));
 }
 
-function decideWithPassword(section: Section, signals: SectionSignals): PageKind {
-  const { passwords, count, score } = signals;
+function countIdentity(signals: SectionSignals): number {
+  return countAll(signals, 'username', 'email', 'phone', 'given-name', 'full-name');
+}
+
+/** The kind of a form that sets a password; undefined for one that asks for the password in use. */
+function decideNewPassword(signals: SectionSignals): PageKind | undefined {
+  const { passwords, score } = signals;
   const fresh = countAll(signals, 'new-password', 'password-again');
   const current = passwords.filter(({ role }) => role.role === 'password');
-  const identity = countAll(signals, 'username', 'email', 'phone', 'given-name', 'full-name');
-  const freshKind = signals.hasWord('register') ? 'registration' : 'recovery';
+  const identity = countIdentity(signals);
+  const isRegistration = signals.hasWord('register');
+  if (fresh === 0) return undefined;
+  if (identity <= 1) {
+    const isChange = current.some(({ role }) => role.current) || (fresh > 1 && current.length === 1 && !isRegistration);
+    if (isChange) return 'change';
+  }
+  if (identity > 0) return undefined;
+  const isSetAlone = current.length <= 1 && passwords.length > 1;
+  const isAllFresh = fresh === passwords.length && score < LOGIN_FROM;
+  if (!isSetAlone && !isAllFresh) return undefined;
+  return isRegistration ? 'registration' : 'recovery';
+}
+
+function decideWithPassword(section: Section, signals: SectionSignals): PageKind {
+  const { passwords, count, score } = signals;
+  const identity = countIdentity(signals);
   if (isCodeAndPassword(signals) || isUnnamedCode(section, signals)) return 'one-time-code';
   if (count('card') > 0 && (identity === 0 || signals.hasWord('checkout'))) return 'checkout';
-  if (fresh > 0 && current.some(({ role }) => role.current) && identity <= 1) return 'change';
-  if (fresh > 1 && current.length === 1 && identity <= 1 && !signals.hasWord('register')) return 'change';
-  if (fresh > 0 && current.length <= 1 && identity === 0 && passwords.length > 1) return freshKind;
-  if (fresh === passwords.length && identity === 0 && score < LOGIN_FROM) return freshKind;
+  const newPassword = decideNewPassword(signals);
+  if (newPassword !== undefined) return newPassword;
   if (passwords.length > 2) return identity > 0 ? 'registration' : 'change';
   if (score < LOGIN_FROM) {
     return identity === 0 && passwords.length === 1 && signals.hasWord('forgot') ? 'recovery' : 'registration';
@@ -111,17 +129,22 @@ function provesAddress({ frame, form }: Section): boolean {
   );
 }
 
-/** One field that names a person, and no password. */
-function decideAlone(section: Section, signals: SectionSignals, first: Field): PageKind {
+/** One field that names a person, by the words of its section. */
+function decideAloneByWords(section: Section, signals: SectionSignals, names: string): PageKind | undefined {
   const { count, hasWord } = signals;
-  const { role, certainty } = first.role;
-  const page = normalizeText(`${section.frame.title} ${section.frame.path}`);
-  const names = readTexts(first.element).all;
   if (hasWord('forgot') || says.forgot(names)) return 'recovery';
   if (hasWord('subscribe') || says.subscribe(names) || count('newsletter') > 0) return 'newsletter';
   if (hasWord('register') && !hasWord('signIn')) return isAccount(section, signals) ? 'registration' : 'newsletter';
-  const hasSender = section.buttons.some(({ caption }) => canSend(caption));
-  if (hasWord('signIn') && (hasSender || section.form !== undefined)) return 'username-first';
+  const canSubmit = section.form !== undefined || section.buttons.some(({ caption }) => canSend(caption));
+  return hasWord('signIn') && canSubmit ? 'username-first' : undefined;
+}
+
+/** One field that names a person, and no password. */
+function decideAlone(section: Section, signals: SectionSignals, first: Field): PageKind {
+  const { role, certainty } = first.role;
+  const page = normalizeText(`${section.frame.title} ${section.frame.path}`);
+  const byWords = decideAloneByWords(section, signals, readTexts(first.element).all);
+  if (byWords !== undefined) return byWords;
   if (role === 'username' && certainty === 5) return 'username-first';
   if (says.forgot(page)) return 'recovery';
   if (says.register(page) && !says.signIn(page)) return 'registration';
@@ -131,25 +154,35 @@ function decideAlone(section: Section, signals: SectionSignals, first: Field): P
   return role === 'email' ? 'newsletter' : 'other';
 }
 
-function decideWithoutPassword(section: Section, signals: SectionSignals): PageKind {
+/** Names and addresses of persons, or a message: a form that is no login. */
+function decidePersonal(section: Section, signals: SectionSignals): PageKind | undefined {
   const { texts, count, hasWord } = signals;
-  if (texts.length === 0) return 'none';
-  if (count('card') > 0) return 'checkout';
+  const personal = countAll(signals, 'given-name', 'family-name', 'full-name', 'address', 'birth');
+  if (personal === 0 && !texts.some(({ element }) => element.tag === 'textarea')) return undefined;
+  if (hasWord('subscribe') && count('address') < 2) return 'newsletter';
+  if (hasWord('register')) return isAccount(section, signals) ? 'registration' : 'newsletter';
+  return hasWord('checkout') || count('address') > 1 ? 'checkout' : 'other';
+}
+
+function decideCode(section: Section, signals: SectionSignals): PageKind | undefined {
+  const { texts } = signals;
   const codes = texts.filter(({ role }) => role.role === 'code');
   const others = texts.filter(({ role }) => role.role !== 'code' && role.role !== 'captcha');
+  if (codes.length === 0) return isUnnamedCode(section, signals) ? 'one-time-code' : undefined;
+  if (saysRegister(signals)) return 'registration';
   const isOneDigit = codes.length === 1 && codes[0]?.element.maxLength === 1;
-  if (codes.length > 0) {
-    if (saysRegister(signals)) return 'registration';
-    return others.length === 0 && !isOneDigit ? 'one-time-code' : 'other';
-  }
-  if (isUnnamedCode(section, signals)) return 'one-time-code';
+  return others.length === 0 && !isOneDigit ? 'one-time-code' : 'other';
+}
+
+function decideWithoutPassword(section: Section, signals: SectionSignals): PageKind {
+  const { texts, count } = signals;
+  if (texts.length === 0) return 'none';
+  if (count('card') > 0) return 'checkout';
+  const code = decideCode(section, signals);
+  if (code !== undefined) return code;
   if (count('search') > 0 && countAll(signals, 'email', 'username') === 0) return 'search';
-  const personal = countAll(signals, 'given-name', 'family-name', 'full-name', 'address', 'birth');
-  if (personal > 0 || texts.some(({ element }) => element.tag === 'textarea')) {
-    if (hasWord('subscribe') && count('address') < 2) return 'newsletter';
-    if (hasWord('register')) return isAccount(section, signals) ? 'registration' : 'newsletter';
-    return hasWord('checkout') || count('address') > 1 ? 'checkout' : 'other';
-  }
+  const personal = decidePersonal(section, signals);
+  if (personal !== undefined) return personal;
   const identity = texts.filter(({ role }) => /^(?:username|email|phone)$/.test(role.role));
   const [first] = identity;
   return first === undefined || identity.length > 2 ? 'other' : decideAlone(section, signals, first);

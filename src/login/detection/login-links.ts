@@ -31,6 +31,9 @@ function findMethod(text: string): SignInMethod | undefined {
   return says.password(text) ? 'password' : undefined;
 }
 
+/** How likely the login is behind a link in this part of the page. */
+const PLACES: Readonly<Record<string, number>> = { header: 1, nav: 1, footer: -2 };
+
 type Rated = Omit<LoginLink, 'id'> & { rating: number };
 
 function rate(element: ElementDescription): Rated | undefined {
@@ -39,10 +42,9 @@ function rate(element: ElementDescription): Rated | undefined {
   const caption = decideCaption(element);
   const isButton = element.control === 'button';
   if (caption === 'sign-in') {
-    const inPlace =
-      element.landmark === 'header' || element.landmark === 'nav' ? 1 : element.landmark === 'footer' ? -2 : 0;
-    const path = SIGN_IN_PATH.test(element.path) ? 2 : 0;
-    return { kind: 'sign-in', rating: 6 + inPlace + path + (isButton ? 1 : 0) - text.length / 20 };
+    const byPath = SIGN_IN_PATH.test(element.path) ? 2 : 0;
+    const byPlace = PLACES[element.landmark] ?? 0;
+    return { kind: 'sign-in', rating: 6 + byPlace + byPath + (isButton ? 1 : 0) - text.length / 20 };
   }
   const isWay = (caption === 'next' || caption === 'unknown') && isMethod(text) && text.includes(' ');
   if (isWay && isButton) {

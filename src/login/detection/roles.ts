@@ -164,6 +164,17 @@ function decideText(element: ElementDescription, texts: Texts): Role {
   if (type === 'email') return build('email', 4);
   if (type === 'search' || element.landmark === 'search') return build('search', 3);
   if (element.maxLength === 1 && /number|tel|text|password/.test(element.type)) return build('code', 2);
+  return decideByWords(element, texts, { shown, named, type, build });
+}
+
+type Topics = {
+  shown: FieldRole | undefined;
+  named: FieldRole | undefined;
+  type: FieldRole | undefined;
+  build: (role: FieldRole, certainty: number) => Role;
+};
+
+function decideByWords(element: ElementDescription, texts: Texts, { shown, named, type, build }: Topics): Role {
   // "E-mail or phone", "phone or user name": any of several names.
   const isMany = [is.email, is.phone, is.username].filter((matches) => matches(texts.shown)).length > 1;
   if (isMany && shown !== 'code' && shown !== 'card') return build('username', 4);

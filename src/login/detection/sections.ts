@@ -202,11 +202,11 @@ export function buildSections(frame: FrameDescription): Section[] {
         : [...parts.buttons, ...findButtonsOutside(parts.fields, loose.buttons)];
       return build({ ...parts, buttons }, form, undefined);
     }),
-    ...groupLoose(loose).map(({ fields, container }) => {
+    ...groupLoose(loose).map(({ fields: members, container }) => {
       const isNear = ({ element }: Button) => container === undefined || isIn(container, element);
-      const form = frame.forms[fields[0]?.element.form ?? -1];
+      const form = frame.forms[members[0]?.element.form ?? -1];
       return build(
-        { fields, buttons: loose.buttons.filter(isNear), links: loose.links.filter(isNear) },
+        { fields: members, buttons: loose.buttons.filter(isNear), links: loose.links.filter(isNear) },
         form,
         container,
       );

@@ -19,8 +19,10 @@ export type SectionSignals = {
 const PERSONAL = ['given-name', 'family-name', 'full-name', 'birth', 'address', 'company', 'country'] as const;
 const MAX_PERSONAL = 4;
 
+type Add = (name: string, weight: number) => void;
+
 /** What the page says of itself, and to which side its links lead: a page of one kind has links to the other. */
-function weighPage({ frame, links: own }: Section, add: (name: string, weight: number) => void): void {
+function weighPage({ frame, links: own }: Section, add: Add): void {
   const page = normalizeText(`${frame.title} ${frame.path}`);
   if (says.register(page) && !says.signIn(page)) add('page says register', -2);
   if (says.signIn(page) && !says.register(page)) add('page says sign in', 1);
@@ -36,7 +38,7 @@ function weighPage({ frame, links: own }: Section, add: (name: string, weight: n
   if (captions.some((text) => says.forgot(text))) add('page links to recovery', 1);
 }
 
-function weighWords(section: Section, add: (name: string, weight: number) => void): void {
+function weighButtons(section: Section, add: Add): void {
   if (section.buttons.some(({ caption, element }) => canSend(caption) && element.type === 'submit'))
     add('has a submit', 1);
   const captions = section.buttons.filter(({ caption }) => caption === 'sign-in' || caption === 'register');
@@ -47,24 +49,26 @@ function weighWords(section: Section, add: (name: string, weight: number) => voi
   if (isLink) add('link says sign in', 3);
   if (isSignIn) add('button says sign in', isRegister ? 2 : 4);
   if (isRegister && !isSignIn) add('button says register', -5);
-  for (const heading of section.headings.map(normalizeText)) {
-    if (says.register(heading) && !says.signIn(heading)) add('title says register', -3);
-    else if (says.fresh(heading)) add('title asks for a new password', -3);
-    if (says.signIn(heading) && !says.register(heading)) add('title says sign in', 2);
-  }
-  const { form } = section;
-  const name = form ? normalizeText(`${form.htmlId} ${form.name} ${form.className} ${form.label} ${form.path}`) : '';
-  if (says.register(name) && !says.signIn(name)) add('form says register', -3);
-  if (says.signIn(name) && !says.register(name)) add('form says sign in', 2);
-  const beside = [...section.links, ...section.buttons.filter(({ element }) => element.type !== 'submit')];
-  if (beside.some(({ caption }) => caption === 'forgot')) add('recovery beside', 2);
   const links = section.links.map(({ caption }) => caption);
   if (links.includes('sign-in') && !links.includes('register') && (isRegister || isSignIn))
     add('sign-in link beside', -1.5);
   if (links.includes('register') && !links.includes('sign-in')) add('register link beside', 1);
 }
 
-function weighFields(texts: readonly Field[], section: Section, add: (name: string, weight: number) => void): void {
+function weighNames({ headings, form, links, buttons }: Section, add: Add): void {
+  for (const heading of headings.map(normalizeText)) {
+    if (says.register(heading) && !says.signIn(heading)) add('title says register', -3);
+    else if (says.fresh(heading)) add('title asks for a new password', -3);
+    if (says.signIn(heading) && !says.register(heading)) add('title says sign in', 2);
+  }
+  const name = form ? normalizeText(`${form.htmlId} ${form.name} ${form.className} ${form.label} ${form.path}`) : '';
+  if (says.register(name) && !says.signIn(name)) add('form says register', -3);
+  if (says.signIn(name) && !says.register(name)) add('form says sign in', 2);
+  const beside = [...links, ...buttons.filter(({ element }) => element.type !== 'submit')];
+  if (beside.some(({ caption }) => caption === 'forgot')) add('recovery beside', 2);
+}
+
+function weighFields(texts: readonly Field[], section: Section, add: Add): void {
   const passwords = texts.filter(isPassword);
   const count = (role: FieldRole) => section.fields.filter((field) => field.role.role === role).length;
   if (count('password-again') > 0) add('password twice', -6);
@@ -95,7 +99,8 @@ export function readSignals(section: Section): SectionSignals {
     weights.set(name, weight + (name === 'new password' ? (weights.get(name) ?? 0) : 0));
   const texts = section.fields.filter(isFillable);
   weighFields(texts, section, add);
-  weighWords(section, add);
+  weighButtons(section, add);
+  weighNames(section, add);
   weighPage(section, add);
   const { form } = section;
   const senders = section.buttons.filter(({ caption }) => canSend(caption));

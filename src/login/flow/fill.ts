@@ -40,10 +40,10 @@ export async function fillCredentials(observed: ObservedPage, site: Site, values
   const { page, plan } = observed;
   await fillExtra(observed, site, values);
   if (plan.username !== undefined && values.username !== undefined) {
-    await typeInto(page, site, plan.username, values.username, { exact: true });
+    await typeInto(page, site, { id: plan.username, text: values.username, exact: true });
   }
   if (plan.password !== undefined && values.password !== undefined) {
-    await typeInto(page, site, plan.password, values.password, { exact: true });
+    await typeInto(page, site, { id: plan.password, text: values.password, exact: true });
   }
   const last = plan.password ?? plan.username;
   if (last === undefined && plan.submit === undefined) throw new StaleElementError('the plan names no field');
@@ -55,12 +55,12 @@ export async function fillCode({ page, plan }: ObservedPage, site: Site, code: s
   const [first, ...more] = plan.code;
   if (first === undefined) throw new StaleElementError('the plan names no field for a code');
   if (more.length === 0) {
-    await typeInto(page, site, first, code, { exact: false });
+    await typeInto(page, site, { id: first, text: code, exact: false });
     return first;
   }
   for (const [at, id] of plan.code.entries()) {
     const character = code[at];
-    if (character !== undefined) await typeInto(page, site, id, character, { exact: false });
+    if (character !== undefined) await typeInto(page, site, { id: id, text: character, exact: false });
   }
   return plan.code.at(-1) ?? first;
 }

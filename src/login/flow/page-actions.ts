@@ -111,7 +111,11 @@ async function checkTarget(
  * right before.
  * Throws `unsafe_domain`, or `StaleElementError` when the field does not take the text.
  */
-export function typeInto(page: Page, site: Site, id: string, text: string, options: { exact: boolean }): Promise<void> {
+export function typeInto(
+  page: Page,
+  site: Site,
+  { id, text, exact }: { id: string; text: string; exact: boolean },
+): Promise<void> {
   return withElement(page, id, async (element) => {
     const frame = findFrame(page, id);
     const { held, focused } = await checkTarget(site, { frame, element }, true);
@@ -123,12 +127,12 @@ export function typeInto(page: Page, site: Site, id: string, text: string, optio
     // Where another element keeps the focus, keys would go there.
     if (focused && frame !== undefined) {
       await typeKeys({ page, frame }, element, text);
-      if (!options.exact || (await readValue(element)) === text) return;
+      if (!exact || (await readValue(element)) === text) return;
     }
     // Scripts that format while one types may have lost a key.
     await checkTarget(site, { frame, element }, false);
     await element.fill(text, { timeout: ACTION_MS });
-    if (options.exact && (await readValue(element)) !== text) {
+    if (exact && (await readValue(element)) !== text) {
       throw new StaleElementError('the field does not take the text');
     }
   });
@@ -152,7 +156,7 @@ export async function setField(
   field: PlannedField,
   value: string | number | boolean,
 ): Promise<void> {
-  if (field.control === 'field') return typeInto(page, site, field.id, String(value), { exact: false });
+  if (field.control === 'field') return typeInto(page, site, { id: field.id, text: String(value), exact: false });
   await withElement(page, field.id, async (element) => {
     await checkTarget(site, { frame: findFrame(page, field.id), element }, false);
     if (field.control === 'select') return choose(element, String(value), field.names[0] ?? '');

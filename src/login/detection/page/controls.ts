@@ -82,21 +82,29 @@ function isMessage(element: Element): boolean {
   return element.childElementCount === 0 && isRed(element);
 }
 
-/** What an element is for, or nothing where no person could act on it or be told by it. */
-export function classifyControl(element: Element): Control | undefined {
-  if (element instanceof HTMLInputElement) return classifyInput(element);
-  if (element instanceof HTMLSelectElement) return 'select';
-  if (element instanceof HTMLTextAreaElement) return 'field';
-  if (element instanceof HTMLButtonElement) return 'button';
-  if (element instanceof HTMLIFrameElement || element instanceof HTMLImageElement) return classifyCaptcha(element);
+/** Elements that have no native control: by their role, heading or editing, else by how they look. */
+function classifyOther(element: Element): Control | undefined {
   const role = element.getAttribute('role') ?? '';
-  if (element instanceof HTMLAnchorElement)
-    return role === 'button' || role === 'tab' || !element.hasAttribute('href') ? 'button' : 'link';
-  if (role in ROLES && Object.hasOwn(ROLES, role)) return ROLES[role];
+  if (Object.hasOwn(ROLES, role)) return ROLES[role];
   if (/^(?:H[1-6]|LEGEND)$/.test(element.tagName)) return 'heading';
   if (element.tagName === 'SUMMARY') return 'button';
   if (element instanceof HTMLElement && element.isContentEditable && element.hasAttribute('contenteditable'))
     return 'field';
   if (isMessage(element)) return 'message';
   return isClickable(element) ? 'button' : undefined;
+}
+
+function classifyAnchor(element: HTMLAnchorElement): Control {
+  const role = element.getAttribute('role');
+  return role === 'button' || role === 'tab' || !element.hasAttribute('href') ? 'button' : 'link';
+}
+
+/** The kind of control, or undefined where no person could act on the element or learn anything from it. */
+export function classifyControl(element: Element): Control | undefined {
+  if (element instanceof HTMLInputElement) return classifyInput(element);
+  if (element instanceof HTMLSelectElement) return 'select';
+  if (element instanceof HTMLTextAreaElement) return 'field';
+  if (element instanceof HTMLButtonElement) return 'button';
+  if (element instanceof HTMLIFrameElement || element instanceof HTMLImageElement) return classifyCaptcha(element);
+  return element instanceof HTMLAnchorElement ? classifyAnchor(element) : classifyOther(element);
 }

@@ -134,6 +134,17 @@ function readTarget(element: Element): string {
   return readPath(element.getAttribute('href') ?? element.getAttribute('formaction'));
 }
 
+function readStates(element: Element) {
+  const input = element as Partial<HTMLInputElement>;
+  const isSet = (name: string) => element.getAttribute(`aria-${name}`) === 'true';
+  return {
+    required: input.required === true || isSet('required'),
+    readOnly: input.readOnly === true || isSet('readonly'),
+    disabled: element.matches(':disabled') || isSet('disabled'),
+    checked: input.checked === true || isSet('checked'),
+  };
+}
+
 function describeElement(
   element: Element,
   control: Control,
@@ -166,11 +177,8 @@ function describeElement(
     inputMode: readAttribute(element, 'inputmode'),
     maxLength: input.maxLength ?? -1,
     pattern: readAttribute(element, 'pattern'),
-    required: input.required === true || element.getAttribute('aria-required') === 'true',
-    readOnly: input.readOnly === true || element.getAttribute('aria-readonly') === 'true',
-    disabled: element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true',
+    ...readStates(element),
     filled: isField && isFilled(element),
-    checked: input.checked === true || element.getAttribute('aria-checked') === 'true',
     wasPassword: wasPassword(element),
     untabbable: Number(element.getAttribute('tabindex') ?? 0) < 0,
     focused: (element.getRootNode() as Document | ShadowRoot).activeElement === element,
