@@ -3,7 +3,7 @@
 import { openPostgres } from '../src/platform/db/postgres.ts';
 import type { Db } from '../src/platform/db/db.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
-import { ensureEventPartitions } from '../src/platform/store/partitions.ts';
+import { ensureEventPartitions } from '../src/agents/store/event-partitions.ts';
 import { readMessages, searchMessages } from '../src/agents/store/search.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, milliseconds, printMachine, quantile } from './support/figures.ts';

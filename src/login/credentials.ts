@@ -2,7 +2,6 @@ import type { LoginMailbox, RefreshRequest, SignupRequest } from './contract/sha
 import { newId } from '../platform/ids.ts';
 import { UnsealError } from '../platform/master-key.ts';
 import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from './store/credentials.ts';
-import { loginContext } from '../platform/store/rewrap.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
 import { findSession, storeSession } from './session-cache.ts';
@@ -21,6 +20,7 @@ import {
 import type { LoginJobRequest, LoginResult } from './service.ts';
 import { signUp } from './signup.ts';
 import { buildSite } from './site.ts';
+import { loginCredentialContext } from './sealed-credentials.ts';
 
 /** What is sealed of a stored credential. */
 type Secrets = {
@@ -67,7 +67,7 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
   ) => {
     const id = newId('crd');
     await insertLoginCredential(db, {
-      ...masterKeys.seal(JSON.stringify(secrets), loginContext(id)),
+      ...masterKeys.seal(JSON.stringify(secrets), loginCredentialContext(id)),
       id,
       organizationId,
       collectionId: body.collectionId ?? null,
@@ -127,7 +127,7 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
       if (stored === undefined) throw new LoginError('not_found', 'No such credential.');
       let secrets: Secrets;
       try {
-        secrets = JSON.parse(masterKeys.unseal(stored, loginContext(credentialId))) as Secrets;
+        secrets = JSON.parse(masterKeys.unseal(stored, loginCredentialContext(credentialId))) as Secrets;
       } catch (error) {
         if (!(error instanceof UnsealError)) throw error;
         throw new LoginError('server_error', 'The credential cannot be unsealed: its master key has gone.');

@@ -1,6 +1,6 @@
 import type { CredentialAuth, CredentialRotation, PublicAuth, TokenEndpointAuth } from '../contract/vaults.ts';
 import type { MasterKeys, Sealed } from '../../platform/master-key.ts';
-import { credentialContext } from '../../platform/store/rewrap.ts';
+import { describeSealedTable } from '../../platform/store/rewrap.ts';
 import { omitUndefined } from '../../platform/records.ts';
 
 /** What is sealed of a credential. */
@@ -47,6 +47,12 @@ export function rotate(
     },
   };
 }
+
+function credentialContext(id: string): string {
+  return `credential/${id}`;
+}
+
+export const SEALED_CREDENTIALS = describeSealedTable('vault_credentials', credentialContext);
 
 export function sealSecrets(keys: MasterKeys, id: string, secrets: Secrets): Sealed {
   return keys.seal(JSON.stringify(secrets), credentialContext(id));

@@ -3,7 +3,7 @@ import { onControl, onWake, sendWake } from '../channels.ts';
 import type { Subscription } from '../../platform/bus/bus.ts';
 import { errorText } from '../../platform/errors.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
-import { ensureEventPartitions } from '../../platform/store/partitions.ts';
+import { ensureEventPartitions } from '../store/event-partitions.ts';
 import { enqueuePrompt } from './enqueue.ts';
 import { openWorkerMetrics } from './metrics.ts';
 import type { WorkerDeps } from './session.ts';

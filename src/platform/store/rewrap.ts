@@ -6,24 +6,18 @@ const BATCH = 200;
 
 type Row = { id: string; sealed: string; data_key: string; master_key_id: string };
 
-/** Names the row that a credential's secrets belong to. */
-export function credentialContext(id: string): string {
-  return `credential/${id}`;
-}
+/** Where a product keeps sealed secrets. */
+export type SealedTable = {
+  /** the context that the secrets of the row with this id are sealed for */
+  contextOf(id: string): string;
+  /** selects id, sealed, data_key and master_key_id of `$3` rows after the id `$2` that are not under the master key `$1` */
+  list: string;
+  /** gives the row `$1` the data key `$3` under the master key `$4`, unless its data key is no longer `$2` */
+  save: string;
+};
 
-/** Names the row that the secrets of a website's account belong to. */
-export function loginContext(id: string): string {
-  return `login-credential/${id}`;
-}
-
-/** Names the organization that a secret of webhooks belongs to. */
-export function webhookContext(organizationId: string): string {
-  return `webhooks/${organizationId}`;
-}
-
-type Secrets = { contextOf: (id: string) => string; list: string; save: string };
-
-function describeTable(name: string, contextOf: Secrets['contextOf']): Secrets {
+/** A table with the columns id, sealed, data_key and master_key_id. */
+export function describeSealedTable(name: string, contextOf: SealedTable['contextOf']): SealedTable {
   return {
     contextOf,
     list: `SELECT id, sealed, data_key, master_key_id FROM ${name}
@@ -32,28 +26,17 @@ function describeTable(name: string, contextOf: Secrets['contextOf']): Secrets {
   };
 }
 
-/** Where secrets lie for as long as nobody deletes them, and what each row's are sealed for. */
-const TABLES: readonly Secrets[] = [
-  describeTable('vault_credentials', credentialContext),
-  describeTable('login_credentials', loginContext),
-  {
-    contextOf: webhookContext,
-    list: `SELECT organization_id AS id, webhook_secret->>'sealed' AS sealed, webhook_secret->>'dataKey' AS data_key,
-        webhook_secret->>'masterKeyId' AS master_key_id FROM credit_accounts
-      WHERE webhook_secret->>'masterKeyId' <> $1 AND organization_id > $2 ORDER BY organization_id LIMIT $3`,
-    save: `UPDATE credit_accounts
-      SET webhook_secret = webhook_secret || jsonb_build_object('dataKey', $3::text, 'masterKeyId', $4::text)
-      WHERE organization_id = $1 AND webhook_secret->>'dataKey' = $2`,
-  },
-];
-
 /**
- * Brings every data key under the current master key; secrets themselves stay as they are. May run on many replicas at
- * once and beside refreshes. `failed` counts those that no key at hand opens.
+ * Brings every data key of `tables` under the current master key; the secrets themselves stay as they are. May run on
+ * many replicas at once and beside refreshes. `failed` counts the rows that no known master key opens.
  */
-export async function rewrapCredentials(db: Db, keys: MasterKeys): Promise<{ rewrapped: number; failed: number }> {
+export async function rewrapSecrets(
+  db: Db,
+  keys: MasterKeys,
+  tables: readonly SealedTable[],
+): Promise<{ rewrapped: number; failed: number }> {
   const done = { rewrapped: 0, failed: 0 };
-  for (const table of TABLES) {
+  for (const table of tables) {
     const { rewrapped, failed } = await rewrapTable(db, keys, table);
     done.rewrapped += rewrapped;
     done.failed += failed;
@@ -61,7 +44,7 @@ export async function rewrapCredentials(db: Db, keys: MasterKeys): Promise<{ rew
   return done;
 }
 
-async function rewrapTable(db: Db, keys: MasterKeys, { contextOf, list, save }: Secrets) {
+async function rewrapTable(db: Db, keys: MasterKeys, { contextOf, list, save }: SealedTable) {
   const done = { rewrapped: 0, failed: 0 };
   let after = '';
   for (;;) {
@@ -73,7 +56,7 @@ async function rewrapTable(db: Db, keys: MasterKeys, { contextOf, list, save }: 
         done.failed += 1;
         continue;
       }
-      // A change of the secrets that came between has sealed them by the current key already.
+      // Secrets that changed meanwhile are sealed by the current key already.
       const { rowCount } = await db.query(save, [row.id, row.data_key, rewrapped.dataKey, rewrapped.masterKeyId]);
       done.rewrapped += rowCount;
     }

@@ -1,15 +1,11 @@
 import { join } from 'node:path';
-import type { Db } from '../../platform/db/db.ts';
 import { openProcessSandboxes } from '../../sandbox/process/process.ts';
 import { findRipgrep } from '../../sandbox/process/ripgrep.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import { buildSigner } from '../../sandbox/executor/token.ts';
 import type { Config } from '../config/config.ts';
-import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { MasterKeys } from '../../platform/master-key.ts';
 import { openMcp } from '../../agents/mcp/mcp.ts';
-import { rewrapCredentials } from '../../platform/store/rewrap.ts';
 import { openVaults } from '../../agents/vaults/resolve.ts';
 import type { BareContext } from '../role.ts';
 import { openPart, readMasterKey } from './shared.ts';
@@ -26,7 +22,10 @@ export async function openBackends(context: BareContext) {
   ]);
   lifecycle.use('sandboxes', sandboxes);
   const { db, egress, masterKeys } = stored;
-  if (config.masterKeyPrevious !== undefined) void rewrap(db, masterKeys, log);
+  if (config.masterKeyPrevious !== undefined) {
+    const { rewrapAllSecrets } = await import('./rewrap.ts');
+    void rewrapAllSecrets(db, masterKeys, log);
+  }
   const vaults = openVaults({ db, egress, masterKeys, log });
   const mcp = lifecycle.use('mcp', openMcp({ egress, vaults, log }, { callTimeoutMs: config.mcpTimeoutMs }));
   return { ...stored, sandboxes, vaults, mcp };
@@ -61,13 +60,4 @@ async function loadKubernetes() {
     import('../../sandbox/kubernetes/kubernetes.ts'),
   ]);
   return { ...client, ...sandboxes };
-}
-
-/** After a change of the master key: when nothing is left of the previous one, its setting can go. */
-async function rewrap(db: Db, masterKeys: MasterKeys, log: Logger): Promise<void> {
-  try {
-    log.info(await rewrapCredentials(db, masterKeys), 'credentials are sealed by the current master key');
-  } catch (error) {
-    log.warn({ error: errorText(error) }, 'credentials are not all sealed by the current master key');
-  }
 }

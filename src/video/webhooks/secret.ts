@@ -1,13 +1,27 @@
 import { randomToken } from '../../platform/crypto.ts';
 import { UnsealError } from '../../platform/master-key.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
-import { webhookContext } from '../../platform/store/rewrap.ts';
+import type { SealedTable } from '../../platform/store/rewrap.ts';
 import { findWebhookSecret, keepWebhookSecret } from '../store/credits.ts';
 import type { VideoPorts } from '../deps.ts';
 
 const BYTES = 24;
 /** As Standard Webhooks writes secrets: the key follows in base64. */
 const PREFIX = 'whsec_';
+
+function webhookContext(organizationId: string): string {
+  return `webhooks/${organizationId}`;
+}
+
+export const SEALED_WEBHOOK_SECRETS: SealedTable = {
+  contextOf: webhookContext,
+  list: `SELECT organization_id AS id, webhook_secret->>'sealed' AS sealed, webhook_secret->>'dataKey' AS data_key,
+      webhook_secret->>'masterKeyId' AS master_key_id FROM credit_accounts
+    WHERE webhook_secret->>'masterKeyId' <> $1 AND organization_id > $2 ORDER BY organization_id LIMIT $3`,
+  save: `UPDATE credit_accounts
+    SET webhook_secret = webhook_secret || jsonb_build_object('dataKey', $3::text, 'masterKeyId', $4::text)
+    WHERE organization_id = $1 AND webhook_secret->>'dataKey' = $2`,
+};
 
 function open(masterKeys: MasterKeys, sealed: Parameters<MasterKeys['unseal']>[0], context: string) {
   try {

@@ -3,11 +3,11 @@ import { buildMasterKeys } from '../../../src/platform/master-key.ts';
 import type { MasterKeys } from '../../../src/platform/master-key.ts';
 import { findStored, insertCredential } from '../../../src/agents/store/credentials.ts';
 import { ensureOrganization } from '../../../src/platform/store/keys.ts';
-import { rewrapCredentials } from '../../../src/platform/store/rewrap.ts';
+import { rewrapSecrets } from '../../../src/platform/store/rewrap.ts';
 import { ensureAccount, findWebhookSecret } from '../../../src/video/store/credits.ts';
 import { insertVault } from '../../../src/agents/store/vaults.ts';
-import { sealSecrets, unsealSecrets } from '../../../src/agents/vaults/secrets.ts';
-import { ensureWebhookSecret } from '../../../src/video/webhooks/secret.ts';
+import { SEALED_CREDENTIALS, sealSecrets, unsealSecrets } from '../../../src/agents/vaults/secrets.ts';
+import { SEALED_WEBHOOK_SECRETS, ensureWebhookSecret } from '../../../src/video/webhooks/secret.ts';
 import { openEmbeddedDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
 
@@ -37,8 +37,14 @@ it('a change of the master key takes every credential along and leaves what it c
   for (let number = 0; number < 450; number += 1) await make(`crd_${number}`, buildMasterKeys(key(1)));
   await make('crd_lost', buildMasterKeys(key(9)));
   const next = buildMasterKeys(key(2), key(1));
-  expect(await rewrapCredentials(db, next)).toEqual({ rewrapped: 450, failed: 1 });
-  expect(await rewrapCredentials(db, next)).toEqual({ rewrapped: 0, failed: 1 });
+  expect(await rewrapSecrets(db, next, [SEALED_CREDENTIALS, SEALED_WEBHOOK_SECRETS])).toEqual({
+    rewrapped: 450,
+    failed: 1,
+  });
+  expect(await rewrapSecrets(db, next, [SEALED_CREDENTIALS, SEALED_WEBHOOK_SECRETS])).toEqual({
+    rewrapped: 0,
+    failed: 1,
+  });
   const stored = await findStored(db, 'crd_77');
   if (stored === undefined) throw new Error('gone');
   expect(unsealSecrets(buildMasterKeys(key(2)), 'crd_77', stored)).toEqual({ token: 'of crd_77' });
@@ -54,8 +60,8 @@ it('a change of the master key takes the secrets of webhooks along', async () =>
     if (name !== 'none') known.push([id, await ensureWebhookSecret({ db, masterKeys: old }, id)]);
   }
   const next = buildMasterKeys(key(2), key(1));
-  expect((await rewrapCredentials(db, next)).rewrapped).toBe(2);
-  expect((await rewrapCredentials(db, next)).rewrapped).toBe(0);
+  expect((await rewrapSecrets(db, next, [SEALED_CREDENTIALS, SEALED_WEBHOOK_SECRETS])).rewrapped).toBe(2);
+  expect((await rewrapSecrets(db, next, [SEALED_CREDENTIALS, SEALED_WEBHOOK_SECRETS])).rewrapped).toBe(0);
   for (const [id, secret] of known) {
     const sealed = await findWebhookSecret(db, id);
     expect(buildMasterKeys(key(2)).unseal(sealed!, `webhooks/${id}`)).toBe(secret);

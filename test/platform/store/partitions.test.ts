@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ensureEventPartitions } from '../../../src/platform/store/partitions.ts';
+import { ensureEventPartitions } from '../../../src/agents/store/event-partitions.ts';
 import { openEmbeddedDatabase, openPostgresDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { findService } from '../../support/find-service.ts';
