@@ -12,6 +12,7 @@ help: ## list the targets
 
 # Complete once npm wrote its own lock file, which it does last.
 $(INSTALLED): package-lock.json
+	@echo 'installing the dependencies with npm (about half a minute) …'
 	npm ci --no-audit --no-fund --loglevel=error
 	@touch $(INSTALLED)
 

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { VERSION } from '../platform/contract/version.ts';
 import { addAgentCommands } from './agents.ts';
 import { addApproveCommand } from './approve.ts';
 import { addChatCommand } from './chat/command.ts';
@@ -12,6 +13,7 @@ import { addTemplateCommands } from './templates.ts';
 function buildProgram(): Command {
   const program = new Command('capstan')
     .description('Talk to a Capstan server.')
+    .version(VERSION, '--version', 'print the version')
     .option('--json', 'print JSON, for machines')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', '\nServer: CAPSTAN_URL and CAPSTAN_API_KEY; by default the one that runs on this machine.');

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
 import { errors } from '../platform/errors.ts';
 import type { Surface } from '../platform/http/server.ts';
+import { VERSION } from '../platform/contract/version.ts';
 import { buildAdmission } from './admission.ts';
 import { answerCall } from './answer.ts';
 import { BODY_LIMIT, registerBodyParser } from './body.ts';
@@ -18,7 +19,6 @@ import { buildTokenBudget } from './usage/budget.ts';
 import { openGatewayMetrics } from './usage/metrics.ts';
 import { openUsageRecorder } from './usage/recorder.ts';
 import { listUsage } from './usage/report.ts';
-import { GATEWAY_VERSION } from './version.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -103,7 +103,9 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   }
   route('GET', '/v1/usage', (request) => listUsage(deps, request));
   route('GET', '/health', () => ({ status: 'ok' }), { open: true });
-  route('GET', '/', () => ({ name: 'Capstan', version: GATEWAY_VERSION }), { open: true });
+  route('GET', '/', () => ({ name: 'Capstan', version: VERSION, docs: '/docs', openapi: '/openapi.json' }), {
+    open: true,
+  });
 }
 
 /** Responses are not stored, so none can be fetched, cancelled or deleted. */

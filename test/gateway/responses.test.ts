@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/platform/contract/version.ts';
 import { FORMATS, UPSTREAMS, readFrames, shareGateway } from './harness.ts';
 
 const gateway = shareGateway();
@@ -272,6 +273,11 @@ describe('the models', () => {
 
   it('need no key to see that the gateway lives', async () => {
     expect(await (await gateway.get('/health', {})).json()).toEqual({ status: 'ok' });
-    expect(await (await gateway.get('/', {})).json()).toMatchObject({ name: 'Capstan' });
+    expect(await (await gateway.get('/', {})).json()).toEqual({
+      name: 'Capstan',
+      version: VERSION,
+      docs: '/docs',
+      openapi: '/openapi.json',
+    });
   });
 });

@@ -43,7 +43,7 @@ export const AGENT_SERVICE_EXAMPLES = {
 export function buildAgentsDocument(): Record<string, unknown> {
   return buildOpenApi({
     title: 'Capstan agent service',
-    version: '1.0.0',
+    apiVersion: '1.0.0',
     routes: AGENT_SERVICE_ROUTES,
     examples: AGENT_SERVICE_EXAMPLES,
     errors: AGENT_ERRORS,

@@ -11,6 +11,7 @@ import { omitUndefined } from '../../platform/records.ts';
 import { CapstanError } from '../../platform/errors.ts';
 import type { CauseOptions } from '../../platform/errors.ts';
 import { untilAborted } from '../../platform/abort.ts';
+import { VERSION } from '../../platform/contract/version.ts';
 import { McpServerError } from './mcp-error.ts';
 import { openServerFetch } from './fetch.ts';
 import type { McpServerRef, ServerFetch } from './fetch.ts';
@@ -114,7 +115,7 @@ async function connect(server: McpServerRef, fetch: ServerFetch, signal: AbortSi
 }
 
 async function startLink(transport: Transport, signal: AbortSignal): Promise<Link> {
-  const client = new Client({ name: 'capstan', version: '0.1.0' }, { capabilities: {} });
+  const client = new Client({ name: 'capstan', version: VERSION }, { capabilities: {} });
   const link = { client, transport };
   try {
     // Also what the client does not bound: the start of the stream and the notification that ends the handshake.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ModelPrice } from '../../inference/config.ts';
+import { VERSION } from '../../platform/contract/version.ts';
 import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from './chat.ts';
 import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount } from './messages.ts';
 
@@ -58,7 +59,7 @@ export const ModelUsageList = z
   })
   .meta({ id: 'ModelUsageList' });
 
-const Root = z.object({ name: z.string(), version: z.string() });
+const Root = z.object({ name: z.string(), version: z.string(), docs: z.string(), openapi: z.string() });
 const Health = z.object({ status: z.literal('ok') });
 
 type Operation = {
@@ -171,7 +172,15 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
       query('groupBy', { type: 'string', description: 'one or more of model, key, day, separated by commas' }),
     ],
   },
-  { id: 'getRoot', method: 'get', path: '/', tag: 'Service', summary: 'Name and version', answer: Root, open: true },
+  {
+    id: 'getRoot',
+    method: 'get',
+    path: '/',
+    tag: 'Service',
+    summary: 'Name, version and documents',
+    answer: Root,
+    open: true,
+  },
   {
     id: 'getHealth',
     method: 'get',
@@ -246,8 +255,9 @@ export function buildInferenceDocument(): Json {
     openapi: '3.1.0',
     info: {
       title: 'Capstan inference gateway',
-      version: '0.1.0',
+      version: VERSION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      'x-api-version': '0.1.0',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKey: [] }],

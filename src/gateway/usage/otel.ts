@@ -1,7 +1,7 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { GATEWAY_VERSION } from '../version.ts';
+import { VERSION } from '../../platform/contract/version.ts';
 import { TOKEN_SECONDS, findTokenSeconds } from './metrics.ts';
 import type { CallMetrics } from './metrics.ts';
 
@@ -32,9 +32,9 @@ export function openOtelMetrics({
     exportIntervalMillis: intervalMs,
     exportTimeoutMillis: Math.min(intervalMs, 30_000),
   });
-  const resource = resourceFromAttributes({ 'service.name': serviceName, 'service.version': GATEWAY_VERSION });
+  const resource = resourceFromAttributes({ 'service.name': serviceName, 'service.version': VERSION });
   const provider = new MeterProvider({ readers: [reader], resource });
-  const meter = provider.getMeter('capstan.gateway', GATEWAY_VERSION);
+  const meter = provider.getMeter('capstan.gateway', VERSION);
   const openHistogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]) =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } });
   const tokens = openHistogram('gen_ai.client.token.usage', '{token}', 'Tokens of a call', TOKENS);

@@ -109,7 +109,7 @@ const LOGIN_ERRORS: ErrorCatalogue<LoginErrorCode> = {
 export function buildLoginDocument(): Record<string, unknown> {
   return buildOpenApi({
     title: 'Capstan website login',
-    version: '1.0.0',
+    apiVersion: '1.0.0',
     routes: Object.values(loginRoutes) satisfies readonly Route<LoginErrorCode>[],
     examples: LOGIN_EXAMPLES,
     errors: LOGIN_ERRORS,

@@ -4,6 +4,7 @@ import { listErrorExamples } from './examples/errors.ts';
 import { PARAMETERS } from './examples/example.ts';
 import type { Example } from './examples/example.ts';
 import type { Route } from './route.ts';
+import { VERSION } from './version.ts';
 
 type Json = Record<string, unknown>;
 type Components = Map<string, Json>;
@@ -204,7 +205,8 @@ function buildOperation<Code extends string>(
 /** The OpenAPI 3.1 document of a set of routes; the same routes give the same bytes. */
 export function buildOpenApi<Code extends string>(api: {
   title: string;
-  version: string;
+  /** of this API; the document's own version is the release */
+  apiVersion: string;
   routes: readonly Route<Code>[];
   examples: Examples;
   errors: ErrorCatalogue<Code>;
@@ -218,7 +220,12 @@ export function buildOpenApi<Code extends string>(api: {
   const names = [...components.keys()].sort();
   return {
     openapi: '3.1.0',
-    info: { title: api.title, version: api.version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: api.title,
+      version: VERSION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      'x-api-version': api.apiVersion,
+    },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }, { bearer: [] }],
     tags: [...new Set(api.routes.map((route) => route.tag))].map((name) => ({ name })),

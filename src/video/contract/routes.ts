@@ -247,7 +247,7 @@ const VIDEO_ERRORS = {
 export function buildVideoDocument(): Record<string, unknown> {
   return buildOpenApi<VideoErrorCode>({
     title: 'Capstan video service',
-    version: '1.0.0',
+    apiVersion: '1.0.0',
     routes: Object.values(videoRoutes),
     examples: VIDEO_EXAMPLES,
     errors: VIDEO_ERRORS,
