@@ -9,7 +9,7 @@ type Row = { id: string; sealed: string; data_key: string; master_key_id: string
 /** Where a product keeps sealed secrets. */
 export type SealedTable = {
   /** the context that the secrets of the row with this id are sealed for */
-  contextOf(id: string): string;
+  contextOf: (id: string) => string;
   /** selects id, sealed, data_key and master_key_id of `$3` rows after the id `$2` that are not under the master key `$1` */
   list: string;
   /** gives the row `$1` the data key `$3` under the master key `$4`, unless its data key is no longer `$2` */
