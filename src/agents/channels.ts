@@ -14,6 +14,7 @@ const events = (organizationId: string, sessionId: string) => `capstan.events.${
 const deltas = (organizationId: string, sessionId: string) => `capstan.deltas.${organizationId}.${sessionId}`;
 const WAKE = 'capstan.wake';
 const CONTROL = 'capstan.control';
+const SERVER_ANSWERED = 'capstan.mcp.answered';
 
 /** Tells watchers of durable events, after their commit. Never throws: what is lost here, watchers find in the log. */
 export function publishEvents(
@@ -78,6 +79,17 @@ export function sendWake(bus: Bus, sessionId: string): void {
 
 export function onWake(bus: Bus, handler: (sessionId: string) => void): Promise<Subscription> {
   return bus.subscribe(WAKE, ({ data }) => handler((data as { sessionId: string }).sessionId), { queue: 'workers' });
+}
+
+/** A server that workers may remember as unavailable has answered. */
+export type AnsweredServer = { agentId: string; url: string };
+
+export function sendServerAnswered(bus: Bus, server: AnsweredServer): void {
+  bus.send(SERVER_ANSWERED, server);
+}
+
+export function onServerAnswered(bus: Bus, handler: (server: AnsweredServer) => void): Promise<Subscription> {
+  return bus.subscribe(SERVER_ANSWERED, ({ data }) => handler(data as AnsweredServer));
 }
 
 export function sendControl(bus: Bus, control: Control): void {

@@ -66,6 +66,15 @@ describe('a turn with MCP servers', () => {
     await chat.run('Say hello.');
     expect(toolNames(service.model.requests[0]!)).toEqual(['files__echo', 'files__wipe']);
     expect(readChat(service.model.requests[1]!).at(-1)).toBe('tool: hello');
+    const missing = chat.frames.filter(({ type }) => type === 'mcp.server_unavailable');
+    expect(missing.map(({ payload }) => payload)).toEqual([
+      {
+        type: 'mcp.server_unavailable',
+        serverName: 'down',
+        reason: expect.stringContaining('could not be reached'),
+      },
+    ]);
+    expect(readChat(service.model.requests[0]!)[0]).toContain('MCP servers are unavailable at the moment');
     const events = await chat.list();
     expect(typesOf(events)).toEqual([
       'user.message',
@@ -95,6 +104,26 @@ describe('a turn with MCP servers', () => {
       is_error: false,
       duration_ms: expect.any(Number),
     });
+    chat.close();
+  });
+
+  it('offers the tools of a server again right after a test of it succeeded', async () => {
+    const agent = await makeAgent();
+    const chat = await service.api.openChat(agent);
+    server.intercept = ({ message, reply }) => {
+      if (message.method !== 'tools/list') return false;
+      reply.writeHead(500).end();
+      return true;
+    };
+    service.model.play(say('no tools'));
+    await chat.run('Look.');
+    expect(toolNames(service.model.requests.at(-1)!)).toEqual([]);
+    server.intercept = () => false;
+    const test = await service.api.call<McpTest>('POST', `/v1/agents/${agent.id}/mcp/files/test`);
+    expect(test.body.ok).toBe(true);
+    service.model.play(say('tools'));
+    await chat.run('Look again.');
+    expect(toolNames(service.model.requests.at(-1)!)).toEqual(['files__echo', 'files__wipe']);
     chat.close();
   });
 

@@ -9,12 +9,15 @@ import { openVaults } from '../../src/agents/vaults/resolve.ts';
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /** Vaults of a test, whose requests reach servers of this machine. */
-export function openTestVaults(db: Db, { callTimeoutMs = 3000 }: { callTimeoutMs?: number } = {}) {
+export function openTestVaults(
+  db: Db,
+  { callTimeoutMs = 3000, listTimeoutMs = 10_000 }: { callTimeoutMs?: number; listTimeoutMs?: number } = {},
+) {
   const masterKeys = buildMasterKeys(MASTER_KEY);
   const egress = openEgress({ allow: ['127.0.0.0/8'] });
   const log = pino({ level: 'silent' });
   const vaults = openVaults({ db, egress, masterKeys, log });
-  const mcp = openMcp({ egress, vaults, log }, { callTimeoutMs });
+  const mcp = openMcp({ egress, vaults, log }, { callTimeoutMs, listTimeoutMs });
   const mcpCatalog = [{ id: 'tools', name: 'tools', url: 'http://127.0.0.1:1/mcp', authentication: 'none' as const }];
   return { egress, masterKeys, vaults, mcp, mcpCatalog };
 }

@@ -134,6 +134,14 @@ export function buildDiscarded(id: string): PayloadOf<'agent.message_discarded'>
   return { type: 'agent.message_discarded', id };
 }
 
+/** An MCP server has no tools in this turn. */
+export function buildServerUnavailable(server: {
+  serverName: string;
+  reason: string;
+}): PayloadOf<'mcp.server_unavailable'> {
+  return { type: 'mcp.server_unavailable', ...server };
+}
+
 type Use = { toolset: string | null; input: unknown; permission: EvaluatedPermission };
 
 /** The payload of a use. Callers see an MCP tool under the name its server gives it. */

@@ -1,63 +1,84 @@
+import { McpServerError } from './mcp-error.ts';
 import type { ServerListing } from './tools.ts';
 
-/** What servers said about themselves, kept for a while. */
+/** What a server offers, or why that is not known: a sentence that quotes no credential. */
+export type ListingResult = { listing: ServerListing } | { unavailable: string };
+
+/** The listings of servers, in memory. */
 export type ListingCache = {
   /**
-   * What is known at once, or what becomes known within `patienceMs`; undefined otherwise. Old knowledge is used while
-   * it is renewed, and a server that has just failed is not waited for again. Never throws.
+   * The listing under `key`: at once when it is known, else as soon as `load` resolves, within the cache's time limit. A
+   * stale listing is returned while it is renewed. A failure is remembered for 30 seconds. Never rejects. `server` names
+   * what `clearFailures` clears.
    */
-  find(key: string, load: () => Promise<ServerListing>, patienceMs: number): Promise<ServerListing | undefined>;
+  find(entry: { key: string; server: string }, load: () => Promise<ServerListing>): Promise<ListingResult>;
+  /** Forgets that listing this server failed, so that the next turn tries again. */
+  clearFailures(server: string): void;
 };
 
 type Entry = {
+  server: string;
   listing?: ServerListing;
-  /** after which it is renewed */
+  /** on the clock of `performance.now()` */
   freshUntil: number;
-  /** before which a server that failed is left alone */
-  failedUntil: number;
-  loading?: Promise<ServerListing | undefined>;
+  failure?: { reason: string; until: number };
+  loading?: Promise<ListingResult>;
 };
 
 const FRESH_MS = 5 * 60_000;
 const FAILED_MS = 30_000;
 const MAX_ENTRIES = 1000;
 
-export function openListingCache(): ListingCache {
+/** `timeoutMs`: how long a turn waits for a server that has not been listed yet. */
+export function openListingCache(timeoutMs: number): ListingCache {
   const entries = new Map<string, Entry>();
 
-  const renew = (entry: Entry, load: () => Promise<ServerListing>): Promise<ServerListing | undefined> => {
-    entry.loading ??= load().then(
-      (listing) => {
-        delete entry.loading;
-        entry.freshUntil = performance.now() + FRESH_MS;
-        return (entry.listing = listing);
-      },
-      () => {
-        delete entry.loading;
-        entry.failedUntil = performance.now() + FAILED_MS;
-        return undefined;
-      },
-    );
-    return entry.loading;
-  };
-
   return {
-    async find(key, load, patienceMs) {
-      const entry = entries.get(key) ?? { freshUntil: 0, failedUntil: 0 };
+    async find({ key, server }, load) {
+      const entry = entries.get(key) ?? { server, freshUntil: 0 };
       entries.delete(key);
       entries.set(key, entry);
       const [oldest] = entries.keys();
       if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
       const now = performance.now();
-      if (entry.freshUntil > now) return entry.listing;
-      if (entry.failedUntil > now) return entry.listing;
-      const loading = renew(entry, load);
-      if (entry.listing !== undefined) return entry.listing;
-      let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise<undefined>((resolve) => {
-        timer = setTimeout(() => resolve(undefined), patienceMs);
-      });
-      return await Promise.race([loading, patience]).finally(() => clearTimeout(timer));
+      const isDue = entry.freshUntil <= now && !(entry.failure !== undefined && entry.failure.until > now);
+      const loading = isDue ? renew(entry, load) : undefined;
+      if (entry.listing !== undefined) return { listing: entry.listing };
+      if (loading !== undefined) return await waitAtMost(loading, timeoutMs);
+      return { unavailable: entry.failure?.reason ?? describeTimeout(timeoutMs) };
+    },
+    clearFailures(server) {
+      for (const entry of entries.values()) if (entry.server === server) delete entry.failure;
     },
   };
+}
+
+/** At most one request per entry is under way. */
+function renew(entry: Entry, load: () => Promise<ServerListing>): Promise<ListingResult> {
+  entry.loading ??= load()
+    .then(
+      (listing): ListingResult => {
+        entry.listing = listing;
+        entry.freshUntil = performance.now() + FRESH_MS;
+        delete entry.failure;
+        return { listing };
+      },
+      (error: unknown): ListingResult => {
+        const reason = error instanceof McpServerError ? error.message : 'It could not be asked for its tools.';
+        entry.failure = { reason, until: performance.now() + FAILED_MS };
+        return { unavailable: reason };
+      },
+    )
+    .finally(() => delete entry.loading);
+  return entry.loading;
+}
+
+async function waitAtMost(loading: Promise<ListingResult>, timeoutMs: number): Promise<ListingResult> {
+  const { promise, resolve } = Promise.withResolvers<ListingResult>();
+  const timer = setTimeout(() => resolve({ unavailable: describeTimeout(timeoutMs) }), timeoutMs);
+  return await Promise.race([loading, promise]).finally(() => clearTimeout(timer));
+}
+
+function describeTimeout(timeoutMs: number): string {
+  return `It did not list its tools within ${timeoutMs / 1000} s.`;
 }

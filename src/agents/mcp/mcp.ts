@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts';
 import { McpServerError } from './mcp-error.ts';
 import type { McpServerRef } from './fetch.ts';
 import { openListingCache } from './listing-cache.ts';
+import type { ListingResult } from './listing-cache.ts';
 import { failCall, readCallResult, readPlain, readResource } from './results.ts';
 import type { McpOutcome } from './results.ts';
 import { openConnectionPool } from './connection-pool.ts';
@@ -29,8 +30,10 @@ export type McpCall = {
 
 /** The MCP servers of agents: the only place that speaks their protocol. */
 export type Mcp = {
-  /** What a server offers, by `versionId` so long; undefined when that does not come to light in a moment. */
-  findListing(versionId: string, server: McpServerRef): Promise<ServerListing | undefined>;
+  /** What a server offers, from a cache under `version` (of the agent and its credential), or why it is unavailable. */
+  findListing(version: string, server: McpServerRef): Promise<ListingResult>;
+  /** Forgets that listing the server failed: it has answered since. */
+  clearFailures(server: Pick<McpServerRef, 'agentId' | 'url'>): void;
   /** Asks now. Throws a `McpServerError` or an `UnsealError`. */
   readListing(server: McpServerRef): Promise<ServerListing>;
   /** Whatever the server does, an outcome; throws only the signal's reason. */
@@ -38,8 +41,6 @@ export type Mcp = {
   close(): Promise<void>;
 };
 
-/** What the first token of a turn may be delayed by servers that are not known yet. */
-const PATIENCE_MS = 3000;
 const LIST_TIMEOUT_MS = 10_000;
 const MAX_PAGES = 20;
 
@@ -49,9 +50,9 @@ async function connect(server: McpServerRef, deps: McpDeps): Promise<Connection>
   return await openConnection(server, deps);
 }
 
-export function openMcp(deps: McpDeps, options: { callTimeoutMs: number }): Mcp {
+export function openMcp(deps: McpDeps, options: { callTimeoutMs: number; listTimeoutMs?: number }): Mcp {
   const pool = openConnectionPool();
-  const listings = openListingCache();
+  const listings = openListingCache(options.listTimeoutMs ?? LIST_TIMEOUT_MS);
 
   const readListing = async (server: McpServerRef): Promise<ServerListing> => {
     const connection = await connect(server, deps);
@@ -92,20 +93,22 @@ export function openMcp(deps: McpDeps, options: { callTimeoutMs: number }): Mcp 
 
   return {
     readListing,
-    findListing(versionId, server) {
+    findListing(version, server) {
       const load = async () => {
         try {
           return await readListing(server);
         } catch (error) {
           deps.log.warn(
             { agentId: server.agentId, server: server.name, error: errorText(error) },
-            'no tools of a server',
+            'an MCP server did not list its tools',
           );
           throw error;
         }
       };
-      return listings.find([versionId, server.name, server.url].join('\0'), load, PATIENCE_MS);
+      const key = [version, server.name, server.url].join('\0');
+      return listings.find({ key, server: identifyServer(server) }, load);
     },
+    clearFailures: (server) => listings.clearFailures(identifyServer(server)),
     async call(call) {
       try {
         const answer = await ask(call, false);
@@ -121,6 +124,10 @@ export function openMcp(deps: McpDeps, options: { callTimeoutMs: number }): Mcp 
     },
     close: () => pool.close(),
   };
+}
+
+function identifyServer({ agentId, url }: Pick<McpServerRef, 'agentId' | 'url'>): string {
+  return `${agentId}\0${url}`;
 }
 
 async function readPages(connection: Connection): Promise<unknown[]> {

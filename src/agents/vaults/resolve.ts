@@ -24,7 +24,13 @@ export type Vaults = {
   readStatuses(agentId: string, serverUrls: readonly string[]): Promise<Map<string, Connection>>;
 };
 
-export type Connection = { status: ConnectionStatus; vaultId: string | null; credentialId: string | null };
+/** `revision` grows with every change of the credential's secrets. */
+export type Connection = {
+  status: ConnectionStatus;
+  vaultId: string | null;
+  credentialId: string | null;
+  revision: number | null;
+};
 
 /** Tokens are renewed so many seconds before they expire. */
 const AHEAD_SECONDS = 60;
@@ -76,8 +82,8 @@ export async function readStatuses(
     serverUrls.map((url) => {
       const found = matches.get(normalizeServerUrl(url)) ?? [];
       const one = found.length === 1 ? found[0] : undefined;
-      const connection = { vaultId: one?.vaultId ?? null, credentialId: one?.id ?? null };
-      return [url, { status: decideStatus(found), ...connection }];
+      const { vaultId = null, id: credentialId = null, revision = null } = one ?? {};
+      return [url, { status: decideStatus(found), vaultId, credentialId, revision }];
     }),
   );
 }

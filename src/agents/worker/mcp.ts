@@ -1,12 +1,16 @@
-import type { McpPort, OfferedMcpTool } from '../loop/tool-calls/mcp.ts';
+import type { McpPort, OfferedMcpTool, UnavailableServer } from '../loop/tool-calls/mcp.ts';
 import { findMcpPolicy } from '../loop/tool-calls/policy.ts';
 import type { McpToolset, ToolConfig } from '../contract/tools.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import { buildTools } from '../mcp/tools.ts';
 import type { Claim } from '../store/leases.ts';
-import type { Vaults } from '../vaults/resolve.ts';
+import type { Connection, Vaults } from '../vaults/resolve.ts';
 
 type Deps = { mcp: Mcp; vaults: Vaults };
+
+type Listed = { tools: readonly OfferedMcpTool[]; unavailable: readonly UnavailableServer[] };
+
+const NOTHING: Listed = { tools: [], unavailable: [] };
 
 /** The MCP servers of a session for one turn: those that its tool configs enable. */
 export function buildMcpPort(claim: Claim, toolConfigs: readonly ToolConfig[], deps: Deps): McpPort {
@@ -14,26 +18,32 @@ export function buildMcpPort(claim: Claim, toolConfigs: readonly ToolConfig[], d
   const servers = version.mcpServers.map(({ name, url }) => ({ agentId, name, url }));
   const enabled = toolConfigs.filter((config): config is McpToolset => config.type === 'mcp_toolset' && isOn(config));
 
-  const listServer = async (config: McpToolset, credentials: Map<string, { credentialId: string | null }>) => {
+  const listServer = async (config: McpToolset, connections: Map<string, Connection>): Promise<Listed> => {
     const server = servers.find(({ name }) => name === config.mcpServerName);
-    if (server === undefined) return [];
-    const credentialId = credentials.get(server.url)?.credentialId ?? 'none';
-    const listing = await deps.mcp.findListing(`${versionId}/${credentialId}`, server);
-    if (listing === undefined) return [];
+    if (server === undefined) return NOTHING;
+    const { credentialId = null, revision = null } = connections.get(server.url) ?? {};
+    // Another credential, or another revision of it, may be answered differently: nothing is remembered across.
+    const found = await deps.mcp.findListing(`${versionId}/${credentialId}/${revision}`, server);
+    if ('unavailable' in found) {
+      return { tools: [], unavailable: [{ serverName: server.name, reason: found.unavailable }] };
+    }
     const { resources = false, prompts = false } = config;
-    return buildTools(server.name, listing, { resources, prompts });
+    return { tools: buildTools(server.name, found.listing, { resources, prompts }), unavailable: [] };
   };
 
-  const list = async (): Promise<readonly OfferedMcpTool[]> => {
-    if (enabled.length === 0) return [];
+  const list = async (): Promise<Listed> => {
+    if (enabled.length === 0) return NOTHING;
     const urls = servers.map(({ url }) => url);
-    const credentials = await deps.vaults.readStatuses(agentId, urls);
-    return (await Promise.all(enabled.map((config) => listServer(config, credentials)))).flat();
+    const connections = await deps.vaults.readStatuses(agentId, urls);
+    const all = await Promise.all(enabled.map((config) => listServer(config, connections)));
+    return { tools: all.flatMap(({ tools }) => tools), unavailable: all.flatMap(({ unavailable }) => unavailable) };
   };
 
-  let listed: Promise<readonly OfferedMcpTool[]> | undefined;
+  let listed: Promise<Listed> | undefined;
+  const listOnce = () => (listed ??= list());
   return {
-    listTools: () => (listed ??= list()),
+    listTools: async () => (await listOnce()).tools,
+    listUnavailable: async () => (await listOnce()).unavailable,
     async call(target, input, signal) {
       const server = servers.find(({ name }) => name === target.server);
       if (server === undefined) {

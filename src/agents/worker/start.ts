@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { onControl, onWake, sendWake } from '../channels.ts';
+import { onControl, onServerAnswered, onWake, sendWake } from '../channels.ts';
 import type { Subscription } from '../../platform/bus/bus.ts';
 import { errorText } from '../../platform/errors.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
@@ -56,7 +56,7 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
   };
 }
 
-async function subscribe(pool: SessionPool, { db, bus, log, sandboxes }: WorkerDeps): Promise<Subscription[]> {
+async function subscribe(pool: SessionPool, { db, bus, log, sandboxes, mcp }: WorkerDeps): Promise<Subscription[]> {
   sandboxes.onNotice(({ sessionId, text }) => {
     enqueuePrompt(db, sessionId, { kind: 'notice', text, eventId: null })
       .then((queued) => (queued ? sendWake(bus, sessionId) : undefined))
@@ -64,6 +64,7 @@ async function subscribe(pool: SessionPool, { db, bus, log, sandboxes }: WorkerD
   });
   return [
     await onWake(bus, (sessionId) => pool.wake(sessionId)),
+    await onServerAnswered(bus, (server) => mcp.clearFailures(server)),
     await onControl(bus, ({ sessionId, kind }) => {
       if (kind !== 'interrupt') return;
       pool.interrupt(sessionId).catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import { sendServerAnswered } from '../../channels.ts';
 import type { McpTest } from '../../contract/installations.ts';
 import { errors } from '../../../platform/errors.ts';
 import { UnsealError } from '../../../platform/master-key.ts';
@@ -13,6 +14,8 @@ export async function testServer(deps: ApiDeps, agent: StoredAgent, serverName: 
   const started = performance.now();
   const result = await readListing(deps, { agentId: agent.id, name: server.name, url: server.url });
   const latencyMs = Math.round(performance.now() - started);
+  // Workers that remember a failure try again with the next turn.
+  if (result.listing !== undefined) sendServerAnswered(deps.bus, { agentId: agent.id, url: server.url });
   const statuses = await deps.vaults.readStatuses(agent.id, [server.url]);
   const { listing } = result;
   return {

@@ -23,11 +23,10 @@ async function describe({ db, vaults }: ApiDeps, agent: StoredAgent): Promise<Ag
     agentId: agent.id,
     updatedAt: agent.updatedAt.toISOString(),
     data,
-    connections: servers.map(({ name, url }) => ({
-      mcpServerName: name,
-      mcpServerUrl: url,
-      ...(statuses.get(url) ?? { status: 'public', vaultId: null, credentialId: null }),
-    })),
+    connections: servers.map(({ name, url }) => {
+      const { status = 'public', vaultId = null, credentialId = null } = statuses.get(url) ?? {};
+      return { mcpServerName: name, mcpServerUrl: url, status, vaultId, credentialId };
+    }),
   };
 }
 

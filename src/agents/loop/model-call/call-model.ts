@@ -6,7 +6,8 @@ import { showAttachments } from '../history/attachments.ts';
 import type { HistoryEntry } from '../history/build.ts';
 import { buildModelTools, buildOffered } from '../tool-calls/toolbox.ts';
 import type { NewEvent } from '../../log/event.ts';
-import { buildDiscarded } from '../../log/write.ts';
+import { buildDiscarded, buildServerUnavailable } from '../../log/write.ts';
+import { newId } from '../../../platform/ids.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { ModelCallDeps, Turn } from '../turn/types.ts';
 import { addBrokenCall, addCall } from '../turn/usage.ts';
@@ -31,6 +32,7 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
     throw new ModelError('unknown_model', `No provider is configured for the model ${deps.session.modelName}.`);
   }
   const offered = buildOffered(deps.session.toolConfigs, await deps.mcp.listTools());
+  if (turn.steps === 0) await reportUnavailable(turn, deps);
   let prompt = await buildPrompt(turn, deps, offered);
   let mayCompact = true;
   const compact = async (tight: boolean) => {
@@ -68,6 +70,14 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
   }
 }
 
+/** Tells watchers, once a turn, which MCP servers have no tools in it. */
+async function reportUnavailable(turn: Turn, deps: ModelCallDeps): Promise<void> {
+  for (const server of await deps.mcp.listUnavailable()) {
+    const payload = buildServerUnavailable(server);
+    deps.sendLive({ id: newId('evt'), type: payload.type, status: null, payload }, turn.id);
+  }
+}
+
 /** Tells watchers the ids of a broken reply under which no event will follow. */
 function discardFrames(stream: ReplyStream, stored: readonly NewEvent[], turn: Turn, deps: ModelCallDeps): void {
   for (const id of stream.ids()) {
@@ -100,6 +110,7 @@ async function buildPrompt(turn: Turn, deps: ModelCallDeps, offered: OfferedMcpT
       steerToken,
       toolNames: tools.map((tool) => tool.name),
       notes: session.promptNotes,
+      unavailable: await deps.mcp.listUnavailable(),
     }),
     messages,
     tools,

@@ -1,4 +1,5 @@
 import { sha256 } from '../../../platform/crypto.ts';
+import type { UnavailableServer } from '../tool-calls/mcp.ts';
 
 /** A token that only this session's loop knows, so that text in a tool's output cannot pose as the user's. */
 export function buildSteerToken(sessionId: string): string {
@@ -9,12 +10,19 @@ export function wrapSteer(messages: readonly string[], token: string): string {
   return `\n<user-guidance ${token}>\n${messages.join('\n')}\n</user-guidance ${token}>`;
 }
 
-/** Stable for the life of a session, so that providers can cache it. */
+function describeUnavailable(servers: readonly UnavailableServer[]): string {
+  if (servers.length === 0) return '';
+  const names = servers.map(({ serverName }) => serverName).join(', ');
+  return `These MCP servers are unavailable at the moment, so their tools are missing: ${names}.`;
+}
+
+/** Stable for the life of a session while its MCP servers answer, so that providers can cache it. */
 export function buildSystemPrompt(options: {
   systemPrompt: string;
   steerToken: string;
   toolNames: readonly string[];
   notes: readonly string[];
+  unavailable: readonly UnavailableServer[];
 }): string {
   const notes = [options.systemPrompt];
   const has = (name: string) => options.toolNames.includes(name);
@@ -30,5 +38,7 @@ export function buildSystemPrompt(options: {
     );
   }
   notes.push(...options.notes);
+  // Last, so that all before it stays cached when a server comes back.
+  notes.push(describeUnavailable(options.unavailable));
   return notes.filter((note) => note !== '').join('\n\n');
 }

@@ -148,6 +148,7 @@ class Subagent {
       tools: new Map(listTools(deps, toolsets)),
       mcp: {
         listTools: async () => (await mcp.listTools()).filter(({ target }) => isChosen(target.server)),
+        listUnavailable: async () => (await mcp.listUnavailable()).filter(({ serverName }) => isChosen(serverName)),
         call: (target, input, signal) => mcp.call(target, input, signal),
       },
       openSandbox: async (signal) => openOwnShell(await deps.openSandbox(signal), threadId),

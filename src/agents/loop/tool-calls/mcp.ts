@@ -6,10 +6,15 @@ import type { ToolOutcome } from '../../tools/tool.ts';
 /** A tool of an MCP server as it is offered to the model. */
 export type OfferedMcpTool = ModelTool & { target: McpTarget };
 
+/** `reason` is one sentence that quotes no credential. */
+export type UnavailableServer = { serverName: string; reason: string };
+
 /** The enabled MCP servers of a session. */
 export type McpPort = {
-  /** The same list for a whole turn. A server that does not answer quickly contributes no tools. */
+  /** The same list for a whole turn. A server that does not list its tools within 10 s contributes none. */
   listTools(): Promise<readonly OfferedMcpTool[]>;
+  /** The enabled servers without a tool list, the same for a whole turn. */
+  listUnavailable(): Promise<readonly UnavailableServer[]>;
   /** Returns an outcome whatever the server does. Throws only the signal's reason. */
   call(target: McpTarget, input: Record<string, unknown>, signal: AbortSignal): Promise<ToolOutcome>;
 };

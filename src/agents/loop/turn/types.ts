@@ -78,7 +78,7 @@ export type TurnContext = {
 /** What calling the model needs beyond that. */
 export type ModelCallDeps = TurnContext & {
   tools: ReadonlyMap<string, Tool>;
-  mcp: Pick<McpPort, 'listTools'>;
+  mcp: Pick<McpPort, 'listTools' | 'listUnavailable'>;
   attachments: AttachmentPort;
   sendLive(frame: Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>, turnId: string): void;
 };

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { openListingCache } from '../../../src/agents/mcp/listing-cache.ts';
+import { McpServerError } from '../../../src/agents/mcp/mcp-error.ts';
+import type { ServerListing } from '../../../src/agents/mcp/tools.ts';
+
+const LISTING: ServerListing = { protocolVersion: '1', tools: [], hasResources: false, hasPrompts: false };
+const KEY = { key: 'v1', server: 'files' };
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it('a server that lists its tools late, but within ten seconds, has them in the turn', async () => {
+  const cache = openListingCache(10_000);
+  const { promise, resolve } = Promise.withResolvers<ServerListing>();
+  const found = cache.find(KEY, () => promise);
+  await vi.advanceTimersByTimeAsync(9000);
+  resolve(LISTING);
+  expect(await found).toEqual({ listing: LISTING });
+});
+
+it('a server that takes longer is unavailable, and is there once it has answered', async () => {
+  const cache = openListingCache(10_000);
+  const { promise, resolve } = Promise.withResolvers<ServerListing>();
+  const found = cache.find(KEY, () => promise);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await found).toEqual({ unavailable: 'It did not list its tools within 10 s.' });
+  resolve(LISTING);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await cache.find(KEY, () => promise)).toEqual({ listing: LISTING });
+});
+
+it('a failure is remembered for 30 seconds, unless it is cleared', async () => {
+  const cache = openListingCache(10_000);
+  const fail = vi.fn(() => Promise.reject(new McpServerError('The MCP server files answered HTTP 500.')));
+  const unavailable = { unavailable: 'The MCP server files answered HTTP 500.' };
+  expect(await cache.find(KEY, fail)).toEqual(unavailable);
+  expect(await cache.find(KEY, fail)).toEqual(unavailable);
+  expect(fail).toHaveBeenCalledTimes(1);
+  cache.clearFailures('other');
+  expect(await cache.find(KEY, fail)).toEqual(unavailable);
+  cache.clearFailures('files');
+  expect(await cache.find(KEY, () => Promise.resolve(LISTING))).toEqual({ listing: LISTING });
+});
+
+it('an unexpected failure is not quoted', async () => {
+  const cache = openListingCache(10_000);
+  const found = await cache.find(KEY, () => Promise.reject(new Error('secret')));
+  expect(found).toEqual({ unavailable: 'It could not be asked for its tools.' });
+});
