@@ -1,5 +1,6 @@
 // Events appended a second on PostgreSQL through the worker's appender (fenced, grouped into commits, sequences given
 // out), beside the floor: one connection that inserts the same rows into the same kind of table, 64 rows a statement.
+// Needs: PostgreSQL (make services).
 import { openPostgres } from '../src/platform/db/postgres.ts';
 import type { Db } from '../src/platform/db/db.ts';
 import { newId } from '../src/platform/ids.ts';
@@ -9,6 +10,7 @@ import { buildMessage } from '../src/agents/log/write.ts';
 import { openAppender } from '../src/agents/worker/appender.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, printMachine, quantile, milliseconds } from './support/figures.ts';
+import { NEEDS, requireFound } from './support/needs.ts';
 
 const ROUNDS = 5;
 const SESSIONS = 256;
@@ -83,8 +85,7 @@ async function measureFloor(db: Db, sessions: readonly string[]): Promise<number
 }
 
 printMachine();
-const service = await startPostgres();
-if (service === undefined) throw new Error('PostgreSQL is not installed.');
+const service = requireFound(await startPostgres(), NEEDS.postgres);
 const db = await openPostgres({ url: service.url });
 const sessions = await prepare(db);
 const ours: number[] = [];

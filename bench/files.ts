@@ -1,6 +1,6 @@
 // The files API beside nginx on the same machine, in the same run: 1 KiB and 40 MiB, up (WebDAV PUT) and down (static).
 // The floor of a server in Node is files-server.ts: bare node:http, without keys, sandboxes, checksums or a contract.
-// Usage: bench/files.ts; needs nginx with its dav module (apt-get install nginx-light).
+// Needs: nothing; the peer is nginx with its dav module (apt-get install nginx-light) and is left out if it is missing.
 import { once } from 'node:events';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeScratch } from '../test/support/scratch.ts';
 import { median, printMachine } from './support/figures.ts';
 import { startBenchServer } from './support/server.ts';
+import { findProgram } from '../test/support/services/process.ts';
 
 const KIB = Buffer.alloc(1024, 'x');
 const BIG = Buffer.alloc(41_943_040, 'x');
@@ -28,7 +29,12 @@ async function findPort(): Promise<number> {
   return port;
 }
 
-async function startNginx(): Promise<{ url: string; close(): void }> {
+async function startNginx(): Promise<{ url: string; close(): void } | undefined> {
+  const program = findProgram('nginx');
+  if (program === undefined) {
+    console.log('Without nginx: apt-get install nginx-light installs it.');
+    return undefined;
+  }
   const folder = makeScratch('bench-nginx');
   const port = await findPort();
   mkdirSync(`${folder}/files`, { mode: 0o777 });
@@ -42,8 +48,17 @@ async function startNginx(): Promise<{ url: string; close(): void }> {
        uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
        server { listen 127.0.0.1:${port}; root ${folder}; location / { dav_methods PUT DELETE; create_full_put_path on; } } }`,
   );
-  const child = spawn('/usr/sbin/nginx', ['-c', `${folder}/nginx.conf`, '-p', folder], { stdio: 'inherit' });
-  await sleep(500);
+  const child = spawn(program, ['-c', `${folder}/nginx.conf`, '-p', folder], { stdio: 'inherit' });
+  const ready = () =>
+    fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    );
+  while (child.exitCode === null && !(await ready())) await sleep(20);
+  if (child.exitCode !== null) {
+    console.log('Without nginx: it does not start with its dav module (apt-get install nginx-light).');
+    return undefined;
+  }
   return {
     url: `http://127.0.0.1:${port}`,
     close() {
@@ -123,7 +138,7 @@ const peer = (url: string): Target => {
   return { up: at, down: at, headers: {} };
 };
 const targets: Record<string, Target> = {
-  nginx: peer(nginx.url),
+  ...(nginx === undefined ? {} : { nginx: peer(nginx.url) }),
   'bare node:http': peer(floor.url),
   Capstan: { up: own, down: own, headers: { 'x-api-key': server.key } },
 };
@@ -133,17 +148,20 @@ for (let round = 0; round < ROUNDS; round += 1) {
   for (const [name, target] of Object.entries(targets)) rates[name] = await run(target);
   rounds.push(rates);
 }
-console.log(`Medians of ${ROUNDS} rounds, exchanges a second; the ratio is Capstan's to nginx's of the same round.`);
+const reference = nginx === undefined ? 'bare node:http' : 'nginx';
+console.log(
+  `Medians of ${ROUNDS} rounds, exchanges a second; the ratio is Capstan's to that of ${reference} in the same round.`,
+);
 console.log(
   `| | ${Object.keys(targets).join(' | ')} | ratio |\n|---|${'---|'.repeat(Object.keys(targets).length + 1)}`,
 );
-for (const exchanged of Object.keys(rounds[0]?.['nginx'] ?? {})) {
+for (const exchanged of Object.keys(rounds[0]?.['Capstan'] ?? {})) {
   const rates = Object.keys(targets).map((name) => median(rounds.map((round) => round[name]![exchanged]!)).toFixed(1));
-  const ratio = median(rounds.map((round) => round['Capstan']![exchanged]! / round['nginx']![exchanged]!));
+  const ratio = median(rounds.map((round) => round['Capstan']![exchanged]! / round[reference]![exchanged]!));
   console.log(`| ${exchanged} | ${rates.join(' | ')} | ${ratio.toFixed(2)} |`);
 }
 console.log(`server: ${(await server.readMemory()).toFixed(0)} MiB resident`);
 agent.destroy();
 await server.close();
-nginx.close();
+nginx?.close();
 floor.close();

@@ -10,6 +10,7 @@ import { milliseconds, printMachine, quantile } from './support/figures.ts';
 /**
  * From the moment at which a client closes its connection to the moment at which the upstream sees its own close, for
  * each phase of a call. The upstream and the client share this process and its clock. `node bench/gateway-cancel.ts [rounds]`
+ * Needs: nothing.
  */
 const ROUNDS = Number(process.argv[2] ?? 100);
 const AIM_MS = 100;

@@ -15,10 +15,12 @@ import { openLoad } from './support/load.ts';
 import { readResident } from './support/processes.ts';
 import { startRole } from './support/server.ts';
 import { startStacks } from './support/stacks.ts';
+import { NEEDS, requireFound } from './support/needs.ts';
 
 /**
  * Resident memory of the role `gateway` on PostgreSQL, NATS, Redis and S3 over 100,000 requests, half of them streams, and with
  * 1,000 streams that are open and silent. `node bench/gateway-memory.ts [requests] [streams] [NODE_OPTIONS]`
+ * Needs: PostgreSQL, NATS, Redis and an S3 server (make services).
  */
 const REQUESTS = Number(process.argv[2] ?? 100_000);
 const STREAMS = Number(process.argv[3] ?? 1000);
@@ -26,11 +28,12 @@ const STEPS = 10;
 const WIDTH = 32;
 
 printMachine();
+const objects = requireFound(await startS3(), NEEDS.servers);
+const [, found] = await startStacks();
+if (found === undefined) await objects.stop();
+const stack = requireFound(found, NEEDS.servers);
 const parts = openGatewayParts();
 const upstream = await parts.start('upstream');
-const [, stack] = await startStacks();
-const objects = await startS3();
-if (stack === undefined || objects === undefined) throw new Error('One of the servers is not installed.');
 const s3 = new S3Client({
   endpoint: new URL(objects.url).searchParams.get('endpoint')!,
   region: 'us-east-1',

@@ -15,6 +15,7 @@ import { GATEWAY_CORE, LOAD_CORE, findPort, pin, readCpu, readResident, startFor
  * The gateway beside others, in front of an upstream that answers at once: each of them on one core, the load and the
  * upstream on the other, rounds interleaved, medians. The floors are a bare proxy of Node and nginx. Peers come by
  * scripts/install-gateway-peers.sh; which cannot run is said. `node bench/gateway-peers.ts [rounds]`
+ * Needs: nothing; peers come from scripts/install-gateway-peers.sh, and those that are missing are left out.
  */
 const ROUNDS = Number(process.argv[2] ?? 5);
 // Enough for a percentile that is not the slowest call.

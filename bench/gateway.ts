@@ -5,6 +5,7 @@ import { openGatewayParts } from './support/gateway-parts.ts';
 /**
  * The gateway beside a bare Node proxy, in front of an upstream that answers at once; interleaved rounds, medians.
  * `node bench/gateway.ts [rounds]`
+ * Needs: nothing.
  */
 const ROUNDS = Number(process.argv[2] ?? 3);
 const SEQUENTIAL = 200;

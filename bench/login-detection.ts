@@ -2,8 +2,8 @@
 // first visible password, the text field before it, the first submit). `node bench/login-detection.ts CORPUS`, a folder of
 // pages whose fields carry `data-manual-scoring` and whose submit buttons `data-manual-submit`; the file name says the
 // kind. A third of the pages, chosen by the hash of their name, is not tuned to and is told apart.
+// Needs: Chromium (make services) and a corpus of pages.
 import { chromium } from 'playwright-core';
-import { findChromium } from '../src/login/browser/chromium.ts';
 import { planLogin } from '../src/login/detection/classify.ts';
 import type { ElementDescription } from '../src/login/detection/description.ts';
 import { buildMatcher, normalizeText } from '../src/login/detection/match.ts';
@@ -13,6 +13,7 @@ import { SIGN_IN } from '../src/login/detection/words/actions.ts';
 import { median, milliseconds, printMachine, quantile } from './support/figures.ts';
 import { observeCorpus } from './support/login-corpus.ts';
 import type { CorpusPage } from './support/login-corpus.ts';
+import { requireChromium } from './support/needs.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) {
@@ -125,8 +126,7 @@ function guessLanguage(page: CorpusPage): string {
   return counts.toSorted((a, b) => b.count - a.count)[0]?.language ?? 'en';
 }
 
-const program = findChromium(process.env['CAPSTAN_CHROMIUM'], process.env['PATH'] ?? '');
-if (program === undefined) throw new Error('There is no Chromium.');
+const program = requireChromium();
 const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 const browser = await chromium.launch({ executablePath: program, args: asRoot });
 try {

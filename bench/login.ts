@@ -1,9 +1,12 @@
+// Website logins a second and what they cost, beside a script that somebody would write for the one site.
+// Needs: Chromium (make services).
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { FORM_SITES } from '../test/support/login-sites/forms.ts';
 import { PASSWORD, USER, startLoginSites } from '../test/support/login-sites/server.ts';
-import { byPassword, getChromium, startTestLogin } from '../test/login/harness.ts';
+import { byPassword, startTestLogin } from '../test/login/harness.ts';
+import { requireChromium } from './support/needs.ts';
 
 const ROUNDS = 15;
 const SETTLE_MS = 500;
@@ -37,6 +40,7 @@ function readMemory(groups: readonly number[]): number {
 }
 
 const sites = await startLoginSites(FORM_SITES.filter(({ name }) => name === 'classic'));
+const program = requireChromium();
 const login = await startTestLogin({ fleet: { warm: true } });
 const url = sites.url('classic');
 const signIn = async (useCache: boolean, user = USER) => {
@@ -46,7 +50,7 @@ const signIn = async (useCache: boolean, user = USER) => {
 };
 
 // The peer: what somebody would write for this one site, in a browser that runs already, with a new context each time.
-const browser = await chromium.launch({ executablePath: getChromium(), chromiumSandbox: process.getuid?.() !== 0 });
+const browser = await chromium.launch({ executablePath: program, chromiumSandbox: process.getuid?.() !== 0 });
 const byHand = async () => {
   const context = await browser.newContext();
   const page = await context.newPage();

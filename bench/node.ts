@@ -1,8 +1,8 @@
 /**
  * Sandboxes on a real node, one at a time: a pod of its own with a new volume, suspension, resumption on the same volume,
  * a start with a pod that stands ready, and what each costs the API server; then many at once. The same pod made by hand
- * is the control, and kubernetes-sigs/agent-sandbox the peer; the arms take turns. Needs `make cluster` and
- * `scripts/cluster/build-agent-sandbox.sh`.
+ * is the control, and kubernetes-sigs/agent-sandbox the peer; the arms take turns.
+ * Needs: `make cluster` and `scripts/cluster/build-agent-sandbox.sh`.
  *
  * Arguments: rounds (10), how many at once (50; 0: none).
  */

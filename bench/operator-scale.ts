@@ -1,7 +1,7 @@
 /**
  * Sessions by the thousand on a control plane of Kubernetes whose nodes kwok plays: how fast they start beside bare pods at
- * the same rate, what each costs the API server, and what the operator needs at 1,000 and 10,000 of them. Needs
- * `scripts/cluster/install-control-plane.sh` and `scripts/cluster/build-kwok.sh`.
+ * the same rate, what each costs the API server, and what the operator needs at 1,000 and 10,000 of them.
+ * Needs: `scripts/cluster/install-control-plane.sh` and `scripts/cluster/build-kwok.sh`.
  *
  * Arguments: sessions in the end (10,000 take a while), sessions begun a second.
  */

@@ -1,5 +1,6 @@
 // Session search on PostgreSQL over EVENTS messages (default 1,000,000): what the tool does for a query, from the ranked
 // hits with snippets to the messages around them. One subject owns a tenth of all; the rest is spread over 1,000.
+// Needs: PostgreSQL (make services).
 import { openPostgres } from '../src/platform/db/postgres.ts';
 import type { Db } from '../src/platform/db/db.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
@@ -7,6 +8,7 @@ import { ensureEventPartitions } from '../src/agents/store/event-partitions.ts';
 import { readMessages, searchMessages } from '../src/agents/store/search.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, milliseconds, printMachine, quantile } from './support/figures.ts';
+import { NEEDS, requireFound } from './support/needs.ts';
 
 const EVENTS = Number(process.env['EVENTS'] ?? 1_000_000);
 const SUBJECTS = 1000;
@@ -75,8 +77,7 @@ async function measure(name: string, run: (query: number) => Promise<{ ms: numbe
 }
 
 printMachine();
-const service = await startPostgres();
-if (service === undefined) throw new Error('PostgreSQL is not installed.');
+const service = requireFound(await startPostgres(), NEEDS.postgres);
 const db = await openPostgres({ url: service.url });
 try {
   const started = performance.now();

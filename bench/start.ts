@@ -1,5 +1,6 @@
 // From the start of the process to the line that says it listens: on a data folder that exists, and on none, where the
 // embedded database has to be made first. Floor: node that opens a port.
+// Needs: nothing.
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { makeScratch } from '../test/support/scratch.ts';

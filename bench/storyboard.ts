@@ -7,11 +7,15 @@ import { buildRenderArguments, openStoryboard } from '../src/video/engines/story
 import { buildGraph } from '../src/video/engines/storyboard/graph.ts';
 import { makePlan } from '../src/video/engines/storyboard/plan.ts';
 import { median, printMachine } from './support/figures.ts';
+import { NEEDS, requireProgram } from './support/needs.ts';
+
+const ffmpeg = requireProgram('ffmpeg', NEEDS.ffmpeg);
 
 /**
  * A clip of `local/storyboard-1` from request to finished file and thumbnail, beside the bare ffmpeg command that renders
  * the same frames from pictures that are drawn already, without walls and limits. Turns are taken, so both meet the same
  * machine. Aim: within 1.1 of the bare command for 5 s of 720p.
+ * Needs: ffmpeg (make services).
  */
 const ROUNDS = 5;
 const CASES: { name: string; request: Partial<RenderRequest> }[] = [
@@ -70,7 +74,7 @@ async function measureBare(more: Partial<RenderRequest>): Promise<number> {
   const args = buildRenderArguments(request, buildGraph(await makePlan(request, signal)), result);
   const begun = performance.now();
   await new Promise<void>((resolve, reject) => {
-    const child = spawn('ffmpeg', args, { stdio: 'ignore' });
+    const child = spawn(ffmpeg, args, { stdio: 'ignore' });
     child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`ffmpeg ended with ${code}.`))));
   });
   const took = performance.now() - begun;

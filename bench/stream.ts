@@ -1,5 +1,6 @@
 // Time from the begin of an append to the frame at the client with 1,000 watched sessions, and memory of 10,000 idle
 // streams; beside each the floor: the least that node:http can do. Usage: bench/stream.ts [postgres-url [nats-url]]
+// Needs: nothing; PostgreSQL and NATS only if their addresses are given.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

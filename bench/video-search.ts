@@ -1,5 +1,6 @@
 // Search over ASSETS videos (default 1,000,000) on PostgreSQL: words of every frequency, in the community and in histories;
 // how long it takes, and what the database's processors work for it.
+// Needs: PostgreSQL (make services).
 import { openPostgres } from '../src/platform/db/postgres.ts';
 import type { Db } from '../src/platform/db/db.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
@@ -8,6 +9,7 @@ import { startPostgres } from '../test/support/services/postgres.ts';
 import { findPostmaster } from './support/postmaster.ts';
 import { readCpu } from './support/processes.ts';
 import { median, milliseconds, printMachine, quantile } from './support/figures.ts';
+import { NEEDS, requireFound } from './support/needs.ts';
 
 const ASSETS = Number(process.env['ASSETS'] ?? 1_000_000);
 const BATCH = 50_000;
@@ -81,8 +83,7 @@ async function measureSearch(db: Db): Promise<void> {
 }
 
 printMachine();
-const service = await startPostgres();
-if (service === undefined) throw new Error('PostgreSQL is not installed.');
+const service = requireFound(await startPostgres(), NEEDS.postgres);
 const db = await openPostgres({ url: service.url });
 try {
   await runMigrations(db);

@@ -1,6 +1,7 @@
 // The video service by its API on PostgreSQL and on the embedded database: submits and looks at a status, one after the
 // other and 32 at once, while a video is rendered, beside the bare insert of a row; with the processor time of each request
 // that the server and the database take, which says more on a busy machine than the rate.
+// Needs: PostgreSQL (make services).
 import { Agent, request } from 'undici';
 import { openPostgres } from '../src/platform/db/postgres.ts';
 import type { Db } from '../src/platform/db/db.ts';
@@ -11,6 +12,7 @@ import { readCpu, readOwnCpu } from './support/processes.ts';
 import { median, milliseconds, printMachine, quantile } from './support/figures.ts';
 import { startBenchServer } from './support/server.ts';
 import type { BenchServer } from './support/server.ts';
+import { NEEDS, requireFound } from './support/needs.ts';
 
 const REQUESTS = 500;
 const AT_ONCE = 32;
@@ -90,8 +92,7 @@ printMachine();
 const embedded = await startBenchServer();
 await measureService('embedded', embedded, {});
 await embedded.close();
-const service = await startPostgres();
-if (service === undefined) throw new Error('PostgreSQL is not installed.');
+const service = requireFound(await startPostgres(), NEEDS.postgres);
 const db = await openPostgres({ url: service.url });
 try {
   await runMigrations(db);

@@ -1,5 +1,6 @@
 // web_extract beside what it could have been: the same pages, in turns, by our reader in its thread, by our reader
 // itself, and by jsdom with the same Readability and turndown on what it gives. RUNS (default 5) of each; medians.
+// Needs: nothing.
 import { Readability } from '@mozilla/readability';
 import { JSDOM } from 'jsdom';
 import TurndownService from 'turndown';

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a whole cluster of Kubernetes on this machine, without a registry: `make cluster`. Needs root. Prints the path of
-# its kubeconfig. What runs already is left as it is.
+# its kubeconfig. What runs already is left as it is. With --build it only fills the cache: packages, programs and images.
 set -euo pipefail
 # shellcheck source=node/settings.sh
 source "$(dirname "${BASH_SOURCE[0]}")/node/settings.sh"
@@ -128,6 +128,7 @@ begin_images
 step 'programs of Kubernetes' build_kubernetes
 step 'programs of the node' build_addons
 step 'images, beside those' finish_images
+if [[ ${1:-} == --build ]]; then exit; fi
 step 'node started' start_node
 step 'API server answers' await 180 'the API server' kubectl get --raw /readyz
 step 'images loaded' load_images
