@@ -12,7 +12,7 @@ export type ModelCapabilities = {
   audio: 'never' | 'optional' | 'always';
   /** the default first */
   formats: ('mp4' | 'webm')[];
-  /** what may be given beside the prompt; counts are maxima */
+  /** accepted inputs besides the prompt; numbers are maximum counts */
   inputs: {
     startFrame: boolean;
     endFrame: boolean;
@@ -24,11 +24,11 @@ export type ModelCapabilities = {
   };
   /** price by resolution */
   creditsPerSecond: Record<string, number>;
-  /** from the begin of a render to the moment it is given up */
+  /** maximum duration of a render */
   deadlineSeconds: number;
 };
 
-/** Paths of local files by role; each has passed `probeReference`. What is not given is absent or empty. */
+/** Paths of local files by role; each has passed `probeReference`. */
 export type RenderInputs = {
   startFrame?: string;
   endFrame?: string;
@@ -40,11 +40,11 @@ export type RenderInputs = {
 };
 
 export type RenderRequest = {
-  /** of the generation; an engine that knows idempotency keys is given it as one */
+  /** id of the generation; also the idempotency key at engines that support one */
   id: string;
   model: string;
   prompt: string;
-  /** never `auto`: the caller has settled it */
+  /** never `auto` */
   aspectRatio: string;
   durationSeconds: number;
   /** pixels, even */
@@ -53,7 +53,7 @@ export type RenderRequest = {
   height: number;
   hasAudio: boolean;
   format: 'mp4' | 'webm';
-  /** 0 to 2³²−1; the same request with the same seed gives the same pictures where the engine can */
+  /** 0 to 2³²−1; the same request and seed give the same video if the engine supports it */
   seed: number;
   inputs: RenderInputs;
   /** a scratch folder that exists and that the caller removes */
@@ -61,13 +61,13 @@ export type RenderRequest = {
 };
 
 export type RenderContext = {
-  /** aborted when the job is cancelled, lost or past its deadline: `render` then throws the signal's reason */
+  /** aborted when the job is cancelled, lost or past its deadline; `render` then throws the signal's reason */
   signal: AbortSignal;
-  /** 0 to 1, never less than before; an engine that tells nothing never calls it */
+  /** 0 to 1, never decreasing; not called by engines without progress */
   onProgress(fraction: number): void;
-  /** the engine's own job id that an earlier attempt saved: `render` attaches to it instead of paying again */
+  /** the engine's job id, saved by an earlier attempt: `render` attaches to that job instead of paying again */
   handle: string | undefined;
-  /** durable before it resolves; called as soon as the engine has named its job */
+  /** called as soon as the engine's job has an id; resolves when the id is stored */
   saveHandle(handle: string): Promise<void>;
 };
 
@@ -78,24 +78,24 @@ export type RenderResult = {
   thumbnail: string;
 };
 
-/** What renders videos. One object serves many renders at once. */
+/** Renders videos. One engine runs many renders at once. */
 export type Engine = {
   /** the adapter: `storyboard`, `openai-videos`, `comfyui`, `fal` or `replicate` */
   kind: string;
-  /** What its models can do, which is what requests are held against before they are charged. */
+  /** The capabilities of its models. Requests are checked against them before they are charged. */
   models(): Promise<ModelCapabilities[]> | ModelCapabilities[];
   /** Throws a `RenderError`, or the signal's reason. */
   render(request: RenderRequest, context: RenderContext): Promise<RenderResult>;
-  /** Tells the engine to stop a job that nobody attends any more. A job that has ended or is unknown is no error. */
+  /** Cancels an abandoned job at the engine. A finished or unknown job is not an error. */
   cancel?(handle: string): Promise<void>;
   close?(): Promise<void>;
 };
 
 export type RenderErrorCode =
-  /** the engine refuses what the prompt or the pictures show */
+  /** the engine rejects the content of the prompt or the references */
   | 'moderation'
   | 'timeout'
-  /** anything that is not the caller's doing */
+  /** any other failure that the caller did not cause */
   | 'engine_error'
   /** the engine cannot work with the inputs */
   | 'invalid_input';

@@ -7,7 +7,7 @@ import { openReplicate } from './remote/replicate.ts';
 import type { RemoteSetup } from './remote/setup.ts';
 import { openStoryboard } from './storyboard/engine.ts';
 
-/** The built-in engine, and one for each that is configured. None of them is asked anything before it is needed. */
+/** The built-in engine and the configured ones. No engine is contacted before it is needed. */
 export function openEngines(configured: VideoEnginesConfig, setup: RemoteSetup): Engine[] {
   const remote = Object.entries(configured).map(([name, config]): Engine => {
     switch (config.type) {

@@ -3,7 +3,7 @@ import type { StoredGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
 import { endWithFailure } from './end-generation.ts';
 
-/** Ends a generation that has not ended, gives its credits back and stops its render. Undefined when it has ended. */
+/** Cancels a generation, refunds its credits and stops its render. Undefined if it had already ended. */
 export async function cancelGeneration(
   { db, bus, queue }: Pick<VideoPorts, 'db' | 'bus' | 'queue'>,
   { id, jobId }: Pick<StoredGeneration, 'id' | 'jobId'>,

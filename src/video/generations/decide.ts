@@ -3,7 +3,7 @@ import type { NewGeneration, OpenAccount, PaidGeneration } from '../store/submit
 import type { ModelCapabilities } from '../engines/engine.ts';
 import { videoErrors } from '../errors.ts';
 
-/** What a request asks for, before it is known what its references are. */
+/** The options of a request, before its references are resolved. */
 export type RequestedOptions = Omit<RenderPlan, 'aspectRatio' | 'width' | 'height' | 'seed'> & {
   aspectRatio: string;
   variant: string;
@@ -63,7 +63,7 @@ function decideVariant(references: ReferenceKeys): string {
   return references.audio === undefined ? 'text-to-video' : 'audio-to-video';
 }
 
-/** Holds a request against what its model can do. Throws `unsupported_parameter`, naming the field. Pure. */
+/** Checks a request against the capabilities of its model. Throws `unsupported_parameter` with the field's name. Pure. */
 export function decideRequestedOptions(
   model: ModelCapabilities,
   body: GenerationCreate,
@@ -94,7 +94,7 @@ function readRatio(text: string): number {
   return width / height;
 }
 
-/** `auto` becomes the offered ratio nearest to the picture that the video is to begin with, else landscape. Pure. */
+/** Replaces `auto` by the offered ratio nearest to the first picture of the video, or by landscape. Pure. */
 export function decideAspectRatio(
   wanted: string,
   model: ModelCapabilities,
@@ -118,8 +118,8 @@ export function decideSize(aspectRatio: string, resolution: string): { width: nu
 type Priced = { organizationId: string; generations: readonly NewGeneration[] };
 
 /**
- * Which orders their accounts can pay, in the order that they came; each generation's place in the queue; and what there
- * is where it does not suffice. Nothing of orders without an account. Pure.
+ * Decides in order of arrival which orders their accounts can pay, and assigns the queue positions of their generations. An
+ * order that cannot be paid gets its price and the balance. Orders without an account get no outcome. Pure.
  */
 export function decideCharges<T extends Priced>(
   accounts: readonly OpenAccount[],

@@ -10,7 +10,7 @@ export type Failure = {
   message: string;
 };
 
-/** Queues the call that a caller has asked for, in the transaction that ends the generation. */
+/** Queues the caller's webhook, in the transaction that ends the generation. */
 export async function addEndWebhook(tx: Queryable, queue: VideoQueue, generation: StoredGeneration): Promise<void> {
   const { webhookUrl: url, organizationId, id, state } = generation;
   if (url === null) return;
@@ -18,8 +18,8 @@ export async function addEndWebhook(tx: Queryable, queue: VideoQueue, generation
 }
 
 /**
- * Fails a generation and gives its credits back, in one transaction. Undefined when it has ended already or, with
- * `attempt`, when that is no longer the one at work.
+ * Fails a generation and refunds its credits, in one transaction. Undefined if it had already ended or, with `attempt`, if
+ * another attempt has taken over.
  */
 export async function endWithFailure(
   tx: Queryable,

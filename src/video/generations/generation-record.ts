@@ -4,12 +4,12 @@ import { countAhead } from '../store/generations.ts';
 import type { StoredGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
 
-/** How long an address of a result lasts. */
+/** How long a result's URL is valid. */
 export const ADDRESS_SECONDS = 3600;
 
 const PHASES = { queued: 'queued', generating: 'rendering', completed: 'completed', failed: 'failed' } as const;
 
-/** An address for one hour; with a base in front where the store has no server of its own. */
+/** A URL that is valid for one hour; relative URLs of the store are resolved against `base`. */
 export async function signResult(
   { objects }: Pick<VideoPorts, 'objects'>,
   base: string,
@@ -42,7 +42,7 @@ async function describeResult(
   return { video_url: video, thumbnail_url: thumbnail, ...share };
 }
 
-/** Generations as callers see them. `base` is the service's address, without a slash at the end. */
+/** Builds the records that callers see. `base` is the service's base URL, without a trailing slash. */
 export async function buildGenerations(
   ports: Pick<VideoPorts, 'db' | 'objects'>,
   base: string,

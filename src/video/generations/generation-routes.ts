@@ -20,7 +20,7 @@ const STATES: Record<string, GenerationState[]> = {
   failed: ['failed'],
 };
 const ALL: GenerationState[] = ['queued', 'generating', 'completed', 'failed'];
-/** What callers are asked to leave between two looks. */
+/** `retry-after` of an unfinished generation. */
 const POLL_SECONDS = 5;
 
 export function registerGenerationRoutes(app: FastifyInstance, deps: VideoDeps): void {

@@ -20,8 +20,8 @@ export type Submission = { organizationId: string; body: GenerationCreate; idemp
 type Prepared = { generations: NewGeneration[]; answer: GenerationSubmitted };
 
 /**
- * Queues the videos that a request asks for. Credits, generations, jobs and the answer to replays are one transaction: all
- * of them are there, or none. Throws before anything is charged for whatever the model does not offer.
+ * Queues the videos of a request. Credits, generations, jobs and the stored response for replays are written in one
+ * transaction. Throws before anything is charged if the model does not support the request.
  */
 export async function submitGenerations(ports: VideoPorts, submission: Submission): Promise<GenerationSubmitted> {
   const replay = await findReplay(ports, submission);
@@ -107,7 +107,7 @@ async function prepare(ports: VideoPorts, { organizationId, body }: Submission):
   return { generations, answer };
 }
 
-/** Only what the guard would refuse for good: a host that cannot be found now may be there by then. */
+/** Rejects only URLs that the guard will always reject: an unknown host may exist later. */
 async function checkWebhook({ egress }: VideoPorts, url: string): Promise<void> {
   try {
     await egress.check(url);

@@ -12,7 +12,7 @@ import type { VideoQueue } from '../jobs/queue.ts';
 import type { VideoSettings } from '../settings.ts';
 import { decideCharges } from './decide.ts';
 
-/** What a request asks for, ready to be stored. */
+/** The generations of one request, ready to be stored. */
 export type Order = {
   organizationId: string;
   generations: readonly NewGeneration[];
@@ -24,8 +24,8 @@ export type Order = {
 export type Outcome = 'queued' | 'overtaken' | { required: number; balance: number };
 
 /**
- * Stores orders: credits, generations, jobs and answers to replays in one transaction, all of an order or nothing. Orders
- * of many requests that come while one transaction is under way share the next.
+ * Stores orders: credits, generations, jobs and the responses for replays, all of an order or nothing. Orders that arrive
+ * while a transaction is running share the next one.
  */
 export type Submitter = { submit(order: Order): Promise<Outcome> };
 
@@ -36,7 +36,7 @@ type Waiting = { order: Order; resolve: (outcome: Outcome) => void; reject: (err
 /** Orders in one transaction. */
 const MAX_GROUP = 64;
 
-/** Other requests were faster; what came with theirs goes into a transaction of its own. */
+/** Another request has used the idempotency keys first; the other orders of the group are stored without these. */
 class SupersededError extends CapstanError<'superseded'> {
   readonly orders: ReadonlySet<Order>;
   constructor(orders: ReadonlySet<Order>) {
@@ -48,7 +48,7 @@ class SupersededError extends CapstanError<'superseded'> {
 export function buildSubmitter(ports: SubmitterPorts): Submitter {
   let waiting: Waiting[] = [];
   let isFlushing = false;
-  /** Organizations whose account is new or was held by somebody else: they wait for it by themselves, the others do not. */
+  /** Orders of organizations whose account is new or locked: these wait for it without delaying the others. */
   const contended = new Map<string, Waiting[]>();
 
   const flush = async () => {
@@ -69,7 +69,7 @@ export function buildSubmitter(ports: SubmitterPorts): Submitter {
   };
 
   const flushContended = async (organizationId: string) => {
-    // Lets the others of the same group join.
+    // Lets other orders of the same group join.
     await Promise.resolve();
     for (let line = contended.get(organizationId) ?? []; line.length > 0; line = contended.get(organizationId) ?? []) {
       const group = takeGroup(line);
@@ -90,14 +90,14 @@ export function buildSubmitter(ports: SubmitterPorts): Submitter {
         waiting.push(item);
         if (isFlushing) return;
         isFlushing = true;
-        // Lets the requests of this tick of the event loop join.
+        // Lets other requests of this tick of the event loop join.
         setImmediate(() => void flush());
       });
     },
   };
 }
 
-/** The first ones, none with an idempotency key that another one of them has. */
+/** The first orders, without two that have the same idempotency key. */
 function takeGroup(waiting: readonly Waiting[]): Waiting[] {
   const keys = new Set<string>();
   const isFirst = ({ order: { answer } }: Waiting) => {
@@ -110,7 +110,7 @@ function takeGroup(waiting: readonly Waiting[]): Waiting[] {
   return waiting.filter(isFirst).slice(0, MAX_GROUP);
 }
 
-/** Settles orders in one transaction; gives back those whose account was not to be had. Never throws. */
+/** Stores orders in one transaction; returns those whose account was locked or new. Never throws. */
 async function storeGroup(ports: SubmitterPorts, group: readonly Waiting[], which: 'free' | 'all'): Promise<Waiting[]> {
   const orders = group.map(({ order }) => order);
   try {
@@ -130,12 +130,12 @@ async function storeGroup(ports: SubmitterPorts, group: readonly Waiting[], whic
         which,
       );
     }
-    // Where the database went away the transaction may have been committed: then nothing is stored again.
+    // If the database became unavailable, the transaction may have been committed, so nothing is stored again.
     if (group.length === 1 || error instanceof DbUnavailableError) {
       for (const { reject } of group) reject(error);
       return [];
     }
-    // One bad order must not fail those that shared its transaction.
+    // One bad order must not fail the others of its transaction.
     const left: Waiting[] = [];
     for (const item of group) left.push(...(await storeGroup(ports, [item], which)));
     return left;
@@ -151,7 +151,7 @@ async function storeOrders(
   const organizations = [...new Set(orders.map(({ organizationId }) => organizationId))];
   let accounts = await lockAccounts(tx, organizations, which);
   if (which === 'all' && accounts.length < organizations.length) {
-    // An organization that has never used the service has no account yet.
+    // A new organization has no account yet.
     for (const id of organizations) await ensureAccount(tx, id, settings.initialCredits);
     accounts = await lockAccounts(tx, organizations, which);
   }

@@ -5,14 +5,14 @@ import type { Db, Queryable } from '../../platform/db/db.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 
-/** What one claim of a job may settle; nothing once the job has gone to somebody else. */
+/** One claim of a job. It has no effect once another worker has claimed the job. */
 export type JobAttempt = { id: string; retryCount: number };
 
 export type RenderJob = JobAttempt & { generationId: string };
 export type WebhookJob = JobAttempt & { data: WebhookData };
 export type WebhookData = { url: string; organizationId: string; generationId: string; event: string };
 
-/** Jobs of the video service: renders, and calls of webhooks. What takes a `tx` happens with that transaction. */
+/** Jobs of the video service: renders and webhooks. Methods with a `tx` are part of that transaction. */
 export type VideoQueue = {
   addRenders(tx: Queryable, jobs: readonly { id: string; generationId: string; queueTag: number }[]): Promise<void>;
   addWebhook(tx: Queryable, data: WebhookData): Promise<void>;
@@ -22,11 +22,11 @@ export type VideoQueue = {
   /** False when the job is no longer this attempt's. */
   renewLease(job: JobAttempt): Promise<boolean>;
   finishRender(tx: Queryable, job: JobAttempt): Promise<void>;
-  /** Gives a render back, for any worker to take. */
+  /** Returns a render to the queue. */
   returnRender(jobId: string | JobAttempt): Promise<void>;
   cancelRender(tx: Queryable, jobId: string): Promise<void>;
   finishWebhook(job: JobAttempt): Promise<void>;
-  /** Tried again later, until the tries are used up. */
+  /** Retried later, up to a maximum number of tries. */
   failWebhook(job: JobAttempt): Promise<void>;
   close(): Promise<void>;
 };
@@ -34,16 +34,16 @@ export type VideoQueue = {
 const SCHEMA = 'video_jobs';
 const RENDERS = 'renders';
 const WEBHOOKS = 'webhooks';
-/** How long a worker may be silent, in seconds, before its jobs go to others; the least that the library takes. */
+/** Seconds without a heartbeat until another worker may take a job; the library's minimum. */
 const SILENCE_SECONDS = 10;
-/** The deadline of a model ends a render long before. */
+/** An upper bound; the model's deadline ends a render much earlier. */
 const RENDER_SECONDS = 86_400;
-/** A render that has brought down as many workers is ended by the one that takes it next; see `runRender`. */
+/** A high bound: `runRender` itself ends a render that was attempted too often. */
 const RENDER_RETRIES = 1000;
 const WEBHOOK_RETRIES = 10;
 const DAY_SECONDS = 86_400;
 
-/** Several statements go where no parameters are taken. */
+/** Scripts of several statements need `exec`, which takes no parameters. */
 const SCRIPT = /^\s*BEGIN\b/;
 
 function adapt(db: Queryable, exec?: Db['exec']): BossDb {
@@ -56,8 +56,8 @@ function adapt(db: Queryable, exec?: Db['exec']): BossDb {
 }
 
 /**
- * A queue in the database that the generations are in, so that charging and queueing are one transaction. The library
- * keeps its tables in a schema of their own. Throws what the database throws.
+ * A queue in the same database as the generations, so that charging and queueing are one transaction. The library has its
+ * own schema. Throws the database's errors.
  */
 export async function openVideoQueue({ db, log }: { db: Db; log: Logger }): Promise<VideoQueue> {
   const boss = new PgBoss({
@@ -70,7 +70,7 @@ export async function openVideoQueue({ db, log }: { db: Db; log: Logger }): Prom
     superviseIntervalSeconds: 2,
     monitorIntervalSeconds: 2,
   });
-  boss.on('error', (error) => log.warn({ error: errorText(error) }, 'the queue of renders has trouble'));
+  boss.on('error', (error) => log.warn({ error: errorText(error) }, 'video queue error'));
   await boss.start();
   const retention = { retentionSeconds: 30 * DAY_SECONDS, deleteAfterSeconds: DAY_SECONDS };
   await boss.createQueue(RENDERS, {
@@ -87,7 +87,7 @@ export async function openVideoQueue({ db, log }: { db: Db; log: Logger }): Prom
     retryDelayMax: 3600,
     ...retention,
   });
-  // Known from here on: looking a queue up inside of a transaction would wait for the embedded database's one connection.
+  // Fills the library's cache: a lookup inside a transaction would wait for the embedded database's only connection.
   await Promise.all([RENDERS, WEBHOOKS].map((name) => boss.touch(name, randomUUID())));
 
   return {

@@ -84,7 +84,7 @@ describe.each(NAMED)('the service over $type', ({ protocol, index }) => {
     const [id = ''] = await video.submit(body);
     const failed = await video.finish(id);
     expect(failed).toMatchObject({ status: 'failed', credits_charged: 0 });
-    expect(failed.error).toBe('moderation: The engine refuses what the prompt or the references show.');
+    expect(failed.error).toBe('moderation: The engine rejected the content of the prompt or the references.');
     expect(await findLedgerFaults(video.ports)).toEqual([]);
   });
 });

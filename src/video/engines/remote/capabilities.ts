@@ -5,7 +5,7 @@ import type { ModelCapabilities, RenderRequest } from '../engine.ts';
 
 type ModelConfig = NonNullable<z.infer<typeof OpenAiVideosConfig>['models']>[number];
 
-/** What a configured model can do, as requests are held against it. */
+/** The capabilities of a configured model. */
 export function buildCapabilities(engine: string, model: ModelConfig): ModelCapabilities {
   const { creditsPerSecond: price } = model;
   const prices = model.resolutions.map((name) => [name, typeof price === 'number' ? price : (price[name] ?? 1)]);
@@ -25,7 +25,7 @@ export function buildCapabilities(engine: string, model: ModelConfig): ModelCapa
 /** The configured model that a request names. */
 export function getModel<T extends { id: string }>(engine: string, models: readonly T[], request: RenderRequest): T {
   const found = models.find((model) => `${engine}/${model.id}` === request.model);
-  if (found === undefined) throw new RenderError('invalid_input', 'The engine has no such model any more.');
+  if (found === undefined) throw new RenderError('invalid_input', 'The engine no longer has this model.');
   return found;
 }
 

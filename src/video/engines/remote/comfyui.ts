@@ -18,7 +18,7 @@ import type { Transport } from './transport.ts';
 type Config = z.infer<typeof ComfyUiConfig>;
 type Model = Config['models'][number];
 
-/** A ComfyUI server with a workflow for each model. The handle is the id of the prompt, which we choose. */
+/** A ComfyUI server with one workflow per model. The handle is the id of the prompt, which Capstan chooses. */
 export function openComfyUi(name: string, config: Config, { egress, retryMs }: RemoteSetup): Engine {
   const waiting = buildTimeouts(config);
   const transport = buildTransport({ ...config, timeoutMs: waiting.timeoutMs, retryMs });
@@ -30,7 +30,7 @@ export function openComfyUi(name: string, config: Config, { egress, retryMs }: R
     async render(request, context) {
       const model = getModel(name, config.models, request);
       const { signal } = context;
-      // A handle is saved before its prompt is sent, so an earlier attempt may have ended between the two.
+      // The handle is saved before the prompt is sent, so an earlier attempt may have been interrupted in between.
       const known = context.handle !== undefined && (await look(transport, context.handle, signal)).state !== 'unknown';
       const prompt = known ? {} : await buildPrompt(transport, model, request, signal);
       const job: RemoteJob<string> = {
@@ -85,7 +85,7 @@ async function submit(
   await save(id);
   const json = { prompt, prompt_id: id, client_id: 'capstan' };
   const reply = await transport.call('/prompt', { method: 'POST', json, effect: 'accepting' });
-  // Older servers choose the id themselves.
+  // Older servers choose the id.
   const given = findText(reply.body, 'prompt_id');
   const errors = findMember(reply.body, 'node_errors') ?? {};
   if (reply.status >= 300 || given === undefined || Object.keys(errors).length > 0) {
@@ -101,7 +101,7 @@ async function look(transport: Transport, handle: string, signal: AbortSignal): 
     const queue = await transport.call('/queue', { effect: 'harmless', signal });
     const waits = ['queue_running', 'queue_pending'].some((list) => listIds(queue.body, list).includes(handle));
     if (waits) return { state: 'waiting' };
-    // Between the two looks it may have left the queue for the history.
+    // It may have moved from the queue to the history between the two requests.
     const again = await transport.call(`/history/${encodeURIComponent(handle)}`, { effect: 'harmless', signal });
     return findMember(again.body, handle) === undefined ? { state: 'unknown' } : { state: 'waiting' };
   }
@@ -123,7 +123,7 @@ function findProblem(entry: unknown): string | undefined {
   return findText(problem, '1.exception_message');
 }
 
-/** The last file of any node that is a video, as the path that it can be fetched from. */
+/** The path from which the last video file of any node can be fetched. */
 function findOutput(outputs: unknown): string | undefined {
   if (typeof outputs !== 'object' || outputs === null) return undefined;
   const files: unknown[] = Object.values(outputs).flatMap((node: unknown) =>
@@ -142,7 +142,7 @@ function findOutput(outputs: unknown): string | undefined {
   return `/view?${query.toString()}`;
 }
 
-/** The ids of a list of the queue; an entry is `[number, id, …]`. */
+/** The ids in a list of the queue; an entry is `[number, id, …]`. */
 function listIds(body: unknown, list: string): unknown[] {
   const entries = findMember(body, list);
   return Array.isArray(entries) ? entries.map((entry) => findMember(entry, '1')) : [];
@@ -151,7 +151,7 @@ function listIds(body: unknown, list: string): unknown[] {
 async function stop(transport: Transport, handle: string): Promise<void> {
   await transport.call('/queue', { method: 'POST', json: { delete: [handle] }, effect: 'harmless' });
   const { body } = await transport.call('/queue', { effect: 'harmless' });
-  // Older servers interrupt whatever runs, so they are asked only while it is this.
+  // Older servers interrupt whatever prompt is running, so this one must be running.
   if (!listIds(body, 'queue_running').includes(handle)) return;
   await transport.call('/interrupt', { method: 'POST', json: { prompt_id: handle }, effect: 'harmless' });
 }

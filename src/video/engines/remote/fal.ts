@@ -15,7 +15,7 @@ import type { Reply, Transport } from './transport.ts';
 
 type Config = z.infer<typeof FalConfig>;
 
-/** Models behind fal's queue, and behind what speaks like it. The handle is the path of the request in the queue. */
+/** Models behind fal's queue API. The handle is the path of the request in the queue. */
 export function openFal(name: string, config: Config, { egress, retryMs }: RemoteSetup): Engine {
   const waiting = buildTimeouts(config);
   const transport = buildTransport({ ...config, timeoutMs: waiting.timeoutMs, retryMs }, 'Key');
@@ -50,7 +50,7 @@ async function submit(transport: Transport, model: string, json: unknown): Promi
   const reply = await transport.call(`/${model}`, { method: 'POST', json, effect: 'accepting' });
   const id = findText(reply.body, 'request_id');
   if (reply.status >= 300 || id === undefined) throw buildRefusal(reply, ...listErrorTexts(reply));
-  // The queue knows a request by owner and app, without the rest of the model's path.
+  // The queue addresses a request by owner and app, without the rest of the model's path.
   const told = transport.findPath(findMember(reply.body, 'status_url'))?.replace(/\/status(\?.*)?$/, '');
   const [owner = '', app = ''] = model.split('/');
   return told ?? `/${owner}/${app}/requests/${encodeURIComponent(id)}`;
@@ -78,7 +78,7 @@ async function look(
   return { state: 'done', result: url };
 }
 
-/** fal tells what was wrong with a request only where its result would be. */
+/** fal reports a rejected request only at the URL of its result. */
 function describeRefusal(reply: Reply): RenderError {
   const words = listErrorTexts(reply);
   return isModeration(...words) ? buildFailure(...words) : buildRefusal(reply);

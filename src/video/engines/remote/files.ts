@@ -9,7 +9,7 @@ import { runMedia } from '../../media/run.ts';
 import { RenderError } from '../engine.ts';
 import type { RenderRequest } from '../engine.ts';
 
-/** A caller's file as an engine gets it. */
+/** A caller's file, prepared for an engine. */
 export type SentFile = { path: string; name: string; mime: string };
 
 export type SentFiles = {
@@ -25,8 +25,8 @@ export type SentFiles = {
 const LIMITS = { cpuSeconds: 60, memoryBytes: 2 * 1024 ** 3, outputBytes: 1024 ** 3, wallMs: 120_000 };
 
 /**
- * Copies of a request's files without what cameras write beside the picture, such as places and names: an engine is
- * somebody else's. Throws a `RenderError`, or the signal's reason.
+ * Copies a request's files without metadata such as locations and names, because the engine is a third party. Throws a
+ * `RenderError`, or the signal's reason.
  */
 export async function prepareFiles(request: RenderRequest, signal: AbortSignal): Promise<SentFiles> {
   const { inputs, folder } = request;

@@ -9,11 +9,11 @@ export type JobStatus<T> =
   /** the engine does not know the job */
   | { state: 'unknown' };
 
-/** What the adapters differ in. */
+/** The operations of a job at an engine, one implementation per adapter. */
 export type RemoteJob<T> = {
   /**
-   * Starts the job and returns its handle. `save` makes a handle durable that is known before the job starts. It gets no
-   * signal: a job whose start is cut off in the middle has no name, so nobody could attend to it or cancel it.
+   * Starts the job and returns its handle. `save` stores a handle that is known before the job starts. It has no signal: if
+   * the start were aborted midway, the handle would be unknown and the job could not be cancelled.
    */
   submit(save: (handle: string) => Promise<void>): Promise<string>;
   look(handle: string, signal: AbortSignal): Promise<JobStatus<T>>;
@@ -22,12 +22,12 @@ export type RemoteJob<T> = {
 
 export type JobOptions = { pollMs: number; deadlineMs: number };
 
-/** Engines that spread over machines may need a moment until all of them know a new job. */
+/** A distributed engine may need a moment until all of its machines know a new job. */
 const MAX_UNKNOWN_POLLS = 3;
 
 /**
- * Starts a job, or attaches to the one that an earlier attempt has started, and looks after it until it ends. A job that
- * takes longer than the deadline is cancelled. Throws a `RenderError`, or the signal's reason, which leaves the job alone.
+ * Starts a job, or attaches to the job of an earlier attempt, and polls it until it ends. A job that exceeds the deadline is
+ * cancelled. Throws a `RenderError`, or the signal's reason; the job then continues.
  */
 export async function runJob<T>(job: RemoteJob<T>, context: RenderContext, options: JobOptions): Promise<T> {
   const { signal } = context;

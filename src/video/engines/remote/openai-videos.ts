@@ -15,10 +15,10 @@ import type { Transport } from './transport.ts';
 type Config = z.infer<typeof OpenAiVideosConfig>;
 type Model = NonNullable<Config['models']>[number];
 
-/** Asked again after this; an engine that cannot be asked offers what it offered last. */
+/** How long the model list is cached; if a fetch fails, the last list stays in use. */
 const MODELS_FRESH_MS = 60_000;
 
-/** Engines that speak `/v1/videos`: OpenAI's own, vLLM-Omni, SGLang, LocalAI and gateways in front of them. */
+/** Engines with the API `/v1/videos`: OpenAI, vLLM-Omni, SGLang, LocalAI and gateways in front of them. */
 export function openOpenAiVideos(name: string, config: Config, { egress, retryMs }: RemoteSetup): Engine {
   const waiting = buildTimeouts(config);
   const transport = buildTransport({ ...config, timeoutMs: waiting.timeoutMs, retryMs });
@@ -60,7 +60,7 @@ async function submit(
     size: `${request.width}x${request.height}`,
   };
   const call = config.dialect === 'json' ? { json: fields } : { form: await buildForm(config, fields, request, files) };
-  // Engines that know such keys start one job for one generation, however often they are asked.
+  // Engines that support idempotency keys start only one job per generation.
   const headers = { 'idempotency-key': request.id };
   const reply = await transport.call('/videos', { method: 'POST', effect: 'accepting', headers, ...call });
   const id = findText(reply.body, 'id');
@@ -116,7 +116,7 @@ async function look(transport: Transport, handle: string, signal: AbortSignal): 
   return { state: 'waiting', ...(typeof percent === 'number' ? { progress: percent / 100 } : {}) };
 }
 
-/** Some servers have the list of jobs and not the job. */
+/** Some servers can list jobs but not fetch a single one. */
 async function findInList(transport: Transport, handle: string, signal: AbortSignal) {
   const reply = await transport.call('/videos', { effect: 'harmless', signal });
   const data = findMember(reply.body, 'data');
@@ -124,7 +124,7 @@ async function findInList(transport: Transport, handle: string, signal: AbortSig
   return job === undefined ? { status: 404, body: undefined } : { status: 200, body: job };
 }
 
-/** What the engine itself lists, each able to do what a model without further fields can. */
+/** The models that the engine lists, each with the default capabilities. */
 function rememberModels(transport: Transport): () => Promise<Model[]> {
   const Bare = OpenAiVideosConfig.shape.models.unwrap().element;
   let known: Model[] = [];

@@ -17,10 +17,10 @@ import type { Transport } from './transport.ts';
 
 type Config = z.infer<typeof ReplicateConfig>;
 
-/** Files up to this go inside the request, larger ones are uploaded before. */
+/** Files up to this size are sent inside the request; larger ones are uploaded first. */
 const INLINE_BYTES = 256 * 1024;
 
-/** Models of Replicate, and of what speaks its API. */
+/** Models behind Replicate's API. */
 export function openReplicate(name: string, config: Config, { egress, retryMs }: RemoteSetup): Engine {
   const waiting = buildTimeouts(config);
   const transport = buildTransport({ ...config, timeoutMs: waiting.timeoutMs, retryMs });
@@ -75,7 +75,7 @@ async function submit(transport: Transport, model: Config['models'][number], inp
   const { version, id, deadlineSeconds } = model;
   const path = version === undefined ? `/models/${id}/predictions` : '/predictions';
   const json = version === undefined ? { input } : { version, input };
-  // Past it nobody waits any more, so it must not go on costing.
+  // After the deadline the job must not cost any more.
   const headers = { 'cancel-after': `${Math.max(5, Math.min(86_400, Math.ceil(deadlineSeconds)))}s` };
   const reply = await transport.call(path, { method: 'POST', json, headers, effect: 'accepting' });
   const handle = findText(reply.body, 'id');
@@ -99,7 +99,7 @@ async function look(transport: Transport, handle: string, signal: AbortSignal): 
   return { state: 'waiting', ...omitUndefined({ progress }) };
 }
 
-/** The last address of the output, whatever its form: one, a list, or fields with addresses. */
+/** The last URL of the output, which may be a URL, a list, or an object with URLs. */
 function getOutput(body: unknown): string {
   const output = findMember(body, 'output');
   const found = [output, ...(typeof output === 'object' && output !== null ? Object.values(output) : [])].findLast(
@@ -109,7 +109,7 @@ function getOutput(body: unknown): string {
   return found;
 }
 
-/** Models print how far they are, as their progress bars do: `45%|████`. */
+/** Reads the progress from the progress bars in a model's logs: `45%|████`. */
 function readProgress(logs: string): number | undefined {
   const percent = logs.match(/(\d{1,3})%\|/g)?.at(-1);
   return percent === undefined ? undefined : Math.min(100, Number.parseInt(percent, 10)) / 100;

@@ -14,7 +14,7 @@ import type { RenderRequest, RenderResult } from '../engine.ts';
 import { DOWNLOAD_FACTOR } from './transport.ts';
 import type { Transport } from './transport.ts';
 
-/** Where a result is: a path at the engine's own address, or an address that it named. */
+/** Where a result is: a path below the engine's base URL, or a URL from the engine. */
 export type ResultPlace = { path: string } | { url: string };
 
 export type ResultOptions = {
@@ -29,9 +29,9 @@ const LIMITS = { cpuSeconds: 120, memoryBytes: 4 * 1024 ** 3, outputBytes: 2 * 1
 const ATTEMPTS = 3;
 
 /**
- * Fetches a result and brings it into the form of all results: in the container asked for, with its table in front,
- * without audio where none was asked for, without what was written beside it, with a thumbnail. An address that the
- * engine named goes through the egress guard. Throws a `RenderError`, or the signal's reason.
+ * Fetches a result and normalizes it: the requested container with the index in front, no audio unless requested, no
+ * metadata, and a thumbnail. URLs from the engine go through the egress guard. Throws a `RenderError`, or the signal's
+ * reason.
  */
 export async function fetchResult(
   place: ResultPlace,
@@ -62,13 +62,13 @@ async function download(place: ResultPlace, target: string, options: ResultOptio
   const type = response.headers.get('content-type') ?? '';
   if (/^(text\/|application\/(json|xml|xhtml))/i.test(type)) {
     await response.body?.cancel();
-    throw new RenderError('engine_error', 'The engine sent something that is no video.');
+    throw new RenderError('engine_error', 'The engine sent something that is not a video.');
   }
   let bytes = 0;
   const bound = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       bytes += chunk.byteLength;
-      const fault = new RenderError('engine_error', 'The video that the engine sent is too large.');
+      const fault = new RenderError('engine_error', 'The video from the engine is too large.');
       if (bytes > maxBytes) done(fault);
       else done(null, chunk);
     },
@@ -101,8 +101,8 @@ async function finishResult(raw: string, request: RenderRequest, signal: AbortSi
     signal.throwIfAborted();
     const message =
       error instanceof InvalidReferenceError
-        ? 'The engine sent something that is no video.'
-        : 'The video that the engine sent could not be worked with.';
+        ? 'The engine sent something that is not a video.'
+        : 'The video from the engine could not be processed.';
     throw new RenderError('engine_error', message, { cause: error });
   }
 }
@@ -110,11 +110,11 @@ async function finishResult(raw: string, request: RenderRequest, signal: AbortSi
 function describeDownload(error: unknown): RenderError {
   if (error instanceof RenderError) return error;
   if (error instanceof EgressError && error.code === 'refused') {
-    return new RenderError('engine_error', 'The engine keeps its result where it may not be fetched from.', {
+    return new RenderError('engine_error', 'The engine named an address for its result that is not allowed.', {
       cause: error,
     });
   }
   const large = error instanceof EgressError && error.code === 'too_large';
-  const message = large ? 'The video that the engine sent is too large.' : 'The result could not be fetched.';
+  const message = large ? 'The video from the engine is too large.' : 'The result could not be fetched.';
   return new RenderError('engine_error', message, { cause: error });
 }

@@ -1,9 +1,9 @@
 import type { Egress } from '../../../platform/egress/egress.ts';
 
-/** What every adapter is given beside its configuration. */
+/** What every adapter gets besides its configuration. */
 export type RemoteSetup = {
-  /** what addresses that an engine names go through */
+  /** fetches URLs from an engine */
   egress: Egress;
-  /** the first wait before a request is tried again; default 1 s */
+  /** the first wait before a retry; default 1 s */
   retryMs?: number;
 };

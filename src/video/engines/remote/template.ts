@@ -2,7 +2,7 @@ import { omitUndefined } from '../../../platform/records.ts';
 import type { RenderRequest } from '../engine.ts';
 import type { SentFiles } from './files.ts';
 
-/** What stands for a file in a template: its address, its data or its name at the engine. */
+/** The text for each file in a template: a URL, a data URL, or the file's name at the engine. */
 export type FileReferences = {
   startFrame?: string;
   endFrame?: string;
@@ -50,8 +50,8 @@ export function buildValues(request: RenderRequest, files: FileReferences, frame
 const PLACEHOLDER = /\{\{\s*([a-z0-9_]+)\s*\}\}/g;
 
 /**
- * A template with its placeholders filled. A text that is nothing but a placeholder becomes the value itself, a number
- * say; where the value is missing, the field or the item is left out. Inside a longer text it becomes a part of it.
+ * Fills the placeholders of a template. A string that is only a placeholder becomes the value itself, such as a number; if
+ * the value is missing, the field or list item is left out. Inside a longer string the value is inserted as text.
  */
 export function fillTemplate(template: unknown, values: Values): unknown {
   if (typeof template === 'string') {
@@ -73,7 +73,7 @@ function describe(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** What a template stands for where each file becomes one text. */
+/** Turns each file into its text for the template. */
 export async function buildFileReferences(
   files: SentFiles,
   word: (file: NonNullable<SentFiles['audio']>) => Promise<string>,

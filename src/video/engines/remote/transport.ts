@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { omitUndefined } from '../../../platform/records.ts';
 import { RenderError } from '../engine.ts';
 
-/** An answer of an engine's API: the status, and the body as JSON where it is some. */
+/** A response of an engine's API: the status, and the body if it is JSON. */
 export type Reply = { status: number; body: unknown };
 
 export type Call = {
@@ -12,8 +12,8 @@ export type Call = {
   headers?: Record<string, string>;
   signal?: AbortSignal;
   /**
-   * `harmless`: tried again whatever happened. `accepting`: begins work that may cost, so it is tried again only when it
-   * has surely not begun: the engine said so (429, 503), or there was no connection.
+   * `harmless`: always retried. `accepting`: starts work that may cost money, so it is retried only if the work has certainly
+   * not started: after 429 or 503, or when there was no connection.
    */
   effect: 'harmless' | 'accepting';
 };
@@ -23,26 +23,26 @@ export type TransportOptions = {
   /** sent to the engine's own address only */
   apiKey?: string | undefined;
   timeoutMs: number;
-  /** waits begin with this and double; default 1 s */
+  /** the first wait, doubled for each retry; default 1 s */
   retryMs: number | undefined;
 };
 
-/** Speaks to one engine at the address that the operator has configured. */
+/** Calls one engine at its configured base URL. */
 export type Transport = {
-  /** A reply of 2xx or 4xx. Throws a `RenderError` where the engine cannot be reached or stays busy, or the signal's reason. */
+  /** Resolves with a 2xx or 4xx reply. Throws a `RenderError` if the engine is unreachable or stays busy, or the signal's reason. */
   call(path: string, call: Call): Promise<Reply>;
-  /** The answer itself, for results; whatever its status. */
+  /** The raw response of any status, for results. */
   open(path: string, signal: AbortSignal): Promise<Response>;
-  /** The path below the base of an address that the engine named, if it is there. */
+  /** The path of a URL from the engine relative to the base URL; undefined for any other URL. */
   findPath(url: unknown): string | undefined;
 };
 
 const ATTEMPTS = 6;
 const MAX_WAIT_MS = 60_000;
-/** Results are larger than answers. */
+/** A download may take longer than an API call by this factor. */
 export const DOWNLOAD_FACTOR = 10;
 const MAX_BODY = 64 * 1024 * 1024;
-/** Before a byte was sent. */
+/** Error codes of connections that failed before a byte was sent. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH']);
 
 /** `scheme` is the word before the key in the header `authorization`. */
@@ -54,7 +54,7 @@ export function buildTransport(
   const request = async (path: string, call: Call, factor = 1): Promise<Response> => {
     const { method = 'GET', json, form, signal } = call;
     const timeout = AbortSignal.timeout(timeoutMs * factor);
-    // A key must not follow to where an answer points.
+    // The key must not be sent to the target of a redirect.
     return await fetch(`${baseUrl}${path}`, {
       method,
       redirect: 'error',
@@ -111,7 +111,7 @@ async function readJson(response: Response): Promise<unknown> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += (chunk as Uint8Array).byteLength;
-    if (bytes > MAX_BODY) throw new RenderError('engine_error', 'The engine answered with more than it may.');
+    if (bytes > MAX_BODY) throw new RenderError('engine_error', 'The response of the engine is too large.');
     chunks.push(chunk as Uint8Array);
   }
   try {
@@ -121,7 +121,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Seconds or a date; undefined where there is neither. */
+/** Parses seconds or a date; undefined for anything else. */
 function readRetryAfter(response: Response): number | undefined {
   const text = response.headers.get('retry-after');
   if (text === null) return undefined;

@@ -217,7 +217,10 @@ describe.each(PROTOCOLS.map((protocol) => ({ type: protocol.type, protocol })))(
   it('fetches from an address that the engine names through the guard only', async () => {
     const fault = await fail({}, shut);
     const results = server.asked.filter(({ path }) => path === '/out.mp4').length;
-    const refused = { code: 'engine_error', message: 'The engine keeps its result where it may not be fetched from.' };
+    const refused = {
+      code: 'engine_error',
+      message: 'The engine named an address for its result that is not allowed.',
+    };
     expect(fault).toEqual(protocol.namesAddress ? refused : 'rendered');
     expect(results).toBe(0);
   });
