@@ -202,10 +202,10 @@ describe.each(PROTOCOLS.map((protocol) => ({ type: protocol.type, protocol })))(
   });
 
   it.each<[string, Answer, Record<string, unknown>, string]>([
-    ['a page', { bytes: Buffer.from('<html>'), type: 'text/html' }, {}, 'is no video'],
-    ['a page called a video', { bytes: Buffer.from('<html>'), type: 'video/mp4' }, {}, 'is no video'],
-    ['a playlist', { bytes: Buffer.from('#EXTM3U\nfile:///etc/passwd\n'), type: 'video/mp4' }, {}, 'is no video'],
-    ['nothing', { bytes: Buffer.alloc(0), type: 'video/mp4' }, {}, 'is no video'],
+    ['a page', { bytes: Buffer.from('<html>'), type: 'text/html' }, {}, 'is not a video'],
+    ['a page called a video', { bytes: Buffer.from('<html>'), type: 'video/mp4' }, {}, 'is not a video'],
+    ['a playlist', { bytes: Buffer.from('#EXTM3U\nfile:///etc/passwd\n'), type: 'video/mp4' }, {}, 'is not a video'],
+    ['nothing', { bytes: Buffer.alloc(0), type: 'video/mp4' }, {}, 'is not a video'],
     ['too much', { bytes: Buffer.alloc(200_000), type: 'video/mp4' }, { maxBytes: 50_000 }, 'is too large'],
   ])('refuses %s as a result', async (_name, result, engine, words) => {
     server.behaviour.result = result;
