@@ -46,7 +46,7 @@ describe.skipIf(found === undefined)('the operator, where pods do not run as the
         phase: 'Failed',
         containerStatuses: [buildContainer(false, { terminated: { reason: 'OOMKilled', exitCode: 137 } })],
       },
-      /more memory than it may/,
+      /exceeded its memory limit/,
     ],
     [
       'a pod that ended',
