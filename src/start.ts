@@ -5,7 +5,8 @@ import type { Config } from './roles/config/config.ts';
 import { StartupError } from './platform/errors.ts';
 import { Lifecycle } from './platform/lifecycle.ts';
 import { openLog } from './platform/log.ts';
-import type { BareContext, Started } from './roles/role.ts';
+import type { BareContext } from './roles/context.ts';
+import type { Started } from './roles/role.ts';
 import { prepareRole, readRole } from './roles/table.ts';
 import type { RoleName } from './roles/table.ts';
 

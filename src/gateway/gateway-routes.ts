@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
 import { errors } from '../platform/errors.ts';
-import type { Surface } from '../platform/http/server.ts';
+import type { RoutePlugin } from '../platform/http/server.ts';
 import { VERSION } from '../platform/contract/version.ts';
 import { buildAdmission } from './admission.ts';
 import { answerCall } from './answer.ts';
@@ -25,7 +25,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The gateway's routes. Each route sends errors in its own format. */
-export function buildGatewaySurface(ports: GatewayPorts): Surface {
+export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
   return (app, http) => {
     const recorder = openUsageRecorder(ports);
     app.addHook('onClose', () => recorder.close());

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { buildInferenceDocument } from './contract/document.ts';
-import { buildDocsSurface } from '../platform/http/docs/register.ts';
+import { buildDocsRoutes } from '../platform/http/docs/docs-routes.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import type { ServerOptions } from '../platform/http/server.ts';
 import type { GatewayPorts } from './deps.ts';
@@ -10,7 +10,7 @@ import { buildGatewaySurface } from './gateway-routes.ts';
 
 /** The gateway role's HTTP server, not yet listening. */
 export function buildGateway(ports: GatewayPorts, options: ServerOptions = {}): FastifyInstance {
-  return buildHttpServer(ports, [buildGatewaySurface(ports), buildDocsSurface({ inference: buildInferenceDocument })], {
+  return buildHttpServer(ports, [buildGatewaySurface(ports), buildDocsRoutes({ inference: buildInferenceDocument })], {
     ...options,
     sendError: (log, error, request, reply) => sendGatewayError({ log, render: buildChatError }, error, request, reply),
   });

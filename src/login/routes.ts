@@ -3,7 +3,7 @@ import { loginRoutes } from './contract/routes.ts';
 import { registerBodyParser } from '../platform/http/body.ts';
 import { registerRoute } from '../platform/http/route.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
-import type { Surface } from '../platform/http/server.ts';
+import type { RoutePlugin } from '../platform/http/server.ts';
 import { newId } from '../platform/ids.ts';
 import { deleteLoginCredential, listLoginCredentials } from './store/credentials.ts';
 import { clearLoginJobs } from './store/jobs.ts';
@@ -18,7 +18,7 @@ import { openLoginService } from './service.ts';
 const SWEEP_MS = 10 * 60_000;
 
 /** The website login's routes. Errors on them have that service's shape. */
-export function buildLoginRoutes(ports: LoginPorts): Surface {
+export function buildLoginRoutes(ports: LoginPorts): RoutePlugin {
   return (app, http) => {
     const deps: LoginDeps = { ...ports, ...http };
     void app.register(async (scope) => {

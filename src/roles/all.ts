@@ -1,11 +1,11 @@
 import { buildApiSurface } from '../agents/api/server.ts';
 import { SERVICE_DOCUMENTS } from './documents.ts';
 import { buildGatewaySurface } from '../gateway/gateway-routes.ts';
-import { buildDocsSurface } from '../platform/http/docs/register.ts';
+import { buildDocsRoutes } from '../platform/http/docs/docs-routes.ts';
 import { sendError } from '../platform/http/errors.ts';
 import { listSessionBackends } from '../platform/http/health.ts';
 import { openRegistry } from '../platform/http/metrics.ts';
-import { buildObjectSurface } from '../platform/http/objects.ts';
+import { buildObjectRoutes } from '../platform/http/objects.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import { sendLoginError } from '../login/errors.ts';
 import { buildLoginRoutes } from '../login/routes.ts';
@@ -38,8 +38,8 @@ export async function startAll(context: RoleContext): Promise<Started> {
     buildGatewaySurface(await openGatewayPorts(context)),
     buildLoginRoutes(await openLoginPorts(context, { registry, warm: false })),
     buildVideoSurface(await openRenderer(context, registry)),
-    buildObjectSurface(ports.objects),
-    buildDocsSurface(SERVICE_DOCUMENTS),
+    buildObjectRoutes(ports.objects),
+    buildDocsRoutes(SERVICE_DOCUMENTS),
   ];
   const options = { ...readServerOptions(context), sendError: sendNearestError };
   return serve(

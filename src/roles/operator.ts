@@ -2,7 +2,8 @@ import { removeSandboxes } from '../../operator/remove-sandboxes.ts';
 import { startOperator } from '../../operator/start.ts';
 import { StartupError } from '../platform/errors.ts';
 import { openKubernetes } from '../platform/kubernetes/client.ts';
-import type { BareContext, Started } from './role.ts';
+import type { BareContext } from './context.ts';
+import type { Started } from './role.ts';
 
 /** Calls under way have their time, and pods on nodes that answer end within it. */
 const REMOVAL_MS = 150_000;

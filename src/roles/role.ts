@@ -1,11 +1,7 @@
-import type { Config } from './config/config.ts';
 import { startHttp } from '../platform/http/start.ts';
 import type { HttpServer, ServerOptions } from '../platform/http/server.ts';
-import type { Lifecycle } from '../platform/lifecycle.ts';
-import type { Logger } from '../platform/log.ts';
 import type { Backends } from './backends/all.ts';
-
-export type BareContext = { config: Config; lifecycle: Lifecycle; log: Logger };
+import type { BareContext } from './context.ts';
 
 /** `B`: what the role has of backends. */
 export type RoleContext<B = Backends> = BareContext & {

@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts';
 import { StartupError } from '../platform/errors.ts';
-import type { BareContext, RoleContext, Started } from './role.ts';
+import type { BareContext } from './context.ts';
+import type { RoleContext, Started } from './role.ts';
 
 /** A role whose backends are open, and which has yet to start. */
 export type Prepared = { db: Db; start(): Promise<Started> };

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { buildVideoDocument } from './contract/routes.ts';
-import { buildDocsSurface } from '../platform/http/docs/register.ts';
-import { buildObjectSurface } from '../platform/http/objects.ts';
+import { buildDocsRoutes } from '../platform/http/docs/docs-routes.ts';
+import { buildObjectRoutes } from '../platform/http/objects.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import type { ServerOptions } from '../platform/http/server.ts';
 import type { VideoPorts } from './deps.ts';
@@ -12,8 +12,8 @@ import { buildVideoSurface } from './video-routes.ts';
 export function buildVideoServer(ports: VideoPorts, options: ServerOptions = {}): FastifyInstance {
   const surfaces = [
     buildVideoSurface(ports),
-    buildObjectSurface(ports.objects),
-    buildDocsSurface({ video: buildVideoDocument }),
+    buildObjectRoutes(ports.objects),
+    buildDocsRoutes({ video: buildVideoDocument }),
   ];
   const backends = { ...ports.backends, objects: ports.objects };
   return buildHttpServer({ ...ports, backends }, surfaces, { ...options, sendError: sendVideoError });

@@ -1,6 +1,6 @@
 import multipart from '@fastify/multipart';
 import { registerBodyParser } from '../platform/http/body.ts';
-import type { Surface } from '../platform/http/server.ts';
+import type { RoutePlugin } from '../platform/http/server.ts';
 import { registerAssetRoutes } from './catalog/assets.ts';
 import { registerCatalogRoutes } from './catalog/catalog-routes.ts';
 import type { VideoDeps, VideoPorts } from './deps.ts';
@@ -10,7 +10,7 @@ import { registerReferenceRoutes } from './references/reference-routes.ts';
 import { registerSharePages } from './share/share-routes.ts';
 
 /** The routes of the video service. They have an error shape of their own. */
-export function buildVideoSurface(ports: VideoPorts): Surface {
+export function buildVideoSurface(ports: VideoPorts): RoutePlugin {
   return (app, http) => {
     const deps: VideoDeps = { ...ports, ...http };
     void app.register(async (scope) => {

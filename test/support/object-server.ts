@@ -3,7 +3,7 @@ import type { FastifyError } from 'fastify';
 import { pino } from 'pino';
 import type { Objects } from '../../src/platform/objects/objects.ts';
 import { sendError } from '../../src/platform/http/errors.ts';
-import { buildObjectSurface } from '../../src/platform/http/objects.ts';
+import { buildObjectRoutes } from '../../src/platform/http/objects.ts';
 import type { HttpDeps } from '../../src/platform/http/deps.ts';
 
 /** Signed addresses of a store that has no server, behind real HTTP. */
@@ -11,7 +11,7 @@ export async function startObjectServer(objects: Objects): Promise<{ url: string
   const app = fastify();
   const log = pino({ level: 'silent' });
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply));
-  buildObjectSurface(objects)(app, {} as HttpDeps);
+  buildObjectRoutes(objects)(app, {} as HttpDeps);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url, close: () => app.close() };
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { registerBodyParser } from '../../platform/http/body.ts';
 import { buildAgentsDocument } from '../contract/document.ts';
-import { buildDocsSurface } from '../../platform/http/docs/register.ts';
+import { buildDocsRoutes } from '../../platform/http/docs/docs-routes.ts';
 import { listSessionBackends } from '../../platform/http/health.ts';
 import { buildHttpServer } from '../../platform/http/server.ts';
-import type { ServerOptions, Surface } from '../../platform/http/server.ts';
+import type { ServerOptions, RoutePlugin } from '../../platform/http/server.ts';
 import { registerAgentRoutes } from './agents/agent-routes.ts';
 import { registerAutomationRoutes } from './automations/automation-routes.ts';
 import type { ApiDeps, ApiPorts } from './deps.ts';
@@ -17,7 +17,7 @@ import { registerSessionRoutes } from './sessions/session-routes.ts';
 import { registerVaultRoutes } from './vaults/vault-routes.ts';
 
 /** The agent service's routes. */
-export function buildApiSurface(ports: ApiPorts): Surface {
+export function buildApiSurface(ports: ApiPorts): RoutePlugin {
   return (app, http) => {
     const deps: ApiDeps = { ...ports, ...http };
     registerBodyParser(app);
@@ -35,6 +35,6 @@ export function buildApiSurface(ports: ApiPorts): Surface {
 
 /** The API role's HTTP server, not yet listening. Closing it ends its streams; the ports stay open. */
 export function buildServer(ports: ApiPorts, options: ServerOptions = {}): FastifyInstance {
-  const surfaces = [buildApiSurface(ports), buildDocsSurface({ agents: buildAgentsDocument })];
+  const surfaces = [buildApiSurface(ports), buildDocsRoutes({ agents: buildAgentsDocument })];
   return buildHttpServer({ ...ports, backends: listSessionBackends(ports) }, surfaces, options);
 }

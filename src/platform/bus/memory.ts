@@ -72,9 +72,9 @@ export function openMemoryBus(options: { now?: () => number; maxCharacters?: num
       const oldest = ids[0] ?? id;
       dropOldest(oldest, kept.get(oldest) ?? message);
     }
-    for (const [id, entry] of kept) {
+    for (const [oldId, entry] of kept) {
       if (characters <= maxCharacters && entry.at > now() - KEPT_MS) break;
-      dropOldest(id, entry);
+      dropOldest(oldId, entry);
     }
   }
 

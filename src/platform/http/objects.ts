@@ -3,13 +3,13 @@ import type { FastifyRequest } from 'fastify';
 import type { Objects, SignedUse } from '../objects/objects.ts';
 import { ApiError, errors } from '../errors.ts';
 import { decideRange } from './range.ts';
-import type { Surface } from './server.ts';
+import type { RoutePlugin } from './server.ts';
 
 /** Shown as what it is or not at all: no page of a caller's own may come from this origin. */
 const POLICY = { 'content-security-policy': "default-src 'none'; sandbox", 'x-content-type-options': 'nosniff' };
 
 /** Serves signed addresses of a store that has no server of its own; nothing where it has one. Open, without a key. */
-export function buildObjectSurface(objects: Objects): Surface {
+export function buildObjectRoutes(objects: Objects): RoutePlugin {
   return (app) => {
     if (objects.readSigned === undefined) return;
     const read = (method: 'GET' | 'PUT', request: FastifyRequest): SignedUse => {

@@ -13,14 +13,14 @@ import { chooseRequestId } from './request-id.ts';
 export type ServerOptions = {
   /** origins whose pages may call; `*` for all; absent: none */
   corsOrigins?: readonly string[];
-  /** the shape of errors that no surface has a word on; default: the agent service's */
+  /** the shape of errors outside of every plugin; default: the agent service's */
   sendError?: typeof sendError;
 };
 
 export type HttpServer = FastifyInstance;
 
 /** Puts the routes of one service on the server. */
-export type Surface = (app: FastifyInstance, http: HttpDeps) => void;
+export type RoutePlugin = (app: FastifyInstance, http: HttpDeps) => void;
 
 /** Longest time in ms a client may take to send its headers, and its whole request. Answers have no bound: streams. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -36,7 +36,7 @@ function refuseSchema(): never {
 /** One HTTP server for any number of services, not yet listening. Closing it ends its streams; the ports stay open. */
 export function buildHttpServer(
   ports: HttpPorts,
-  surfaces: readonly Surface[],
+  plugins: readonly RoutePlugin[],
   options: ServerOptions = {},
 ): FastifyInstance {
   const { log } = ports;
@@ -89,6 +89,6 @@ export function buildHttpServer(
   }
   registerUnknownRoutes(app);
   registerHealth(app, ports, http);
-  for (const register of surfaces) register(app, http);
+  for (const plugin of plugins) plugin(app, http);
   return app;
 }

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import type { Logger } from '../../platform/log.ts';
 import { openMcp } from '../../agents/mcp/mcp.ts';
 import { openVaults } from '../../agents/vaults/resolve.ts';
-import type { BareContext } from '../role.ts';
+import type { BareContext } from '../context.ts';
 import { openPart, readMasterKey } from './shared.ts';
 import { openStored } from './stored.ts';
 

@@ -13,7 +13,7 @@ import { findPreparedDatabase } from '../../platform/store/prepared-database.ts'
 import { clearLeases } from '../../agents/store/leases.ts';
 import { runMigrations } from '../../platform/store/migrate.ts';
 import { ensureEventPartitions } from '../../agents/store/event-partitions.ts';
-import type { BareContext } from '../role.ts';
+import type { BareContext } from '../context.ts';
 
 /** An SDK costs up to half a second to load, and memory, so only what the configuration names is loaded. */
 const adapters = {

@@ -3,7 +3,7 @@ import { openFiles } from '../../platform/objects/files.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../../platform/crypto.ts';
-import type { BareContext } from '../role.ts';
+import type { BareContext } from '../context.ts';
 import { openPart, openShared, readMasterKey } from './shared.ts';
 
 /** The backends of a role that keeps objects. */

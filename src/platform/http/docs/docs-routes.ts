@@ -1,6 +1,6 @@
 import { buildServerDocument } from './join.ts';
 import type { ServiceDocuments } from './join.ts';
-import type { Surface } from '../server.ts';
+import type { RoutePlugin } from '../server.ts';
 import { renderPage } from './page.ts';
 
 /** The page holds no script and loads nothing. */
@@ -13,7 +13,7 @@ function once(build: () => string): () => string {
 }
 
 /** The OpenAPI documents of the services on a server, and the page for people; open, without a key. */
-export function buildDocsSurface(services: ServiceDocuments): Surface {
+export function buildDocsRoutes(services: ServiceDocuments): RoutePlugin {
   return (app) => {
     const documents = [
       ['/openapi.json', () => buildServerDocument(services)] as const,
