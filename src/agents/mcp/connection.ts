@@ -15,7 +15,7 @@ import { VERSION } from '../../platform/contract/version.ts';
 import { McpServerError } from './mcp-error.ts';
 import { openServerFetch } from './fetch.ts';
 import type { McpServerRef, ServerFetch } from './fetch.ts';
-import type { McpDeps } from './mcp.ts';
+import type { McpDeps } from './deps.ts';
 
 /** A session with a server. */
 export type Connection = {
@@ -73,9 +73,10 @@ export async function openConnection(server: McpServerRef, deps: McpDeps, signal
   return {
     protocolVersion: protocolVersion ?? 'unknown',
     has: (capability) => capabilities[capability] !== undefined,
-    async request(method, params, { timeoutMs, signal }) {
+    async request(method, params, limits) {
+      const { timeoutMs, signal: abort } = limits;
       if (dead) throw new SessionGoneError('The session has ended.');
-      const options = { timeout: timeoutMs, maxTotalTimeout: timeoutMs, ...omitUndefined({ signal }) };
+      const options = { timeout: timeoutMs, maxTotalTimeout: timeoutMs, ...omitUndefined({ signal: abort }) };
       const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
       broken.catch(() => undefined);
       pending.add(breakOff);
@@ -84,7 +85,7 @@ export async function openConnection(server: McpServerRef, deps: McpDeps, signal
         const answer = await Promise.race([asked, broken]);
         return redactDeep(answer, fetch);
       } catch (error) {
-        if (signal?.aborted === true) throw signal.reason;
+        if (abort?.aborted === true) throw abort.reason;
         if (isSessionGone(error, transport)) throw new SessionGoneError('The session has ended.');
         throw describe(error);
       } finally {

@@ -1,12 +1,10 @@
-import type { Egress } from '../../platform/egress/egress.ts';
 import type { McpOperation } from '../contract/mcp.ts';
 import { errorText } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/log.ts';
 import { UnsealError } from '../../platform/master-key.ts';
 import { untilAborted } from '../../platform/abort.ts';
-import type { Vaults } from '../vaults/resolve.ts';
 import type { Connection } from './connection.ts';
 import { McpServerError } from './mcp-error.ts';
+import type { McpDeps } from './deps.ts';
 import type { McpServerRef } from './fetch.ts';
 import { openListingCache } from './listing-cache.ts';
 import type { ListingResult } from './listing-cache.ts';
@@ -15,8 +13,6 @@ import type { McpOutcome } from './results.ts';
 import { openConnectionPool } from './connection-pool.ts';
 import { readTools } from './tools.ts';
 import type { ServerListing } from './tools.ts';
-
-export type McpDeps = { egress: Egress; vaults: Vaults; log: Logger };
 
 export type McpCall = {
   server: McpServerRef;

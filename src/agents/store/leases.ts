@@ -82,10 +82,12 @@ type ClaimRow = {
   mcp_servers: McpServer[];
 };
 
-const CLAIM = `
+/** A statement that claims due sessions that also meet `condition`. */
+function buildClaim(condition: string): string {
+  return `
 WITH due AS (
   SELECT id FROM sessions
-  WHERE wake_at <= now() AND (lease_expires IS NULL OR lease_expires < now()) AND DUE
+  WHERE wake_at <= now() AND (lease_expires IS NULL OR lease_expires < now()) AND ${condition}
   ORDER BY wake_at LIMIT $3 FOR UPDATE SKIP LOCKED
 ), claimed AS (
   UPDATE sessions s
@@ -102,8 +104,9 @@ FROM claimed c
 JOIN agents a ON a.id = c.agent_id
 JOIN agent_versions v ON v.id = c.agent_version_id
 LEFT JOIN turns t ON t.id = c.live_turn`;
-const CLAIM_DUE = CLAIM.replace('AND DUE', '');
-const CLAIM_THESE = CLAIM.replace('DUE', 'id = ANY($4::text[])');
+}
+const CLAIM_ANY = buildClaim('true');
+const CLAIM_LISTED = buildClaim('id = ANY($4::text[])');
 
 /** Takes the lease of sessions that have work and no living owner: of these ids, or of any. */
 export async function claimSessions(
@@ -115,8 +118,8 @@ export async function claimSessions(
   const params = [owner, leaseMs, which.limit];
   const { rows } =
     which.ids === undefined
-      ? await db.query<ClaimRow>(CLAIM_DUE, params)
-      : await db.query<ClaimRow>(CLAIM_THESE, [...params, which.ids]);
+      ? await db.query<ClaimRow>(CLAIM_ANY, params)
+      : await db.query<ClaimRow>(CLAIM_LISTED, [...params, which.ids]);
   return Promise.all(rows.map((row) => readClaim(db, row)));
 }
 

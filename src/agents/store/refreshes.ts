@@ -1,15 +1,13 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { Health } from './credentials.ts';
 
-/**
- * Takes the right to refresh the secrets of this revision, for so many seconds at most. False when somebody else has
- * it, or has changed them already.
- */
+/** The right of `owner` to refresh the secrets of one revision of a credential. */
+export type RefreshLease = { id: string; revision: number; owner: string };
+
+/** Acquires the lease for `seconds` at most. False when another owner holds it, or the secrets have changed since. */
 export async function acquireRefresh(
   db: Queryable,
-  id: string,
-  revision: number,
-  owner: string,
+  { id, revision, owner }: RefreshLease,
   seconds: number,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -21,12 +19,10 @@ export async function acquireRefresh(
   return rowCount > 0;
 }
 
-/** Ends a refresh that brought no tokens. */
+/** Releases the lease after a refresh without new tokens. */
 export async function failRefresh(
   db: Queryable,
-  id: string,
-  revision: number,
-  owner: string,
+  { id, revision, owner }: RefreshLease,
   health: Exclude<Health, 'ok'>,
 ): Promise<void> {
   await db.query(

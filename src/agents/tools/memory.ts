@@ -57,9 +57,9 @@ async function changeMemory(input: Record<string, unknown>, context: ToolContext
   const operations = readOperations(input);
   if (operations.length === 0) return failTool('operations must not be empty.', { success: false });
   const { applied, content } = await context.memory.change(target, (before) => {
-    const applied = applyOperations(splitEntries(before), operations, MEMORY_LIMITS[target]);
-    const after = applied.ok && applied.changed ? joinEntries(applied.entries) : null;
-    return { content: after, answer: { applied, content: after ?? before } };
+    const result = applyOperations(splitEntries(before), operations, MEMORY_LIMITS[target]);
+    const after = result.ok && result.changed ? joinEntries(result.entries) : null;
+    return { content: after, answer: { applied: result, content: after ?? before } };
   });
   const usage = describeUsage(target, content);
   if (applied.ok) {

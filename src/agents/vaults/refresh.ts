@@ -54,7 +54,7 @@ async function refreshOrWait(
     if (current === undefined || current.revision !== revision || current.health === 'refused') return current;
     const failedJustNow = current.health === 'unavailable' && (current.healthAge ?? Infinity) < BACKOFF_SECONDS;
     if (failedJustNow) return current;
-    if (!current.refreshing && (await acquireRefresh(deps.db, id, revision, owner, LEASE_SECONDS))) {
+    if (!current.refreshing && (await acquireRefresh(deps.db, { id, revision, owner }, LEASE_SECONDS))) {
       await refreshOnce(current, owner, deps);
       return await findStored(deps.db, id);
     }
@@ -71,7 +71,7 @@ async function refreshOnce(credential: StoredCredential, owner: string, deps: Va
   const answer = await refreshTokens(egress, auth.refresh, secrets);
   if (answer.outcome !== 'granted') {
     log.warn({ credentialId: id, outcome: answer.outcome, reason: answer.reason }, 'a credential was not refreshed');
-    return await failRefresh(db, id, revision, owner, answer.outcome);
+    return await failRefresh(db, { id, revision, owner }, answer.outcome);
   }
   const { accessToken, expiresIn, refreshToken } = answer;
   const expiresAt = expiresIn === null ? null : new Date(Date.now() + expiresIn * 1000).toISOString();

@@ -39,7 +39,9 @@ function takeControlPhrase(draft: Draft, message: UserMessage, action: GoalActio
   }
   // A turn that runs ends with its own idle event, and one that waits says again what it waits for.
   if (session.status === 'running') return;
-  const pending = [...draft.actions.values()].filter((action) => action.state === 'pending').map((action) => action.id);
+  const pending = [...draft.actions.values()]
+    .filter(({ state }) => state === 'pending')
+    .map((pendingAction) => pendingAction.id);
   const isWaiting = session.status === 'waiting_on_human' && pending.length > 0;
   plan.events.push(
     buildIdle(

@@ -57,8 +57,7 @@ function rotateSecrets(keys: MasterKeys, stored: StoredCredential, rotation: Cre
 }
 
 async function patchCredential(
-  db: Db,
-  keys: MasterKeys,
+  { db, masterKeys }: { db: Db; masterKeys: MasterKeys },
   organizationId: string,
   { vaultId, credentialId }: CredentialKey,
   body: CredentialPatch,
@@ -68,7 +67,7 @@ async function patchCredential(
     if (stored === undefined) throw errors.notFound('credential');
     if (stored.archived) throw errors.invalidState('The credential is archived.');
     if (body.auth !== undefined) {
-      await writeSecrets(tx, stored.id, stored.revision, rotateSecrets(keys, stored, body.auth));
+      await writeSecrets(tx, stored.id, stored.revision, rotateSecrets(masterKeys, stored, body.auth));
     }
     return await describeCredential(tx, stored.id, body);
   });
@@ -100,7 +99,7 @@ export function registerCredentialRoutes(app: FastifyInstance, deps: ApiDeps): v
 
   registerRoute(app, deps, vaultRoutes.patchCredential, async ({ params, body, caller }) => ({
     status: 200,
-    body: await patchCredential(db, masterKeys, caller.organizationId, params, body),
+    body: await patchCredential(deps, caller.organizationId, params, body),
   }));
 
   registerRoute(app, deps, vaultRoutes.archiveCredential, async ({ params, caller }) => {

@@ -146,8 +146,8 @@ export function openStream(
     const patience = Promise.withResolvers<LiveEvent[]>();
     const timer = setTimeout(() => patience.resolve([]), BUS_REPLAY_MS);
     try {
-      const replay = replaySession(ports.bus, organizationId, sessionId, since);
-      const updates = (await Promise.race([replay, patience.promise])).filter(isUpdate);
+      const replayedEvents = replaySession(ports.bus, organizationId, sessionId, since);
+      const updates = (await Promise.race([replayedEvents, patience.promise])).filter(isUpdate);
       const seen = updates.findIndex(({ id }) => id === cursor.updateId);
       for (const found of updates.slice(seen + 1)) {
         const update = await completeUpdate(ports.db, found);
