@@ -1,3 +1,4 @@
+// Tests: test/operator/runtime.test.ts, test/cluster/operator.test.ts
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { API_VERSION, EXECUTOR_PORT, KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.ts';
 import type { OwnerReference, ResourceMeta } from '../../src/platform/kubernetes/resource.ts';

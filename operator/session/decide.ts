@@ -1,3 +1,4 @@
+// Tests: test/cluster/operator.test.ts, test/cluster/operator-failures.test.ts
 import { KEY_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
 import type { Session, SessionPhase, SessionStatus } from '../../src/sandbox/resources/session.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';

@@ -1,3 +1,4 @@
+// Tests: test/sandbox/token.test.ts, test/sandbox/port.test.ts
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { sendError, sendJson } from './answer/frames.ts';

@@ -1,3 +1,4 @@
+// Tests: test/agents/api/events/reconnect.test.ts
 import { errorText } from '../platform/errors.ts';
 import type { EventEnvelope } from './contract/events.ts';
 import type { Logger } from '../platform/log.ts';

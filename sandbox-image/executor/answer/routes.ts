@@ -1,3 +1,4 @@
+// Tests: test/sandbox/port.test.ts
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { STAT_HEADER, readExecutorCall } from '../../../src/sandbox/protocol/executor.ts';

@@ -1,3 +1,4 @@
+// Tests: test/sandbox/port.test.ts, test/sandbox/process/open-beneath.test.ts
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
 import { fileError } from '../executor-error.ts';
 

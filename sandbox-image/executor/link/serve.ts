@@ -1,3 +1,4 @@
+// Tests: test/sandbox/port.test.ts, test/cluster/sandbox-suite.test.ts
 import type { Duplex } from 'node:stream';
 import {
   LINK_PROTOCOL,

@@ -1,3 +1,4 @@
+// Tests: test/sandbox/port-shells.test.ts
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { ExecutorOperations, ProcessInfo, ProcessOutput } from '../../../src/sandbox/protocol/executor.ts';

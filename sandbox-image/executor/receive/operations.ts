@@ -1,3 +1,4 @@
+// Tests: test/sandbox/token.test.ts
 import type { ExecutorCall } from '../../../src/sandbox/protocol/executor.ts';
 import type { QuotaLedger } from '../files/quota.ts';
 import type { Digests } from '../files/digest.ts';

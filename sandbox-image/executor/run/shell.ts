@@ -1,3 +1,4 @@
+// Tests: test/sandbox/port-shells.test.ts, test/sandbox/port-scripts.test.ts
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

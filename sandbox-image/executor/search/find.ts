@@ -1,3 +1,4 @@
+// Tests: test/sandbox/port.test.ts
 import { spawn } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -1,3 +1,4 @@
+// Tests: test/gateway/pairs.test.ts
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '../../inference/config.ts';
 import type { ModelReply, ModelRequest } from '../../inference/model.ts';

@@ -1,3 +1,4 @@
+// Tests: test/gateway/usage.test.ts
 import type { Queryable } from '../../platform/db/db.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 

@@ -1,3 +1,4 @@
+// Tests: test/login/fleet.test.ts, test/login/prewarmed.test.ts
 import type { BrowserContext } from 'playwright-core';
 import { untilAborted, withTimeout } from '../../platform/abort.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

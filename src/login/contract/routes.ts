@@ -1,3 +1,4 @@
+// Tests: test/login/service.test.ts
 import { z } from 'zod';
 import { buildOpenApi } from '../../platform/contract/openapi.ts';
 import type { ErrorCatalogue } from '../../platform/contract/openapi.ts';

@@ -1,3 +1,4 @@
+// Tests: test/login/email.test.ts, test/login-apps/mailboxes.test.ts
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ImapMailbox, LoginMailbox } from '../contract/shapes.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

@@ -1,3 +1,4 @@
+// Tests: test/roles/documents.test.ts
 import { z } from 'zod';
 import { ErrorBody, ERROR_STATUS, publicCode } from './errors.ts';
 import { listErrorExamples } from './examples/errors.ts';

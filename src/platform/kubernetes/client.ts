@@ -1,3 +1,4 @@
+// Tests: test/cluster/credentials.test.ts, test/cluster/operator-faults.test.ts
 import http from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';

@@ -1,3 +1,4 @@
+// Tests: test/flow/servers.test.ts, test/flow/outages.test.ts
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMemoryBus } from '../../platform/bus/memory.ts';

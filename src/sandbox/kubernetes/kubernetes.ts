@@ -1,3 +1,4 @@
+// Tests: test/cluster/sandbox.test.ts, test/cluster/sandbox-suite.test.ts
 import type { Session } from '../resources/session.ts';
 import { isTransient } from '../../platform/kubernetes/client.ts';
 import type { Kubernetes } from '../../platform/kubernetes/client.ts';

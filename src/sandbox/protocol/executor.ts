@@ -1,3 +1,4 @@
+// Tests: test/sandbox/port.test.ts, test/sandbox/executor
 /**
  * What the control plane and an executor say to each other over HTTP, and nothing else: types and guards without a
  * library, because one side of it runs beside untrusted programs.

@@ -1,3 +1,4 @@
+// Tests: test/cluster/resources.test.ts
 import { z } from 'zod';
 import { GROUP, VERSION } from '../../platform/kubernetes/resource.ts';
 import { SESSION_KIND, Session } from './session.ts';

@@ -1,3 +1,4 @@
+// Tests: test/video/submitter.test.ts, test/video/crash.test.ts
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
 import type { Db as BossDb } from 'pg-boss';

@@ -1,3 +1,4 @@
+// Tests: test/video/catalog.test.ts
 import { html } from '../../platform/http/docs/html.ts';
 import type { Html } from '../../platform/http/docs/html.ts';
 import type { StoredGeneration } from '../store/generations.ts';

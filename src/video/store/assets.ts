@@ -1,3 +1,4 @@
+// Tests: test/video/catalog.test.ts, test/video/references.test.ts
 import type { Queryable } from '../../platform/db/db.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 import { escapeLike } from './templates.ts';

@@ -1,3 +1,4 @@
+// Tests: test/video/renders.test.ts
 import { createHmac } from 'node:crypto';
 import { findGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';

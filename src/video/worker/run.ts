@@ -1,3 +1,4 @@
+// Tests: test/video/renders.test.ts, test/video/crash.test.ts
 import { createReadStream } from 'node:fs';
 import { CapstanError, errorText } from '../../platform/errors.ts';
 import { randomToken } from '../../platform/crypto.ts';

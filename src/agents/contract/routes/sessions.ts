@@ -1,3 +1,4 @@
+// Tests: test/agents/contract/examples.test.ts, test/agents/api/fuzz.test.ts
 import { z } from 'zod';
 import { EVENTS_BODY_BYTES } from '../attachments.ts';
 import { Id, listOf } from '../../../platform/contract/common.ts';

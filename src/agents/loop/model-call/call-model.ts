@@ -1,3 +1,4 @@
+// Tests: test/flow/turn.test.ts, test/flow/model-errors.test.ts
 import { collectReply } from '../../../inference/collect.ts';
 import { ModelError } from '../../../inference/model.ts';
 import type { ModelInfo, ModelReply, ModelRequest } from '../../../inference/model.ts';

@@ -1,3 +1,4 @@
+// Tests: test/flow/delegation.test.ts
 import type { Usage } from '../../contract/usage.ts';
 import type { ThreadStatus } from '../../log/write-nested.ts';
 

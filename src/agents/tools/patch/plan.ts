@@ -1,3 +1,4 @@
+// Tests: test/agents/tools/v4a.test.ts, test/agents/tools/replace.test.ts
 import { SandboxFileError } from '../../../sandbox/sandbox.ts';
 import type { FileStat, SandboxSession } from '../../../sandbox/sandbox.ts';
 import { decodeText, encodeText, isBinary } from '../files/text.ts';

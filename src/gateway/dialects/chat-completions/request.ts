@@ -1,3 +1,4 @@
+// Tests: test/gateway/chat.test.ts, test/gateway/traps.test.ts
 import type { ModelRequest, ReasoningEffort, ResponseFormat, Sampling } from '../../../inference/model.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
 import type { GatewayError } from '../../gateway-error.ts';

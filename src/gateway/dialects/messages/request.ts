@@ -1,3 +1,4 @@
+// Tests: test/gateway/messages.test.ts, test/gateway/traps.test.ts
 import type {
   ModelMessage,
   ModelRequest,

@@ -1,3 +1,4 @@
+// Tests: test/gateway/responses.test.ts, test/gateway/open-responses.test.ts
 import type { AssistantPart, InputPart, ModelMessage } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';

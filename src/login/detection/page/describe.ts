@@ -1,3 +1,4 @@
+// Tests: test/login/detection
 import type {
   Control,
   CoverDescription,

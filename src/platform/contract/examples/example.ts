@@ -1,3 +1,4 @@
+// Tests: test/agents/contract/examples.test.ts
 /** What one operation is sent and answers, as the document shows it. Each value fits the operation's own schema. */
 export type Example = {
   body?: Record<string, unknown>;

@@ -1,3 +1,4 @@
+// Tests: test/roles/documents.test.ts, test/gateway/docs.test.ts
 /** The parts of an OpenAPI document that the page shows. */
 export type Schema = {
   $ref?: string;
