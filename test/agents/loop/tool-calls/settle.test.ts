@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import type { StepCall } from '../../../../src/agents/log/event.ts';
+import { settleCalls } from '../../../../src/agents/loop/tool-calls/settle.ts';
+import { askAlways, buildRecordingTool, openTurn, typesOf } from '../turn-deps.ts';
+
+const buildCall = (name: string, id: string, index = 0): StepCall => ({
+  useId: `evt_use_${id}`,
+  index,
+  callId: `call_${id}`,
+  name,
+  arguments: JSON.stringify({ id }),
+});
+const step = (...calls: StepCall[]) => ({ number: 1, calls });
+
+it('writes each use before its tool runs, and the result after it', async () => {
+  const seen: string[][] = [];
+  const terminal = buildRecordingTool('terminal', async () => void seen.push(typesOf(world.events.slice(2))));
+  const world = openTurn({ tools: [terminal.tool] });
+  expect(
+    await settleCalls(step(buildCall('terminal', '1'), buildCall('terminal', '2', 1)), world.turn, world.deps),
+  ).toBe('settled');
+  const pair = ['agent.tool_use', 'agent.tool_result'];
+  expect(seen).toEqual([['agent.tool_use'], [...pair, 'agent.tool_use']]);
+  expect(typesOf(world.events.slice(2))).toEqual([...pair, ...pair]);
+});
+
+it('answers a call of an unknown tool and one with invalid arguments, and runs neither', async () => {
+  const terminal = buildRecordingTool('terminal');
+  const { turn, deps, events } = openTurn({ tools: [terminal.tool] });
+  const invalid = { ...buildCall('terminal', '2', 1), arguments: '{' };
+  expect(await settleCalls(step(buildCall('nothing', '1'), invalid), turn, deps)).toBe('settled');
+  expect(terminal.inputs).toEqual([]);
+  const results = events.filter(({ type }) => type === 'agent.tool_result');
+  expect(results.map(({ payload }) => ('is_error' in payload ? payload.is_error : undefined))).toEqual([true, true]);
+});
+
+it('runs a call with a use and no result again only if the tool just reads', async () => {
+  const terminal = buildRecordingTool('terminal');
+  const reader = buildRecordingTool('read_file');
+  const first = openTurn({ tools: [terminal.tool, reader.tool] });
+  const calls = [buildCall('terminal', '1'), buildCall('read_file', '2', 1)];
+  await settleCalls(step(...calls), first.turn, first.deps);
+  const lost = first.events.filter(({ type }) => type !== 'agent.tool_result');
+  first.events.splice(0, first.events.length, ...lost);
+  await settleCalls(step(...calls), first.turn, first.deps);
+  expect(terminal.inputs).toHaveLength(1);
+  expect(reader.inputs).toHaveLength(2);
+  expect(JSON.stringify(first.events)).toContain('the outcome is unknown');
+});
+
+it('runs what is allowed, asks for the rest in one write, and releases the lease', async () => {
+  const terminal = buildRecordingTool('terminal');
+  const { turn, deps, changes, actions, events } = openTurn({ tools: [terminal.tool], configs: [askAlways] });
+  expect(await settleCalls(step(buildCall('terminal', '1')), turn, deps)).toBe('waiting');
+  expect(actions).toMatchObject([{ type: 'agent.approval_request', toolUseId: 'evt_use_1', toolName: 'terminal' }]);
+  expect(changes.at(-1)?.session).toMatchObject({ status: 'waiting_on_human', wakeAt: null, release: true });
+  expect(events.at(-1)?.payload).toMatchObject({
+    stop_reason: { type: 'requires_action', event_ids: actions.map(({ id }) => id) },
+  });
+});
+
+it('gives a custom tool call a deadline, at which the session is due', async () => {
+  const config = { type: 'custom_tool', name: 'lookup', description: '', input_schema: { type: 'object' } } as const;
+  const allowed = { ...config, permissionPolicy: { type: 'always_allow' } } as const;
+  const { turn, deps, changes, actions } = openTurn({ configs: [allowed] });
+  expect(await settleCalls(step(buildCall('lookup', '1')), turn, deps)).toBe('waiting');
+  expect(actions).toMatchObject([{ type: 'agent.custom_tool_use', deadline: expect.any(Date) }]);
+  expect(changes.at(-1)?.session?.wakeAt).toEqual(actions[0]?.deadline);
+});
+
+it('does nothing for a call that has its result', async () => {
+  const terminal = buildRecordingTool('terminal');
+  const { turn, deps } = openTurn({ tools: [terminal.tool] });
+  await settleCalls(step(buildCall('terminal', '1')), turn, deps);
+  await settleCalls(step(buildCall('terminal', '1')), turn, deps);
+  expect(terminal.inputs).toHaveLength(1);
+});
