@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { sendWake } from '../channels.ts';
-import { InterruptedError, LeaseLostError } from '../loop/turn/types.ts';
+import { DrainError, InterruptedError, LeaseLostError } from '../loop/turn/types.ts';
 import { claimSessions, releaseLease, renewLeases } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -34,7 +34,8 @@ export class SessionPool {
   #isClaimingWoken = false;
   /** there may be more due sessions than free slots: the next session that ends claims again */
   #isFull = false;
-  #isDraining = false;
+  /** aborted when the worker shuts down: sessions start no more work here */
+  readonly #drain = new AbortController();
 
   constructor(deps: WorkerDeps, options: PoolOptions, openMetrics?: (pool: SessionPool) => WorkerMetrics) {
     this.#deps = deps;
@@ -50,7 +51,7 @@ export class SessionPool {
   async claim(ids?: readonly string[]): Promise<void> {
     const limit = this.#options.concurrency - this.#running.size;
     this.#isFull = limit <= 0;
-    if (this.#isFull || this.#isDraining) return;
+    if (this.#isFull || this.#drain.signal.aborted) return;
     const filter = ids === undefined ? { limit } : { ids, limit };
     const claims = claimSessions(this.#deps.db, this.#owner, this.#options.leaseMs, filter);
     this.#claims.add(claims);
@@ -97,9 +98,12 @@ export class SessionPool {
     if (this.#running.has(sessionId)) await this.renew([sessionId]);
   }
 
-  /** Claims nothing more. Waits up to `drainMs` for the running sessions, then stops them. */
+  /**
+   * Claims nothing more. Running model calls and tool calls have up to `drainMs` to end, then they are stopped. Calls
+   * that have not started are left to another worker.
+   */
   async close(drainMs: number): Promise<void> {
-    this.#isDraining = true;
+    this.#drain.abort(new DrainError('The worker is shutting down.'));
     await Promise.allSettled(this.#claims);
     const ended = Promise.all([...this.#running.values()].map(({ done }) => done));
     const timer = setInterval(() => void this.renew().catch(() => undefined), this.#options.leaseMs / 3);
@@ -136,7 +140,7 @@ export class SessionPool {
     const isDue = await this.#runClaimed(entry);
     // The last write released the lease, so the session may run here again already.
     if (this.#running.get(sessionId) === entry) this.#running.delete(sessionId);
-    if (isDue && this.#isDraining) sendWake(this.#deps.bus, sessionId);
+    if (isDue && this.#drain.signal.aborted) sendWake(this.#deps.bus, sessionId);
     else if (isDue) this.wake(sessionId);
     else if (this.#isFull) void this.tryClaim();
   }
@@ -145,15 +149,16 @@ export class SessionPool {
   async #runClaimed({ claim, abort }: Running): Promise<boolean> {
     const { sessionId } = claim;
     try {
-      const isDue = await runSession(claim, this.#deps, abort.signal);
+      const isDue = await runSession(claim, this.#deps, { signal: abort.signal, drain: this.#drain.signal });
       this.#metrics?.onEnd('done');
       return isDue;
     } catch (error) {
-      const isLost = error instanceof LeaseLostError || abort.signal.aborted;
+      const isHandedOver = error instanceof DrainError;
+      const isLost = isHandedOver || error instanceof LeaseLostError || abort.signal.aborted;
       this.#metrics?.onEnd(isLost ? 'lost' : 'failed');
       if (!isLost) this.#deps.log.error({ sessionId, error: errorText(error) }, 'session failed, retrying');
       if (!(error instanceof LeaseLostError)) await this.#release(claim, isLost ? 0 : this.#options.retryDelayMs);
-      return false;
+      return isHandedOver;
     }
   }
 

@@ -53,11 +53,15 @@ export type WorkerDeps = {
   limits: TurnDeps['limits'];
 };
 
+/** `signal` stops the session at once; `drain` stops it before it starts more work. */
+export type SessionSignals = { signal: AbortSignal; drain: AbortSignal };
+
 /**
  * Does what a claimed session needs: expires pending actions, handles an interrupt, opens the next turn from the inbox,
  * runs the turn. The last write releases the lease. Returns whether the session is due again at once.
  */
-export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSignal): Promise<boolean> {
+export async function runSession(claim: Claim, deps: WorkerDeps, signals: SessionSignals): Promise<boolean> {
+  const { signal } = signals;
   const log = deps.log.child({ sessionId: claim.sessionId });
   const publish = (envelopes: EventEnvelope[]) => publishEvents(deps.bus, log, claim.organizationId, envelopes);
   if (claim.turn !== null && claim.status === 'waiting_on_human' && claim.interrupt === null) {
@@ -73,7 +77,7 @@ export async function runSession(claim: Claim, deps: WorkerDeps, signal: AbortSi
   const isNew = turn.steps === 0 && turn.step === null;
   if (isNew && needsSandbox(journal.events, findToolConfigs(claim))) startSandbox(claim, { ...deps, log });
   const promptNotes = await readPromptNotes(claim, deps.db);
-  const end = await runTurn(turn, buildTurnDeps({ claim, promptNotes, journal, signal, log }, deps));
+  const end = await runTurn(turn, buildTurnDeps({ claim, promptNotes, journal, log, ...signals }, deps));
   if (end === 'waiting') return journal.awake;
   startTitle(claim, turn, journal, { ...deps, log, publish });
   return journal.awake;
@@ -123,11 +127,13 @@ type ClaimedSession = {
   claim: Claim;
   promptNotes: string[];
   journal: SessionJournal;
-  signal: AbortSignal;
   log: Logger;
-};
+} & SessionSignals;
 
-function buildTurnDeps({ claim, promptNotes, journal, signal, log }: ClaimedSession, deps: WorkerDeps): TurnDeps {
+function buildTurnDeps(
+  { claim, promptNotes, journal, log, signal, drain }: ClaimedSession,
+  deps: WorkerDeps,
+): TurnDeps {
   const { sessionId: id, organizationId, agentId, subjectId, version } = claim;
   const { modelName, systemPrompt } = version;
   const toolConfigs = findToolConfigs(claim);
@@ -154,6 +160,7 @@ function buildTurnDeps({ claim, promptNotes, journal, signal, log }: ClaimedSess
         createdAt: new Date().toISOString(),
       }),
     signal,
+    drain,
     limits: deps.limits,
     logError: (error, message) => log.warn({ error: errorText(error) }, message),
   };

@@ -14,7 +14,7 @@ export type WorkerOptions = {
   concurrency: number;
   /** how long a lease lasts without renewal: after a crash its sessions stand still for this long */
   leaseMs: number;
-  /** how long a shutdown waits for running turns */
+  /** how long a shutdown waits for running model calls and tool calls */
   drainMs: number;
   /** receives the worker's metrics; absent: there are none */
   registry?: Registry;

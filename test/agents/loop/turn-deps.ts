@@ -51,6 +51,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
   const live: { type: string; status: string | null }[] = [];
   const errors: unknown[] = [];
   const abort = new AbortController();
+  const drain = new AbortController();
 
   const append = async (change: Change): Promise<void> => {
     changes.push(structuredClone(change));
@@ -105,6 +106,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
     openSandbox: () => Promise.reject(new Error('there is no sandbox')),
     sendLive: ({ type, status }) => live.push({ type, status }),
     signal: abort.signal,
+    drain: drain.signal,
     limits: { maxSteps: 10, customToolTimeoutMs: 60_000 },
     logError: (error) => errors.push(error),
   };
@@ -115,7 +117,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
   const start = buildTurnStart({ turnId: TURN_ID }, { kind: 'message', eventId: message.id });
   const at = { sessionId: 'ses_1', processedAt: null, createdAt: new Date().toISOString() };
   events.push(toLogEvent(message, { ...at, sequence: 1 }), toLogEvent(start, { ...at, sequence: 2 }));
-  return { turn, deps, events, changes, requests, actions, live, errors, abort };
+  return { turn, deps, events, changes, requests, actions, live, errors, abort, drain };
 }
 
 export const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);

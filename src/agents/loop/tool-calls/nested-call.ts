@@ -27,6 +27,8 @@ export function buildNestedDeps<Deps extends SettleDeps>(turn: Turn, deps: Deps,
     readPermissions: async () => ({ ...(await deps.readPermissions()), unattended: true }),
     readPendingActions: () => Promise.resolve([]),
     sendLive: () => undefined,
+    // Another worker could not continue them: their journal is not stored.
+    drain: undefined,
   };
 }
 

@@ -37,9 +37,16 @@ export async function settleCalls(step: OpenStep, turn: Turn, deps: SettleDeps):
   const runnable = planned.flatMap(({ call, plan }) => (plan.kind === 'run' ? [{ call, plan }] : []));
   for (const batch of buildBatches(runnable)) {
     if (deps.signal.aborted) throw deps.signal.reason;
+    if (deps.drain?.aborted === true) await handOver(step, turn, deps);
     await runBatch(batch, step, turn, deps);
   }
   return await openPendingActions(planned, step, turn, deps);
+}
+
+/** Stores the open step, so that another worker starts the calls that have not started here. Throws the reason. */
+async function handOver(step: OpenStep, turn: Turn, deps: SettleDeps): Promise<never> {
+  await deps.journal.append({ ...drainUnwritten(turn, []), turn: stepPatch(turn, step) });
+  throw deps.drain?.reason;
 }
 
 async function planCalls(step: OpenStep, turn: Turn, deps: SettleDeps): Promise<PlannedCall[]> {

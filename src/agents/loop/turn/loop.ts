@@ -6,11 +6,12 @@ import type { LoopDeps, Turn } from './types.ts';
 
 /**
  * Model calls and the tool calls they ask for, one after the other, until the model is done or the caller is needed.
- * Throws the signal's reason, a `ModelError`, or what the journal throws.
+ * Throws the reason of its signals, a `ModelError`, or what the journal throws.
  */
 export async function runLoop(turn: Turn, deps: LoopDeps): Promise<StopReason | 'waiting'> {
   for (;;) {
     if (deps.signal.aborted) throw deps.signal.reason;
+    if (turn.step === null) deps.drain?.throwIfAborted();
     const end = await takeStep(turn, deps);
     if (end !== undefined) return end;
     if (turn.step !== null && (await settleCalls(turn.step, turn, deps)) === 'waiting') return 'waiting';

@@ -10,7 +10,7 @@ import { endNestedCalls, endThreads } from '../../log/write-nested.ts';
 import { markConsumed, markPromptConsumed, runLoop } from './loop.ts';
 import { drainUnwritten } from './unwritten.ts';
 import { buildDelegation } from '../subagents/thread.ts';
-import { InterruptedError, LeaseLostError } from './types.ts';
+import { DrainError, InterruptedError, LeaseLostError } from './types.ts';
 import type { Turn, TurnDeps } from './types.ts';
 
 /**
@@ -32,13 +32,18 @@ export async function runTurn(turn: Turn, turnDeps: TurnDeps): Promise<'ended' |
     return end === 'waiting' ? end : await endTurn(turn, deps, { stop_reason: end });
   } catch (error) {
     if (deps.signal.reason instanceof InterruptedError) return await endInterrupted(turn, deps);
-    if (deps.signal.aborted || error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
+    if (deps.signal.aborted || isHandedOver(error)) throw error;
     // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
     if (!(error instanceof ModelError)) deps.logError(error, 'turn failed');
     const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';
     markPromptConsumed(turn, deps.journal.events);
     return await endTurn(turn, deps, { stop_reason: { type: 'error', message } });
   }
+}
+
+/** Whether another worker continues the turn. */
+function isHandedOver(error: unknown): boolean {
+  return error instanceof LeaseLostError || error instanceof DrainError || error instanceof DbUnavailableError;
 }
 
 /** What tools had begun on their own when another worker was lost, calls and subagents, goes no further. */

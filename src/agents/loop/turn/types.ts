@@ -71,6 +71,8 @@ export type TurnContext = {
   inference: Inference;
   /** Aborted with an `InterruptedError`, or with another reason when this worker must stop. */
   signal: AbortSignal;
+  /** Aborted with a `DrainError` when the worker shuts down: the turn stops before it starts more work; absent: never. */
+  drain?: AbortSignal;
   /** logs details for an operator that callers do not receive */
   logError(error: unknown, message: string): void;
 };
@@ -117,6 +119,13 @@ export type TurnDeps = LoopDeps & {
 export class InterruptedError extends CapstanError<'interrupted'> {
   constructor(message: string, options: CauseOptions = {}) {
     super('interrupted', message, options);
+  }
+}
+
+/** The worker shuts down; the turn continues on another one, from the journal. */
+export class DrainError extends CapstanError<'draining'> {
+  constructor(message: string, options: CauseOptions = {}) {
+    super('draining', message, { ...options, retryable: true });
   }
 }
 

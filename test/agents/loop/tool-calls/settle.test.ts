@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StepCall } from '../../../../src/agents/log/event.ts';
 import { settleCalls } from '../../../../src/agents/loop/tool-calls/settle.ts';
+import { DrainError } from '../../../../src/agents/loop/turn/types.ts';
 import { askAlways, buildRecordingTool, openTurn, typesOf } from '../turn-deps.ts';
 
 const buildCall = (name: string, id: string, index = 0): StepCall => ({
@@ -74,4 +75,18 @@ it('does nothing for a call that has its result', async () => {
   await settleCalls(step(buildCall('terminal', '1')), turn, deps);
   await settleCalls(step(buildCall('terminal', '1')), turn, deps);
   expect(terminal.inputs).toHaveLength(1);
+});
+
+it('starts no call once the worker drains, and leaves the rest to the next worker', async () => {
+  const terminal = buildRecordingTool('terminal', async () => world.drain.abort(new DrainError('shutting down')));
+  const world = openTurn({ tools: [terminal.tool] });
+  const calls = [buildCall('terminal', '1'), buildCall('terminal', '2', 1)];
+  await expect(settleCalls(step(...calls), world.turn, world.deps)).rejects.toThrow(DrainError);
+  expect(typesOf(world.events.slice(2))).toEqual(['agent.tool_use', 'agent.tool_result']);
+  expect(world.changes.at(-1)?.turn).toMatchObject({ state: 'running', step: step(...calls) });
+
+  const next = { ...world.deps, drain: undefined };
+  expect(await settleCalls(step(...calls), world.turn, next)).toBe('settled');
+  expect(terminal.inputs).toEqual([{ id: '1' }, { id: '2' }]);
+  expect(JSON.stringify(world.events)).not.toContain('unknown');
 });

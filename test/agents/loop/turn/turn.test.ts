@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runTurn } from '../../../../src/agents/loop/turn/turn.ts';
-import { InterruptedError, LeaseLostError } from '../../../../src/agents/loop/turn/types.ts';
+import { DrainError, InterruptedError, LeaseLostError } from '../../../../src/agents/loop/turn/types.ts';
 import { askAlways, buildRecordingTool, openTurn, typesOf } from '../turn-deps.ts';
 
 it('ends with the reply, its usage, and the lease released in the same write', async () => {
@@ -87,4 +87,20 @@ it('writes nothing more when the lease is lost', async () => {
   abort.abort(new LeaseLostError('Claimed elsewhere.'));
   await expect(runTurn(turn, deps)).rejects.toThrow(LeaseLostError);
   expect(changes).toEqual([]);
+});
+
+it('stores a reply whose calls have not started when the worker drains', async () => {
+  const terminal = buildRecordingTool('terminal');
+  const { turn, deps, events, changes, drain } = openTurn({
+    prompt: 'think: first\ncall terminal {"id":"1"}',
+    tools: [terminal.tool],
+  });
+  const sendLive = () => drain.abort(new DrainError('shutting down'));
+  await expect(runTurn(turn, { ...deps, sendLive })).rejects.toThrow(DrainError);
+  expect(typesOf(events.slice(2))).toEqual(['agent.thinking']);
+  expect(terminal.inputs).toEqual([]);
+
+  const next = { ...turn, unwritten: [], consumed: [], step: changes.at(-1)?.turn?.step ?? null };
+  expect(await runTurn(next, { ...deps, drain: undefined })).toBe('ended');
+  expect(terminal.inputs).toEqual([{ id: '1' }]);
 });
