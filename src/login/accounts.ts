@@ -11,7 +11,7 @@ import { findRegistrableDomain } from './site.ts';
 type Session = { credentialId: string; storageState: unknown; origins: string[]; expiresAt: string };
 type Wanted = { site: string; credentialId?: string };
 
-/** For a login that an agent waits for. */
+/** An agent waits for this login. */
 const TIMEOUT_SECONDS = 120;
 
 function readHost(text: string): string | undefined {
@@ -47,7 +47,7 @@ export function buildWebsiteAccounts(ports: LoginPorts) {
       if (fault.code === 'server_error') throw error;
       return { fault: `${fault.code}: ${fault.message}` };
     } finally {
-      // Nobody here can answer for a person.
+      // No person can answer a challenge here.
       challenges.close();
     }
   };
@@ -60,7 +60,7 @@ export function buildWebsiteAccounts(ports: LoginPorts) {
     ): Promise<{ session: Session } | { fault: string }> {
       const found = await find(organizationId, wanted);
       if (found.fault !== undefined) return { fault: found.fault };
-      // What an interrupt leaves behind ends by itself, and its session is kept for the next call.
+      // An interrupted login goes on by itself, and its session is cached for the next call.
       signal.throwIfAborted();
       return untilAborted(refresh(organizationId, found.id), signal);
     },

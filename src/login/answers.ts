@@ -7,7 +7,7 @@ import type { AnswerSource, Challenge, Answer } from './flow/challenge.ts';
 import type { JobContext } from './job.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';
 
-/** A code that ends within this is not worth typing. */
+/** A code that expires sooner is not typed. */
 const TOO_LATE_MS = 2000;
 
 /** Most sites hand out secrets of 10 bytes, fewer than the library expects of new ones. */
@@ -36,7 +36,7 @@ export function readTotp(text: string): Totp {
   };
 }
 
-/** The code of now. One that is about to end is waited out: many a site takes the last code too, none has to take the next. */
+/** The current code. Waits for the next one when the current one is about to expire. */
 async function makeTotpCode({ secret, digits, period, algorithm }: Totp, signal: AbortSignal): Promise<string> {
   const leftMs = period * 1000 - (Date.now() % (period * 1000));
   if (leftMs < TOO_LATE_MS) await sleep(leftMs + 1, undefined, { signal });
@@ -45,17 +45,17 @@ async function makeTotpCode({ secret, digits, period, algorithm }: Totp, signal:
 }
 
 export type AnswerPorts = Pick<JobContext, 'ask' | 'leftMs' | 'signal'> & {
-  /** the caller's mailbox; absent: the caller is asked */
+  /** the caller's mailbox; without one the caller is asked */
   mailbox?: Mailbox | undefined;
 };
 
-/** What a mailbox may answer. */
+/** Challenges that a mailbox can answer. */
 const BY_EMAIL: ReadonlySet<string> = new Set(['otp_email', 'magic_link', 'email_verification']);
-/** ms that a letter may take, and that are kept for what comes after it, where the login has so many. */
+/** ms to wait for an email, and ms reserved for the steps after it, as far as the deadline allows. */
 const EMAIL_MS = 60_000;
 const RESERVED_MS = 10_000;
 
-/** Codes and links for one login: from what the caller has sent, else from the mailbox, else by asking the caller. */
+/** Codes and links for one login: from the request, else from the mailbox, else from the caller. */
 export function buildAnswers(
   { loginMethod, cred }: { loginMethod: LoginMethod; cred: LoginCred },
   { ask, leftMs, signal, mailbox }: AnswerPorts,

@@ -5,16 +5,16 @@ import { LoginError } from './login-error.ts';
 const MAX_FAILED = 5;
 const PERIOD_MS = 15 * 60_000;
 
-/** How a call ended, as far as the account's tries are concerned. */
+/** Outcomes that count as a failed attempt. */
 const COUNTS: ReadonlySet<string> = new Set(['invalid_credentials', 'invalid_code', 'account_locked']);
 
-/** Attempts of this process by account. */
-const underWay = new Map<string, Set<Promise<void>>>();
+/** Attempts in progress in this process, by account. */
+const inProgress = new Map<string, Set<Promise<void>>>();
 
 /**
- * Runs an attempt unless 5 have failed within 15 minutes for this origin and user name; then `rate_limited`. The point is
- * taken before and given back unless the site refused, so that attempts at the same time cannot be too many; where those
- * under way hold all that is left, the next one waits for them.
+ * Runs an attempt. Throws `rate_limited` once 5 have failed within 15 minutes for this origin and user name. A point is
+ * taken before the attempt and refunded unless it failed, so concurrent attempts cannot exceed the limit; where those
+ * in progress hold all remaining points, the next one waits for them.
  */
 export async function limitAttempts<T>(
   { limits, masterKeys }: { limits: Limits; masterKeys: MasterKeys },
@@ -27,9 +27,9 @@ export async function limitAttempts<T>(
   for (;;) {
     const allowance = await limits.take(key, 1, MAX_FAILED, PERIOD_MS);
     if (allowance.allowed) break;
-    const others = underWay.get(key);
+    const others = inProgress.get(key);
     if (others !== undefined && others.size > 0) {
-      // Points that attempts under way hold may come back.
+      // Attempts in progress may give their points back.
       await Promise.race(others);
       continue;
     }
@@ -40,8 +40,8 @@ export async function limitAttempts<T>(
   }
   let end = () => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
-  const others = underWay.get(key) ?? new Set();
-  underWay.set(key, others.add(ended));
+  const others = inProgress.get(key) ?? new Set();
+  inProgress.set(key, others.add(ended));
   try {
     const result = await attempt();
     await limits.refund(key, 1);
@@ -51,7 +51,7 @@ export async function limitAttempts<T>(
     throw error;
   } finally {
     others.delete(ended);
-    if (others.size === 0) underWay.delete(key);
+    if (others.size === 0) inProgress.delete(key);
     end();
   }
 }

@@ -7,13 +7,13 @@ import { LoginError } from './login-error.ts';
 import type { Answer } from './flow/challenge.ts';
 import type { Job, JobEvent } from './job.ts';
 
-/** What a call answers in the end. */
+/** The response to a call. */
 export type LoginResponse = { status: number; body: unknown; headers?: Record<string, string> };
 
-type Held = {
+type HeldChallenge = {
   id: string;
   organizationId: string;
-  /** takes an answer, and reports what came of it */
+  /** passes an answer to the job and returns the response to it */
   resume(answer: Answer): Promise<LoginResponse>;
   stop(error: unknown): void;
   timer: NodeJS.Timeout;
@@ -21,11 +21,11 @@ type Held = {
 
 export type Challenges = {
   /**
-   * What the job's next news is to a caller. A question is held with the live page behind it and thrown as
-   * `verification_required`; whoever answers it goes on where this stopped.
+   * Waits for the job's next event and turns it into a response. A challenge keeps its live page and is thrown as
+   * `verification_required`; its answer resumes the job.
    */
   follow<T>(organizationId: string, job: Job<T>, finish: (value: T) => LoginResponse): Promise<LoginResponse>;
-  /** Throws `not_found`, `challenge_expired`, `invalid_code`, or what the job ends with. */
+  /** Throws `not_found`, `challenge_expired`, `invalid_code`, or the error of the job. */
   answer(organizationId: string, id: string, answer: Answer): Promise<LoginResponse>;
   close(): void;
 };
@@ -35,11 +35,11 @@ const MAX_WRONG = 3;
 
 const expired = () => new LoginError('challenge_expired', 'The challenge is over: begin the login again.');
 
-/** Questions of this process's browsers. `holdMs`: how long each may wait; default 5 minutes. */
+/** Open challenges of this process. `holdMs`: how long each waits for its answer; default 5 minutes. */
 export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challenges {
-  const held = new Map<string, Held>();
+  const held = new Map<string, HeldChallenge>();
 
-  const drop = async (item: Held) => {
+  const drop = async (item: HeldChallenge) => {
     clearTimeout(item.timer);
     held.delete(item.id);
     await endLoginChallenge(db, item.organizationId, item.id);
@@ -48,21 +48,21 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
   const hold = async <T>(
     organizationId: string,
     job: Job<T>,
-    news: JobEvent<T> & { is: 'asking' },
+    event: JobEvent<T> & { is: 'challenge' },
     finish: (value: T) => LoginResponse,
   ): Promise<LoginError> => {
     const id = newId('chl');
     const expiresAt = new Date(Date.now() + holdMs);
     const details = {
       challengeId: id,
-      kind: news.ask.kind,
-      hint: news.ask.hint,
-      ...omitUndefined({ mailbox: news.ask.mailbox }),
+      kind: event.ask.kind,
+      hint: event.ask.hint,
+      ...omitUndefined({ mailbox: event.ask.mailbox }),
       expiresAt: expiresAt.toISOString(),
     } satisfies LoginChallengeDetails;
     let wrong = 0;
     let busy = false;
-    const item: Held = {
+    const item: HeldChallenge = {
       id,
       organizationId,
       stop: (error) => job.stop(error),
@@ -76,7 +76,7 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
         job.answer(answer);
         const next = await job.next();
         busy = false;
-        if (next.is === 'asking' && next.wrong) {
+        if (next.is === 'challenge' && next.wrong) {
           wrong += 1;
           const fault = new LoginError('invalid_code', 'The site refused the code.', {
             details: { challengeId: id, attemptsLeft: MAX_WRONG - wrong },
@@ -88,27 +88,27 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
           throw fault;
         }
         await drop(item);
-        return tell(organizationId, job, next, finish);
+        return respond(organizationId, job, next, finish);
       },
     };
     held.set(id, item);
-    await insertLoginChallenge(db, { id, organizationId, owner, kind: news.ask.kind, expiresAt });
+    await insertLoginChallenge(db, { id, organizationId, owner, kind: event.ask.kind, expiresAt });
     return new LoginError('verification_required', 'The site asks for a code or a link.', { details });
   };
 
-  const tell = async <T>(
+  const respond = async <T>(
     organizationId: string,
     job: Job<T>,
-    news: JobEvent<T>,
+    event: JobEvent<T>,
     finish: (value: T) => LoginResponse,
   ): Promise<LoginResponse> => {
-    if (news.is === 'done') return finish(news.value);
-    if (news.is === 'failed') throw news.error;
-    throw await hold(organizationId, job, news, finish);
+    if (event.is === 'done') return finish(event.value);
+    if (event.is === 'failed') throw event.error;
+    throw await hold(organizationId, job, event, finish);
   };
 
   return {
-    follow: async (organizationId, job, finish) => tell(organizationId, job, await job.next(), finish),
+    follow: async (organizationId, job, finish) => respond(organizationId, job, await job.next(), finish),
     async answer(organizationId, id, answer) {
       const item = held.get(id);
       if (item !== undefined && item.organizationId === organizationId) return item.resume(answer);

@@ -22,7 +22,7 @@ import { signUp } from './signup.ts';
 import { buildSite } from './site.ts';
 import { loginCredentialContext } from './sealed-credentials.ts';
 
-/** What is sealed of a stored credential. */
+/** The encrypted part of a stored credential. */
 type Secrets = {
   loginUrl: string;
   username: string;

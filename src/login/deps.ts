@@ -6,14 +6,14 @@ import type { Fleet } from './browser/fleet.ts';
 import type { ReadForm } from './form-reader.ts';
 import type { LoginMetrics } from './metrics.ts';
 
-/** What the role is given from outside. */
+/** What the role depends on. */
 export type LoginPorts = HttpPorts & {
   egress: Egress;
   masterKeys: MasterKeys;
   fleet: Fleet;
   /** of this process */
   loginMetrics: LoginMetrics;
-  /** has a model look at forms that detection does not know; absent: switched off */
+  /** asks a model about forms that detection does not recognize; absent: switched off */
   readForm?: ReadForm | undefined;
   /** switched on; the others answer 501 */
   methods: readonly LoginMethod[];
@@ -21,5 +21,5 @@ export type LoginPorts = HttpPorts & {
   challengeMs?: number;
 };
 
-/** What every handler gets. */
+/** What every handler receives. */
 export type LoginDeps = LoginPorts & HttpDeps;

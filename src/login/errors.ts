@@ -13,7 +13,7 @@ function isLoginCode(code: string): code is LoginErrorCode {
   return Object.hasOwn(LOGIN_ERROR_STATUS, code);
 }
 
-/** What anything thrown is to a caller; our own faults stay without their text. */
+/** Maps any thrown error to one for the caller; internal errors keep their text to themselves. */
 export function toLoginError(error: unknown, bodyLimit: number): LoginError {
   if (error instanceof LoginError) return error;
   if (error instanceof EgressError) return describeEgress(error);
@@ -38,10 +38,10 @@ function describeEgress(error: EgressError): LoginError {
   return new LoginError('site_unreachable', 'The site could not be reached.', { cause: error });
 }
 
-/** Seconds that a caller should wait when nothing else is known. */
+/** Default for `retry-after`, in seconds. */
 const WAIT_SECONDS: Partial<Record<LoginErrorCode, number>> = { capacity: 5, unavailable: 1, rate_limited: 60 };
 
-/** The one place where an error of the website login becomes an answer. */
+/** The only place that turns an error of the website login into a response. */
 export function sendLoginError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const fault = toLoginError(error, request.routeOptions.bodyLimit ?? 0);
   if (fault.code === 'server_error' || fault.code === 'unavailable' || fault.code === 'capacity') {

@@ -7,7 +7,7 @@ import type { Observation } from './detection/description.ts';
 import { listCandidates } from './detection/field-selection.ts';
 import type { Candidates, FieldSelection } from './detection/field-selection.ts';
 
-/** What came of asking a model; `nothing`: it says that there is no login. */
+/** Outcome of a model call; `nothing`: the model found no login. */
 export type FallbackOutcome = 'picked' | 'nothing' | 'unusable' | 'failed';
 
 export type FallbackPorts = {
@@ -15,13 +15,13 @@ export type FallbackPorts = {
   /** `<provider>/<id>` or a name from the configuration's `models` */
   model: string;
   log: Logger;
-  /** hears of every call */
+  /** called once per model call */
   count: (outcome: FallbackOutcome, usage?: ModelUsage) => void;
 };
 
 /**
- * Has a model say which fields of a page are the login's, from the structure of the page alone: no value, no text but
- * what names a field or button, no address. `secrets` are left out even where the page repeats them. Undefined where
+ * Asks a model which fields of a page belong to the login, from the structure of the page alone: no values, no text except
+ * names of fields and buttons, no address. `secrets` are left out even where the page repeats them. Undefined where
  * there is nothing to select from or no usable answer; throws only the signal's reason.
  */
 export type ReadForm = (
@@ -49,7 +49,7 @@ const Answer = z.strictObject({
 
 type Item = { id: string; part: number; is: 'field' | 'button' } & Record<string, unknown>;
 
-/** `ids`: of the elements, by the ids that are sent. */
+/** `ids`: element ids by the ids sent to the model. */
 function describeStructure(candidates: readonly Candidates[], secrets: readonly string[]) {
   const ids = new Map<string, string>();
   const items: Item[] = [];
@@ -79,7 +79,7 @@ function describeStructure(candidates: readonly Candidates[], secrets: readonly 
   return { ids, items };
 }
 
-/** Nothing where it is not the one object that was asked for, or names what was not sent. */
+/** Undefined unless it is the requested object and names only ids that were sent. */
 function readAnswer(text: string, ids: ReadonlyMap<string, string>): FieldSelection | undefined {
   let value: unknown;
   try {
@@ -95,7 +95,7 @@ function readAnswer(text: string, ids: ReadonlyMap<string, string>): FieldSelect
   return { username: find(data.username), password: find(data.password), submit: find(data.submit) };
 }
 
-/** Asks a model about pages; one call each, 15 s and 1,000 tokens of an answer at most. */
+/** Asks a model about pages, with one call each: at most 15 s and 1,000 output tokens. */
 export function buildFormReader({ inference, model, log, count }: FallbackPorts): ReadForm {
   return async (observation, secrets, signal) => {
     const { ids, items } = describeStructure(listCandidates(observation), secrets);

@@ -2,40 +2,40 @@ import { LoginError } from './login-error.ts';
 import type { MailboxFailure } from './contract/errors.ts';
 import type { Challenge, Answer } from './flow/challenge.ts';
 
-/** A question to the caller, and why nothing else has answered it. */
+/** A challenge for the caller, and why the mailbox did not answer it. */
 export type PendingChallenge = Challenge & { mailbox?: MailboxFailure };
 
-/** What a job has to say next. */
+/** An event of a job. */
 export type JobEvent<T> =
   | { is: 'done'; value: T }
   | { is: 'failed'; error: unknown }
-  /** it stands still until somebody answers */
-  | { is: 'asking'; ask: PendingChallenge; wrong: boolean };
+  /** paused until the challenge is answered */
+  | { is: 'challenge'; ask: PendingChallenge; wrong: boolean };
 
-/** Work that may have to ask its caller something and go on, maybe in another request. */
+/** Work that may pause for a challenge and resume, possibly in another request. */
 export type Job<T> = {
-  /** The next news, once each. */
+  /** The next event; each is returned once. */
   next(): Promise<JobEvent<T>>;
   /** The challenge to answer. */
   answer(answer: Answer): void;
-  /** Ends it; its next news is this error. */
+  /** Ends the job; its next event is this error. */
   stop(error: unknown): void;
 };
 
 export type JobContext = {
   /** aborted at the deadline, and when the job is stopped */
   signal: AbortSignal;
-  /** Asks whoever waits for the job. The deadline stands still meanwhile. */
+  /** Asks the caller that waits for the job. The time does not count against the deadline. */
   ask: (ask: PendingChallenge, wrong: boolean) => Promise<Answer>;
   /** until the deadline */
   leftMs: () => number;
 };
 
-/** Runs `work` at most `deadlineMs`, the time for answers left out. Past it the error is `login_timeout`. */
+/** Runs `work` for at most `deadlineMs`, not counting pauses. Fails with `login_timeout` after that. */
 export function startJob<T>(deadlineMs: number, work: (context: JobContext) => Promise<T>): Job<T> {
   const abort = new AbortController();
-  const news: JobEvent<T>[] = [];
-  let heard: ((news: JobEvent<T>) => void) | undefined;
+  const events: JobEvent<T>[] = [];
+  let listener: ((event: JobEvent<T>) => void) | undefined;
   let answered: ((answer: Answer) => void) | undefined;
   let leftMs = deadlineMs;
   let startedAt = 0;
@@ -51,11 +51,11 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
     clearTimeout(timer);
     leftMs -= performance.now() - startedAt;
   };
-  const tell = (item: JobEvent<T>) => {
-    const listener = heard;
-    heard = undefined;
-    if (listener === undefined) news.push(item);
-    else listener(item);
+  const emit = (item: JobEvent<T>) => {
+    const current = listener;
+    listener = undefined;
+    if (current === undefined) events.push(item);
+    else current(item);
   };
   const ask = async (challenge: PendingChallenge, wrong: boolean): Promise<Answer> => {
     abort.signal.throwIfAborted();
@@ -64,7 +64,7 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
       answered = resolve;
       abort.signal.addEventListener('abort', () => reject(abort.signal.reason as Error), { once: true });
     });
-    tell({ is: 'asking', ask: challenge, wrong });
+    emit({ is: 'challenge', ask: challenge, wrong });
     try {
       return await answer;
     } finally {
@@ -72,8 +72,8 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
     }
   };
 
-  // Whoever waits is told at once, however long the browser takes to be gone.
-  abort.signal.addEventListener('abort', () => tell({ is: 'failed', error: abort.signal.reason }));
+  // The caller gets the error at once, however long the browser takes to close.
+  abort.signal.addEventListener('abort', () => emit({ is: 'failed', error: abort.signal.reason }));
   run();
   const getLeftMs = () => leftMs - (performance.now() - startedAt);
   void work({ signal: abort.signal, ask, leftMs: getLeftMs })
@@ -81,13 +81,13 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
       (value) => ({ is: 'done' as const, value }),
       (error: unknown) => ({ is: 'failed' as const, error }),
     )
-    .then((end) => (abort.signal.aborted ? undefined : tell(end)))
+    .then((end) => (abort.signal.aborted ? undefined : emit(end)))
     .finally(() => clearTimeout(timer));
   return {
     next: () =>
       new Promise((resolve) => {
-        const item = news.shift();
-        if (item === undefined) heard = resolve;
+        const item = events.shift();
+        if (item === undefined) listener = resolve;
         else resolve(item);
       }),
     answer: (answer) => answered?.(answer),

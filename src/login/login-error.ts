@@ -12,7 +12,7 @@ type Options = {
 
 const RETRYABLE: ReadonlySet<LoginErrorCode> = new Set(['capacity', 'unavailable', 'rate_limited']);
 
-/** How a login, signup or refresh can end short of a session. The message is for callers. */
+/** A login, signup or refresh that ended without a session. The message is for callers. */
 export class LoginError extends CapstanError<LoginErrorCode> {
   readonly details: Record<string, unknown> | undefined;
   readonly retryAfterSeconds: number | undefined;

@@ -16,11 +16,11 @@ export type LoginPorts = {
   fleet: Fleet;
   answers: AnswerSource;
   signal: AbortSignal;
-  /** for pages that the plan leaves alone; absent: they fail */
+  /** for pages on which detection finds no login or several; absent: they fail */
   readForm?: ReadForm | undefined;
 };
 
-/** Answers for the page of a slot, which is released while somebody is asked. */
+/** Binds the answers to a page: its slot is released while a person is asked. */
 export function bindAnswers(source: AnswerSource, slot: BrowserSlot): PageAnswers {
   return {
     available: source.available,

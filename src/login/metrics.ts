@@ -10,15 +10,15 @@ const OPERATIONS = ['login', 'signup', 'refresh', 'challenge', 'tool'] as const;
 export type LoginOperation = (typeof OPERATIONS)[number];
 
 export type LoginMetrics = {
-  /** Counts how the call ends, and how long one takes for which a browser signs in. Throws what the call throws. */
+  /** Counts the outcome of a call, and times calls for which a browser signed in. Throws what the call throws. */
   measure: (operation: LoginOperation, call: () => Promise<LoginResponse>) => Promise<LoginResponse>;
-  /** Counts a call of the model that looks at forms. */
+  /** Counts a model call about a form. */
   countModelCall: (outcome: FallbackOutcome, usage?: ModelUsage) => void;
 };
 
 const SECONDS = [0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 180];
 
-/** What Prometheus is told of website logins. `fleet`: of this process. */
+/** Metrics of website logins. `fleet`: of this process. */
 export function openLoginMetrics(registry: Registry, fleet: Fleet): LoginMetrics {
   const registers = [registry];
   const calls = new Counter({

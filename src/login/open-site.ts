@@ -10,25 +10,25 @@ import type { PageObserver } from './flow/page-observer.ts';
 import { Traffic } from './flow/traffic.ts';
 import type { Site } from './site.ts';
 
-/** Opened page of a job, with all that listens to it. */
+/** The open page of a job, with its observers. */
 export type OpenedSite = {
   slot: BrowserSlot;
   traffic: Traffic;
   observer: PageObserver;
-  /** origins that the top frame has been at */
+  /** origins that the top frame has visited */
   visited: Set<string>;
-  /** what it answered; null where it asks for HTTP authentication and has no page to say so */
+  /** the first response; null where the site requires HTTP authentication and sends no page */
   first: Response | null;
-  /** it wants HTTP Basic or Digest, and has not taken what was given */
+  /** the site requires HTTP Basic or Digest, or rejected the credentials */
   requiresHttpAuth: boolean;
-  /** Resolves once nothing has been loaded for a moment, or after 5 s. */
+  /** Resolves once the network has been idle for 400 ms, or after 5 s. */
   settle(signal: AbortSignal): Promise<void>;
 };
 
 const SETTLED_MS = 400;
 const SETTLE_AT_MOST_MS = 5000;
 
-/** Goes to the site's page in a slot of its own and hands it to `use`. What is left behind is being closed then. */
+/** Opens the site's page in a browser slot of its own, passes it to `use`, and closes it afterwards. */
 export async function withSite<T>(
   { fleet, signal }: { fleet: Fleet; signal: AbortSignal },
   input: { organizationId: string; site: Site },
@@ -37,7 +37,7 @@ export async function withSite<T>(
 ): Promise<T> {
   const slot = await fleet.open({ organizationId: input.organizationId, signal, ...options });
   const over = AbortSignal.any([signal, slot.lost]);
-  // Closing the context is what ends calls into the browser that are under way.
+  // Closing the context ends pending calls into the browser.
   const end = () => void slot.close();
   over.addEventListener('abort', end, { once: true });
   try {
@@ -49,7 +49,7 @@ export async function withSite<T>(
     await installDetection(slot.context);
     const page = slot.context.pages()[0] ?? (await slot.context.newPage());
     if (options.httpCredentials === undefined) {
-      // It takes a moment, and the page is on its way meanwhile.
+      // Not awaited: the page can load meanwhile.
       const decline = (each: Page) => void declinePrompts(each).catch(() => undefined);
       slot.context.on('page', decline);
       decline(page);
@@ -83,12 +83,12 @@ export async function withSite<T>(
     throw error;
   } finally {
     over.removeEventListener('abort', end);
-    // Nobody has to wait for it: the slot stays taken until it is done.
+    // Not awaited: the slot stays in use until the context is closed.
     void slot.close();
   }
 }
 
-/** Throws `unsafe_domain` or `site_unreachable` where the page cannot be had. */
+/** Throws `unsafe_domain` or `site_unreachable` when the page does not load. */
 async function goTo(go: () => Promise<Response | null>, { proxy }: BrowserSlot): Promise<Response | null> {
   let response: Response | null;
   try {
@@ -96,7 +96,7 @@ async function goTo(go: () => Promise<Response | null>, { proxy }: BrowserSlot):
   } catch (error) {
     if (proxy.refused.length > 0) throw buildRefusal();
     const code = /net::(ERR_[A-Z_]+)/.exec(errorText(error))?.[1];
-    // The browser has nobody to ask for user name and password.
+    // The browser has no person to ask for user name and password.
     if (code === 'ERR_INVALID_AUTH_CREDENTIALS') return null;
     throw new LoginError('site_unreachable', 'The site could not be reached.', {
       ...(code === undefined ? {} : { details: { reason: code.toLowerCase() } }),

@@ -17,7 +17,7 @@ import { openLoginService } from './service.ts';
 
 const SWEEP_MS = 10 * 60_000;
 
-/** The website login's routes. Errors on them have that service's shape. */
+/** Routes of the website login, with the error format of that service. */
 export function buildLoginRoutes(ports: LoginPorts): RoutePlugin {
   return (app, http) => {
     const deps: LoginDeps = { ...ports, ...http };
@@ -25,7 +25,7 @@ export function buildLoginRoutes(ports: LoginPorts): RoutePlugin {
       registerBodyParser(scope);
       scope.setErrorHandler((error, request, reply) => sendLoginError(ports.log, error, request, reply));
       registerRoutes(scope, deps);
-      // Whatever was under way belonged to a process that is no more.
+      // Jobs in the database belong to a process that has ended.
       if (ports.db.embedded) await clearLoginJobs(ports.db);
     });
   };

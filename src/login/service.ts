@@ -18,12 +18,12 @@ import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
 import { buildSite } from './site.ts';
 import type { Site } from './site.ts';
 
-/** Logins of one organization at a time, over all replicas. */
+/** Concurrent logins of an organization, across all replicas. */
 const MAX_JOBS = 10;
-/** Of these that wait for a code or link, beside those that run. */
+/** Logins of an organization that wait for a code or link; they do not count as concurrent. */
 const MAX_WAITING = 10;
 const CHALLENGE_MS = 5 * 60_000;
-/** What a claim holds beyond the deadline of its job. */
+/** How long a claim outlives the deadline of its job. */
 const SLACK_MS = 15_000;
 const LOOK_AGAIN_MS = 250;
 
@@ -32,7 +32,7 @@ export type LoginResult = { session: CollectedSession; expiresAt: Date };
 
 export type LoginJobRequest = LoginRequest & { organizationId: string; site: Site; key: string };
 
-/** Reads a request: its site, and the key of its session. Throws `unsafe_domain` and `method_not_available`. */
+/** Adds the site and the session key to a request. Throws `unsafe_domain` and `method_not_available`. */
 export function readLoginRequest(
   { masterKeys, methods }: LoginPorts,
   organizationId: string,
@@ -49,15 +49,15 @@ export function readAllowedDomains(fields: Record<string, unknown> | undefined):
   return (fields?.['allowedDomains'] as string[] | undefined) ?? [];
 }
 
-/** The caller's values for fields of the form, without those that have a meaning of their own. */
+/** The caller's values for fields of the form, without the reserved names. */
 export function listFields(fields: Record<string, unknown> | undefined): Record<string, string | number | boolean> {
   const { allowedDomains: _affiliates, ...own } = fields ?? {};
   return own as Record<string, string | number | boolean>;
 }
 
 /**
- * Runs one job of an organization within its bounds. Throws `rate_limited` when it has too many under way; returns
- * undefined where another replica is at work on the same key.
+ * Starts a job within the limits of its organization. Throws `rate_limited` when too many are running; returns
+ * undefined when another replica works on the same key.
  */
 export async function startLimitedJob<T>(
   { db }: LoginPorts,
@@ -94,7 +94,7 @@ export async function startLimitedJob<T>(
   });
 }
 
-/** Signs in afresh and keeps the session. */
+/** Signs in again and stores the session. */
 export function startLogin(ports: LoginPorts, order: LoginJobRequest): Promise<Job<LoginResult> | undefined> {
   const { organizationId, site, cred, loginMethod, key } = order;
   const { username } = cred;
@@ -123,7 +123,7 @@ function answer(made: Pick<LoginResult, 'session'>, state: CacheState): LoginRes
   return { status: 200, body: showSession(made.session), headers: { 'x-session-cache': state } };
 }
 
-/** Logins with their cache: who asks for the same session at the same time gets one login together. */
+/** Logins with a session cache: concurrent requests for the same session share one login. */
 export function openLoginService(ports: LoginPorts, challenges: Challenges) {
   const flights = new Map<string, Promise<LoginResponse>>();
 
@@ -140,7 +140,7 @@ export function openLoginService(ports: LoginPorts, challenges: Challenges) {
       await checkMailbox(ports.egress, order.cred.mailbox);
       const job = await startLogin(ports, order);
       if (job !== undefined) return challenges.follow(organizationId, job, (made) => answer(made, 'miss'));
-      // Another replica is at work on it: what comes of that will be in the cache.
+      // Another replica works on it and will store the session in the cache.
       while (await isLoginUnderWay(ports.db, organizationId, key)) {
         if (timeout.aborted) throw new LoginError('login_timeout', 'The login took too long.');
         await sleep(LOOK_AGAIN_MS);

@@ -13,7 +13,7 @@ import type { Site } from './site.ts';
 
 export type CacheState = 'hit' | 'miss' | 'revalidated' | 'coalesced';
 
-/** What makes two logins the same one. */
+/** What identifies a session: equal requests share one. */
 export type SessionIdentity = Pick<LoginRequest, 'cred' | 'loginMethod' | 'collectionId' | 'additionalFields'> & {
   organizationId: string;
   site: Site;
@@ -21,10 +21,10 @@ export type SessionIdentity = Pick<LoginRequest, 'cred' | 'loginMethod' | 'colle
 
 export type CachePorts = ProbePorts & { db: Db; masterKeys: MasterKeys };
 
-/** How long a session that has been seen to work is handed out unseen. */
+/** How long a session is returned from the cache without another check. */
 const FRESH_MS = 60_000;
 
-/** The login page as every caller would write it. */
+/** The login URL in one canonical form. */
 export function normalizeLoginUrl(url: URL): string {
   return url.origin + (url.pathname.replace(/\/+$/, '') || '/') + url.search;
 }
@@ -46,7 +46,7 @@ export function buildSessionKey(masterKeys: MasterKeys, identity: SessionIdentit
 
 const contextOf = (key: string) => `login-session/${key}`;
 
-/** Returns when the session ends at the latest. */
+/** Returns the latest time at which the session expires. */
 export async function storeSession(
   { db, masterKeys }: CachePorts,
   organizationId: string,
@@ -59,7 +59,7 @@ export async function storeSession(
   return expiresAt;
 }
 
-/** A kept session that still works, or undefined. `allowedDomains`: what else belongs to the site. */
+/** A cached session that still works, or undefined. `allowedDomains`: other domains of the site. */
 export async function findSession(
   ports: CachePorts,
   { organizationId, key, allowedDomains }: { organizationId: string; key: string; allowedDomains: readonly string[] },
@@ -72,7 +72,7 @@ export async function findSession(
   try {
     session = JSON.parse(masterKeys.unseal(kept, contextOf(key))) as CollectedSession;
   } catch (error) {
-    // Sealed by a master key that has gone: a login makes it anew.
+    // Encrypted with a master key that was removed: a login replaces it.
     if (error instanceof UnsealError) return undefined;
     throw error;
   }

@@ -1,19 +1,19 @@
 import { parse } from 'tldts';
 import { LoginError } from './login-error.ts';
 
-/** The site that a caller has named, and what counts as part of it. */
+/** The site of a request, and what counts as part of it. */
 export type Site = {
-  /** the page to begin on, without fragment and credentials */
+  /** the start page, without fragment and credentials */
   url: URL;
-  /** registrable domains, or whole hosts where there is none (addresses, `localhost`), the site's own first */
+  /** registrable domains, or hosts without one (IP addresses, `localhost`); the site's own first */
   domains: readonly string[];
-  /** Whether a page is one of the site's, over a connection no worse than the one asked for. */
+  /** Whether a URL belongs to the site, without a downgrade from HTTPS to HTTP. */
   allows(url: string | URL): boolean;
   /** Whether a cookie of this domain belongs to the site. */
   ownsCookie(domain: string): boolean;
 };
 
-/** Suffixes that anyone can have a site under count as such: `alice.github.io` is not of the site `bob.github.io`. */
+/** Honours private suffixes: `alice.github.io` and `bob.github.io` are different sites. */
 export function findRegistrableDomain(hostname: string): string {
   const host = hostname
     .replace(/^\[(.*)\]$/, '$1')
@@ -51,7 +51,7 @@ function readAffiliate(text: string): string {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   const host = url?.hostname ?? '';
   const { domain, isIp } = parse(host, { allowPrivateDomains: true });
-  // A public suffix alone would let in everybody below it.
+  // A public suffix would allow every site below it.
   if (host === '' || (domain === null && isIp !== true && host.includes('.'))) {
     throw new LoginError('unsafe_domain', 'additionalFields.allowedDomains: must hold registrable domains.');
   }

@@ -7,8 +7,8 @@ const CALLS = ['XHR', 'Fetch'].map((resourceType) => ({
 }));
 
 /**
- * A call of a script that is answered 401 by HTTP authentication has the browser ask a person for user name and
- * password, and the page waits until that is answered. Declines, so that the script gets its 401.
+ * When a script's call is answered 401 with HTTP authentication, the browser asks a person for user name and
+ * password, and the page waits for it. This declines the prompt, so that the script gets its 401.
  */
 export async function declinePrompts(page: Page): Promise<void> {
   const session = await openPageSession(page);

@@ -11,30 +11,30 @@ import { BROWSER_FOLDER } from './leftovers.ts';
 export type BrowserOptions = {
   program: string;
   noSandbox: boolean;
-  /** beside our own; tests trust certificates with it */
+  /** in addition to the defaults; tests trust certificates with it */
   extraArguments?: readonly string[];
 };
 
 /** One browser process with all its children. */
 export type LoginBrowser = {
   browser: Browser;
-  /** of the browser process; it leads a group of its own */
+  /** of the browser process, which leads its own process group */
   pid: number;
-  /** what it calls itself to sites */
+  /** the `user-agent` that sites see */
   userAgent: string;
-  /** Ends it; by force when it does not go by itself. Never throws. */
+  /** Ends the browser, by force when it does not exit. Never throws. */
   close(): Promise<void>;
 };
 
 const LAUNCH_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 3000;
 
-/** The SDK costs a third of a second to load, so it is loaded with the first browser. */
+/** The SDK takes a third of a second to load, so it is loaded with the first browser. */
 const loadSdk = () => import('playwright-core');
 
 /** Throws when the program does not start. */
 export async function launchBrowser(options: BrowserOptions, log: Logger): Promise<LoginBrowser> {
-  // The SDK would leave one of its own behind when the browser has to be killed.
+  // The SDK would leave its own folder behind when the browser is killed.
   const folder = await mkdtemp(join(tmpdir(), BROWSER_FOLDER));
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
   try {
@@ -62,7 +62,7 @@ async function launchIn(
       `--disk-cache-dir=${join(folder, 'cache')}`,
       ...(options.extraArguments ?? []),
     ],
-    // What belongs to no job has no way out: nothing listens on the port of "discard".
+    // Requests outside of jobs go nowhere: nothing listens on the discard port.
     proxy: { server: 'http://127.0.0.1:9' },
     timeout: LAUNCH_TIMEOUT_MS,
     handleSIGHUP: false,
@@ -79,7 +79,7 @@ async function launchIn(
     const gone = browser.close().catch(() => undefined);
     await Promise.race([gone, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     killGroup(pid, log);
-    // By now it is gone for certain; the SDK has its profile to remove.
+    // The browser has ended; the SDK still removes its profile.
     await Promise.race([gone, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     await remove();
   };
@@ -100,7 +100,7 @@ async function findPid(browser: Browser): Promise<number> {
   return found.id;
 }
 
-/** Whatever is left of the group. One that another has taken over meanwhile is not ours any more. */
+/** Kills the rest of the process group, unless it has already ended. */
 function killGroup(pid: number, log: Logger): void {
   try {
     process.kill(-pid, 'SIGKILL');

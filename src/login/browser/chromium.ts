@@ -14,8 +14,8 @@ function isProgram(path: string): boolean {
 }
 
 /**
- * The browser's program: the one that is named, or the first that the search path has. Undefined where there is none.
- * Throws a `StartupError` when the one that is named is no program.
+ * The browser's program: the configured one, or the first on the search path. Undefined where there is none.
+ * Throws a `StartupError` when the configured one is not executable.
  */
 export function findChromium(named: string | undefined, searchPath: string): string | undefined {
   if (named !== undefined) {
@@ -27,8 +27,8 @@ export function findChromium(named: string | undefined, searchPath: string): str
 }
 
 /**
- * What every browser is started with. Names are resolved by the proxies alone, nothing goes around them, and nothing
- * speaks UDP. `noSandbox`: Chromium cannot make its sandbox as root.
+ * Arguments of every browser. Only the proxies resolve names, nothing bypasses them, and nothing
+ * uses UDP. `noSandbox`: Chromium cannot create its sandbox as root.
  */
 export function buildChromiumArguments({ noSandbox }: { noSandbox: boolean }): string[] {
   return [

@@ -6,15 +6,15 @@ import type { JobProxy } from './proxy.ts';
 
 export type ContextOptions = Pick<BrowserContextOptions, 'storageState' | 'httpCredentials'>;
 
-/** A browser context and its only way out. */
+/** A browser context and the proxy that is its only access to the network. */
 export type OpenContext = {
   context: BrowserContext;
   proxy: JobProxy;
-  /** aborted when its page has crashed before anybody used it */
+  /** aborted when its page crashes before it is used */
   broken: AbortSignal;
 };
 
-/** Opens a context for one job. `ahead`: with an empty page, before anybody needs it. */
+/** Opens a context for one job. `ahead`: with an empty page, before a job needs it. */
 export async function openContext(
   { own, egress }: { own: LoginBrowser; egress: Egress },
   options: ContextOptions,
@@ -41,8 +41,8 @@ export async function openContext(
 }
 
 /**
- * One context of a browser that is made before it is needed, and is given out once: starting the process of its page is
- * a quarter of a login.
+ * One context of a browser, opened before a job needs it and used once: starting the process of its page takes
+ * a quarter of the time of a login.
  */
 export function openPrewarmedContext(from: { own: LoginBrowser; egress: Egress }) {
   let prewarmed: Promise<OpenContext> | undefined;
@@ -53,7 +53,7 @@ export function openPrewarmedContext(from: { own: LoginBrowser; egress: Egress }
       prewarmed = openContext(from, {}, true);
       prewarmed.catch(() => undefined);
     },
-    /** A context with an empty page, or nothing where there is none in order. */
+    /** A context with an empty page, or undefined where none is usable. */
     async take(): Promise<OpenContext | undefined> {
       const awaited = prewarmed;
       prewarmed = undefined;
@@ -62,7 +62,7 @@ export function openPrewarmedContext(from: { own: LoginBrowser; egress: Egress }
       void close(taken);
       return undefined;
     },
-    /** The browser's end is the context's; what is left is the way out. */
+    /** The context ends with its browser; only the proxy is left to close. */
     drop(): void {
       void prewarmed?.then(({ proxy }) => proxy.close()).catch(() => undefined);
       prewarmed = undefined;

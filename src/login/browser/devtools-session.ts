@@ -2,7 +2,7 @@ import type { CDPSession, Page } from 'playwright-core';
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>();
 
-/** The one session of the debugging protocol with a page, for all that the SDK has no call for. */
+/** The DevTools session of a page, for what the SDK has no call for; one per page. */
 export function openPageSession(page: Page): Promise<CDPSession> {
   let session = sessions.get(page);
   if (session === undefined) {

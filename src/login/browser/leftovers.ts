@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 
-/** Begins the name of the folder that a browser writes to, beside its profile. */
+/** Prefix of the folder that a browser writes to, besides its profile. */
 export const BROWSER_FOLDER = 'capstan-browser-';
-/** As the SDK names the folder of a browser's profile. */
+/** Prefix that the SDK gives to profile folders. */
 const PROFILE = 'playwright_chromiumdev_profile-';
-/** A folder is made right before its browser starts. */
+/** A folder is created right before its browser starts. */
 const MIN_AGE_MS = 60_000;
 
 /** Command lines of all processes; undefined on a system that does not show them. */
@@ -20,7 +20,7 @@ async function readCommands(): Promise<string | undefined> {
   return (await Promise.all(pids.map(read))).join('\n');
 }
 
-/** Removes profiles and folders of browsers that were killed together with their service: our own user's, of no living process. */
+/** Removes profiles and folders of killed browsers: those of our own user that no running process uses. */
 export async function removeLeftovers(log: Logger, folder = tmpdir()): Promise<void> {
   try {
     const names = (await readdir(folder)).filter((name) => name.startsWith(PROFILE) || name.startsWith(BROWSER_FOLDER));

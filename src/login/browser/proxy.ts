@@ -6,22 +6,22 @@ import type { Duplex } from 'node:stream';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
 
-/** The way out of one job's browser context. */
+/** The network access of one job's browser context. */
 export type JobProxy = {
   /** `http://127.0.0.1:<port>` */
   url: string;
-  /** `host:port` of each target that was refused, in order, without doubles */
+  /** `host:port` of each target that was refused, in order, without duplicates */
   refused: readonly string[];
-  /** what went wrong with the connections to a target, the last one each, by `host:port` */
+  /** the last connection error of each target, by `host:port` */
   faults: ReadonlyMap<string, EgressError>;
   close(): Promise<void>;
 };
 
-/** Headers that are between the browser and us. */
+/** Headers for this hop alone: between the browser and the proxy. */
 const HOP_BY_HOP = ['proxy-connection', 'proxy-authorization', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** `raw`: names and values by turns, as Node.js gives them. */
+/** `raw`: names and values alternating, as in Node.js. */
 function dropHopByHop(raw: readonly string[]): string[] {
   return raw.filter((_text, at) => !HOP_BY_HOP.includes(raw[at - (at % 2)]?.toLowerCase() ?? ''));
 }
@@ -31,11 +31,11 @@ type Target = { host: string; port: number };
 function readAuthority(text: string): Target | undefined {
   const url = URL.parse(`http://${text}`);
   if (url === null || url.pathname !== '/' || url.username !== '') return undefined;
-  // The port is the default one where the URL shows none.
+  // A URL without a port has the default port.
   return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: url.port === '' ? 80 : Number(url.port) };
 }
 
-/** Connects to the addresses that the guard has checked, one after the other, and to nothing else. */
+/** Connects to the addresses that the egress guard has checked, one after the other, and to no others. */
 async function dial(egress: Egress, { host, port }: Target): Promise<Socket> {
   const addresses = await egress.resolve(host, port);
   let fault: unknown;
@@ -64,9 +64,9 @@ function openSocket(address: string, family: number, port: number): Promise<Sock
 }
 
 /**
- * A forward proxy for one job, on a free port of loopback. Each connection is resolved, checked and made to the very
- * address that was checked, so neither redirects, frames, sockets, workers nor a name that changes its address get
- * past the guard. Closing it cuts whatever is still open.
+ * A forward proxy for one job, on a free loopback port. It resolves and checks each target, and connects to the very
+ * address that was checked, so neither redirects, frames, sockets, workers nor DNS rebinding get
+ * past the guard. Closing it closes all connections.
  */
 export async function openJobProxy(egress: Egress): Promise<JobProxy> {
   const sockets = new Set<Duplex>();
@@ -76,7 +76,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
   const keep = <T extends Duplex>(socket: T): T => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // What breaks off ends the other side; there is nobody else to tell.
+    // A connection that fails ends its other side; nobody else needs to know.
     socket.on('error', () => socket.destroy());
     return socket;
   };
@@ -146,7 +146,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
   const server = createServer((request, response) => void forward(request, response));
   server.on('connection', keep);
   server.on('connect', (request, client, head) => void tunnel(request, client, head));
-  // Browsers ask for sockets by CONNECT; an upgrade in the open has no reason to be here.
+  // Browsers open WebSockets by CONNECT, so a plain upgrade is never legitimate.
   server.on('upgrade', (_request, client) => client.destroy());
   server.on('clientError', (_error, client) => client.destroy());
   await new Promise<void>((resolve, reject) => {

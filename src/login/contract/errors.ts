@@ -50,7 +50,7 @@ export const LoginChallengeDetails = z
     /** what the page says of where the code went, without the code */
     hint: z.string().nullable(),
     expiresAt: z.iso.datetime(),
-    /** why the mailbox has not answered: no way to it, it lets nobody in, no such letter in time, or its code was wrong */
+    /** why the mailbox gave no answer: unreachable, login refused, no email in time, or a code that was wrong */
     mailbox: z.enum(['unreachable', 'refused', 'nothing', 'wrong']).optional(),
   })
   .meta({ id: 'LoginChallenge' });

@@ -3,7 +3,7 @@ import { buildSync } from 'esbuild';
 
 let bundle: string | undefined;
 
-/** The page code as one script, made on first use: some tens of milliseconds, once a process. */
+/** The page code as one script, bundled on first use: some tens of milliseconds, once per process. */
 export function getPageScript(): string {
   if (bundle === undefined) {
     const { outputFiles } = buildSync({
@@ -14,7 +14,7 @@ export function getPageScript(): string {
       target: 'es2022',
       charset: 'utf8',
       legalComments: 'none',
-      // An image has none of the files that the settings of the page's folder go on from.
+      // A container image lacks the files that the page folder's tsconfig extends.
       tsconfigRaw: {},
     });
     bundle = outputFiles[0]?.text ?? '';

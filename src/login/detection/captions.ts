@@ -29,7 +29,7 @@ export const says = {
   consent: buildMatcher(CONSENT),
 };
 
-/** What pressing a button means, as far as its words go. */
+/** The meaning of a button, by its words. */
 export type Caption =
   | 'sign-in'
   | 'register'
@@ -41,7 +41,7 @@ export type Caption =
   | 'checkout'
   | 'next'
   | 'minor'
-  /** It says nothing, or nothing known. */
+  /** No words, or none that are known. */
   | 'unknown';
 
 /** "Sign in to Example" names the site itself, "with Example" another one. */
@@ -66,7 +66,7 @@ function decideWords(text: string): Caption | undefined {
   return says.next(text) ? 'next' : undefined;
 }
 
-/** By what it shows, then by what it is named. */
+/** By the visible text, then by the element's names. */
 export function decideCaption(element: ElementDescription): Caption {
   const shown = normalizeText(`${element.text} ${element.text === '' ? element.ariaLabel || element.title : ''}`);
   if (shown.length > LONG_CAPTION) return says.otherWay(shown) ? 'other-way' : 'unknown';
@@ -75,11 +75,11 @@ export function decideCaption(element: ElementDescription): Caption {
   const aria = decideWords(normalizeText(element.ariaLabel));
   if (aria !== undefined) return aria;
   const named = decideWords(normalizeText(`${element.name} ${element.htmlId} ${element.marks} ${element.className}`));
-  // Class names say much of style: only these are about what a button does.
+  // Class names mostly describe style: only these describe what a button does.
   return named === 'minor' || named === 'next' || named === 'search' ? 'unknown' : (named ?? 'unknown');
 }
 
-/** Whether pressing it may send a form, going by words alone. */
+/** Whether the button may submit a form, by its words alone. */
 export function canSend(caption: Caption): boolean {
   return caption !== 'minor' && caption !== 'other-way' && caption !== 'forgot' && caption !== 'guest';
 }

@@ -12,7 +12,7 @@ import { findSubmit } from './submit.ts';
 
 const FILLED_KINDS = new Set<PageKind>(['login', 'username-first', 'password-step', 'one-time-code']);
 const WITH_FIELDS = new Set<PageKind>(['registration', 'change', 'recovery']);
-/** Which kind names the page where several sections are of none that is filled. */
+/** The order in which kinds name a page without a form to fill. */
 const ORDER: readonly PageKind[] = [
   'registration',
   'change',
@@ -23,7 +23,7 @@ const ORDER: readonly PageKind[] = [
   'search',
   'none',
 ];
-/** Two logins whose scores are no further apart than this are equally likely. */
+/** Two logins with a smaller difference in score are equally likely. */
 const MARGIN = 1;
 
 const NAME_CERTAINTY: Readonly<Record<string, number>> = {
@@ -37,7 +37,7 @@ const NAME_CERTAINTY: Readonly<Record<string, number>> = {
   card: 0.5,
 };
 
-/** The field for the user name: the one that says so; among equals the one right before the password. */
+/** The user name field: the one that is named so; among equals the one right before the password. */
 function findUsername({ signals }: SectionVerdict, password: Field | undefined): Field | undefined {
   const candidates = signals.texts.filter(
     (field) => !isPassword(field) && field.role.role in NAME_CERTAINTY && field.element.tag === 'input',
@@ -51,7 +51,7 @@ function findUsername({ signals }: SectionVerdict, password: Field | undefined):
   return candidates.toSorted((a, b) => rate(b) - rate(a) || b.order - a.order)[0];
 }
 
-/** A second password without a name of its own makes it a guess which is which. */
+/** Two password fields without names are ambiguous. */
 function findPassword({ signals }: SectionVerdict): Field | 'ambiguous' | undefined {
   const current = signals.passwords.filter(({ role }) => role.role === 'password');
   const named = (current.length > 0 ? current : signals.passwords).filter(
@@ -95,7 +95,7 @@ function listEvidence({ signals, kind }: SectionVerdict): string[] {
   return [kind, ...[...signals.weights].map(([name, weight]) => `${name} ${weight > 0 ? '+' : ''}${weight}`)];
 }
 
-/** The same form twice on a page, as in a header and a drawer, is no question: names and path are the same. */
+/** The same form twice on a page, as in a header and a drawer, is not ambiguous: names and path are equal. */
 function isSameForm(a: Section, b: Section): boolean {
   const name = (section: Section) =>
     section.fields
@@ -128,7 +128,7 @@ function planSection(verdict: SectionVerdict): LoginPlan {
   return buildFill(verdict, { kind, username, password, code });
 }
 
-/** The fields of a section that are to be filled, and what kind of form they make it. */
+/** The fields to fill in a section, and the kind of form. */
 export type Filled = {
   kind: PageKind;
   username: Field | undefined;
@@ -162,7 +162,7 @@ function addSurroundings(plan: LoginPlan, { section }: SectionVerdict, observati
   return { ...plan, obstacles: findObstacles(section.frame, ids), loginLinks: findLoginLinks(observation) };
 }
 
-/** The plan that fills these fields of a section, with what lies over them. */
+/** Builds the plan that fills these fields of a section, with the obstacles that cover them. */
 export function buildPlan(observation: Observation, verdict: SectionVerdict, filled: Filled): LoginPlan {
   return addSurroundings(buildFill(verdict, filled), verdict, observation);
 }
@@ -173,7 +173,7 @@ function chooseKind(all: readonly SectionVerdict[]): SectionVerdict | undefined 
   return verdicts.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || most(b) - most(a))[0];
 }
 
-/** Logins that are there, but where nobody sees them. */
+/** Whether the page has a login that is hidden. */
 function hasUnseenLogin(frames: readonly FrameDescription[]): boolean {
   return frames.some(({ elements }) => elements.some((element) => element.type === 'password' && !isUsable(element)));
 }
@@ -198,17 +198,17 @@ function planOthers(observation: Observation, verdicts: readonly SectionVerdict[
   return { ...plan, loginLinks, fields, submit: findSubmit(section, kind, section.fields.filter(isFillable))?.id };
 }
 
-/** The address that a checkout asks of everybody is no login until its button says so. */
+/** The email field of a checkout is no login unless its button says so. */
 function isGuestField(kind: PageKind, signals: SectionSignals): boolean {
   return kind === 'username-first' && !signals.weights.has('button says sign in');
 }
 
 const isShown = ({ section }: SectionVerdict) => section.fields.some(({ element }) => element.unseen === undefined);
 const isCollapsed = ({ section }: SectionVerdict) => section.fields.every(({ element }) => element.collapsed);
-/** A registration with so many times the fields of a login beside it is what the page is for. */
+/** A registration with this many times the fields of a login beside it is the purpose of the page. */
 const DOMINANT = 3;
 
-/** Whether a registration is what the page is for, and the login beside it only on the way to the login's own page. */
+/** Whether the page is for registration, and the login beside it only leads to the login's own page. */
 function isBesideRegistration(
   login: SectionVerdict,
   verdicts: readonly SectionVerdict[],
@@ -216,7 +216,7 @@ function isBesideRegistration(
 ): boolean {
   if (login.section.fields.some(({ element }) => element.focused)) return false;
   const registrations = verdicts.filter((verdict) => verdict.kind === 'registration' && isShown(verdict));
-  // What names call a closed dialog or menu is no login yet.
+  // A form in a dialog or menu that is closed, by its names, is no login yet.
   if (isCollapsed(login) && registrations.some((verdict) => !isCollapsed(verdict))) return true;
   const leadsAway = loginLinks.some(({ id }) => {
     const opener = login.section.frame.elements.find((element) => element.id === id);
@@ -227,7 +227,7 @@ function isBesideRegistration(
   );
 }
 
-/** What to do with a page to sign in on it. Pure: the same description leads to the same plan. */
+/** Plans how to sign in on a page. Pure: the same description leads to the same plan. */
 export function planLogin(observation: Observation): LoginPlan {
   const verdicts = classifyFrames(observation.frames);
   const isCheckout = verdicts.some(({ kind }) => kind === 'checkout');

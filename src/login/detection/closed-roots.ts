@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { openPageSession } from '../browser/devtools-session.ts';
 
-/** What the protocol says of a node, as far as it is looked at. */
+/** The part of a DevTools protocol node that is used here. */
 type ProtocolNode = {
   backendNodeId: number;
   shadowRootType?: string;
@@ -19,8 +19,8 @@ function* listClosed(node: ProtocolNode): Generator<number> {
 const ADD = `function () { return globalThis[Symbol.for('capstan.detection')]?.addRoot(this) === true; }`;
 
 /**
- * Shows the page code the closed shadow roots that were declared in HTML: no script attached them, so it could not see
- * them come. Returns how many were new. It walks the whole document, so it is for pages on which no form was found.
+ * Passes closed shadow roots that were declared in HTML to the page code: no script attached them, so it did not see
+ * them. Returns how many were new. It walks the whole document, so it is only for pages on which no form was found.
  */
 export async function openClosedRoots(page: Page): Promise<number> {
   const session = await openPageSession(page);

@@ -1,9 +1,9 @@
 /**
- * What a page says about itself, without any value that stands in it: the page code (`page/`) writes this, everything
- * else reads it. Plain data, so that it can be sent out of a page, kept in a test and classified anywhere.
+ * The description of a page, without any field values: the page code (`page/`) writes it, everything else reads it.
+ * Plain data, so that it can be transferred, stored in a test and classified anywhere.
  */
 
-/** Why a person could not see or reach an element. Only `covered` can be mended, by moving what covers it away. */
+/** Why a person cannot see or reach an element. Only `covered` can be fixed, by dismissing the cover. */
 export type Unseen =
   /** No box: `display: none`, `visibility: hidden`, a closed dialog, an empty box. */
   | 'not-rendered'
@@ -13,7 +13,7 @@ export type Unseen =
   | 'tiny'
   /** Beyond the edges that scrolling reaches. */
   | 'outside'
-  /** `aria-hidden`, `inert`, or out of the tab order by name: shown, but not meant for people. */
+  /** `aria-hidden`, `inert`, or out of the tab order: visible, but not meant for people. */
   | 'set-aside'
   /** Another element lies over its middle. */
   | 'covered';
@@ -26,9 +26,9 @@ export type Control =
   | 'radio'
   | 'button'
   | 'link'
-  /** A picture or a frame that a bot check draws. */
+  /** An image or a frame of a bot check. */
   | 'captcha'
-  /** Text that names an outcome near a form: an alert, a message in red, a status line. */
+  /** Text that may state an outcome: an alert, a message in red, a status line. */
   | 'message'
   | 'heading';
 
@@ -65,7 +65,7 @@ export type ElementDescription = {
   required: boolean;
   readOnly: boolean;
   disabled: boolean;
-  /** There is a value; which one is never read. */
+  /** It has a value, which is never read. */
   filled: boolean;
   checked: boolean;
   /** The input has been a password field before, on this page (the "show password" switch). */
@@ -86,7 +86,7 @@ export type ElementDescription = {
   form: number | undefined;
   /** Containers from the nearest to the outermost, as numbers that are unique in the frame. At most 40. */
   containers: readonly number[];
-  /** It is drawn, but in what its names call a dialog, menu or tab that is closed. */
+  /** It is rendered, but inside a dialog, menu or tab that is closed, by its names. */
   collapsed: boolean;
   /** `dialog`, `header`, `nav`, `footer`, `search`, `aside` or empty. */
   landmark: string;
@@ -107,7 +107,7 @@ export type FormDescription = {
   downgraded: boolean;
 };
 
-/** What lies over elements that could be acted on: a banner, a dialog. */
+/** A banner or dialog that covers other elements. */
 export type CoverDescription = {
   container: number;
   id: string;
@@ -139,5 +139,5 @@ export type FrameDescription = {
   cut: boolean;
 };
 
-/** A page and those of its frames that are of its site, the page first. */
+/** A page and the frames of its site, the page first. */
 export type Observation = { frames: readonly FrameDescription[] };

@@ -6,10 +6,10 @@ import type { LoginPlan, PageKind } from './plan.ts';
 import { isFillable } from './sections.ts';
 import type { Button, Field } from './sections.ts';
 
-/** What somebody else has found on a page that the plan leaves alone, in ids of elements. */
+/** The login's elements by id, as a model selected them on a page where detection fails. */
 export type FieldSelection = { username: string | undefined; password: string | undefined; submit: string | undefined };
 
-/** Parts of a page that may be a login which nothing names as such. Those of all other kinds are never filled. */
+/** Kinds of sections that may be an unrecognized login. All other kinds are never filled. */
 const OPEN_KINDS: ReadonlySet<PageKind> = new Set(['login', 'username-first', 'password-step', 'other']);
 const NO_NAMES: ReadonlySet<string> = new Set(['search', 'card', 'code', 'captcha', 'address', 'newsletter']);
 const NO_CAPTIONS: ReadonlySet<string> = new Set([
@@ -23,7 +23,7 @@ const NO_CAPTIONS: ReadonlySet<string> = new Set([
   'minor',
 ]);
 
-/** Fields and buttons of one part of a page that a login may be picked from. */
+/** Fields and buttons of one section from which a login may be selected. */
 export type Candidates = { verdict: SectionVerdict; names: Field[]; passwords: Field[]; buttons: Button[] };
 
 function isPasswordInput({ element }: Field): boolean {
@@ -36,12 +36,12 @@ function canHoldName(field: Field): boolean {
 }
 
 /**
- * What may be picked from, by part of the page: nothing that people do not see, nothing behind a bot check or sent
- * without encryption, nothing of a form that is there for another purpose.
+ * The candidates of each section: nothing hidden, nothing behind a bot check or sent
+ * without encryption, and nothing from a form with another purpose.
  */
 export function listCandidates({ frames }: Observation): Candidates[] {
   const verdicts = classifyFrames(frames);
-  // What stands beside a checkout without a password is for guests.
+  // A form without a password beside a checkout is for guests.
   const isCheckout = verdicts.some(({ kind }) => kind === 'checkout');
   return verdicts
     .filter(({ kind, section }) => OPEN_KINDS.has(kind) && !section.captcha && section.form?.downgraded !== true)
@@ -57,7 +57,7 @@ export function listCandidates({ frames }: Observation): Candidates[] {
     });
 }
 
-/** The plan that follows a selection, or nothing where it is not one part's own: the same rules, whoever has picked. */
+/** The plan for a selection, or undefined unless all of it is in one section. The rules are those of detection. */
 export function planSelection(observation: Observation, selection: FieldSelection): LoginPlan | undefined {
   const wanted = selection.password ?? selection.username;
   if (wanted === undefined) return undefined;

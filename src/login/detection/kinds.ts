@@ -8,16 +8,16 @@ import type { Field, Section } from './sections.ts';
 import { readSignals } from './signals.ts';
 import type { SectionSignals } from './signals.ts';
 
-/** A section and what it is for. */
+/** A section and its purpose. */
 export type SectionVerdict = {
   section: Section;
   kind: PageKind;
   signals: SectionSignals;
-  /** How likely the kind is, against other sections of the page. */
+  /** How likely the kind is, compared with other sections of the page. */
   score: number;
 };
 
-/** A sum of signals from which one password and a name make a login; below it, a registration. */
+/** From this score on, a user name and one password are a login; below it, a registration. */
 const LOGIN_FROM = -0.5;
 const NAMES: readonly FieldRole[] = [
   'username',
@@ -34,16 +34,16 @@ function countAll(signals: SectionSignals, ...roles: FieldRole[]): number {
   return roles.reduce((sum, role) => sum + signals.count(role), 0);
 }
 
-/** A code and, once more, the password: the second step of some banks. */
+/** A code together with the password again: the second step of some banks. */
 function isCodeAndPassword({ texts, passwords, count }: SectionSignals): boolean {
   const codes = texts.filter(({ role }) => role.role === 'code' && role.certainty > 3).length;
   return codes > 0 && codes + passwords.length === texts.length && count('password') === 1;
 }
 
-/** Characters of a page that does nothing but ask for one thing. */
+/** Length of the text of a page that only asks for one thing. */
 const MAX_STEP_TEXT = 600;
 
-/** One field whose own names and label say nothing, on a page that speaks of a code. */
+/** A single field without telling names or label, on a page that mentions a code. */
 function isUnnamedCode({ frame }: Section, signals: SectionSignals): boolean {
   const [field, ...others] = signals.texts;
   if (field === undefined || others.length > 0 || field.element.tag !== 'input' || saysRegister(signals)) return false;
@@ -121,7 +121,7 @@ function leadsOn(section: Section): boolean {
   });
 }
 
-/** A form that is named after proving an address, on a page that says nothing of signing in, begins an account. */
+/** A form named after address verification, on a page that does not mention signing in, begins a registration. */
 function provesAddress({ frame, form }: Section): boolean {
   const page = normalizeText(`${frame.title} ${frame.path}`);
   return (
@@ -188,7 +188,7 @@ function decideWithoutPassword(section: Section, signals: SectionSignals): PageK
   return first === undefined || identity.length > 2 ? 'other' : decideAlone(section, signals, first);
 }
 
-/** What a section is for. */
+/** Decides the purpose of a section. */
 function decideKind(section: Section): SectionVerdict {
   const signals = readSignals(section);
   const kind =
@@ -197,10 +197,10 @@ function decideKind(section: Section): SectionVerdict {
   return { section, kind, signals, score: signals.score + bonus };
 }
 
-/** The plan of a look, and what the look reports of an outcome, rest on the same verdicts. */
+/** The plan and the outcome signals of an observation use the same verdicts. */
 const judged = new WeakMap<FrameDescription, readonly SectionVerdict[]>();
 
-/** The sections of all frames, and what each is for. A frame is judged once. */
+/** The sections of all frames, each with its purpose. A frame is classified once. */
 export function classifyFrames(frames: readonly FrameDescription[]): SectionVerdict[] {
   return frames.flatMap((frame) => {
     const verdicts = judged.get(frame) ?? buildSections(frame).map(decideKind);

@@ -15,7 +15,7 @@ function isSeen(element: ElementDescription): boolean {
   return (element.unseen === undefined || element.unseen === 'covered') && !element.disabled;
 }
 
-/** "Continue with e-mail", "Use a password": a way among others that leads to what can be filled. */
+/** "Continue with e-mail", "Use a password": a sign-in method that leads to a form. */
 function isMethod(text: string): boolean {
   return (
     (says.password(text) || isName(text) || isUser(text)) &&
@@ -56,7 +56,7 @@ function rate(element: ElementDescription): Rated | undefined {
   return undefined;
 }
 
-/** What may bring a login that is not there yet. */
+/** Links and buttons that may lead to a login. */
 export function findLoginLinks(observation: Observation): LoginLink[] {
   const rated = observation.frames
     .flatMap(({ elements }) => elements)

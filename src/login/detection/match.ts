@@ -1,17 +1,17 @@
 import type { Words } from './words/fields.ts';
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
-/** These write "the" and "and" as a part of the word: up to three letters may stand before ours. */
+/** These scripts prefix "the" and "and" to the word: up to three letters may precede it. */
 const PREFIXED = /^[\p{Script=Hebrew}\p{Script=Arabic}]/u;
 const MAX_ARTICLE = 3;
-/** Words that `…` stands for, at most. */
+/** The most words that `…` matches. */
 const MAX_GAP = 7;
 
 const LETTERS: Readonly<Record<string, string>> = { ı: 'i', ł: 'l', ø: 'o', đ: 'd', ß: 'ss', æ: 'ae' };
 
 /**
- * Text in one form: lower case, without the accents of Latin, Greek and Cyrillic, the vowel signs of Arabic and
- * punctuation. Names of programs (`txtUserName`, `user_login`) come apart into words.
+ * Normalizes text: lower case, without accents of Latin, Greek and Cyrillic, vowel signs of Arabic and
+ * punctuation. Identifiers (`txtUserName`, `user_login`) are split into words.
  */
 export function normalizeText(text: string): string {
   return text
@@ -25,7 +25,7 @@ export function normalizeText(text: string): string {
     .trim();
 }
 
-/** A word as it may stand in a phrase: itself, without its number, and without its article. */
+/** Forms of a word that match a phrase: itself, without its number, and without its article. */
 function listForms(word: string): string[] {
   const bare = word.replace(/\d+$/, '');
   const forms = bare === word || bare === '' ? [word] : [word, bare];
@@ -46,7 +46,7 @@ function readPhrase(written: string): Phrase {
 
 type Text = readonly (readonly string[])[];
 
-/** Where a phrase that begins at a word ends, or -1. */
+/** The end of a phrase that starts at a word, or -1. */
 function matchAt(phrase: Phrase, text: Text, from: number): number {
   const last = phrase.words.length - 1;
   const fits = phrase.words.every((word, index) =>
@@ -62,7 +62,7 @@ function matchAt(phrase: Phrase, text: Text, from: number): number {
   return -1;
 }
 
-/** Whether a text, normalized already, has one of a topic's phrases as whole words. */
+/** Whether a normalized text contains a phrase of the topic, as whole words. */
 export type Matcher = (normalized: string) => boolean;
 
 function add(index: Map<string, Phrase[]>, key: string, phrase: Phrase): void {
@@ -71,7 +71,7 @@ function add(index: Map<string, Phrase[]>, key: string, phrase: Phrase): void {
   else index.set(key, [phrase]);
 }
 
-/** Phrases are found by their first word, or by the first two letters of one that goes on. */
+/** Indexes phrases by their first word, or by the first two letters of a prefix. */
 export function buildMatcher(topic: Words): Matcher {
   const byWord = new Map<string, Phrase[]>();
   const byStart = new Map<string, Phrase[]>();

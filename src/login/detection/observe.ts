@@ -2,14 +2,14 @@ import type { BrowserContext, ElementHandle, Frame, Page } from 'playwright-core
 import { getPageScript } from './bundle.ts';
 import type { FrameDescription, Observation } from './description.ts';
 
-/** What `page/main.ts` leaves in a page. Elements of the page have no type here: this side has no DOM. */
+/** What `page/main.ts` exposes in a page. Its elements have no type here: Node.js has no DOM types. */
 type PageCode = {
   describeFrame: (frame: string) => FrameDescription | string;
   findNumbered: (number: number) => unknown;
   findUnseen: (element: unknown) => string | undefined;
 };
 
-/** Puts the page code before the code of every document of a context. Without it closed shadow roots stay closed. */
+/** Runs the page code before the scripts of every document in a context. Without it closed shadow roots stay closed. */
 export async function installDetection(context: BrowserContext): Promise<void> {
   await context.addInitScript(getPageScript());
 }
@@ -20,14 +20,14 @@ async function describeFrame(frame: Frame, name: string): Promise<FrameDescripti
   const call = `${READ_CODE}?.describeFrame(${JSON.stringify(name)})`;
   let given = await frame.evaluate<FrameDescription | string | undefined>(call);
   if (given === undefined) {
-    // A document made by script, as `setContent` does, may have lost the code.
+    // A document written by a script, as `setContent` does, may have lost the code.
     await frame.evaluate(getPageScript());
     given = await frame.evaluate<FrameDescription | string>(call);
   }
   return typeof given === 'string' ? (JSON.parse(given) as FrameDescription) : given;
 }
 
-/** Whether a person sees the frame in each of its parents. */
+/** Whether the frame is visible in each of its parents. */
 async function isSeen(frame: Frame): Promise<boolean> {
   const parent = frame.parentFrame();
   if (!parent) return true;
@@ -44,26 +44,26 @@ async function isSeen(frame: Frame): Promise<boolean> {
 }
 
 /**
- * Describes a page and its visible frames. `allows` says of the address of a frame whether it is of the site; frames of
- * other sites are never looked into. A frame that goes away meanwhile is left out; if it is the page itself this throws
+ * Describes a page and its visible frames. `allows` decides whether the URL of a frame belongs to the site; frames of
+ * other sites are never read. A frame that disappears meanwhile is left out; when the page itself navigates, this throws
  * Playwright's error, and the caller waits for the next document.
  */
 export async function observePage(page: Page, allows: (url: URL) => boolean): Promise<Observation> {
   const main = page.mainFrame();
   const frames = [await describeFrame(main, 'f0')];
   for (const frame of page.frames()) {
-    // One without any address has no document, and never answers where its document has been refused.
+    // A frame without a URL has no document, and never answers when its document was refused.
     if (frame === main || frame.isDetached() || frame.url() === '' || !isAllowed(frame, allows)) continue;
     try {
       if (await isSeen(frame)) frames.push(await describeFrame(frame, nameFrame(frame)));
     } catch {
-      // It went away while it was looked at.
+      // The frame disappeared meanwhile.
     }
   }
   return { frames };
 }
 
-/** Frames without an address of their own (`srcdoc`, `about:blank`) are as their parent. */
+/** Frames without a URL of their own (`srcdoc`, `about:blank`) count as their parent. */
 function isAllowed(frame: Frame, allows: (url: URL) => boolean): boolean {
   const address = frame.url();
   const parent = frame.parentFrame();
@@ -81,13 +81,13 @@ function nameFrame(frame: Frame): string {
   return name;
 }
 
-/** The frame that an id of an element belongs to, or nothing once it has left the page. */
+/** The frame of an element id, or undefined once it has left the page. */
 export function findFrame(page: Page, id: string): Frame | undefined {
   const [name] = id.split('.');
   return page.frames().find((candidate) => nameFrame(candidate) === name);
 }
 
-/** The live element of an id, or nothing once it has left the page. The caller disposes of the handle. */
+/** The live element of an id, or undefined once it has left the page. The caller disposes of the handle. */
 export async function findElement(page: Page, id: string): Promise<ElementHandle | undefined> {
   const [, number] = id.split('.');
   const frame = findFrame(page, id);

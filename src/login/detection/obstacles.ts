@@ -11,7 +11,7 @@ function isConsent(cover: CoverDescription): boolean {
   return CONSENT.test(`${cover.marks} ${cover.text}`);
 }
 
-/** The button that sends a cover away: a refusal before a consent, so that no more is agreed to than has to be. */
+/** The button that dismisses a cover: a refusal before a consent, to agree to as little as possible. */
 function findDismissal(frame: FrameDescription, cover: CoverDescription): string | undefined {
   const within = frame.elements.filter(
     (element) =>
@@ -31,7 +31,7 @@ function findDismissal(frame: FrameDescription, cover: CoverDescription): string
   return rated.toSorted((a, b) => b.rating - a.rating)[0]?.id;
 }
 
-/** What lies over planned elements, and how to move it away. */
+/** Covers over planned elements, and how to dismiss them. */
 export function findObstacles(frame: FrameDescription, ids: readonly string[]): Obstacle[] {
   const covered = frame.elements.filter(({ id, unseen }) => unseen === 'covered' && ids.includes(id));
   return frame.covers.flatMap((cover) => {

@@ -23,7 +23,7 @@ const reports = {
   account: buildMatcher(ACCOUNT),
 };
 
-/** The most telling first: a locked account may be told together with a wrong password. */
+/** The most specific first: a message may name a locked account together with a wrong password. */
 const RANK: readonly FailureCause[] = [
   'locked',
   'rate-limited',
@@ -43,8 +43,8 @@ const THREAT =
   /(?<!\p{L})(?:will|wird|werden|sera|sara|verra|zal|wordt|kommer|bude|zostanie|будет|буде|edilecek|if you)(?!\p{L})|attempts? (?:left|remain)/u;
 
 /**
- * What a message says has gone wrong: of a page, or of a box that its script opened. Nothing where the words say none of
- * the causes; the words of a hint ("at least 8 characters") are a cause too, so ask only of what is a message.
+ * The failure that a message of a page or a script's dialog names. Undefined where it names none of
+ * the causes. The words of a hint ("at least 8 characters") match too, so pass only messages.
  */
 export function readMessageCause(message: string): FailureCause | undefined {
   const text = normalizeText(message);
@@ -66,7 +66,7 @@ export function readMessageCause(message: string): FailureCause | undefined {
 const LOUD = /error|alert|danger|invalid|fail|warn|incorrect/i;
 const QUIET = /success|alert-info|cookie|consent|banner/i;
 
-/** Whether an element is drawn or marked up as an error, so that it is one whatever it says. */
+/** Whether an element is styled or marked up as an error, whatever its words. */
 function isLoud({ role, className, htmlId }: ElementDescription): boolean {
   return role === 'alert' || LOUD.test(`${className} ${htmlId}`);
 }
@@ -93,7 +93,7 @@ const ACCOUNT_MARKS =
 const LOGOUT_PATH =
   /(?:^|[/_-])(?:log[-_]?out|sign[-_]?out|log[-_]?off|sign[-_]?off|abmelden|deconnexion)(?:$|[/_.?-])/i;
 
-/** A control to sign out counts also where a closed menu keeps it: nobody is offered it who is not signed in. */
+/** A logout control counts even in a closed menu: only a signed-in user gets one. */
 function findLogout(elements: readonly ElementDescription[]): ElementDescription | undefined {
   const found = elements.filter((element) => {
     if (!isClickable(element)) return false;
@@ -140,12 +140,12 @@ function findConfirm({ elements }: FrameDescription): readonly ElementDescriptio
 
 const OF_ACCOUNT = /account|user|konto|compte|cuenta|conta|счет|аккаунт|учетн|запис|hesap|账|帳|アカウント|계정/u;
 
-/** Where one can sign out, warnings are about what the application does; only an account that is locked keeps one out. */
+/** Beside a logout control, warnings concern the application; only a locked account is a failed login. */
 function isAboutAccount({ text }: ElementDescription, cause: FailureCause): boolean {
   return cause === 'locked' && OF_ACCOUNT.test(normalizeText(text));
 }
 
-/** What a page reports of how an attempt ended. Pure. */
+/** Reads the signals of how an attempt ended. Pure. */
 export function readOutcome({ frames }: Observation): OutcomeSignals {
   const elements = frames.flatMap((frame) => frame.elements);
   const passwords = elements.filter((element) => element.type === 'password' && isUsable(element));

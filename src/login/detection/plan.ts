@@ -1,4 +1,4 @@
-/** What the forms of a page are for. */
+/** The purpose of a page's forms. */
 export type PageKind =
   /** User name and password on one page. */
   | 'login'
@@ -16,14 +16,14 @@ export type PageKind =
   | 'search'
   | 'newsletter'
   | 'checkout'
-  /** A bot check stands in the way and nothing else can be filled. */
+  /** A bot check and nothing else to fill. */
   | 'captcha'
   /** Fields, of none of these kinds. */
   | 'other'
   /** Nothing to fill. */
   | 'none';
 
-/** Why the plan is as it is. Only `fill` names fields of credentials. */
+/** The reason for a plan. Only `fill` names fields for credentials. */
 export type PlanReason =
   /** Fields are named; fill and submit. */
   | 'fill'
@@ -31,11 +31,11 @@ export type PlanReason =
   | 'open'
   /** Two forms or fields are equally likely: refused. */
   | 'ambiguous'
-  /** The fields of a login are there, but only where no person sees them: refused. */
+  /** The fields of a login exist, but are hidden: refused. */
   | 'unseen'
-  /** The form sends to plain HTTP from an HTTPS page: refused. */
+  /** The form submits to plain HTTP from an HTTPS page: refused. */
   | 'insecure-action'
-  /** A bot check is all there is. */
+  /** The page has only a bot check. */
   | 'captcha'
   /** A form of another kind. */
   | 'other-kind'
@@ -75,11 +75,11 @@ export type PlannedField = {
   /** Every name that a caller may call it by: name, id, label, placeholder. Not empty strings. */
   names: readonly string[];
   required: boolean;
-  /** There is something in it that has to be replaced. */
+  /** It has a value, which has to be replaced. */
   filled: boolean;
 };
 
-/** Something to press that may bring the form. The most likely one first. */
+/** A link or button that may lead to a login form. */
 export type LoginLink = {
   id: string;
   /**
@@ -87,25 +87,25 @@ export type LoginLink = {
    * password". `next`: a step on the way, as a tab or the name of a login kind.
    */
   kind: 'sign-in' | 'method' | 'next';
-  /** What a method asks for, where its words say so. */
+  /** What a method requires, where its words say so. */
   method?: SignInMethod;
 };
 
-/** What proves at a login who one is. */
+/** What a sign-in method requires. */
 export type SignInMethod = 'password' | 'code' | 'link';
 
-/** What lies over a planned element. */
+/** A cover over a planned element. */
 export type Obstacle = {
   /** Of the covering element. */
   id: string;
   kind: 'consent' | 'dialog' | 'other';
-  /** What to press to send it away; absent where nothing fits. */
+  /** What to press to dismiss it; absent where nothing fits. */
   dismiss: string | undefined;
   /** Ids of the planned elements that it covers. */
   covers: readonly string[];
 };
 
-/** What to do with a page, in ids of elements. Never holds a value. */
+/** How to sign in on a page, by element ids. It contains no values. */
 export type LoginPlan = {
   kind: PageKind;
   reason: PlanReason;
@@ -128,11 +128,11 @@ export type LoginPlan = {
   captcha: boolean;
   loginLinks: readonly LoginLink[];
   obstacles: readonly Obstacle[];
-  /** What led to the kind, for people who look into a miss: names of signals, never texts of the page. */
+  /** What led to the kind, for debugging: names of signals, never texts of the page. */
   evidence: readonly string[];
 };
 
-/** What a text near a form says has happened. */
+/** The failure that a message names. */
 export type FailureCause =
   | 'wrong-credentials'
   | 'locked'
@@ -144,12 +144,12 @@ export type FailureCause =
   | 'field-rejected'
   | 'expired'
   | 'unverified'
-  /** An error that says none of these. */
+  /** An error without a known cause. */
   | 'error';
 
 /** Signals of how an attempt ended, on one page. */
 export type OutcomeSignals = {
-  /** The most telling first. */
+  /** The most specific first. */
   failures: readonly { id: string; cause: FailureCause }[];
   /** A visible control to sign out. */
   logout: string | undefined;
@@ -159,10 +159,10 @@ export type OutcomeSignals = {
   passwordField: boolean;
   /** The visible password field is empty. */
   passwordEmpty: boolean;
-  /** Somebody is still asked to sign in, be it for something that is not known. */
+  /** The page still prompts to sign in, if only for something unknown. */
   promptsSignIn: boolean;
   /** The text says that a message was sent, with a code or with a link. */
   messageSentNotice: 'code' | 'link' | undefined;
-  /** The one button that goes on, of a form that asks for nothing else: where a link from a letter has to be confirmed. */
+  /** The only button of a form without fields: it confirms a link from an email. */
   confirm: string | undefined;
 };

@@ -8,13 +8,13 @@ import { REMEMBER } from './words/more-actions.ts';
 import { SUBSCRIBE } from './words/more-actions.ts';
 import * as traits from './words/traits.ts';
 
-/** What a field asks for, and how sure that is: 5 by a token, 4 by a name, 3 by its type, 1 by nothing but its place. */
+/** The role of a field and its certainty: 5 by a token, 4 by a name, 3 by the type, 1 by the position alone. */
 export type Role = {
   role: FieldRole;
   certainty: number;
-  /** Of a password: the one in use, told apart from a new one by its words. */
+  /** Of a password: named as the one in use, not a new one. */
   current: boolean;
-  /** A part of a system, as company or domain: fits a user name only where there is nothing else. */
+  /** A tenant, as a company or domain: used as the user name only where there is no other field. */
   tenant: boolean;
 };
 
@@ -73,7 +73,7 @@ function findTokenRole(tokens: readonly string[]): FieldRole | undefined {
   return /^address-(?:line|level)\d$/.test(last) ? 'address' : undefined;
 }
 
-/** Names run together, as programs write them: `txtusername`, `loginemail`. */
+/** Identifiers without word breaks: `txtusername`, `loginemail`. */
 const RUN_TOGETHER: readonly (readonly [FieldRole, RegExp])[] = [
   ['captcha', /captcha/],
   [
@@ -89,9 +89,9 @@ const RUN_TOGETHER: readonly (readonly [FieldRole, RegExp])[] = [
 ];
 
 type Texts = {
-  /** What its makers call it. */
+  /** Identifiers in the markup. */
   names: string;
-  /** What people read. */
+  /** Visible text. */
   shown: string;
   all: string;
 };
@@ -115,14 +115,14 @@ function decidePassword(texts: Texts, token: FieldRole | undefined): Role {
   if (is.again(texts.all) && !is.old(texts.all)) return build('password-again', 4);
   if (is.old(texts.all) || token === 'password') return build('password', 5, true);
   if (is.fresh(texts.shown) || /(?:^| )new(?: |$|pass|pw)/.test(texts.names)) return build('new-password', 4);
-  // Many a login says "new-password" to keep browsers from filling it, so the token alone is a weak sign.
+  // Many logins use "new-password" to prevent autofill, so the token alone is a weak signal.
   if (token === 'new-password') return build('new-password', 2);
   if (is.code(texts.all) && !/passw|pwd/.test(texts.names)) return build('code', 3);
   if (/(?:^| )(?:ssn|social security)/.test(texts.all)) return build('other', 3);
   return build('password', 4);
 }
 
-/** Topics of text fields, in the order in which they are believed. */
+/** Topics of text fields, the most reliable first. */
 const TOPICS: readonly (readonly [FieldRole, Matcher])[] = [
   ['captcha', is.captcha],
   ['code', is.code],
@@ -140,7 +140,7 @@ const TOPICS: readonly (readonly [FieldRole, Matcher])[] = [
   ['full-name', is.fullName],
 ];
 
-/** A field that is called a code and nothing else: codes of countries, vouchers and the like say which. */
+/** A field that is called just "code": country codes, voucher codes and the like are named in full. */
 const BARE_CODE = /^(?:code|codigo|codice|kod|kode|koodi|код|コード|代码|코드)$/;
 
 const TYPES: Readonly<Record<string, FieldRole>> = { email: 'email', tel: 'phone', search: 'search', date: 'birth' };
@@ -160,7 +160,7 @@ function decideText(element: ElementDescription, texts: Texts): Role {
   const type = Object.hasOwn(TYPES, element.type) ? TYPES[element.type] : undefined;
   if (shown === 'captcha' || named === 'captcha') return build('captcha', 4);
   if (NO_NAMES.has(element.tag)) return build('other', 1);
-  // The type of an address is as good as a word, but for "e-mail or user name".
+  // The type `email` counts as much as a word, except for "e-mail or user name".
   if (type === 'email') return build('email', 4);
   if (type === 'search' || element.landmark === 'search') return build('search', 3);
   if (element.maxLength === 1 && /number|tel|text|password/.test(element.type)) return build('code', 2);
@@ -192,7 +192,7 @@ function decideBox(texts: Texts): Role {
   return { role: isLetter ? 'newsletter' : role, certainty: 4, current: false, tenant: false };
 }
 
-/** Whether a text field takes a password: it did before, or everything says so. */
+/** Whether a text field takes a password: it was a password field, or all of its names say so. */
 function isShownPassword(element: ElementDescription, texts: Texts): boolean {
   if (element.wasPassword) return true;
   if (!/^(?:text)?$/.test(element.type) || element.tag !== 'input') return false;
@@ -203,7 +203,7 @@ function isShownPassword(element: ElementDescription, texts: Texts): boolean {
   return says && /pass|pwd|psw/i.test(`${element.name} ${element.htmlId}`);
 }
 
-/** What a field, select or box asks for. */
+/** Decides the role of a field, select or checkbox. */
 export function decideRole(element: ElementDescription): Role {
   const texts = readTexts(element);
   if (element.control === 'checkbox' || element.control === 'radio') return decideBox(texts);

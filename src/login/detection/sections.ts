@@ -7,19 +7,19 @@ import type { Role } from './roles.ts';
 export type Field = { element: ElementDescription; order: number; role: Role };
 export type Button = { element: ElementDescription; order: number; caption: Caption };
 
-/** Fields and buttons that belong together: a form, or what stands close where there is none. */
+/** Fields and buttons that belong together: a form, or neighbours where there is none. */
 export type Section = {
   frame: FrameDescription;
   form: FormDescription | undefined;
-  /** Those that a person can use, in the order of the page. */
+  /** Usable fields, in page order. */
   fields: readonly Field[];
   buttons: readonly Button[];
-  /** Links in it, which tell much of its kind. */
+  /** Links in the section. */
   links: readonly Button[];
-  /** Titles in it, and the one right before it. */
+  /** Headings in the section, and the one right before it. */
   headings: readonly string[];
   captcha: boolean;
-  /** Passwords of its form that nobody sees. */
+  /** Hidden password fields of its form. */
   unseenPasswords: number;
 };
 
@@ -29,15 +29,15 @@ export function isField(element: ElementDescription): boolean {
   return FIELD_CONTROLS.has(element.control);
 }
 
-/** Whether a person can see and use it, once what covers it is gone and the page's script has enabled it. */
+/** Whether a person can see and use it, once its cover is dismissed and a script has enabled it. */
 export function isUsable(element: ElementDescription): boolean {
-  // Boxes are often drawn by something else and lie under it, transparent.
+  // Checkboxes are often transparent, below another element that draws them.
   if (element.control === 'checkbox' || element.control === 'radio') return element.unseen !== 'not-rendered';
   if (element.unseen !== undefined && element.unseen !== 'covered') return false;
   return !(isField(element) && element.untabbable && !element.focused);
 }
 
-/** A field that a person can fill: not one that shows what was filled in before. */
+/** A field that a person can fill, not one that shows an earlier input. */
 export function isFillable(field: Field): boolean {
   return field.element.control === 'field' && !(field.element.readOnly && field.element.filled);
 }
@@ -48,7 +48,7 @@ export function isPassword(field: Field): boolean {
 
 const PAGE_WIDE_ELEMENTS = 40;
 
-/** A form around a whole page, as some frameworks draw it, says nothing about what belongs together. */
+/** A form around the whole page, as some frameworks create, does not group its fields. */
 function isPageWide(fields: readonly Field[], elements: readonly ElementDescription[]): boolean {
   const texts = fields.filter(isFillable);
   const hasSearch = texts.some((field) => field.role.role === 'search');
@@ -68,7 +68,7 @@ function isSender(button: Button): boolean {
   return canSend(button.caption) && (button.caption !== 'unknown' || button.element.type === 'submit');
 }
 
-/** The smallest container around a field that has something to send it with, and for a password a name beside it. */
+/** The smallest container around a field with a submit button, and for a password with a user name field. */
 function findContainer(field: Field, { fields, buttons, links }: Parts): number | undefined {
   const senders = [...buttons.filter(isSender), ...links.filter((link) => link.caption === 'sign-in')];
   const within = (container: number) => fields.filter((other) => isFillable(other) && isIn(container, other.element));
@@ -101,7 +101,7 @@ function groupLoose(parts: Parts): { fields: Field[]; container: number | undefi
   return groups;
 }
 
-/** The container that holds all of some elements. */
+/** The smallest common container. */
 function findCommon(elements: readonly ElementDescription[]): number | undefined {
   const [first, ...others] = elements;
   return first?.containers.find((container) => others.every((other) => isIn(container, other)));
@@ -109,7 +109,7 @@ function findCommon(elements: readonly ElementDescription[]): number | undefined
 
 const MAX_OUTSIDE_LEVELS = 6;
 
-/** Buttons of a form that stand right beside it. */
+/** Buttons of a form that are right beside it. */
 function findButtonsOutside(fields: readonly Field[], loose: readonly Button[]): readonly Button[] {
   const common = findCommon(fields.map(({ element }) => element));
   const [first] = fields;

@@ -7,14 +7,14 @@ import { isFillable, isPassword, isUsable } from './sections.ts';
 import type { Field } from './sections.ts';
 
 const FOR_OTHERS = new Set<PageKind>(['search', 'newsletter', 'checkout', 'registration', 'recovery', 'change']);
-/** A page with more links than these is one to be in, whatever small form stands on it. */
+/** A page with more links is an application page, whatever small form it has. */
 const MAX_LINKS = 10;
-/** What sends a message away leads to no next step. */
+/** A button that sends a message leads to no next step. */
 const SENDS = /^(?:send|senden|envoyer|enviar|invia|verzenden|skicka|wyslij|отправить|gonder|发送|送信)/;
 
 const isAsked = (field: Field) => isFillable(field) && field.element.tag === 'input' && !field.element.filled;
 
-/** One field that nothing is known of, and a button that goes on: the next step of a login, where little else is there. */
+/** A single unknown field with a button to continue, on a page with little else: the next step of a login. */
 function isStep({ section, kind, signals }: SectionVerdict): boolean {
   if (kind === 'username-first' || kind === 'password-step' || kind === 'one-time-code') return true;
   const [field, ...others] = signals.texts;
@@ -34,7 +34,7 @@ function asks(verdict: SectionVerdict): boolean {
   return (saysSignIn && signals.texts.some(isAsked)) || isStep(verdict);
 }
 
-/** Whether the page goes on asking one to sign in: for a name, a password, or something that is not known. */
+/** Whether the page still prompts to sign in: for a user name, a password or something unknown. */
 export function promptsSignIn(frames: readonly FrameDescription[]): boolean {
   return classifyFrames(frames).some(asks);
 }

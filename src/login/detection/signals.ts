@@ -4,13 +4,13 @@ import type { FieldRole } from './plan.ts';
 import { isFillable, isPassword } from './sections.ts';
 import type { Field, Section } from './sections.ts';
 
-/** What a section shows of its kind; each sign counts for a login, or below zero against it. */
+/** What indicates the kind of a section; each weight counts for a login, or against it below zero. */
 export type SectionSignals = {
   texts: readonly Field[];
   passwords: readonly Field[];
-  /** How many fields there are of a role. */
+  /** The number of fields with a role. */
   count: (role: FieldRole) => number;
-  /** Words of its title, its name and what sends it. */
+  /** Whether its headings, names or submit buttons have a word. */
   hasWord: (word: 'signIn' | 'register' | 'forgot' | 'subscribe' | 'search' | 'checkout' | 'code') => boolean;
   weights: ReadonlyMap<string, number>;
   score: number;
@@ -21,7 +21,7 @@ const MAX_PERSONAL = 4;
 
 type Add = (name: string, weight: number) => void;
 
-/** What the page says of itself, and to which side its links lead: a page of one kind has links to the other. */
+/** Title and path of the page, and its links: a login page links to the registration and the other way round. */
 function weighPage({ frame, links: own }: Section, add: Add): void {
   const page = normalizeText(`${frame.title} ${frame.path}`);
   if (says.register(page) && !says.signIn(page)) add('page says register', -2);

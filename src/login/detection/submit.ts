@@ -19,7 +19,7 @@ function isBesides(kind: PageKind, { caption }: Button): boolean {
   return !canSend(caption) && !(kind === 'recovery' && caption === 'forgot');
 }
 
-/** How well a button fits as the one that sends the fields; below zero it must not be pressed. */
+/** How well a button fits as the submit button; below zero it must not be pressed. */
 function rate(button: Button, kind: PageKind, last: Field): number {
   const { element, caption, order } = button;
   if (isBesides(kind, button)) return -50;
@@ -41,7 +41,7 @@ function rate(button: Button, kind: PageKind, last: Field): number {
   );
 }
 
-/** The button that sends a section's fields, or nothing where only Enter is left. */
+/** The submit button of a section, or undefined where only Enter is left. */
 export function findSubmit(section: Section, kind: PageKind, fields: readonly Field[]): ElementDescription | undefined {
   const last = fields.toSorted((a, b) => b.order - a.order)[0];
   if (!last) return undefined;

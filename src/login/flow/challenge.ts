@@ -1,12 +1,12 @@
 import type { LoginChallengeKind } from '../contract/errors.ts';
 import type { LoginMethod } from '../contract/shapes.ts';
 
-/** What the site expects to know beside user name and password. */
+/** What the site requires besides user name and password. */
 export type Challenge = {
   kind: LoginChallengeKind;
-  /** where the code went, as far as the page shows it: `j•••@example.com`, `•••42` */
+  /** where the code was sent, as far as the page shows it: `j•••@example.com`, `•••42` */
   hint: string | null;
-  /** what the page takes: a link only where nothing on it takes a code */
+  /** what the page accepts: `link` only where it has no field for a code */
   expects: 'code' | 'link';
 };
 
@@ -14,15 +14,15 @@ export type Answer = { code: string } | { link: string };
 
 /** Where codes and links come from: a secret, a mailbox, or the caller. */
 export type PageAnswers = {
-  /** whether codes may be had for forms that ask for one */
+  /** whether codes can be obtained */
   readonly available: boolean;
-  /** `wrong`: the site has refused the last one. Throws a `LoginError` when there is none to be had. */
+  /** `wrong`: the site rejected the last answer. Throws a `LoginError` when there is none. */
   get(ask: Challenge, wrong: boolean): Promise<Answer>;
-  /** Resolves once what is sent from now on can be answered for: a mailbox counts newer letters alone. */
+  /** Resolves once answers are ready: a mailbox only counts emails that arrive after that. */
   ready(): Promise<void>;
 };
 
-/** Answers for a page that is not open yet. `release` runs what waits for a person, while the page's place is lent. */
+/** Answers that are not bound to a page yet. `release` runs work that waits for a person while the slot is lent. */
 export type AnswerSource = Omit<PageAnswers, 'get'> & {
   get(ask: Challenge, wrong: boolean, release: <T>(work: () => Promise<T>) => Promise<T>): Promise<Answer>;
 };
@@ -33,7 +33,7 @@ const APP = /authenticator|authentication app|TOTP|2FA app|Authentifizierungs|au
 const PHONE = /\bSMS\b|text message|phone|mobile|téléphone|telefon|teléfono|celular|短信|手机|携帯/i;
 const MAIL = /e-?mail|inbox|correo|courriel|post(?:fach|eingang)|邮箱|メール/i;
 
-/** What a page that asks for a code or names a link means, by the method asked for and its own words. */
+/** The challenge of a page that asks for a code or mentions a link, by the requested method and its text. */
 export function describeChallenge(text: string, sent: 'code' | 'link' | undefined, method: LoginMethod): Challenge {
   const mail = MASKED_MAIL.exec(text)?.[0];
   const phone = mail === undefined ? MASKED_PHONE.exec(text)?.[0] : undefined;

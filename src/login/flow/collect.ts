@@ -4,16 +4,16 @@ import type { SessionCookie, SiteSession, StorageState } from '../contract/shape
 import type { Site } from '../site.ts';
 import { isSessionLike } from './cookies.ts';
 
-/** What came of a login, before it is stored. */
+/** The session of a login, before it is stored. */
 export type CollectedSession = Pick<SiteSession, 'cookies' | 'origins' | 'storageState'> & {
   /** the page that the login led to */
   url: string;
 };
 
-/** Names of what travels with a cookie in all browsers. */
+/** Values of `sameSite` that all browsers know. */
 const SAME_SITE = new Set(['Strict', 'Lax', 'None']);
 
-/** The session of the site in a context: its cookies and storage, and nothing of anybody else's. */
+/** Collects the session of the site in a context: its cookies and storage, and nothing of other sites. */
 export async function collectSession(
   context: BrowserContext,
   site: Site,
@@ -56,7 +56,7 @@ function hasCookies(origin: string, cookies: readonly SessionCookie[]): boolean 
 
 const MAX_AGE_MS = 24 * 3600_000;
 
-/** When the session ends at the latest: with its first cookie that could be one, and after 24 hours. */
+/** The latest end of a session: when its first session cookie expires, and after 24 hours. */
 export function findExpiry(cookies: readonly SessionCookie[], now: Date): Date {
   const ends = cookies
     .filter((cookie) => cookie.expires > 0 && (cookie.httpOnly || isSessionLike(cookie)))

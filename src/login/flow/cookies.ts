@@ -1,7 +1,7 @@
 import type { BrowserContext, Cookie } from 'playwright-core';
 import type { Site } from '../site.ts';
 
-/** Cookies that come with every page and say nothing of who is signed in. */
+/** Cookies that do not tell whether somebody is signed in. */
 const NOT_A_SESSION =
   /csrf|xsrf|^_ga|^_gid|^_gcl|^_fbp|^_hj|consent|cookie_?(?:policy|notice|banner)|^(?:lang|locale|language|theme|timezone|tz)$|flash|messages?$|^(?:__cf|cf_|_abck|bm_|ak_bmsc)|notice|alert/i;
 
@@ -18,7 +18,7 @@ export async function snapshotCookies(context: BrowserContext, site: Site): Prom
   return new Map(cookies.map((cookie) => [nameOf(cookie), cookie.value]));
 }
 
-/** Whether a cookie that could be a session has come or changed since. */
+/** Whether a possible session cookie was added or changed since. */
 export async function hasNewCookie(context: BrowserContext, site: Site, before: CookieSnapshot): Promise<boolean> {
   const cookies = (await context.cookies()).filter(({ domain }) => site.ownsCookie(domain));
   return cookies.some((cookie) => isSessionLike(cookie) && before.get(nameOf(cookie)) !== cookie.value);

@@ -72,7 +72,7 @@ export async function fillRegistration(
 /** ms that the page gets to test passwords against its own pattern */
 const PATTERN_MS = 2000;
 
-/** As much of an input as is used here: this side has no DOM. */
+/** The part of an input that is used here: Node.js has no DOM types. */
 type PasswordInput = {
   minLength: number;
   maxLength: number;

@@ -5,7 +5,7 @@ import type { Site } from '../site.ts';
 import { StaleElementError, press, pressEnter, setField, typeInto } from './page-actions.ts';
 import type { ObservedPage } from './page-observer.ts';
 
-/** What may be typed. */
+/** Values to type. */
 export type Values = {
   username: string | undefined;
   password: string | undefined;
@@ -14,14 +14,14 @@ export type Values = {
 
 const simplify = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\d]/gu, '');
 
-/** The caller's value for a field, by any of the names that the field goes by. */
+/** The caller's value for a field, by any of its names. */
 export function findValue(field: PlannedField, fields: Values['fields']): string | number | boolean | undefined {
   const names = field.names.map(simplify).filter((name) => name !== '');
   const key = Object.keys(fields).find((given) => names.includes(simplify(given)));
   return key === undefined ? undefined : fields[key];
 }
 
-/** Throws `validation_error` for a field that must be filled and that nobody has a value for. */
+/** Throws `validation_error` for a required field without a value. */
 export async function fillExtra({ page, plan }: ObservedPage, site: Site, values: Values): Promise<void> {
   for (const field of plan.extra) {
     const value = findValue(field, values.fields);
@@ -35,7 +35,7 @@ export async function fillExtra({ page, plan }: ObservedPage, site: Site, values
   }
 }
 
-/** Types what the plan asks for. Returns the id of the last field, for Enter; empty where there is a button alone. */
+/** Types the credentials of the plan. Returns the id of the last field, for Enter; empty where the plan has only a button. */
 export async function fillCredentials(observed: ObservedPage, site: Site, values: Values): Promise<string> {
   const { page, plan } = observed;
   await fillExtra(observed, site, values);
@@ -50,7 +50,7 @@ export async function fillCredentials(observed: ObservedPage, site: Site, values
   return last ?? '';
 }
 
-/** One field takes the whole code, several take a character each. */
+/** A single field takes the whole code, several fields a character each. */
 export async function fillCode({ page, plan }: ObservedPage, site: Site, code: string): Promise<string> {
   const [first, ...more] = plan.code;
   if (first === undefined) throw new StaleElementError('the plan names no field for a code');
@@ -65,7 +65,7 @@ export async function fillCode({ page, plan }: ObservedPage, site: Site, code: s
   return plan.code.at(-1) ?? first;
 }
 
-/** Presses the form's button; where there is none, or it cannot be pressed, Enter in the last field. */
+/** Presses the form's button, or Enter in the last field where there is no button that can be pressed. */
 export async function submit(
   { page, plan }: { page: ObservedPage['page']; plan: LoginPlan },
   last: string,
@@ -74,7 +74,7 @@ export async function submit(
     try {
       return await press(page, plan.submit);
     } catch (error) {
-      // The form may have sent itself with the last character.
+      // The form may have submitted itself after the last character.
       if (error instanceof StaleElementError || /detached|closed/i.test(errorText(error))) return;
     }
   }

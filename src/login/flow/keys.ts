@@ -3,7 +3,7 @@ import { openPageSession } from '../browser/devtools-session.ts';
 
 const LETTER_OR_DIGIT = /^[a-z0-9]$/i;
 
-/** What a keyboard says of a character. Scripts of pages look at the old numbers still. */
+/** The key event of a character. Some scripts still read the legacy key codes. */
 function describeKey(character: string) {
   if (!LETTER_OR_DIGIT.test(character)) return { key: character };
   const code = /\d/.test(character) ? `Digit${character}` : `Key${character.toUpperCase()}`;
@@ -11,8 +11,8 @@ function describeKey(character: string) {
 }
 
 /**
- * Types into the element that has just been given the focus, with the events of real keys. All of them are on their way
- * before the page can go elsewhere: what is sent one by one could end up in another document.
+ * Types into the focused element with real key events. All of them are sent
+ * before the page can navigate: keys sent one by one could end up in another document.
  */
 export async function typeKeys(
   { page, frame }: { page: Page; frame: Frame },
@@ -20,7 +20,7 @@ export async function typeKeys(
   text: string,
 ): Promise<void> {
   if (frame !== page.mainFrame()) {
-    // A frame may live in a process of its own; there each key makes sure of its element.
+    // A frame may run in its own process; there each key checks its element.
     for (const character of text) await element.type(character, { timeout: 4000 });
     return;
   }

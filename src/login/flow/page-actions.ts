@@ -7,26 +7,26 @@ import { LoginError } from '../login-error.ts';
 import type { Site } from '../site.ts';
 import { typeKeys } from './keys.ts';
 
-/** Long enough for a busy machine, where a click that came late would be made up for by Enter and send twice. */
+/** Long enough for a busy machine: after a timeout Enter follows, and a late click would submit twice. */
 const ACTION_MS = 8000;
 
-/** An element has left the page, or will not be used: look again. */
+/** An element has left the page or cannot be used: observe the page again. */
 export class StaleElementError extends CapstanError<'stale_element'> {
   constructor(message: string, options: CauseOptions = {}) {
     super('stale_element', message, { ...options, retryable: true });
   }
 }
 
-/** What the SDK says of a document or element that is not there any more. */
+/** Messages of the SDK for a document or element that no longer exists. */
 const MOVED_ON = /context was destroyed|cannot find context|not attached|was detached|because of a navigation/i;
 
-/** The page moved on under our hands: look again. */
+/** Whether the page changed while it was acted on: observe it again. */
 export function isStale(error: unknown): boolean {
   if (error instanceof StaleElementError) return true;
   return error instanceof Error && (error.name === 'TimeoutError' || MOVED_ON.test(error.message));
 }
 
-/** For what is not done again, whatever has become of the page: throws anything else. */
+/** For actions that are never repeated: ignores that the page changed, and rethrows other errors. */
 export function ignoreStale(error: unknown): void {
   if (!isStale(error)) throw error;
 }
@@ -41,12 +41,12 @@ export async function withElement<T>(page: Page, id: string, use: (element: Elem
   }
 }
 
-/** Presses a button or link as a person would: moved into view, uncovered, with real events of the pointer. */
+/** Presses a button or link as a person would: scrolled into view, uncovered, with real pointer events. */
 export function press(page: Page, id: string): Promise<void> {
   return withElement(page, id, (element) => element.click({ timeout: ACTION_MS, noWaitAfter: true }));
 }
 
-/** Documents without an address of their own are as their parent. */
+/** Documents without a URL of their own count as their parent. */
 function listAddresses(frame: Frame): string[] {
   const addresses: string[] = [];
   for (let at: Frame | null = frame; at !== null; at = at.parentFrame()) {
@@ -55,7 +55,7 @@ function listAddresses(frame: Frame): string[] {
   return addresses;
 }
 
-/** As much of a node as is used here: this side has no DOM. */
+/** The part of a DOM element that is used here: Node.js has no DOM types. */
 type Node = {
   form?: { getAttribute(name: string): string | null } | null;
   baseURI: string;
@@ -68,10 +68,10 @@ type Node = {
   scrollIntoView(options: object): void;
 };
 
-/** What one look at a field says: where its form sends to, what it holds, and whether keys go to it. */
+/** The state of a field: where its form is sent, its value, and whether it has the focus. */
 type FieldState = { target: string | undefined; held: string; focused: boolean };
 
-/** Runs in the page. Nothing where the element has gone, or has been moved to another document. */
+/** Runs in the page. Undefined when the element was removed or moved to another document. */
 function readField(element: unknown, focus: boolean): FieldState | undefined {
   const node = element as Node;
   if (!node.isConnected || node.ownerDocument !== (globalThis as unknown as { document: unknown }).document) return;
@@ -86,8 +86,8 @@ function readField(element: unknown, focus: boolean): FieldState | undefined {
 }
 
 /**
- * Where what is typed into the element would go: the page, each frame around the element, and the form's own target.
- * Throws `unsafe_domain` unless all of them are of the site. `focus` moves it into view and the keys to it.
+ * Checks where typed text would go: the page, each frame around the element, and the target of the form.
+ * Throws `unsafe_domain` unless all of them belong to the site. `focus`: scrolls to the element and focuses it.
  */
 async function checkTarget(
   site: Site,
@@ -107,7 +107,7 @@ async function checkTarget(
 }
 
 /**
- * Types with real key events, replacing what is there, and reads back what the field then holds. The site is checked
+ * Types with real key events, replaces the old value, and reads the new one back. The site is checked
  * right before.
  * Throws `unsafe_domain`, or `StaleElementError` when the field does not take the text.
  */
@@ -124,12 +124,12 @@ export function typeInto(
       await element.press('Delete', { timeout: ACTION_MS });
       if ((await readValue(element)) !== '') await element.fill('', { timeout: ACTION_MS });
     }
-    // Where another element keeps the focus, keys would go there.
+    // Without the focus, keys would go to another element.
     if (focused && frame !== undefined) {
       await typeKeys({ page, frame }, element, text);
       if (!exact || (await readValue(element)) === text) return;
     }
-    // Scripts that format while one types may have lost a key.
+    // Scripts that format the input may have lost a key.
     await checkTarget(site, { frame, element }, false);
     await element.fill(text, { timeout: ACTION_MS });
     if (exact && (await readValue(element)) !== text) {
@@ -149,7 +149,7 @@ export function pressEnter(page: Page, id: string): Promise<void> {
   return withElement(page, id, (element) => element.press('Enter', { timeout: ACTION_MS, noWaitAfter: true }));
 }
 
-/** Sets one of the caller's additional fields. Throws `validation_error` when a list does not have the value. */
+/** Sets an additional field of the caller. Throws `validation_error` when a list lacks the value. */
 export async function setField(
   page: Page,
   site: Site,

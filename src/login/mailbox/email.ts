@@ -5,7 +5,7 @@ import { normalizeText } from '../detection/match.ts';
 import { findRegistrableDomain } from '../site.ts';
 import type { Site } from '../site.ts';
 
-/** What an email says, as far as codes and links go. */
+/** An email, as far as codes and links need it. */
 export type Email = {
   /** lower-case addresses that it was sent to */
   to: readonly string[];
@@ -20,7 +20,7 @@ const MAX_TEXT = 100_000;
 const ADDRESS = /[\w.+'-]+@[\w-]+(?:\.[\w-]+)*/g;
 const RECIPIENT_HEADERS = new Set(['delivered-to', 'x-original-to', 'envelope-to']);
 
-/** Reads an email as it came. What is no email has no text and no links. */
+/** Parses a raw email. Input that is not an email has no text and no links. */
 export async function readEmail(source: Uint8Array): Promise<Email> {
   const { from, to = [], cc = [], headers, subject = '', text = '', html = '' } = await PostalMime.parse(source);
   const named = [...to, ...cc].flatMap((each) => [each, ...(each.group ?? [])]).map(({ address }) => address ?? '');
@@ -68,14 +68,14 @@ function listAddresses(text: string): string[] {
   return (text.match(/https?:\/\/[^\s<>"']+/g) ?? []).map((found) => found.replace(/[).,;:!?\]]+$/, ''));
 }
 
-/** Whether an email is to this address; one that names nobody may be to anybody. */
+/** Whether an email is addressed to `address`; one without recipients may be. */
 export function isTo({ to }: Email, address: string | undefined): boolean {
   return address === undefined || to.length === 0 || to.includes(address.toLowerCase());
 }
 
 /**
- * Whether an email is from the site or speaks of it by its domain. Another site's email is not: its code would be given
- * away to whoever has had it sent.
+ * Whether an email is from the site or mentions its domain. The code of another site must not be typed here: it would
+ * be given to whoever had it sent.
  */
 export function isFromSite({ from, subject, text, links }: Email, site: Site): boolean {
   if (from !== '' && site.domains.includes(findRegistrableDomain(from))) return true;
@@ -86,13 +86,13 @@ export function isFromSite({ from, subject, text, links }: Email, site: Site): b
 
 const CODE =
   /(?<![\p{L}\d.,:/#=&@_-])(\d{4,8}|\d{3}[ -]\d{3}|(?=[A-Z-]*\d)[A-Z\d]{3,5}-[A-Z\d]{3,5}|(?=[A-Z]*\d)[A-Z\d]{6,8})(?![\p{L}\d/@_-]|[.,:]\d)/gu;
-/** In an email the bare word says enough. */
+/** In an email the word "code" alone is enough. */
 const PLAIN = /\b(?:code|codice|c[oó]digo|kod|PIN)\b[^.\n]{0,30}$|(?:код|コード|验证码|驗證碼|코드)[^.\n]{0,30}$/iu;
 const YEAR = /^(?:19|20)\d\d$/;
-/** Characters before a code in which a word for it counts. */
+/** Characters before a code in which a word such as "code" counts. */
 const NEAR = 80;
 
-/** The text most likely to be the code that an email is about. */
+/** The text that is most likely the code. */
 export function findCode({ subject, text }: Email): string | undefined {
   const whole = `${subject}\n${text.replaceAll(/https?:\/\/\S+/g, ' ')}`;
   const found = [...whole.matchAll(CODE)].map((match) => {
@@ -114,7 +114,7 @@ const UNWANTED =
   /unsub|preferences|settings|privacy|terms|legal|help|support|faq|report|block|reset|forgot|\.(?:png|gif|jpe?g|svg|css)$/i;
 const TOKEN = /[\w.~%-]{16,}/;
 
-/** The link most likely to prove the address, of those that lead to the site; none that leads elsewhere. */
+/** The link to the site that most likely proves the address; never one to another site. */
 export function findLink({ links }: Email, site: Site): string | undefined {
   const rated = links
     .filter((link) => site.allows(link))

@@ -5,18 +5,18 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
 import { CapstanError } from '../../platform/errors.ts';
 
-/** An open folder; only what comes after it was opened is in it. */
+/** An open folder, limited to emails that arrive after it was opened. */
 export type OpenFolder = {
-  /** Emails that have come since, oldest first, each once. Throws a `MailboxError`. */
+  /** New emails, oldest first, each once. Throws a `MailboxError`. */
   take(): Promise<Uint8Array[]>;
   /** Never throws. */
   close(): void;
 };
 
-/** Why a mailbox gives nothing: there is no way to it, or it lets nobody in. */
+/** Why a mailbox cannot be read: it is unreachable, or it refuses the login. */
 export type MailboxErrorReason = 'unreachable' | 'refused';
 
-/** The message holds nothing of what the server has said. */
+/** The message contains nothing that the server sent. */
 export class MailboxError extends CapstanError<MailboxErrorReason> {
   constructor(code: MailboxErrorReason, cause: unknown) {
     const message = code === 'refused' ? 'The mailbox lets nobody in.' : 'The mailbox cannot be reached.';
@@ -26,17 +26,17 @@ export class MailboxError extends CapstanError<MailboxErrorReason> {
 
 const CONNECT_MS = 10_000;
 const SOCKET_MS = 60_000;
-/** Bytes of an email that are read, and emails of one look. */
+/** Bytes read of an email, and emails read at a time. */
 const MAX_EMAIL_BYTES = 512 * 1024;
 const MAX_EMAILS = 20;
 
-/** The library takes a while to load, and few logins need it. */
+/** The library is slow to load, and few logins need it. */
 const loadClient = () => import('imapflow');
 
 async function connect(box: ImapMailbox, address: string): Promise<ImapFlow> {
   const { ImapFlow: Client } = await loadClient();
   const client = new Client({
-    // The address that was checked; the certificate has to be the host's all the same.
+    // The address that was checked; the certificate must still match the host name.
     host: address,
     ...(isIP(box.host) === 0 ? { servername: box.host } : {}),
     port: box.port,
@@ -48,13 +48,13 @@ async function connect(box: ImapMailbox, address: string): Promise<ImapFlow> {
     disableAutoIdle: true,
     logger: false,
   });
-  // Whoever asks next is told.
+  // The next call reports it.
   client.on('error', () => undefined);
   await client.connect();
   return client;
 }
 
-/** Addresses are tried one after the other, as far as nobody answers there. */
+/** Tries the addresses one after the other until one answers. */
 async function connectChecked(egress: Egress, box: ImapMailbox): Promise<ImapFlow> {
   let fault: unknown;
   for (const { address } of await egress.resolve(box.host, box.port)) {
@@ -70,7 +70,7 @@ async function connectChecked(egress: Egress, box: ImapMailbox): Promise<ImapFlo
   throw new MailboxError('unreachable', fault);
 }
 
-/** Opens a folder of an IMAP server, at an address that the guard has checked. Throws a `MailboxError`. */
+/** Opens a folder of an IMAP server, at an address that the egress guard has checked. Throws a `MailboxError`. */
 export async function openFolder(egress: Egress, box: ImapMailbox): Promise<OpenFolder> {
   const client = await connectChecked(egress, box).catch((error: unknown) => {
     throw error instanceof EgressError ? new MailboxError('unreachable', error) : error;
@@ -89,7 +89,7 @@ export async function openFolder(egress: Egress, box: ImapMailbox): Promise<Open
         const found: { uid: number; source: Uint8Array }[] = [];
         const query = { uid: true, source: { maxLength: MAX_EMAIL_BYTES } };
         for await (const { uid, source } of client.fetch(`${next}:*`, query, { uid: true })) {
-          // The last email answers to `*` even where it is older.
+          // `*` matches the last email even when it is older.
           if (uid >= next && source !== undefined) found.push({ uid, source });
           if (found.length >= MAX_EMAILS) break;
         }

@@ -12,14 +12,14 @@ import type { MailboxErrorReason } from './imap.ts';
 import { findCode, findLink, isFromSite, isTo, readEmail } from './email.ts';
 import type { Email } from './email.ts';
 
-/** What a mailbox has for a login: an answer, or why it has none; `nothing`: no such email came in time. */
+/** A code or link from a mailbox, or why there is none; `nothing`: no such email arrived in time. */
 export type Found = Answer | { failure: MailboxErrorReason | 'nothing' };
 
 /** The mailbox of one login. */
 export type Mailbox = {
-  /** Resolves once only newer emails count, or once it is known that there will be none. */
+  /** Resolves once the mailbox is open, so that only newer emails count, or cannot be opened. */
   ready(): Promise<void>;
-  /** Waits for an email at most so many ms. Throws the signal's reason. */
+  /** Waits at most `withinMs` for an email. Throws the signal's reason. */
   find(wanted: 'code' | 'link', withinMs: number, signal: AbortSignal): Promise<Found>;
   /** Never throws. */
   close(): void;
@@ -27,7 +27,7 @@ export type Mailbox = {
 
 const LOOK_EVERY_MS = 700;
 
-/** Throws `unsafe_domain` for a mailbox that is not on the public internet. Names that are none are told later. */
+/** Throws `unsafe_domain` for a mailbox that is not on the public internet. Unknown names fail later. */
 export async function checkMailbox(egress: Egress, box: LoginMailbox | undefined): Promise<void> {
   if (box?.type !== 'imap') return;
   try {
@@ -45,7 +45,7 @@ export async function checkMailbox(egress: Egress, box: LoginMailbox | undefined
   }
 }
 
-/** Begins to open a mailbox. `address`: whom emails have to be for; undefined where the user name is none. */
+/** Starts to open a mailbox. `address`: the required recipient; undefined where the user name is no address. */
 function openMailbox(
   { egress, log }: { egress: Egress; log: Logger },
   box: ImapMailbox,
@@ -58,7 +58,7 @@ function openMailbox(
     return { failure };
   });
   const take = (wanted: 'code' | 'link'): Answer | undefined => {
-    // The newest one first: what it replaces is not valid any more.
+    // The newest first: it invalidates the older ones.
     for (const email of emails.toReversed()) {
       const link = findLink(email, site);
       const code = wanted === 'code' ? findCode(email) : undefined;
@@ -98,7 +98,7 @@ function openMailbox(
   };
 }
 
-/** Runs `use` with the mailbox open, or with none where the caller has named none that is read. */
+/** Runs `use` with the open mailbox, or without one where the caller named none to read. */
 export async function withMailbox<T>(
   ports: { egress: Egress; log: Logger },
   box: LoginMailbox | undefined,
@@ -115,7 +115,7 @@ export async function withMailbox<T>(
   }
 }
 
-/** What kind of failure it was, without a word of the server's. */
+/** The error code, without any text of the server. */
 function readCode(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = (cause as { code?: unknown } | undefined)?.code;

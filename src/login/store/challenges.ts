@@ -10,7 +10,7 @@ export async function insertLoginChallenge(
   );
 }
 
-/** Whose browser holds the page. `over`: it has been answered, or its time is up. */
+/** The process that holds the page. `over`: answered or expired. */
 export async function findLoginChallenge(
   db: Queryable,
   organizationId: string,
@@ -23,7 +23,7 @@ export async function findLoginChallenge(
   return rows[0];
 }
 
-/** Kept for a while, so that a late answer is told that it is late. */
+/** The row stays for a while, so that a late answer gets `challenge_expired`. */
 export async function endLoginChallenge(db: Queryable, organizationId: string, id: string): Promise<void> {
   await db.query(
     'UPDATE login_challenges SET expires_at = least(expires_at, now()) WHERE id = $1 AND organization_id = $2',

@@ -104,7 +104,7 @@ export async function updateLoginExpiry(
   );
 }
 
-/** Returns the key of its session, or undefined where there is no such credential. */
+/** Returns its session key, or undefined where the credential does not exist. */
 export async function deleteLoginCredential(
   db: Queryable,
   organizationId: string,

@@ -3,15 +3,15 @@ import type { Db } from '../../platform/db/db.ts';
 export type JobClaim = 'taken' | 'too-many' | 'under-way';
 
 /**
- * Claims the right to run a job: at most `limit` of an organization at a time over all replicas, those that wait for an
- * answer left out, and one for a key. A claim holds until it is released, `holdMs` at most.
+ * Claims a job: at most `limit` concurrent jobs of an organization across all replicas, not counting those that wait for
+ * an answer, and one per key. A claim holds until it is released, `holdMs` at most.
  */
 export function claimLoginJob(
   db: Db,
   job: { id: string; organizationId: string; key: string | null; limit: number; holdMs: number },
 ): Promise<JobClaim> {
   return db.transaction(async (tx) => {
-    // The organization's row orders its claims, so that two cannot both be the last one.
+    // Locking the organization's row serializes its claims, so that two cannot both be the last one.
     await tx.query('SELECT id FROM organizations WHERE id = $1 FOR UPDATE', [job.organizationId]);
     await tx.query('DELETE FROM login_jobs WHERE organization_id = $1 AND expires_at <= now()', [job.organizationId]);
     const { rows } = await tx.query<{ count: number; same: boolean | null }>(
@@ -35,7 +35,7 @@ export async function releaseLoginJob(db: Db, organizationId: string, id: string
   await db.query('DELETE FROM login_jobs WHERE id = $1 AND organization_id = $2', [id, organizationId]);
 }
 
-/** Marks a job as one that waits for an answer, unless `limit` of the organization wait already: then false. */
+/** Marks a job as waiting for an answer; false when `limit` jobs of the organization wait already. */
 export function markLoginJobWaiting(db: Db, organizationId: string, id: string, limit: number): Promise<boolean> {
   return db.transaction(async (tx) => {
     await tx.query('SELECT id FROM organizations WHERE id = $1 FOR UPDATE', [organizationId]);
@@ -49,7 +49,7 @@ export function markLoginJobWaiting(db: Db, organizationId: string, id: string, 
   });
 }
 
-/** It goes on. So one more than the bound may be under way for a while: nobody can be sent away any more. */
+/** Marks a job as running again. It may exceed the limit for a while, since it can no longer be rejected. */
 export async function resumeLoginJob(db: Db, organizationId: string, id: string): Promise<void> {
   await db.query('UPDATE login_jobs SET waiting = false WHERE id = $1 AND organization_id = $2', [id, organizationId]);
 }

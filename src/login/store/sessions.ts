@@ -5,7 +5,7 @@ export type StoredSession = Sealed & { expiresAt: Date; checkedAt: Date };
 
 type Row = { sealed: string; data_key: string; master_key_id: string; expires_at: Date; checked_at: Date };
 
-/** One that has not expired. */
+/** An unexpired session. */
 export async function findLoginSession(
   db: Queryable,
   organizationId: string,
@@ -48,7 +48,7 @@ export async function deleteLoginSession(db: Queryable, organizationId: string, 
   await db.query('DELETE FROM login_sessions WHERE key = $1 AND organization_id = $2', [key, organizationId]);
 }
 
-/** Forgets what has expired: up to 1,000 sessions, and jobs and challenges. */
+/** Deletes what has expired: up to 1,000 sessions, and jobs and challenges. */
 export async function deleteExpiredLogins(db: Queryable): Promise<void> {
   await db.query(
     `DELETE FROM login_sessions WHERE ctid IN (

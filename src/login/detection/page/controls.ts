@@ -35,14 +35,14 @@ function classifyInput(input: HTMLInputElement): Control | undefined {
 function classifyCaptcha(element: Element): Control | undefined {
   const source = element.getAttribute('src') ?? '';
   const names = [element.id, element.getAttribute('name'), element.getAttribute('title'), element.className].join(' ');
-  // Shown as a badge, it asks nothing of anybody.
+  // A badge requires no action.
   if (/size=invisible/.test(source)) return undefined;
   return CAPTCHA.test(`${source} ${names}`) ? 'captcha' : undefined;
 }
 
 const MAX_TEXT_NODES = 60;
 
-/** Whether there is a text, of so many characters at most; a long one is not read to its end. */
+/** Whether there is text of at most `most` characters; a longer one is not read to its end. */
 function isShort(element: Element, most: number): boolean {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   let length = 0;
@@ -55,7 +55,7 @@ function isShort(element: Element, most: number): boolean {
   return false;
 }
 
-/** Styled text that takes a click: neither a button nor a link. */
+/** Styled text that handles clicks: neither a button nor a link. */
 function isClickable(element: Element): boolean {
   if (!(element instanceof HTMLElement) || element.querySelector(INTERACTIVE) || element.closest(INTERACTIVE))
     return false;
@@ -64,7 +64,7 @@ function isClickable(element: Element): boolean {
   const hasSign = isNamed || element.tabIndex >= 0 || attributes.some((name) => element.hasAttribute(name));
   if (!isShort(element, MAX_PRESSED_TEXT)) return isNamed && element.tagName.includes('-BUTTON');
   if (hasSign) return true;
-  // The outermost of what shows a hand: its children inherit the cursor.
+  // The outermost element with a pointer cursor: its children inherit it.
   if (getComputedStyle(element).cursor !== 'pointer' || element.tagName === 'LABEL') return false;
   const parent = findParent(element);
   return !parent || getComputedStyle(parent).cursor !== 'pointer' || !isShort(parent, MAX_PRESSED_TEXT);

@@ -16,7 +16,7 @@ const MAX_FIELDS = 400;
 const MAX_CONTAINERS = 40;
 const MAX_PAGE_TEXT = 4000;
 
-/** Elements keep their number for as long as they live, so that a plan can be carried out after other observations. */
+/** Elements keep their number for life, so that a plan stays valid after later observations. */
 const numbers = new WeakMap<Element, number>();
 const elements = new Map<number, WeakRef<Element>>();
 let last = 0;
@@ -202,7 +202,7 @@ function describeForm(form: HTMLFormElement): FormDescription {
   try {
     url = new URL(action ?? '', document.baseURI);
   } catch {
-    // A form with an address that is none sends to its own page.
+    // A form with an invalid action submits to its own page.
   }
   const isAway = url !== undefined && /^https?:$/.test(url.protocol) && url.origin !== location.origin;
   return {
@@ -218,7 +218,7 @@ function describeForm(form: HTMLFormElement): FormDescription {
   };
 }
 
-/** The outermost container of a cover that is not one of what it covers. */
+/** The outermost container of a cover that does not contain the covered element. */
 function findCoverRoot(cover: Element, covered: Element): Element {
   const around = new Set(listContainers(covered));
   let root = cover;
@@ -237,7 +237,7 @@ function describeCover(root: Element, frame: string): CoverDescription {
   };
 }
 
-/** Everything on this page that a person could act on, in the order of the tree. */
+/** Describes everything on this page that a person could act on, in tree order. */
 export function describeFrame(frame: string): FrameDescription {
   resetMeasurements();
   const found: ElementDescription[] = [];

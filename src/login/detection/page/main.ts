@@ -1,16 +1,16 @@
-// What runs inside pages. It is bundled (`../bundle.ts`) and put into every document before the document's own code.
+// Runs inside pages: bundled (`../bundle.ts`) and run in every document before the document's own scripts.
 import type { FrameDescription } from '../description.ts';
 import { describeFrame, findNumbered } from './describe.ts';
 import { addRoot, watchRoots } from './roots.ts';
 import { resetMeasurements, findUnseen } from './visibility.ts';
 
-/** Old libraries give arrays and objects a `toJSON` that writes them twice. */
+/** Old libraries add a `toJSON` to arrays and objects that encodes them twice. */
 function canWrite(): boolean {
   return !('toJSON' in Array.prototype) && !('toJSON' in Object.prototype);
 }
 
 const page = {
-  /** As text where that is safe: a long description leaves the page many times as fast. */
+  /** As JSON text where that is safe: a long description is transferred many times as fast. */
   describeFrame(frame: string): FrameDescription | string {
     const description = describeFrame(frame);
     return canWrite() ? JSON.stringify(description) : description;

@@ -1,10 +1,10 @@
-// Ways through the tree that a person sees: light DOM, open shadow roots, and closed ones that were attached after this
-// code came into the page, or that `../closed-roots.ts` has shown to it.
+// Walks the rendered tree: light DOM, open shadow roots, and closed ones that were attached after this
+// code was loaded, or that `../closed-roots.ts` passed to it.
 
 const closedRoots = new WeakMap<Element, ShadowRoot>();
 const passwordFields = new WeakSet<Element>();
 
-/** Fields that turn from password to text, as a "show password" switch does it, remain known as password fields. */
+/** Remembers password fields that turn to text, as by a "show password" switch. */
 function rememberPasswords(root: Node): void {
   new MutationObserver((records) => {
     for (const { target, oldValue } of records) {
@@ -13,11 +13,11 @@ function rememberPasswords(root: Node): void {
   }).observe(root, { attributes: true, attributeFilter: ['type'], attributeOldValue: true, subtree: true });
 }
 
-/** To be called once in a document, before its own code runs. */
+/** Call it once per document, before the document's own scripts. */
 export function watchRoots(): void {
   const own = Object.getOwnPropertyDescriptor(Element.prototype, 'attachShadow');
   if (!own) return;
-  // A proxy looks like the native function to pages that ask.
+  // A proxy looks like the native function to scripts that check.
   const attachShadow = new Proxy(own.value as (init: ShadowRootInit) => ShadowRoot, {
     apply(attach, host: Element, [init]: [ShadowRootInit]) {
       const root = attach.call(host, init);
@@ -30,7 +30,7 @@ export function watchRoots(): void {
   rememberPasswords(document);
 }
 
-/** A closed root that HTML declared. False for one that is known, and for what is none. */
+/** Adds a closed root that HTML declared. False for a known one, and for anything else. */
 export function addRoot(root: ShadowRoot): boolean {
   if (!(root instanceof ShadowRoot) || root.mode !== 'closed' || closedRoots.has(root.host)) return false;
   closedRoots.set(root.host, root);
@@ -46,7 +46,7 @@ export function findShadowRoot(element: Element): ShadowRoot | undefined {
   return element.shadowRoot ?? closedRoots.get(element);
 }
 
-/** The parent as it is drawn: what is slotted has its slot, what is in a shadow root its host. */
+/** The parent in the rendered tree: the slot of a slotted element, the host of a shadow root. */
 export function findParent(element: Element): Element | undefined {
   if (element.assignedSlot) return element.assignedSlot;
   if (element.parentElement) return element.parentElement;
@@ -56,7 +56,7 @@ export function findParent(element: Element): Element | undefined {
 
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'OBJECT', 'EMBED']);
 
-/** Every element in the order of the drawn tree. */
+/** Every element in the order of the rendered tree. */
 export function* walkElements(root: Element | ShadowRoot): Generator<Element> {
   for (const child of root.children) {
     if (SKIPPED.has(child.tagName)) continue;

@@ -11,14 +11,14 @@ export function trimText(text: string | null | undefined, most = MAX_TEXT): stri
     .slice(0, most);
 }
 
-/** What is shown of an element, or what its shadow root says where it has no text of its own. */
+/** The visible text of an element, or of its shadow root where it has none. */
 export function readText(element: Element, most = MAX_TEXT): string {
   const shown = element instanceof HTMLElement ? element.innerText : element.textContent;
   const own = trimText(shown, most);
   return own === '' ? trimText(findShadowRoot(element)?.textContent, most) : own;
 }
 
-/** Text of a control: its own, else what stands for it in pictures and titles. */
+/** The text of a control: its own, else the alternative text of pictures, or a title. */
 export function readCaption(element: Element): string {
   if (element instanceof HTMLInputElement) return trimText(element.value || element.alt);
   const text = readText(element);
@@ -44,7 +44,7 @@ export function readReferences(element: Element, attribute: string): string {
   return trimText(ids.map((id) => (id === '' ? '' : (findById(element, id)?.textContent ?? ''))).join(' '));
 }
 
-/** Text of a node that holds no field of its own. */
+/** The text of a node; undefined when it contains a field. */
 function readPlain(node: Node): string | undefined {
   if (node instanceof Text) return trimText(node.data);
   if (!(node instanceof Element)) return '';
@@ -53,7 +53,7 @@ function readPlain(node: Node): string | undefined {
   return trimText(node.textContent);
 }
 
-/** The text that stands right before a field, in its row or above it, but not beyond another field. */
+/** The text right before a field, in its row or above it, up to the previous field. */
 function readTextBefore(element: Element): string {
   let node: Element | undefined = element;
   for (let level = 0; level < 4 && node && node.tagName !== 'FORM' && node.tagName !== 'BODY'; level += 1) {

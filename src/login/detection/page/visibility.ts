@@ -14,7 +14,7 @@ export function measureBox(element: Element): Box {
   };
 }
 
-/** Whether a clip leaves nothing, as the usual class for screen readers does. */
+/** Whether clipping hides the element, as the usual screen-reader class does. */
 function isClippedAway(style: CSSStyleDeclaration): boolean {
   const isRectangle = /^rect\((?:[01]px,? ?){4}\)$/.test(style.clip) && /absolute|fixed/.test(style.position);
   return isRectangle || /^inset\((?:50|100)%/.test(style.clipPath);
@@ -31,19 +31,19 @@ function intersect(a: Rect, b: Rect): Rect {
   };
 }
 
-/** What an element and its ancestors together do to whatever is in them. */
+/** The effect of an element and its ancestors on the visibility of their content. */
 type Surroundings = {
   unseen: Unseen | undefined;
   opacity: number;
   isFixed: boolean;
-  /** What of the page shows through the boxes that cut off what is in them; they do not cut off what is fixed. */
+  /** The part of the page that clipping boxes leave visible; they do not clip fixed elements. */
   window: Rect;
 };
 
 const EVERYTHING: Rect = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
 let surroundings = new Map<Element, Surroundings>();
 
-/** Forgets what was measured: to be called before each look, as pages move. */
+/** Forgets all measurements. Call it before each observation, since pages move. */
 export function resetMeasurements(): void {
   surroundings = new Map();
 }
@@ -66,7 +66,7 @@ function cutOff(element: Element, style: CSSStyleDeclaration, window: Rect): Rec
   return intersect(window, { ...across, ...down });
 }
 
-/** Measured once a look for each ancestor, as most elements share them. */
+/** Measured once per observation and ancestor, since most elements share their ancestors. */
 function measureSurroundings(element: Element): Surroundings {
   const known = surroundings.get(element);
   if (known) return known;
@@ -87,7 +87,7 @@ function measureSurroundings(element: Element): Surroundings {
   return measured;
 }
 
-/** What of an element is outside of itself: styles of its ancestors, the edges of boxes and of the page. */
+/** Whether ancestors hide an element: by their styles, by clipping, or beyond the edges of the page. */
 function findUnseenByAncestors(element: Element): Unseen | undefined {
   const { unseen, isFixed } = measureSurroundings(element);
   if (unseen !== undefined) return unseen;
@@ -105,7 +105,7 @@ function findUnseenByAncestors(element: Element): Unseen | undefined {
   return isOutside ? 'outside' : undefined;
 }
 
-/** The innermost element at a point, through every shadow root. */
+/** The innermost element at a point, across shadow roots. */
 export function findElementAt(x: number, y: number): Element | undefined {
   let found = document.elementFromPoint(x, y) ?? undefined;
   for (let depth = 0; found && depth < 20; depth += 1) {
@@ -123,7 +123,7 @@ function contains(outer: Element, inner: Element): boolean {
 
 const FIELDS = 'input:not([type=hidden]),select,textarea';
 
-/** Floating labels, icons and switches lie over the field that they belong to. */
+/** Floating labels, icons and switches may cover their own field. */
 function belongsTo(hit: Element, element: Element): boolean {
   if (contains(element, hit) || contains(hit, element)) return true;
   if (hit.matches(FIELDS)) return false;
@@ -136,7 +136,7 @@ function belongsTo(hit: Element, element: Element): boolean {
   });
 }
 
-/** What lies over the middle of an element that is in view; nothing is known of the others until they are scrolled to. */
+/** The cover over the middle of an element in the viewport; unknown for others until they are scrolled to. */
 export function findCover(element: Element): Element | undefined {
   const { left, top, width, height } = element.getBoundingClientRect();
   const hits: Element[] = [];
@@ -151,13 +151,13 @@ export function findCover(element: Element): Element | undefined {
   return hits[0];
 }
 
-/** Why an element is not for a person to see; covering is looked at by `findCover`. */
+/** Why a person cannot see an element; `findCover` checks for covers. */
 export function findUnseen(element: Element): Unseen | undefined {
   if (!element.checkVisibility({ visibilityProperty: true })) return 'not-rendered';
   const { width, height } = element.getBoundingClientRect();
   if (width === 0 && height === 0) return 'not-rendered';
   if (width < MIN_PIXELS || height < MIN_PIXELS) return 'tiny';
-  // The border of a frame is not what is in it.
+  // The border of a frame does not show its content.
   const isFrame = element instanceof HTMLIFrameElement;
   if (isFrame && (element.clientWidth < MIN_PIXELS || element.clientHeight < MIN_PIXELS)) return 'tiny';
   return findUnseenByAncestors(element);
