@@ -9,7 +9,7 @@ type Waiting = {
   reject: (error: unknown) => void;
 };
 
-/** Appends of many sessions go into one commit: whatever gathers while one is under way makes up the next. */
+/** Groups appends of many sessions into one commit: those that arrive during a commit share the next one. */
 export type Appender = { append(entry: JournalEntry): Promise<Appended | undefined> };
 
 const MAX_BATCH = 64;
@@ -35,7 +35,7 @@ export function openAppender(db: Db): Appender {
     flushing = false;
   };
 
-  // One statement changes a session once, so a second entry of the same session waits for the next.
+  // A statement changes each session once, so a second entry of a session goes into the next statement.
   const takeBatch = (): Waiting[] => {
     const seen = new Set<string>();
     const batch: Waiting[] = [];

@@ -16,7 +16,7 @@ const MAX_PICTURED_PAGES = 20;
 /** Half the window, at about four characters a token: the attachments of one message take no more of it. */
 const CHARACTERS_PER_TOKEN = 2;
 
-/** Attachments as a model can take them. What a message came to is kept, since every call of its turn repeats it. */
+/** Converts attachments to parts for the model. Cached per message, because every call of a turn repeats them. */
 export function buildAttachmentPort(
   sessionId: string,
   objects: Objects,

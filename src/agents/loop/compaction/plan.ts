@@ -5,11 +5,11 @@ import type { HistoryEntry } from '../history/build.ts';
 
 /** A conversation is compacted when its prompt has grown to this part of the window: before it overflows, and not often. */
 const THRESHOLD = 0.625;
-/** Parts of the threshold: what is kept of the end, and what the beginning may take. */
+/** Fractions of the threshold that the kept end and the kept beginning may take. */
 const TAIL = 0.2;
 const HEAD = 0.2;
 const HEAD_MESSAGES = 3;
-/** So many messages at the end are kept although they take half as much again as their part. */
+/** Up to this many messages at the end may exceed their fraction by half. */
 const TAIL_MESSAGES = 20;
 /** A pass that saves less is not worth its price; after two of them there are no more. */
 const WORTHWHILE = 0.1;
@@ -29,7 +29,7 @@ export function findThreshold(contextWindow: number): number {
   return Math.floor(contextWindow * THRESHOLD);
 }
 
-/** Whether the latest compactions say that another one would not help either. */
+/** Whether the latest compactions saved so little that another one would not help. */
 export function isThrashing(earlier: readonly Pick<Compaction, 'saved'>[]): boolean {
   const last = earlier.slice(-2);
   return last.length === 2 && last.every(({ saved }) => saved < WORTHWHILE);

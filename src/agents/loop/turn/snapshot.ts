@@ -8,7 +8,7 @@ import type { LearnedSkill } from '../../tools/ports.ts';
 import { findDanger } from '../../tools/find-danger.ts';
 import { readSkillDocument } from '../../tools/skills/document.ts';
 
-/** What the first turn of a session puts into the system prompt, and every later one repeats. */
+/** Sections of the system prompt, built in a session's first turn and repeated in every later one. */
 export type PromptSnapshot = { notes: string[] };
 
 const TITLES: Record<MemoryTarget, string> = {
@@ -19,7 +19,7 @@ const TITLES: Record<MemoryTarget, string> = {
 const MAX_INDEX = 20_000;
 const MAX_LINE = 240;
 
-/** The agent's own notes are always shown; what is kept about the subject, where its toolset is enabled. Pure. */
+/** Shared notes are always included; notes about the subject and skills only when their toolset is enabled. Pure. */
 export function buildPromptSnapshot(input: {
   memories: ReadonlyMap<MemoryTarget, string>;
   configured: readonly Skill[];
@@ -33,7 +33,7 @@ export function buildPromptSnapshot(input: {
   return { notes: [...memories, skills].filter((note) => note !== '') };
 }
 
-// An entry that is dangerous in a prompt stays where it is kept, for a person to look at.
+// A dangerous entry is hidden from the prompt but stays stored, so that a person can review it.
 function renderMemory(target: MemoryTarget, content: string): string {
   const entries = splitEntries(content);
   if (entries.length === 0) return '';
@@ -65,7 +65,7 @@ function renderIndex(configured: readonly Skill[], learned: readonly LearnedSkil
   return `Skills you have. Read one with skill_view before you do what it is about:\n${shown.join('\n')}`;
 }
 
-/** The skills that an automation asked for, in full: its run begins with them. */
+/** The full text of the skills that an automation names; its run starts with them. */
 export function renderRunSkills(names: readonly string[], configured: readonly Skill[]): string[] {
   return configured
     .filter(({ name }) => names.includes(name))

@@ -25,7 +25,7 @@ export function addCall(turn: Usage, call: ModelUsage, model: ModelInfo): Usage 
   };
 }
 
-/** As `addCall`, for a call that came to no end: what it says of the window is not kept. */
+/** As `addCall`, for a call that broke off: its context fields are dropped. */
 export function addBrokenCall(turn: Usage, call: ModelUsage, model: ModelInfo): Usage {
   const { context_used: _used, context_max: _max, context_percent: _percent, ...counted } = addCall({}, call, model);
   return turn.calls === undefined ? { ...turn, ...counted } : addCounts(turn, counted);
