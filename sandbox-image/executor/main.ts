@@ -1,5 +1,6 @@
 import { buildAuthorizer } from './receive/token.ts';
 import { startServer } from './server.ts';
+import { passProtectedPids } from './run/first-pid.ts';
 import { readSettings } from './settings.ts';
 
 const settings = readSettings(process.argv.slice(2));
@@ -8,7 +9,10 @@ if (settings.exitOnStdinEof)
     .once('end', () => process.exit(0))
     .once('error', () => process.exit(0))
     .resume();
-const server = await startServer(settings, settings.trust && buildAuthorizer(settings.trust));
+const [server] = await Promise.all([
+  startServer(settings, settings.trust && buildAuthorizer(settings.trust)),
+  settings.ownPids ? passProtectedPids() : undefined,
+]);
 // whoever started this process waits for the line
 process.stdout.write('ready\n');
 

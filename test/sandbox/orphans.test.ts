@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
+import { listSandboxProcesses } from '../support/sandbox-processes.ts';
 import { openLocalSandboxes } from '../support/sandbox.ts';
 import { makeScratch } from '../support/scratch.ts';
 
@@ -25,16 +26,6 @@ process.stdout.write('held');
 setInterval(() => {}, 1000);
 `;
 
-const listExecutors = (volume: string) =>
-  readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(volume);
-    } catch {
-      return false;
-    }
-  });
-
 it('leaves no executor and no folder behind when the process that holds it is killed', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'orphan-volumes-'));
   const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, dir], {
@@ -42,11 +33,11 @@ it('leaves no executor and no folder behind when the process that holds it is ki
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise((resolve) => holder.stdout.once('data', resolve));
-  expect(listExecutors(join(dir, 'org_1')).length).toBeGreaterThan(0);
+  expect(listSandboxProcesses(join(dir, 'org_1')).length).toBeGreaterThan(0);
   const gone = new Promise((resolve) => holder.once('exit', resolve));
   holder.kill('SIGKILL');
   await gone;
-  while (listExecutors(join(dir, 'org_1')).length > 0) await sleep(20);
+  while (listSandboxProcesses(join(dir, 'org_1')).length > 0) await sleep(20);
   const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`capstan-${holder.pid}-`));
   expect(left()).toHaveLength(1);
   const next = await openLocalSandboxes();

@@ -207,15 +207,19 @@ describe.each(adapters)('scripts in sandboxes by $name', ({ open }) => {
   });
 
   test('a sandbox that dies under it is an error', async () => {
-    const own = await opened.sandboxes.acquire(newTarget(), NEVER);
+    const target = newTarget();
+    const own = await opened.sandboxes.acquire(target, NEVER);
     const ended = own.runScript(
       {
         callId: randomUUID(),
-        command: 'kill -9 $PPID; sleep 60',
-        files: {},
+        command: 'node "$CAPSTAN_SCRIPT/main.js"',
+        files: main(`await ask('end the sandbox'); setTimeout(() => {}, 60_000);`),
         timeoutMs: 60_000,
         maxRequests: 1,
-        answer: async () => '',
+        async answer() {
+          await opened.sandboxes.remove(target);
+          return '';
+        },
       },
       NEVER,
     );

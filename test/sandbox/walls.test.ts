@@ -95,23 +95,38 @@ describe('what a command in a process sandbox cannot reach', () => {
   test('more processes than it may have', async () => {
     const crowded = await local.sandboxes.acquire(newTarget(), NEVER);
     const start = { callId: 'crowd', pty: false, notifyOnComplete: false, watchPatterns: [] };
-    const crowd = await crowded.startProcess({ ...start, command: 'for i in $(seq 900); do sleep 300 & done; wait' });
-    expect(await crowded.waitProcess(crowd.id, 60_000, NEVER)).toMatchObject({ status: 'exited' });
-    const count = 'ls /proc | grep -cE "^[0-9]+$"';
-    const { output } = await crowded.run({ callId: 'count', command: count, timeoutMs: 60_000 }, NEVER);
-    expect(Number(output)).toBeLessThan(540);
+    const crowd = await crowded.startProcess({
+      ...start,
+      command: 'for i in $(seq 900); do sleep 300 & done 2>/dev/null; echo started; wait',
+    });
+    const count = async (): Promise<number> => {
+      const command = 'set -- /proc/[0-9]*; echo $#';
+      return Number((await crowded.run({ callId: randomUUID(), command, timeoutMs: 60_000 }, NEVER)).output);
+    };
+    // The kernel's limit refuses forks, or the executor kills what is too many.
+    await expect
+      .poll(async () => {
+        const list = await crowded.listProcesses();
+        const { output } = (await crowded.processOutput(crowd.id)) ?? { output: '' };
+        if (list.find(({ id }) => id === crowd.id)?.status !== 'running') return true;
+        return /started|retry|unavailable/.test(output) || (await count().catch(() => 512)) > 400;
+      })
+      .toBe(true);
+    await crowded.killProcess(crowd.id);
+    expect(await count()).toBeLessThan(540);
   });
 
-  test('more than its own executor, when it kills that', async () => {
-    const target = newTarget();
-    const first = await local.sandboxes.acquire(target, NEVER);
-    const killing = first.run(
-      { callId: 'k', command: 'echo x > kept; kill -9 $PPID; sleep 60', timeoutMs: 60_000 },
-      NEVER,
-    );
-    await expect(killing).rejects.toMatchObject({ name: 'SandboxError' });
-    expect(await (await local.sandboxes.acquire(target, NEVER)).stat('kept')).toMatchObject({ sizeBytes: 2 });
-    expect(await run('echo untouched')).toBe('untouched\n');
+  test('its executor, by signals, memory or descriptors', async () => {
+    const attempts = [
+      'for pid in 1 2 -1 -2 $PPID; do kill -9 $pid; kill -STOP $pid; kill -USR1 $pid; done',
+      'for task in /proc/2/task/*; do kill -9 ${task##*/}; done',
+      "python3 -c 'import os,signal; signal.pidfd_send_signal(os.pidfd_open(2), 9)'",
+      'head -c1 /proc/2/mem; cat /proc/2/environ /proc/2/maps; ls /proc/2/fd; readlink /proc/2/root',
+      '(exec 3<>/dev/tcp/127.0.0.1/9229)',
+    ];
+    for (const attempt of attempts) expect(await run(`(${attempt}) 2>&1; echo over`)).toMatch(/over\n$/);
+    expect(await run('ls -l /proc/2/fd 2>&1')).toContain('Permission denied');
+    expect(await run('sleep 300 & kill $!; wait $!; echo $?')).toBe('143\n');
   });
 
   test('privileges', async () => {
@@ -132,7 +147,7 @@ describe('what a command in a process sandbox cannot reach', () => {
       socket.destroy();
     });
     await new Promise<void>((resolve) => server.listen(join(folder, 's'), resolve));
-    expect(await run(`ln -sf ${folder}/s /run/capstan/executor.sock; echo $?`)).toBe('0\n');
+    await run(`ln -sf ${folder}/s /run/capstan/executor.sock`);
     expect(await run('echo still me')).toBe('still me\n');
     expect(reached).toBe(0);
     server.close();
@@ -177,7 +192,16 @@ describe('starting a process sandbox', () => {
     await local.close();
   });
 
-  test('goes without bubblewrap when the risk is accepted', async () => {
+  test.runIf(process.getuid?.() === 0)(
+    'is refused without bubblewrap to root, even when the risk is accepted',
+    async () => {
+      await expect(openLocalSandboxes({ bwrapPlaces: ['/nowhere'], allowUnwrapped: true })).rejects.toThrow(
+        /Start Capstan as an ordinary user/,
+      );
+    },
+  );
+
+  test.skipIf(process.getuid?.() === 0)('goes without bubblewrap when the risk is accepted', async () => {
     const local = await openLocalSandboxes({ bwrapPlaces: ['/nowhere'], allowUnwrapped: true });
     const sandbox = await local.sandboxes.acquire(newTarget(), NEVER);
     const result = await sandbox.run({ callId: '1', command: 'pwd; echo x > f', timeoutMs: 60_000 }, NEVER);

@@ -50,8 +50,8 @@ async function findInText({ settings, digests }: Parts, request: Request, signal
     if (folder.fd === undefined) throw fileError('ENOENT', request.path);
     if (!fstatSync(folder.fd).isDirectory()) throw fileError('ENOTDIR', request.path);
     child = spawn(settings.rgPath, buildArguments(request.query), {
-      // the folder itself, whatever stands at its path by now
-      cwd: `/proc/${process.pid}/fd/${folder.fd}`,
+      // The folder itself, whatever stands at its path by now. The child resolves it, who has the descriptor until it runs.
+      cwd: `/proc/self/fd/${folder.fd}`,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   } finally {

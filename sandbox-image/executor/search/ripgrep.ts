@@ -42,7 +42,8 @@ export async function searchFiles(settings: Settings, input: SearchInput, signal
     closed.catch(() => undefined);
     for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) take(line);
     const code = await closed;
-    if (code === 2 && result.totalCount === 0)
+    // Without a word ripgrep only met files that it may not read; a bad pattern it names.
+    if (code === 2 && result.totalCount === 0 && complaint.trim() !== '')
       throw new ExecutorError('input', 'SEARCH', complaint.trim().slice(0, 500));
     return result;
   } finally {

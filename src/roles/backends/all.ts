@@ -49,6 +49,7 @@ async function openSandboxes(config: Config, log: Logger): Promise<Sandboxes> {
     network: config.sandboxNetwork,
     rgPath: findRipgrep(),
     allowUnwrapped: config.sandboxUnwrapped,
+    uids: config.sandboxUids,
     log,
   });
 }

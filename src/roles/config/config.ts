@@ -177,6 +177,7 @@ export function readConfig(env: Environment, role?: string) {
     objectsUrl: settings.CAPSTAN_OBJECTS,
     sandbox: settings.CAPSTAN_SANDBOX,
     sandboxNetwork: settings.CAPSTAN_SANDBOX_NETWORK,
+    sandboxUids: settings.CAPSTAN_SANDBOX_UIDS,
     sandboxUnwrapped: settings.CAPSTAN_SANDBOX_UNWRAPPED !== undefined,
     kubernetes: readKubernetes(settings),
     kubernetesNamespace: settings.CAPSTAN_KUBERNETES_NAMESPACE,

@@ -52,6 +52,19 @@ const Settings = z.object({
     .optional(),
   CAPSTAN_SANDBOX: z.enum(['process', 'kubernetes']).default('process'),
   CAPSTAN_SANDBOX_NETWORK: z.enum(['none', 'host']).default('none'),
+  /** as root: the unprivileged users that sandboxes run as, one a volume */
+  CAPSTAN_SANDBOX_UIDS: z
+    .string()
+    .regex(/^\d{1,10}-\d{1,10}$/, 'must be two user ids with a hyphen between')
+    .transform((value) => {
+      const [first = 0, last = 0] = value.split('-').map(Number);
+      return { first, last };
+    })
+    .refine(
+      ({ first, last }) => first > 0 && first <= last && last < 2 ** 32 - 1,
+      'must go from a lower id above 0 to a higher one',
+    )
+    .optional(),
   /** runs tools without isolation where bubblewrap cannot run */
   CAPSTAN_SANDBOX_UNWRAPPED: z.literal('i-accept-the-risk').optional(),
   /** where Sessions and Volumes are; the kubeconfig's or the pod's own unless set */

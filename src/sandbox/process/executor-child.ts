@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess, StdioPipe } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import {
   closeSync,
   constants,
@@ -15,8 +15,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ETC_FILES, buildLaunchCommand } from './bubblewrap.ts';
+import {
+  ETC_FILES,
+  SOCKET_INSIDE,
+  WORKSPACE_INSIDE,
+  buildBubblewrapOptions,
+  buildInnerCommand,
+  buildUnwrappedCommand,
+  listStagedPaths,
+} from './bubblewrap.ts';
 import type { SandboxSpec } from './bubblewrap.ts';
+import { stagedSource, startBubblewrap } from './launch.ts';
 import { openExecutorClient } from '../executor/client.ts';
 import type { ExecutorClient } from '../executor/client.ts';
 import { openExecutorLink } from '../executor/link.ts';
@@ -40,14 +49,48 @@ export type ExecutorChild = {
 
 export type ChildOptions = Omit<SandboxSpec, 'folder'>;
 
-/** Starts one executor, isolated when there is a `bwrapPath`. Throws `SandboxError` with its stderr when it does not start. */
+type StartedProcess = {
+  child: ChildProcess;
+  /** the executor's socket as this process reaches it, once the executor listens */
+  findSocket: () => Promise<string>;
+  /** the volume's root as the executor names it */
+  workspace: string;
+  /** bubblewrap forwards no signal: its own death ends the whole pid namespace */
+  stopSignal: 'SIGKILL' | 'SIGTERM';
+};
+
+function startIsolated(bwrapPath: string, spec: SandboxSpec): StartedProcess {
+  const launch = { bwrapPath, folder: spec.folder, uid: spec.uid, staged: listStagedPaths(spec) };
+  const { child, info } = startBubblewrap({
+    ...launch,
+    options: buildBubblewrapOptions(spec, (path) => stagedSource(launch, path)),
+    command: buildInnerCommand(spec),
+  });
+  const findSocket = async (): Promise<string> => {
+    const pid = await info;
+    if (pid === undefined) throw new SandboxError('bubblewrap did not report the process id of the sandbox');
+    return `/proc/${pid}/root${SOCKET_INSIDE}`;
+  };
+  return { child, findSocket, workspace: WORKSPACE_INSIDE, stopSignal: 'SIGKILL' };
+}
+
+function startUnwrapped(spec: SandboxSpec): StartedProcess {
+  const { program, args, env, cwd } = buildUnwrappedCommand(spec);
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env, cwd });
+  const findSocket = async (): Promise<string> => join(spec.folder, 'run', 'executor.sock');
+  return { child, findSocket, workspace: spec.volume, stopSignal: 'SIGTERM' };
+}
+
+/**
+ * Starts one executor, isolated when there is a `bwrapPath`. Nothing is written to its stdin: the end of the pipe tells
+ * it that this process is gone, even by SIGKILL. Throws `SandboxError` with its stderr when it does not start.
+ */
 export async function startExecutorChild(options: ChildOptions): Promise<ExecutorChild> {
   const folder = mkdtempSync(join(tmpdir(), `capstan-${process.pid}-`));
   prepareFolder(folder);
-  const { program, args, env, cwd, workspace, stopSignal } = buildLaunchCommand({ ...options, folder });
-  // Nothing is written to stdin: its end tells the executor that this process is gone, even by SIGKILL.
-  const stdio: StdioPipe[] = ['pipe', 'pipe', 'pipe'];
-  const child = spawn(program, args, { stdio, env, cwd });
+  const spec = { ...options, folder };
+  const { child, findSocket, workspace, stopSignal } =
+    options.bwrapPath === undefined ? startUnwrapped(spec) : startIsolated(options.bwrapPath, spec);
   const descriptors: number[] = [];
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
@@ -58,7 +101,7 @@ export async function startExecutorChild(options: ChildOptions): Promise<Executo
   });
   try {
     await waitReady(child, ended);
-    const socket = pinSocket(join(folder, 'run', 'executor.sock'));
+    const socket = pinSocket(await findSocket());
     descriptors.push(socket.fd);
     const client = openExecutorClient({ target: { socketPath: socket.path } }, workspace);
     const link = openExecutorLink(socket.path, SILENCE_MS);

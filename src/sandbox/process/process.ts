@@ -2,7 +2,6 @@ import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node
 import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { INITIAL_VOLUME_BYTES, MAX_VOLUME_BYTES } from '../volume-size.ts';
 import { untilAborted } from '../../platform/abort.ts';
 import { errorText } from '../../platform/errors.ts';
@@ -12,9 +11,9 @@ import type { ExecutorChild } from './executor-child.ts';
 import { findProgram } from './find-program.ts';
 import { buildVolumeFiles } from '../executor/files.ts';
 import { guardSession, guardVolumeFiles } from '../executor/guard.ts';
-import type { CallGuard } from '../executor/guard.ts';
 import { ExecutorPool, waitStarted } from './executor-pool.ts';
 import type { PooledExecutor } from './executor-pool.ts';
+import { buildGuard, keepActiveWhileOpen } from './executor-use.ts';
 import { buildLocalFiles } from './local-files.ts';
 import { SandboxError } from '../sandbox.ts';
 import type {
@@ -29,14 +28,17 @@ import type {
 import { createVolume, decideSize, findRecord, recordUsage } from './volume-record.ts';
 import type { VolumeSizes } from './volume-record.ts';
 import { volumeFolder } from './volumes.ts';
+import { openVolumeOwners, requireUnprivileged } from './owners.ts';
+import type { VolumeOwners } from './owners.ts';
+import { DEFAULT_UIDS } from './identity.ts';
+import type { UidRange } from './identity.ts';
+import { sealProgram } from './sealed-program.ts';
 
 const IDLE_MS = 15 * 60_000;
 const STANDBY_IDLE_MS = 5 * 60_000;
 const MAX_STANDBYS = 16;
 /** How long a file call waits for its executor to start. */
 const VOLUME_WAIT_MS = 10_000;
-/** How long a failed call waits for the executor's exit to become known. */
-const EXIT_WAIT_MS = 1000;
 
 /** bubblewrap is searched for here, independently of PATH. */
 const BWRAP_PLACES = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin'];
@@ -60,6 +62,8 @@ export type ProcessSandboxOptions = {
   volumeWaitMs?: number;
   initialVolumeBytes?: number;
   maxVolumeBytes?: number;
+  /** as root: the users that sandboxes run as, one a volume */
+  uids?: UidRange | undefined;
 };
 
 /**
@@ -70,6 +74,9 @@ export type ProcessSandboxOptions = {
 export async function openProcessSandboxes(options: ProcessSandboxOptions): Promise<Sandboxes> {
   mkdirSync(options.dir, { recursive: true, mode: 0o700 });
   removeStaleFolders();
+  const { uids = DEFAULT_UIDS, allowUnwrapped } = options;
+  const bwrapPath = findProgram(options.bwrapPlaces ?? BWRAP_PLACES, 'bwrap');
+  await requireUnprivileged({ bwrapPath, uids, allowUnwrapped });
   const local = new ProcessSandboxes(options, realpathSync(options.dir));
   return {
     // Executors start quickly and are listed nowhere, so these two hints need no action.
@@ -91,6 +98,7 @@ class ProcessSandboxes {
   readonly #options: ProcessSandboxOptions;
   readonly #dir: string;
   readonly #bwrapPath: string | undefined;
+  readonly #owners: VolumeOwners;
   readonly #waitMs: number;
   readonly #sizes: VolumeSizes;
   readonly #handlers = new Set<(notice: SandboxNotice) => void>();
@@ -103,6 +111,7 @@ class ProcessSandboxes {
     this.#options = options;
     this.#dir = dir;
     this.#bwrapPath = findProgram(options.bwrapPlaces ?? BWRAP_PLACES, 'bwrap');
+    this.#owners = openVolumeOwners(dir, options.uids ?? DEFAULT_UIDS);
     this.#waitMs = options.volumeWaitMs ?? VOLUME_WAIT_MS;
     this.#sizes = {
       initialBytes: options.initialVolumeBytes ?? INITIAL_VOLUME_BYTES,
@@ -199,12 +208,16 @@ class ProcessSandboxes {
     if (this.#bwrapPath === undefined && !this.#options.allowUnwrapped) throw new SandboxError(NO_BUBBLEWRAP);
   }
 
-  #startExecutor(volume: string): Promise<ExecutorChild> {
+  async #startExecutor(volume: string): Promise<ExecutorChild> {
+    const nodePath = realpathSync(process.execPath);
+    const [uid, sealedNodePath] = await Promise.all([this.#owners.ownerOf(volume), sealProgram(nodePath, this.#dir)]);
     return startExecutorChild({
       bwrapPath: this.#bwrapPath,
+      uid,
       network: this.#options.network,
       volume,
-      nodePath: realpathSync(process.execPath),
+      nodePath,
+      sealedNodePath,
       rgPath: realpathSync(this.#options.rgPath),
       volumeBytes: this.#sizes.maxBytes,
     });
@@ -265,32 +278,4 @@ class ProcessSandboxes {
 
 function sessionKey(target: SandboxTarget): string {
   return JSON.stringify([target.organizationId, target.agentId, target.subjectId, target.sessionId]);
-}
-
-/** An open body keeps its executor from being stopped as idle. */
-function keepActiveWhileOpen(executor: PooledExecutor, body: Readable): void {
-  executor.active += 1;
-  body.once('close', () => {
-    executor.active -= 1;
-    executor.usedMs = Date.now();
-  });
-}
-
-/** Counts each call as use of the executor, and rejects calls after its end. */
-function buildGuard(executor: PooledExecutor, child: ExecutorChild): CallGuard {
-  return async (work) => {
-    if (!child.isAlive()) throw new SandboxError('the sandbox has ended; acquire it again');
-    executor.active += 1;
-    try {
-      return await work();
-    } catch (error) {
-      // The connection breaks shortly before the exit is known. Wait for it, so that the next `acquire` does not return
-      // a dying executor.
-      if (error instanceof SandboxError) await Promise.race([child.ended, sleep(EXIT_WAIT_MS)]);
-      throw error;
-    } finally {
-      executor.active -= 1;
-      executor.usedMs = Date.now();
-    }
-  };
 }

@@ -2,7 +2,14 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** A volume's metadata, stored beside its folder. */
-export type VolumeRecord = { sizeBytes: number; usedBytes: number; createdAt: string; updatedAt: string };
+export type VolumeRecord = {
+  sizeBytes: number;
+  usedBytes: number;
+  createdAt: string;
+  updatedAt: string;
+  /** the user that its files belong to, where the server runs as root */
+  uid?: number;
+};
 
 export type VolumeSizes = { initialBytes: number; maxBytes: number };
 
@@ -51,7 +58,7 @@ export function recordUsage(folder: string, usedBytes: number, sizes: VolumeSize
   return next;
 }
 
-function writeRecord(folder: string, record: VolumeRecord): void {
+export function writeRecord(folder: string, record: VolumeRecord): void {
   const path = recordPath(folder);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.tmp`, JSON.stringify(record), { mode: 0o600 });

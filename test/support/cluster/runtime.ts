@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
-import { ETC_FILES, buildBubblewrapArguments } from '../../../src/sandbox/process/bubblewrap.ts';
+import { ETC_FILES, buildBubblewrapOptions } from '../../../src/sandbox/process/bubblewrap.ts';
 import { EXECUTOR_PORT, LABELS } from '../../../src/platform/kubernetes/resource.ts';
 import type { Pod } from '../../../src/platform/kubernetes/types.ts';
 import type { Runtime } from './kubelet.ts';
@@ -37,15 +37,15 @@ export function openRuntime(): Runtime & { kill(podUid: string): void; close(): 
   return {
     async start(pod, args) {
       const nodePath = realpathSync(process.execPath);
-      const paths = { nodePath, rgPath: realpathSync(rgPath), ...prepare(pod) };
-      const walls = buildBubblewrapArguments({ network: 'host', volumeBytes: 2 ** 32, ...paths });
+      const paths = { nodePath, sealedNodePath: nodePath, rgPath: realpathSync(rgPath), ...prepare(pod) };
+      const walls = buildBubblewrapOptions({ network: 'host', volumeBytes: 2 ** 32, ...paths }, ({ source }) => source);
       address += 1;
       const ip = `127.${process.pid % 200}.${(address >> 8) & 255}.${address & 255}`;
       const own = args.map((argument) =>
         argument.replace('$(POD_UID)', pod.metadata.uid).replace(`0.0.0.0:${EXECUTOR_PORT}`, `${ip}:${EXECUTOR_PORT}`),
       );
       const program = [`${HOME}/bin/node`, `${HOME}/sandbox-image/executor/main.ts`, ...own];
-      const command = [...walls.slice(0, walls.lastIndexOf('--') + 1), ...program];
+      const command = [...walls, '--', ...program];
       const child = spawn('bwrap', [...command, '--rg', `${HOME}/bin/rg`, '--exit-on-stdin-eof'], {
         stdio: ['pipe', 'pipe', 'inherit'],
         env: {},

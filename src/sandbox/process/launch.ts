@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { StartupError } from '../../platform/errors.ts';
+
+/** A host path that a sandbox sees, and the place below the staging folder where the launcher puts it. */
+export type StagedPath = { source: string; name: string; kind: 'file' | 'folder'; writable: boolean };
+
+export type Launch = {
+  bwrapPath: string;
+  /** bubblewrap's options, in which `{name}` of a staged path stands as `STAGE/name` */
+  options: readonly string[];
+  /** what runs inside */
+  command: readonly string[];
+  staged: readonly StagedPath[];
+  /** private folder of this sandbox on the host */
+  folder: string;
+  /** the unprivileged user that bubblewrap is started as; undefined: the caller's own, who is not root */
+  uid: number | undefined;
+};
+
+/** Descriptors of the child beside its standard streams. */
+const ARGS_FD = 3;
+const SECCOMP_FD = 4;
+const INFO_FD = 5;
+
+/** Where the launcher mounts the staging folder in its own mount namespace: every Linux has it. */
+const STAGE = '/mnt';
+
+const FILTERS = new URL('../../../sandbox-image/seccomp/', import.meta.url);
+const FILTER_OF: Partial<Record<NodeJS.Architecture, string>> = { x64: 'x86_64.bpf', arm64: 'aarch64.bpf' };
+
+/**
+ * Puts the host paths of a sandbox where its unprivileged user can reach them, whatever the modes of the folders above
+ * them, and becomes that user. The mounts are in a namespace of their own and end with it.
+ * Arguments: staging folder, target, uid, then kind, name and source of each path, `--`, and the command.
+ */
+const LAUNCHER = `set -eu
+stage=$1 target=$2 uid=$3
+shift 3
+mount -t tmpfs -o mode=0755,nosuid,nodev,size=256k capstan "$stage"
+while [ "$1" != -- ]; do
+  if [ "$1" = folder ]; then mkdir "$stage/$2"; else : >"$stage/$2"; fi
+  mount --bind "$3" "$stage/$2"
+  shift 3
+done
+shift
+mount --move "$stage" "$target"
+exec setpriv --reuid="$uid" --regid="$uid" --clear-groups -- "$@"`;
+
+/** Undefined where no filter is shipped for the processor. */
+export function findSeccompFilter(): string | undefined {
+  const name = FILTER_OF[process.arch];
+  return name === undefined ? undefined : fileURLToPath(new URL(name, FILTERS));
+}
+
+/** The place of a staged path in bubblewrap's options. */
+export function stagedSource(launch: Pick<Launch, 'uid'>, path: StagedPath): string {
+  return launch.uid === undefined ? path.source : `${STAGE}/${path.name}`;
+}
+
+/** The program and its arguments; the options go through a descriptor, so that no command line shows them. */
+export function buildLaunchCommand(launch: Launch): string[] {
+  const bwrap = [launch.bwrapPath, '--args', String(ARGS_FD), '--', ...launch.command];
+  if (launch.uid === undefined) return bwrap;
+  const staged = launch.staged.flatMap(({ kind, name, source }) => [kind, name, source]);
+  const stage = join(launch.folder, 'stage');
+  const script = ['sh', '-c', LAUNCHER, 'capstan-launcher', stage, STAGE, String(launch.uid), ...staged, '--'];
+  return ['unshare', '--mount', '--propagation', 'private', '--', ...script, ...bwrap];
+}
+
+/**
+ * Starts bubblewrap. The child's standard streams are pipes; `info` resolves with the process id, on the host, of the
+ * sandbox's first process.
+ */
+export function startBubblewrap(launch: Launch): { child: ChildProcess; info: Promise<number | undefined> } {
+  const filter = findSeccompFilter();
+  const seccomp = filter === undefined ? undefined : openSync(filter, constants.O_RDONLY);
+  const options = [
+    ...launch.options,
+    ...(seccomp === undefined ? [] : ['--seccomp', String(SECCOMP_FD)]),
+    '--info-fd',
+    String(INFO_FD),
+  ];
+  const [program = '', ...args] = buildLaunchCommand(launch);
+  if (launch.uid !== undefined) mkdirSync(join(launch.folder, 'stage'));
+  try {
+    const stdio = ['pipe', 'pipe', 'pipe', 'pipe', seccomp ?? 'ignore', 'pipe'] as const;
+    const child = spawn(program, args, { stdio: [...stdio], env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }, cwd: '/' });
+    const argsPipe = child.stdio[ARGS_FD] as Writable;
+    // a launcher that fails early is told by its standard error
+    argsPipe.on('error', () => undefined);
+    argsPipe.end(options.map((option) => `${option}\0`).join(''));
+    return { child, info: readInfo(child) };
+  } finally {
+    if (seccomp !== undefined) closeSync(seccomp);
+  }
+}
+
+const MAX_INFO = 4096;
+const CHECK_TIMEOUT_MS = 30_000;
+
+async function readInfo(child: ChildProcess): Promise<number | undefined> {
+  let text = '';
+  const [, , , , , pipe] = child.stdio as readonly unknown[] as readonly (Readable | null)[];
+  if (!pipe) return undefined;
+  try {
+    for await (const chunk of pipe) {
+      text += String(chunk);
+      if (text.length > MAX_INFO) return undefined;
+    }
+    const pid: unknown = (JSON.parse(text) as Record<string, unknown>)['child-pid'];
+    return typeof pid === 'number' ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Runs an empty sandbox as `uid`. Throws `StartupError` where this machine does not let root start one: better no
+ * sandbox than one whose user is root on the host.
+ */
+export async function requireUnprivilegedStart(bwrapPath: string, uid: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), `capstan-${process.pid}-`));
+  try {
+    const options = ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', '--proc', '/proc', '--dev', '/dev'];
+    const { child } = startBubblewrap({ bwrapPath, options, command: ['true'], staged: [], folder, uid });
+    let complaint = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (complaint.length < MAX_INFO) complaint += chunk.toString('utf8');
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), CHECK_TIMEOUT_MS);
+    const code = await new Promise<number | null>((resolve) => {
+      child.once('error', (error) => {
+        complaint += error.message;
+        resolve(null);
+      });
+      child.once('close', resolve);
+    });
+    clearTimeout(timer);
+    if (code === 0) return;
+    throw new StartupError(
+      `Capstan runs as root and cannot start sandboxes as an unprivileged user here (${complaint.trim() || 'no reason given'}). ` +
+        'Run it as an ordinary user, or allow root to mount (CAP_SYS_ADMIN) and users to make user namespaces.',
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
