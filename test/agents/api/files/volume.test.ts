@@ -197,6 +197,7 @@ test('parallel writers cannot pass the limit together', async () => {
 
 test('a call waits for a volume that warms up, and gives up in time', async () => {
   const gate = makeScratch('gate');
+  chmodSync(gate, 0o755);
   const open = join(gate, 'open');
   const places = [placeBubblewrap(`until [ -e ${open} ]; do sleep 0.02; done`)];
   const patient = await openFilesApi({ bwrapPlaces: places });
