@@ -12,7 +12,7 @@ function listPages(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'clients/typescript/README.md', ...listPages('docs')];
+const PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'clients/typescript/README.md', ...listPages('docs')];
 const CLIENT_PAGES = listPages('docs/clients');
 
 /** Pages that are still to be rewritten. The list may only shrink. */
