@@ -101,11 +101,12 @@ test('the sandbox image holds what the executor needs', async () => {
   copyStage('sandbox-image/Dockerfile', folder);
   const workspace = join(scratch, 'workspace');
   mkdirSync(workspace);
-  const [, , program, main = ''] = readEntry('sandbox-image/Dockerfile');
+  const [, , program, ...options] = readEntry('sandbox-image/Dockerfile');
   expect(program).toBe('node');
-  const path = join(folder, main.replace('/opt/capstan/', ''));
+  expect(options).toContain('--disable-sigusr1');
+  const entry = options.map((option) => option.replace('/opt/capstan', folder));
   const args = [
-    path,
+    ...entry,
     '--workspace',
     workspace,
     '--state-dir',
