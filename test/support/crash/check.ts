@@ -67,64 +67,88 @@ export function hasUnknownOutcome({ outcomes }: TrialResult): boolean {
   return outcomes.some(({ log }) => log.some((event) => textOf(event).includes(UNKNOWN)));
 }
 
+/** What is wrong with the result of a call, apart from what it did. */
+function checkResult(
+  use: EventEnvelope,
+  results: readonly EventEnvelope[],
+  interrupted: ReadonlySet<string | null>,
+): string[] {
+  const name = String(field(use, 'name'));
+  const text = textOf(results[0]);
+  const failed = hasFailed(results[0]);
+  const broken = text.includes('Interrupted by the user');
+  const isExplained = broken || text.includes('denied') || text.includes(UNKNOWN);
+  const faults = [
+    results.length !== 1 && `${name} ${use.id} has ${results.length} results`,
+    broken && !interrupted.has(use.turnId) && `${name} is called interrupted by a user who did not`,
+    name === 'search_files' && failed && !broken && `a read-only call was not run to its end: ${text}`,
+    failed && !isExplained && `${name} failed: ${text}`,
+  ];
+  return faults.filter((fault) => fault !== false);
+}
+
+function hasFailed(result: EventEnvelope | undefined): boolean {
+  return result !== undefined && field(result, 'is_error') === true;
+}
+
+/** How often the side effect of a call may have happened, by what its result says. */
+const ALLOWED_COUNTS = { done: [1], denied: [0], open: [0, 1] };
+
 /** Each use has one result, and each side effect happened as often as the result says. */
 function checkCalls({ log, ledger, plan }: Outcome, report: Report): void {
   const interrupted = new Set(log.filter((event) => field(event, 'interrupted') === true).map((event) => event.turnId));
-  const told = new Map<string, string>();
+  const told = new Map<string, keyof typeof ALLOWED_COUNTS>();
   for (const use of log.filter((event) => event.type === 'agent.tool_use')) {
     const results = log.filter((event) => field(event, 'tool_use_id') === use.id && event.type === 'agent.tool_result');
-    const name = String(field(use, 'name'));
-    if (results.length !== 1) report(`${name} ${use.id} has ${results.length} results`);
-    const text = textOf(results[0]);
-    const failed = results[0] !== undefined && field(results[0], 'is_error') === true;
-    const broken = text.includes('Interrupted by the user');
-    if (broken && !interrupted.has(use.turnId)) report(`${name} is called interrupted by a user who did not`);
-    if (name === 'search_files' && failed && !broken) report(`a read-only call was not run to its end: ${text}`);
-    const denied = text.includes('denied');
-    if (failed && !broken && !denied && !text.includes(UNKNOWN)) report(`${name} failed: ${text}`);
-    const command = (field(use, 'input') as { command?: string }).command;
+    for (const fault of checkResult(use, results, interrupted)) report(fault);
+    const { command } = field(use, 'input') as { command?: string };
     const line = command === undefined ? undefined : /echo (\S+)/.exec(command)?.[1];
     if (line === undefined) continue;
     if (told.has(line)) report(`the call ${line} was announced twice`);
-    told.set(line, failed ? (denied ? 'denied' : 'open') : 'done');
+    const denied = textOf(results[0]).includes('denied');
+    told.set(line, hasFailed(results[0]) ? (denied ? 'denied' : 'open') : 'done');
   }
   for (const [line, state] of told) {
     const count = ledger.filter((entry) => entry === line).length;
-    if (count > 1 || (state === 'done' && count !== 1) || (state === 'denied' && count !== 0)) {
+    if (!ALLOWED_COUNTS[state].includes(count)) {
       report(`the side effect ${line} of a call that is ${state} happened ${count} times`);
     }
   }
   for (const line of ledger) if (!told.has(line)) report(`the side effect ${line} of ${plan.name} is of no call`);
 }
 
-/** One start, pauses that each go on, one end. */
+const NEXT_STATES: Record<string, string[]> = {
+  new: ['running'],
+  running: ['waiting', 'ended'],
+  waiting: ['running', 'waiting', 'ended'],
+};
+
+/** The status events of one turn: one start, pauses that each go on, one end with its usage. */
+function checkTurn(turn: string | null, events: readonly EventEnvelope[], report: Report): void {
+  let state = 'new';
+  for (const event of events) {
+    const stop = field(event, 'stop_reason') as { type: string; message?: string } | undefined;
+    const next = stop === undefined ? 'running' : stop.type === 'requires_action' ? 'waiting' : 'ended';
+    if (NEXT_STATES[state]?.includes(next) !== true) report(`turn ${turn} went from ${state} to ${next}`);
+    if (stop?.type === 'error') report(`turn ${turn} ended with an error: ${stop.message}`);
+    if (next === 'ended' && field(event, 'interrupted') !== true && !(Number(event.usage?.calls) > 0)) {
+      report(`turn ${turn} ended without usage`);
+    }
+    state = next;
+  }
+}
+
+/** One turn at a time, and all of them ended. */
 function checkTurns({ log, record }: Outcome, report: Report): void {
-  const turns = Map.groupBy(
-    log.filter((event) => event.type.startsWith('session.status_')),
-    (event) => event.turnId,
-  );
+  const changes = log.filter((event) => event.type.startsWith('session.status_'));
   let open: string | null = null;
-  for (const event of log) {
-    if (!event.type.startsWith('session.status_')) continue;
+  for (const event of changes) {
     if (open !== null && event.turnId !== open) report(`turn ${event.turnId} began before ${open} had ended`);
     const stop = field(event, 'stop_reason') as { type: string } | undefined;
     open = stop === undefined || stop.type === 'requires_action' ? event.turnId : null;
   }
   if (open !== null) report(`turn ${open} never ended`);
-  for (const [turn, events] of turns) {
-    let state = 'new';
-    for (const event of events) {
-      const stop = field(event, 'stop_reason') as { type: string; message?: string } | undefined;
-      const next = stop === undefined ? 'running' : stop.type === 'requires_action' ? 'waiting' : 'ended';
-      const fits = { new: ['running'], running: ['waiting', 'ended'], waiting: ['running', 'waiting', 'ended'] }[state];
-      if (fits?.includes(next) !== true) report(`turn ${turn} went from ${state} to ${next}`);
-      if (stop?.type === 'error') report(`turn ${turn} ended with an error: ${stop.message}`);
-      if (next === 'ended' && field(event, 'interrupted') !== true && !(Number(event.usage?.calls) > 0)) {
-        report(`turn ${turn} ended without usage`);
-      }
-      state = next;
-    }
-  }
+  for (const [turn, events] of Map.groupBy(changes, (event) => event.turnId)) checkTurn(turn, events, report);
   if (record['usage'] === null) report('the session has no usage');
   if (record['status'] !== 'idle' || record['queuedCount'] !== 0) report('the session does not rest');
 }
