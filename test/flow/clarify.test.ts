@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { clarifyResult } from '../support/chat.ts';
-import { callTool, readChat, say } from '../support/service-model.ts';
+import { allowAll, clarifyResult } from '../support/chat.ts';
+import { callTool, callTools, readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 
@@ -38,5 +38,27 @@ it.each([
     `tool: ${JSON.stringify({ user_response: example.answer })}`,
   );
   expect((await chat.send(clarifyResult(request.id, 'again'))).status).toBe(410);
+  chat.close();
+});
+
+it('a call behind a question runs only after the answer', async () => {
+  const reply = callTools([
+    ['write_file', { path: 'table.txt', content: 'x' }],
+    ['clarify', { question: 'Delete it?', choices: ['yes', 'no'] }],
+    ['terminal', { command: 'rm table.txt' }],
+  ]);
+  service.model.play(reply, say('fine'));
+  const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
+  await chat.prompt('Clean up.');
+  const request = await chat.next('agent.clarify_request');
+  await chat.next('session.status_idle');
+  const uses = async () => {
+    const events = await chat.list();
+    return events.flatMap(({ type, payload }) => (type === 'agent.tool_use' ? [payload['name']] : []));
+  };
+  expect(await uses()).toEqual(['write_file']);
+  await chat.send(clarifyResult(request.id, 'yes'));
+  expect((await chat.next('session.status_idle')).payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
+  expect(await uses()).toEqual(['write_file', 'terminal']);
   chat.close();
 });

@@ -12,7 +12,9 @@ import {
 import type { CallSlot } from '../../log/write.ts';
 import { drainUnwritten } from '../turn/unwritten.ts';
 import { buildBatches, decideCall } from './decide.ts';
-import type { Arguments, CallFacts, CallPlan } from './decide.ts';
+import type { Arguments, CallFacts } from './decide.ts';
+import { buildGroups, listRequestable, splitAtFirstRequest } from './order.ts';
+import type { PlannedCall, RefusedCall, RunnableCall } from './order.ts';
 import type { OpenStep, StepCall } from '../../log/event.ts';
 import { buildMcpTool } from './mcp.ts';
 import type { McpTool } from './runnable-tool.ts';
@@ -25,22 +27,25 @@ import { buildResultBudget } from '../../tools/tool-result.ts';
 import { InterruptedError } from '../turn/types.ts';
 import type { PendingActionState, SettleDeps, Turn } from '../turn/types.ts';
 
-type PlannedCall = { call: StepCall; plan: CallPlan };
-
 /**
- * Brings every call of the open step to its result, as far as that is possible without the caller. `waiting`: the
- * pending actions are in the log and the lease is released.
+ * Brings the calls of the open step to their results in the order of the reply, up to the first one that needs the
+ * caller. `waiting`: the pending actions are in the log and the lease is released.
  */
 export async function settleCalls(step: OpenStep, turn: Turn, deps: SettleDeps): Promise<'settled' | 'waiting'> {
   const planned = await planCalls(step, turn, deps);
-  await refuseCalls(planned, step, turn, deps);
-  const runnable = planned.flatMap(({ call, plan }) => (plan.kind === 'run' ? [{ call, plan }] : []));
-  for (const batch of buildBatches(runnable)) {
-    if (deps.signal.aborted) throw deps.signal.reason;
-    if (deps.drain?.aborted === true) await handOver(step, turn, deps);
-    await runBatch(batch, step, turn, deps);
+  const { leading, held } = splitAtFirstRequest(planned);
+  for (const group of buildGroups(leading)) {
+    if (group.kind === 'fail') {
+      await refuseCalls(group.calls, step, turn, deps);
+      continue;
+    }
+    for (const batch of buildBatches(group.calls)) {
+      if (deps.signal.aborted) throw deps.signal.reason;
+      if (deps.drain?.aborted === true) await handOver(step, turn, deps);
+      await runBatch(batch, step, turn, deps);
+    }
   }
-  return await openPendingActions(planned, step, turn, deps);
+  return await openPendingActions(held, step, turn, deps);
 }
 
 /** Stores the open step, so that another worker starts the calls that have not started here. Throws the reason. */
@@ -91,29 +96,22 @@ function stepPatch(turn: Turn, step: OpenStep, state: TurnPatch['state'] = 'runn
 }
 
 async function refuseCalls(
-  planned: readonly PlannedCall[],
+  refused: readonly RefusedCall[],
   step: OpenStep,
   turn: Turn,
   deps: SettleDeps,
 ): Promise<void> {
-  const events = planned.flatMap(({ call, plan }) => {
-    if (plan.kind !== 'fail') return [];
+  const events = refused.flatMap(({ call, plan }) => {
     const place = { turnId: turn.id, step: step.number, call };
     const content = JSON.stringify({ error: plan.message });
     const result = buildResult(place, { content, isError: true, durationMs: 0 });
     return plan.announced ? [result] : [buildUse(place, plan), result];
   });
-  if (events.length === 0) return;
   await deps.journal.append({ ...drainUnwritten(turn, events), turn: stepPatch(turn, step) });
 }
 
 // Journal before effect: the uses are in the log before the first tool of the batch starts.
-async function runBatch(
-  batch: { call: StepCall; plan: Extract<CallPlan, { kind: 'run' }> }[],
-  step: OpenStep,
-  turn: Turn,
-  deps: SettleDeps,
-): Promise<void> {
+async function runBatch(batch: readonly RunnableCall[], step: OpenStep, turn: Turn, deps: SettleDeps): Promise<void> {
   const uses = batch.flatMap(({ call, plan }) =>
     plan.announced
       ? []
@@ -152,19 +150,20 @@ function countResults(step: OpenStep, turn: Turn, deps: SettleDeps): number {
     .reduce((sum, { text }) => sum + text.length, 0);
 }
 
+/** Asks for every call of `held` that needs a person, and has the caller run the custom tools that are next in order. */
 async function openPendingActions(
-  planned: readonly PlannedCall[],
+  held: readonly PlannedCall[],
   step: OpenStep,
   turn: Turn,
   deps: SettleDeps,
 ): Promise<'settled' | 'waiting'> {
-  const requested = planned.flatMap(({ call, plan }) => {
+  if (held.length === 0) return 'settled';
+  const requested = listRequestable(held).flatMap(({ call, plan }) => {
     const slot = { turnId: turn.id, step: step.number, call };
     return requestAction(slot, plan, deps.limits.customToolTimeoutMs) ?? [];
   });
   const asks = requested.map(({ action }) => action);
-  const open = [...(await readOpenActions(planned, turn, deps)), ...asks];
-  if (open.length === 0) return 'settled';
+  const open = [...(await readOpenActions(held, turn, deps)), ...asks];
   if (deps.signal.reason instanceof InterruptedError) throw deps.signal.reason;
   const deadlines = open.flatMap(({ deadline }) => (deadline === null ? [] : [deadline.getTime()]));
   const stop = { type: 'requires_action' as const, event_ids: open.map(({ id }) => id) };
@@ -186,18 +185,18 @@ async function openPendingActions(
 }
 
 async function readOpenActions(
-  planned: readonly PlannedCall[],
+  held: readonly PlannedCall[],
   turn: Turn,
   deps: SettleDeps,
 ): Promise<{ id: string; deadline: Date | null }[]> {
-  if (!planned.some(({ plan }) => plan.kind === 'wait')) return [];
+  if (!held.some(({ plan }) => plan.kind === 'wait')) return [];
   return (await deps.readPendingActions(turn.id)).filter(({ state }) => state === 'pending');
 }
 
 /** The event that asks the caller, and the pending action to store; undefined for a plan that needs no caller. */
 function requestAction(
   slot: CallSlot,
-  plan: CallPlan,
+  plan: PlannedCall['plan'],
   customToolTimeoutMs: number,
 ): { event: NewEvent; action: NewPendingAction } | undefined {
   const { turnId, call } = slot;

@@ -19,7 +19,7 @@ import type { Turn, TurnDeps } from './types.ts';
  *     model call ──► no calls ──────────────────────────────► end
  *         ▲             │ calls
  *         │             ▼
- *         └── settled ── refuse · run · ask ── waiting ──► (answers wake a worker, which starts here again)
+ *         └── settled ── run · refuse · ask ── waiting ──► (answers wake a worker, which starts here again)
  *
  * Whatever way it ends, the last write releases the lease. Throws only what this worker must stop for: a lost lease,
  * a shutdown, a database that is away.

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { ToolConfig } from '../../../../src/agents/contract/tools.ts';
 import type { StepCall } from '../../../../src/agents/log/event.ts';
 import { settleCalls } from '../../../../src/agents/loop/tool-calls/settle.ts';
 import { DrainError } from '../../../../src/agents/loop/turn/types.ts';
@@ -89,4 +90,63 @@ it('starts no call once the worker drains, and leaves the rest to the next worke
   expect(await settleCalls(step(...calls), world.turn, next)).toBe('settled');
   expect(terminal.inputs).toEqual([{ id: '1' }, { id: '2' }]);
   expect(JSON.stringify(world.events)).not.toContain('unknown');
+});
+
+it('runs nothing behind a call that waits for a person, and asks for every later one at once', async () => {
+  const terminal = buildRecordingTool('terminal');
+  const reader = buildRecordingTool('read_file');
+  const asked = { name: 'file', permissionPolicy: { type: 'always_ask' } } as const;
+  const configs: ToolConfig[] = [
+    {
+      type: 'agent_toolset',
+      defaultConfig: { permissionPolicy: { type: 'always_allow' } },
+      configs: [asked],
+    },
+  ];
+  const world = openTurn({ tools: [terminal.tool, reader.tool], configs });
+  const { turn, deps, actions, events } = world;
+  const calls = step(
+    buildCall('terminal', '1'),
+    buildCall('read_file', '2', 1),
+    buildCall('terminal', '3', 2),
+    buildCall('nothing', '4', 3),
+    buildCall('read_file', '5', 4),
+  );
+  expect(await settleCalls(calls, turn, deps)).toBe('waiting');
+  expect(terminal.inputs).toEqual([{ id: '1' }]);
+  expect(actions.map(({ toolUseId }) => toolUseId)).toEqual(['evt_use_2', 'evt_use_5']);
+  expect(events.at(-1)?.payload).toMatchObject({ stop_reason: { event_ids: actions.map(({ id }) => id) } });
+
+  const [first, second] = actions;
+  Object.assign(first ?? {}, { state: 'answered', answer: { result: 'deny' } });
+  expect(await settleCalls(calls, turn, deps)).toBe('waiting');
+  expect(terminal.inputs).toEqual([{ id: '1' }, { id: '3' }]);
+  expect(reader.inputs).toEqual([]);
+
+  Object.assign(second ?? {}, { state: 'answered', answer: { result: 'allow' } });
+  expect(await settleCalls(calls, turn, deps)).toBe('settled');
+  expect(reader.inputs).toEqual([{ id: '5' }]);
+  const results = events.flatMap(({ payload }) => (payload.type === 'agent.tool_result' ? [payload.tool_use_id] : []));
+  expect(results).toEqual(['evt_use_1', 'evt_use_2', 'evt_use_3', 'evt_use_4', 'evt_use_5']);
+});
+
+it('requests a custom tool only once the calls before it are settled', async () => {
+  const config = { type: 'custom_tool', description: '', input_schema: { type: 'object' } } as const;
+  const custom = (name: string, type: 'always_allow' | 'always_ask') => {
+    return { ...config, name, permissionPolicy: { type } } satisfies ToolConfig;
+  };
+  const configs = [custom('lookup', 'always_allow'), custom('order', 'always_ask')];
+  const { turn, deps, actions } = openTurn({ configs });
+  const calls = step(
+    buildCall('lookup', '1'),
+    buildCall('lookup', '2', 1),
+    buildCall('order', '3', 2),
+    buildCall('lookup', '4', 3),
+  );
+  expect(await settleCalls(calls, turn, deps)).toBe('waiting');
+  expect(actions.map(({ type, toolUseId }) => [type, toolUseId])).toEqual([
+    ['agent.custom_tool_use', 'evt_use_1'],
+    ['agent.custom_tool_use', 'evt_use_2'],
+    ['agent.approval_request', 'evt_use_3'],
+  ]);
 });
