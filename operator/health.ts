@@ -2,12 +2,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './runtime/metrics.ts';
 
+/** Only probes and Prometheus connect. */
+const MAX_CONNECTIONS = 256;
+const HEADERS_TIMEOUT_MS = 20_000;
+
 /** Serves `/livez`, `/readyz` (200 while the API server responds) and `/metrics`. */
 export async function startHealth(
   options: { host: string; port: number },
   services: { metrics: Metrics; isReady: () => Promise<boolean> },
 ): Promise<{ address: string; close(): Promise<void> }> {
-  const server = createServer((request, response) => {
+  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) => {
     const respond = async (): Promise<[number, string, string]> => {
       switch (new URL(request.url ?? '/', 'http://operator').pathname) {
         case '/livez':
@@ -31,6 +35,7 @@ export async function startHealth(
       () => response.writeHead(500).end(),
     );
   });
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);

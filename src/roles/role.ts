@@ -17,7 +17,7 @@ export type Started = { address?: string };
 export const DRAIN_MS = 10_000;
 
 export function readServerOptions({ config }: BareContext): ServerOptions {
-  return { corsOrigins: config.corsOrigins };
+  return { corsOrigins: config.corsOrigins, bounds: config.bounds };
 }
 
 export async function serve(context: RoleContext<unknown>, name: string, app: HttpServer): Promise<Started> {

@@ -13,7 +13,7 @@ import { startAutomations } from '../agents/automations/start.ts';
 import { startWorker } from '../agents/worker/start.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { openModels } from './models.ts';
-import { DRAIN_MS, serve } from './role.ts';
+import { DRAIN_MS, readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
 /** Opened at the first use: a worker whose agents never call it does not load it. */
@@ -62,5 +62,10 @@ export async function startWorkerRole(context: RoleContext): Promise<Started> {
   await runWorker(context, registry);
   const { backends, log } = context;
   const ports = { ...backends, log };
-  return serve(context, 'health', buildHttpServer({ ...ports, registry, backends: listSessionBackends(ports) }, []));
+  const app = buildHttpServer(
+    { ...ports, registry, backends: listSessionBackends(ports) },
+    [],
+    readServerOptions(context),
+  );
+  return serve(context, 'health', app);
 }

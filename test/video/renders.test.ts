@@ -167,7 +167,9 @@ describe('a webhook', () => {
     const [id] = await service.submit({ ...BODY, webhookUrl: `http://${host}/done?x=1` });
     await service.finish(id!);
     await expect.poll(() => calls.length).toBe(2);
-    const secret = (await service.call<{ data: { secret: string } }>('GET', '/api/webhooks/secret')).body.data.secret;
+    const key = await service.makeKey('acme', ['admin']);
+    const answer = await service.call<{ data: { secret: string } }>('GET', '/api/webhooks/secret', { key });
+    const { secret } = answer.body.data;
     for (const { headers, body } of calls) {
       expect(JSON.parse(body)).toMatchObject({ type: 'generation.completed', data: { id, status: 'completed' } });
       const timestamp = Number(headers['webhook-timestamp']);

@@ -86,6 +86,8 @@ describe('submitting', () => {
       const answer = await video.call('POST', path, { key: reader, body: {} });
       expect(answer).toMatchObject({ status: 403, body: { error: 'forbidden' } });
     }
+    const secret = await video.call('GET', '/api/webhooks/secret', { key: reader });
+    expect(secret).toMatchObject({ status: 403, body: { error: 'forbidden' } });
   });
 
   it('tells what a model can do and costs', async () => {

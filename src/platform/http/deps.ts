@@ -6,6 +6,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Scope } from '../contract/keys.ts';
 import type { Logger } from '../log.ts';
 import type { HttpMetrics } from './metrics.ts';
+import type { StreamSlots } from './stream-slots.ts';
 
 /** What any HTTP surface is given from outside. */
 export type HttpPorts = {
@@ -34,6 +35,7 @@ export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Pro
 export type HttpDeps = {
   authenticate: Authenticate;
   metrics: HttpMetrics;
+  streamSlots: StreamSlots;
   /** aborted when the server begins to close: whoever holds a stream open ends it then */
   closing: AbortSignal;
 };

@@ -2,6 +2,9 @@ import cors from '@fastify/cors';
 import { fastify } from 'fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { openAuthenticator } from './auth.ts';
+import { DEFAULT_BOUNDS } from './bounds.ts';
+import type { Bounds } from './bounds.ts';
+import { limitConnections } from './connections.ts';
 import type { HttpDeps, HttpPorts } from './deps.ts';
 import { sendError } from './errors.ts';
 import { registerHealth } from './health.ts';
@@ -9,12 +12,15 @@ import { registerUnknownRoutes } from './methods.ts';
 import { openMetrics } from './metrics.ts';
 import { refuseConnection } from './refuse.ts';
 import { chooseRequestId } from './request-id.ts';
+import { openStreamSlots } from './stream-slots.ts';
 
 export type ServerOptions = {
   /** origins whose pages may call; `*` for all; absent: none */
   corsOrigins?: readonly string[];
   /** the shape of errors outside of every plugin; default: the agent service's */
   sendError?: typeof sendError;
+  /** absent: `DEFAULT_BOUNDS` */
+  bounds?: Partial<Bounds>;
 };
 
 export type HttpServer = FastifyInstance;
@@ -25,6 +31,8 @@ export type RoutePlugin = (app: FastifyInstance, http: HttpDeps) => void;
 /** Longest time in ms a client may take to send its headers, and its whole request. Answers have no bound: streams. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 300_000;
+/** How often both are checked. */
+const TIMEOUT_CHECK_MS = 5000;
 const KEEP_ALIVE_MS = 72_000;
 /** Of one parameter in the path, encoded; more than the request line can hold, so that validation has the word. */
 const MAX_PARAM_LENGTH = 20_000;
@@ -47,7 +55,7 @@ export function buildHttpServer(
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     forceCloseConnections: 'idle',
     // What still comes while the server closes is answered like any other, and told to come elsewhere next time.
     return503OnClosing: false,
@@ -57,9 +65,20 @@ export function buildHttpServer(
     clientErrorHandler: refuseConnection,
   });
   const closing = new AbortController();
-  const authenticator = openAuthenticator(ports);
-  const metrics = openMetrics(ports.registry);
-  const http: HttpDeps = { authenticate: authenticator.authenticate, metrics, closing: closing.signal };
+  const bounds = { ...DEFAULT_BOUNDS, ...options.bounds };
+  const authenticator = openAuthenticator(ports, bounds);
+  const accepted = limitConnections(app.server, bounds);
+  const http: HttpDeps = {
+    async authenticate(request, reply) {
+      const caller = await authenticator.authenticate(request, reply);
+      accepted.accept(request.raw.socket);
+      return caller;
+    },
+    metrics: openMetrics(ports.registry),
+    streamSlots: openStreamSlots(bounds.streamsPerKey),
+    closing: closing.signal,
+  };
+  const { metrics } = http;
 
   app.decorateRequest('caller', undefined);
   app.addHook('onReady', () => authenticator.start());

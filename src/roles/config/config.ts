@@ -185,6 +185,12 @@ export function readConfig(env: Environment, role?: string) {
     sandboxPod: readPodOptions(settings),
     storageClass: settings.CAPSTAN_SANDBOX_STORAGE_CLASS,
     egressAllow: list(settings.CAPSTAN_EGRESS_ALLOW),
+    bounds: {
+      streamsPerKey: settings.CAPSTAN_STREAMS_PER_KEY,
+      connections: settings.CAPSTAN_MAX_CONNECTIONS,
+      idleConnectionsPerAddress: settings.CAPSTAN_IDLE_CONNECTIONS_PER_ADDRESS,
+      unknownKeysPerMinute: settings.CAPSTAN_UNKNOWN_KEYS_PER_MINUTE,
+    },
     corsOrigins: list(settings.CAPSTAN_CORS_ORIGINS),
     login: {
       chromium: settings.CAPSTAN_CHROMIUM,

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { describeIssues } from '../../platform/contract/validation.ts';
+import { DEFAULT_BOUNDS } from '../../platform/http/bounds.ts';
 import { StartupError } from '../../platform/errors.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const seconds = z.coerce.number().positive().max(86_400);
 const count = z.coerce.number().int().min(1).max(10_000);
+const bound = z.coerce.number().int().min(1).max(1_000_000);
 const text = z.string().min(1);
 
 /** What a pod asks for and what it may use at most, with a comma between. */
@@ -105,6 +107,10 @@ const Settings = z.object({
   CAPSTAN_WORKER_CONCURRENCY: count.default(64),
   CAPSTAN_LEASE_SECONDS: seconds.default(10),
   CAPSTAN_DATABASE_POOL: count.default(10),
+  CAPSTAN_STREAMS_PER_KEY: bound.default(DEFAULT_BOUNDS.streamsPerKey),
+  CAPSTAN_MAX_CONNECTIONS: bound.default(DEFAULT_BOUNDS.connections),
+  CAPSTAN_IDLE_CONNECTIONS_PER_ADDRESS: bound.default(DEFAULT_BOUNDS.idleConnectionsPerAddress),
+  CAPSTAN_UNKNOWN_KEYS_PER_MINUTE: bound.default(DEFAULT_BOUNDS.unknownKeysPerMinute),
   CAPSTAN_CORS_ORIGINS: z.string().default(''),
   CAPSTAN_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   OPENAI_API_KEY: text.optional(),

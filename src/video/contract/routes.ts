@@ -227,6 +227,7 @@ export const videoRoutes = {
   getWebhookSecret: defineVideoRoute({
     ...account,
     tag: 'Webhooks',
+    scope: 'admin',
     id: 'getWebhookSecret',
     method: 'GET',
     path: '/api/webhooks/secret',

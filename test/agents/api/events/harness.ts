@@ -8,10 +8,12 @@ import type { Limits } from '../../../../src/platform/limits/limits.ts';
 import { openMemoryLimits } from '../../../../src/platform/limits/memory.ts';
 import type { EventEnvelope } from '../../../../src/agents/contract/events.ts';
 import { openAuthenticator } from '../../../../src/platform/http/auth.ts';
+import { DEFAULT_BOUNDS } from '../../../../src/platform/http/bounds.ts';
 import { registerBodyParser } from '../../../../src/platform/http/body.ts';
 import type { ApiDeps } from '../../../../src/agents/api/deps.ts';
 import { sendError } from '../../../../src/platform/http/errors.ts';
 import { registerEventRoutes } from '../../../../src/agents/api/events/event-routes.ts';
+import { openStreamSlots } from '../../../../src/platform/http/stream-slots.ts';
 import { openMetrics } from '../../../../src/platform/http/metrics.ts';
 import { sha256 } from '../../../../src/platform/crypto.ts';
 import { newId } from '../../../../src/platform/ids.ts';
@@ -27,12 +29,13 @@ export async function openReplica(ports: { db: Db; bus: Bus; limits: Limits }) {
   const log = pino({ level: 'silent' });
   const app = fastify();
   const closing = new AbortController();
-  const authenticator = openAuthenticator(ports);
+  const authenticator = openAuthenticator(ports, DEFAULT_BOUNDS);
   const deps = {
     ...ports,
     log,
     authenticate: authenticator.authenticate,
     metrics: openMetrics(),
+    streamSlots: openStreamSlots(DEFAULT_BOUNDS.streamsPerKey),
     closing: closing.signal,
   } as ApiDeps;
   app.decorateRequest('caller', undefined);

@@ -30,28 +30,33 @@ export async function openEventStream(
   const { organizationId, keyId } = call.caller;
   const { sessionId } = call.params;
   await getLogEnd(deps, organizationId, sessionId);
+  const releaseSlot = deps.streamSlots.acquire(keyId);
   const response = reply.raw;
   const stream = openStream(deps, { organizationId, sessionId, keyId }, response);
+  const leave = () => {
+    hub.leave(sessionId, stream);
+    releaseSlot();
+  };
   const header = request.headers['last-event-id'];
   const cursor = typeof header === 'string' ? readCursor(header) : undefined;
-  await hub.join(organizationId, sessionId, stream);
   let after: number;
   try {
+    await hub.join(organizationId, sessionId, stream);
     const end = await getLogEnd(deps, organizationId, sessionId);
     // A position past the end would hold back what is still to come.
     after = Math.min(cursor?.sequence ?? query.after ?? end, end);
   } catch (error) {
-    hub.leave(sessionId, stream);
+    leave();
     throw error;
   }
   reply.headers(HEADERS).hijack();
   if (response.destroyed || request.socket.destroyed) {
-    hub.leave(sessionId, stream);
+    leave();
     return 'hijacked';
   }
   deps.metrics.streams.inc();
   response.once('close', () => {
-    hub.leave(sessionId, stream);
+    leave();
     deps.metrics.streams.dec();
   });
   // A connection that carried a stream is not used again, so that a closing server need not wait for it.

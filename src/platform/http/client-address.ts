@@ -1,0 +1,17 @@
+import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+const UNKNOWN = 'unknown';
+
+/** The network that a peer counts as: an IPv4 address, or the /64 of an IPv6 address, which one customer has whole. */
+export function clientNetwork(address: string | undefined): string {
+  if (address === undefined) return UNKNOWN;
+  const bare = address.split('%', 1)[0] ?? '';
+  if (!isIPv6(bare)) return bare;
+  const parsed = ipaddr.IPv6.parse(bare);
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  return parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':');
+}
