@@ -63,7 +63,16 @@ export type ScriptRequest = {
 };
 
 /** News of a background process that the session asked for. */
-export type SandboxNotice = { sessionId: string; processId: string; text: string };
+export type SandboxNotice = {
+  sessionId: string;
+  processId: string;
+  text: string;
+  /**
+   * Whether this server started the process with a request for notices. Pods outlive the server's processes: of theirs it
+   * is undefined where another process may have started it.
+   */
+  isExpected: boolean | undefined;
+};
 
 /** Thrown when the sandbox itself failed, not the command: died, unreachable, could not start. */
 export class SandboxError extends CapstanError<'sandbox_failed'> {
@@ -71,6 +80,9 @@ export class SandboxError extends CapstanError<'sandbox_failed'> {
     super('sandbox_failed', message, { ...options, retryable: true });
   }
 }
+
+/** Thrown when the sandbox did not answer in time. A sandbox on this machine is stopped then; the next call starts another. */
+export class UnresponsiveError extends SandboxError {}
 
 /** Thrown for a path outside the workspace, a missing file and so on; `code` is a POSIX name or `ESCAPE`, `ETOOBIG`, `ECHANGED`, `ERESERVED`. */
 export class SandboxFileError extends CapstanError {}

@@ -78,6 +78,34 @@ export async function listInbox(db: Queryable, sessionId: string, limit: number)
   }));
 }
 
+/** The newest notice that waits. */
+export async function findQueuedNotice(
+  tx: Queryable,
+  sessionId: string,
+): Promise<{ position: number; text: string } | undefined> {
+  const { rows } = await tx.query<{ position: number; content: { text: string } }>(
+    `SELECT position, content FROM inbox WHERE session_id = $1 AND kind = 'notice' ORDER BY position DESC LIMIT 1`,
+    [sessionId],
+  );
+  const row = rows[0];
+  return row && { position: row.position, text: row.content.text };
+}
+
+/** The caller holds the row lock of the session, and no worker is taking the notice. */
+export async function replaceQueuedNotice(
+  tx: Queryable,
+  sessionId: string,
+  position: number,
+  text: string,
+): Promise<void> {
+  const prompt: TurnPrompt = { kind: 'notice', text, eventId: null };
+  await tx.query('UPDATE inbox SET content = $3::jsonb WHERE session_id = $1 AND position = $2', [
+    sessionId,
+    position,
+    encodeJson(prompt),
+  ]);
+}
+
 export type SessionNotice = {
   queued: number;
   interrupt: { eventId: string; message: string | null } | null;

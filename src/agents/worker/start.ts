@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
-import { onControl, onServerAnswered, onWake, sendWake } from '../channels.ts';
+import { onControl, onServerAnswered, onWake } from '../channels.ts';
 import type { Subscription } from '../../platform/bus/bus.ts';
 import { errorText } from '../../platform/errors.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import { ensureEventPartitions } from '../store/event-partitions.ts';
-import { enqueuePrompt } from './enqueue.ts';
 import { openWorkerMetrics } from './metrics.ts';
+import { openNoticeQueue } from './notices.ts';
 import type { WorkerDeps } from './session.ts';
 import { SessionPool } from './session-pool.ts';
 
@@ -33,6 +33,8 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
     { concurrency, leaseMs, retryDelayMs: POLL_MS },
     registry && ((counted) => openWorkerMetrics(registry, { db, log, countRunning: () => counted.countRunning() })),
   );
+  const notices = openNoticeQueue(deps, registry);
+  deps.sandboxes.onNotice((notice) => void notices.push(notice));
   const subscriptions = await subscribe(pool, deps);
   const tasks = startPeriodicTasks(
     [
@@ -56,12 +58,7 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
   };
 }
 
-async function subscribe(pool: SessionPool, { db, bus, log, sandboxes, mcp }: WorkerDeps): Promise<Subscription[]> {
-  sandboxes.onNotice(({ sessionId, text }) => {
-    enqueuePrompt(db, sessionId, { kind: 'notice', text, eventId: null })
-      .then((queued) => (queued ? sendWake(bus, sessionId) : undefined))
-      .catch((error: unknown) => log.warn({ sessionId, error: errorText(error) }, 'a notice was lost'));
-  });
+async function subscribe(pool: SessionPool, { bus, log, mcp }: WorkerDeps): Promise<Subscription[]> {
   return [
     await onWake(bus, (sessionId) => pool.wake(sessionId)),
     await onServerAnswered(bus, (server) => mcp.clearFailures(server)),

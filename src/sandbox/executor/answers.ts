@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { STAT_HEADER, isErrorBody } from '../protocol/executor.ts';
+import { MAX_REQUEST_LENGTH, STAT_HEADER, isErrorBody } from '../protocol/executor.ts';
 import type { ExecutorErrorBody, ExecutorHealth, ExecutorOperation, ExecutorOperations } from '../protocol/executor.ts';
 import type { FileEntry, FileStat, WriteResult } from '../protocol/executor.ts';
 import { SandboxError, SandboxFileError } from '../sandbox.ts';
@@ -83,6 +83,28 @@ const RESULTS: { [O in ExecutorOperation]: z.ZodType<ExecutorOperations[O]['resu
   writeProcess: z.boolean(),
   closeProcessInput: z.boolean(),
 };
+
+const MIB = 2 ** 20;
+/** JSON writes a control character as six. */
+const ESCAPED = 6;
+
+/** The longest line of each operation's answer, in characters; for others a MiB. */
+const MAX_LINE_LENGTHS: Partial<Record<ExecutorOperation, number>> = {
+  runScript: ESCAPED * MAX_REQUEST_LENGTH + MIB,
+  list: 32 * MIB,
+  page: 16 * MIB,
+  find: 16 * MIB,
+  search: 16 * MIB,
+  startProcess: 4 * MIB,
+  listProcesses: 16 * MIB,
+  processOutput: 4 * MIB,
+  waitProcess: 4 * MIB,
+  killProcess: 4 * MIB,
+};
+
+export function maxLineLength(operation: ExecutorOperation): number {
+  return MAX_LINE_LENGTHS[operation] ?? MIB;
+}
 
 const health = z.object({ status: z.literal('ok'), workspace: z.string(), usedBytes: amount.exactOptional() });
 

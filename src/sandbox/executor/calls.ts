@@ -1,14 +1,19 @@
+// Tests: test/sandbox/executor
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readExecutorFrame } from '../protocol/executor.ts';
 import type { ExecutorFrame, ExecutorOperation, ExecutorOperations } from '../protocol/executor.ts';
-import { SandboxError } from '../sandbox.ts';
-import { readError, readResult, toSandboxError } from './answers.ts';
+import { SandboxError, UnresponsiveError } from '../sandbox.ts';
+import { maxLineLength, readError, readResult, toSandboxError } from './answers.ts';
 import { readLines } from './http.ts';
 import type { ExecutorHttp } from './http.ts';
 
 /** After a cancel the executor has this long to kill the process tree and answer. */
 const CANCEL_GRACE_MS = 5000;
+/** The executor enforces the time limit of a call; this much later the worker gives up. */
+const TIMEOUT_GRACE_MS = 15_000;
+/** Of a call without a time limit of its own. */
+const CALL_TIMEOUT_MS = 120_000;
 const NEVER = new AbortController().signal;
 
 export type CallOptions = {
@@ -21,63 +26,111 @@ export type CallOptions = {
   onRequest?: (request: number, text: string) => void;
 };
 
-/** Runs one operation of the protocol. Rejects with `SandboxFileError` or `SandboxError`. */
+/**
+ * Runs one operation of the protocol. Rejects with `SandboxFileError` or `SandboxError`; with `UnresponsiveError` when
+ * there is no answer 15 seconds after the call's own time limit, or after 2 minutes where it has none.
+ */
 export type CallExecutor = <O extends ExecutorOperation>(
   operation: O,
   input: ExecutorOperations[O]['input'],
   options?: CallOptions,
 ) => Promise<ExecutorOperations[O]['result']>;
 
-export function buildCallExecutor(http: ExecutorHttp): CallExecutor {
+/** `graceMs`: see `TIMEOUT_GRACE_MS`. */
+export function buildCallExecutor(http: ExecutorHttp, graceMs = TIMEOUT_GRACE_MS): CallExecutor {
   return async (operation, input, options = {}) => {
     const id = options.id ?? randomUUID();
     const signal = options.signal ?? NEVER;
-    let response: IncomingMessage | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const onAbort = (): void => {
-      sendCancel(http, id);
-      timer = setTimeout(() => response?.destroy(new Error('not cancelled in time')), CANCEL_GRACE_MS);
-    };
+    if (signal.aborted && operation !== 'run') throw new SandboxError('the call was cancelled before it began');
+    const clock = startClock(operation, input, graceMs);
+    const cancel = watchAbort(signal, () => sendCancel(http, id), clock);
     try {
-      if (signal.aborted && operation !== 'run') throw new SandboxError('the call was cancelled before it began');
       const body = JSON.stringify({ id, operation, input });
       const { timeoutMs } = options;
       const limit = timeoutMs === undefined ? {} : { timeoutMs };
-      const send = () => http.send({ method: 'POST', path: '/v1/calls', body, ...limit });
+      const send = () => http.send({ method: 'POST', path: '/v1/calls', body, signal: clock.signal, ...limit });
       // A kept-alive connection may have been closed meanwhile; the id makes the retry safe.
-      response = await send().catch(send);
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
+      const response = await send().catch(send);
+      cancel.onBegun();
       if (response.statusCode !== 200) throw await readError(response);
-      const last = await readLastFrame(response, options.onRequest);
+      const last = await readLastFrame(response, maxLineLength(operation), options.onRequest);
       if (last?.type === 'error') throw toSandboxError(last.error);
       if (last?.type === 'result') return readResult(operation, last.value);
       throw new SandboxError('the sandbox ended while it answered');
+    } catch (error) {
+      throw clock.error() ?? error;
     } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      clock.stop();
+      cancel.stop();
     }
+  };
+}
+
+type Clock = { signal: AbortSignal; error(): UnresponsiveError | undefined; expireIn(ms: number): void; stop(): void };
+
+/** Its signal is aborted with an `UnresponsiveError` when the call's time is over. */
+function startClock(operation: ExecutorOperation, input: object, graceMs: number): Clock {
+  const abort = new AbortController();
+  const own = 'timeoutMs' in input && typeof input.timeoutMs === 'number' ? input.timeoutMs : undefined;
+  let error: UnresponsiveError | undefined;
+  const expireIn = (ms: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      error = new UnresponsiveError(`the sandbox did not answer in time (${operation}) and is stopped`);
+      abort.abort(error);
+    }, ms);
+  const timers = [expireIn(own === undefined ? CALL_TIMEOUT_MS : own + graceMs)];
+  return {
+    signal: abort.signal,
+    error: () => error,
+    expireIn: (ms) => void timers.push(expireIn(ms)),
+    stop: () => timers.forEach((timer) => clearTimeout(timer)),
+  };
+}
+
+/**
+ * At the abort of `signal` the executor is told once it has begun the call: earlier it does not know its id. Without an
+ * answer in time the call ends all the same.
+ */
+function watchAbort(signal: AbortSignal, tell: () => void, clock: Clock) {
+  let begun = false;
+  const onAbort = (): void => {
+    clock.expireIn(CANCEL_GRACE_MS);
+    if (begun) tell();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return {
+    onBegun(): void {
+      begun = true;
+      if (signal.aborted) tell();
+    },
+    stop: () => signal.removeEventListener('abort', onAbort),
   };
 }
 
 /** The cancel names the call by its id, so it works before the call's own answer has begun. */
 function sendCancel(http: ExecutorHttp, id: string): void {
-  http.send({ method: 'DELETE', path: `/v1/calls/${encodeURIComponent(id)}` }).then(
+  const path = `/v1/calls/${encodeURIComponent(id)}`;
+  http.send({ method: 'DELETE', path, timeoutMs: CANCEL_GRACE_MS }).then(
     (answer) => answer.resume(),
     () => undefined,
   );
 }
 
-/** Reads to the end, so that the connection can be reused. */
+/** Reads to the end, so that the connection can be reused. Throws `SandboxError` when anything follows the last frame. */
 async function readLastFrame(
   response: IncomingMessage,
+  maxLength: number,
   onRequest: CallOptions['onRequest'],
 ): Promise<ExecutorFrame | undefined> {
   let last: ExecutorFrame | undefined;
-  for await (const line of readLines(response)) {
+  for await (const line of readLines(response, maxLength)) {
+    if (last !== undefined) throw new SandboxError('the sandbox violated its protocol');
     const frame = readExecutorFrame(line);
-    if (frame?.type === 'request') onRequest?.(frame.request, frame.text);
-    else last = frame ?? last;
+    if (frame?.type !== 'request') {
+      if (frame === undefined || frame.type === 'output') throw new SandboxError('the sandbox violated its protocol');
+      last = frame;
+    } else onRequest?.(frame.request, frame.text);
   }
   return last;
 }

@@ -1,22 +1,29 @@
 import type { IncomingMessage } from 'node:http';
-import { readExecutorNotice } from '../protocol/executor.ts';
 import type { ExecutorHealth, ExecutorNotice, FileStat } from '../protocol/executor.ts';
 import type { SandboxSession } from '../sandbox.ts';
 import { readError, readHealth, readStatHeader, readWriteResult } from './answers.ts';
 import { buildCallExecutor } from './calls.ts';
 import type { CallExecutor } from './calls.ts';
-import { openExecutorHttp, readBody, readLines } from './http.ts';
+import { SILENCE_MS, openExecutorHttp, readBody, readChunks } from './http.ts';
 import type { ExecutorAddress, ExecutorHttp } from './http.ts';
+import { readNotices } from './notices.ts';
 import { runScript } from './script.ts';
 
 export type ExecutorClient = SandboxSession & {
   call: CallExecutor;
   http: ExecutorHttp;
   health(): Promise<ExecutorHealth>;
-  /** Resolves when the executor ends or the client closes. */
+  /** Resolves when the executor ends or the client closes. Rejects with `SandboxError` when it sends too much. */
   followNotices(handler: (notice: ExecutorNotice) => void): Promise<void>;
+  /** Whether a process was started through this client with a request for notices; starts in progress are awaited. */
+  expectsNotices(processId: string): Promise<boolean>;
+  /** Whether any background process was started through this client. */
+  hasStartedProcess(): boolean;
   close(): void;
 };
+
+/** Processes whose notices are expected, per executor, which runs 64 at most. */
+const MAX_WATCHED = 256;
 
 /** The client of one executor, in a child process or in a pod. `workspace` is the path that the executor was started with. */
 export function openExecutorClient(address: ExecutorAddress, workspace: string): ExecutorClient {
@@ -31,14 +38,9 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
     ...buildFileMethods(http, call),
     search: (request, signal) => call('search', request, { signal }),
     ...buildProcessMethods(call),
-    health: async () => readHealth(await http.send({ method: 'GET', path: '/healthz' })),
-    async followNotices(handler) {
-      const response = await http.send({ method: 'GET', path: '/v1/notices' });
-      for await (const line of readLines(response)) {
-        const notice = readExecutorNotice(line);
-        if (notice !== undefined) handler(notice);
-      }
-    },
+    ...trackProcesses(call),
+    health: async () => readHealth(await http.send({ method: 'GET', path: '/healthz', timeoutMs: SILENCE_MS })),
+    followNotices: async (handler) => readNotices(await http.send({ method: 'GET', path: '/v1/notices' }), handler),
     close: () => http.close(),
   };
 }
@@ -59,7 +61,7 @@ type FileMethods = Pick<
 function buildFileMethods(http: ExecutorHttp, call: CallExecutor): FileMethods {
   const read = async (path: string, range: string): Promise<{ stat: FileStat; response: IncomingMessage }> => {
     const target = `/v1/files?path=${encodeURIComponent(path)}${range}`;
-    const response = await http.send({ method: 'GET', path: target });
+    const response = await http.send({ method: 'GET', path: target, timeoutMs: SILENCE_MS });
     if (response.statusCode !== 200) throw await readError(response);
     return { stat: readStatHeader(response), response };
   };
@@ -72,12 +74,13 @@ function buildFileMethods(http: ExecutorHttp, call: CallExecutor): FileMethods {
     },
     async openFile(path) {
       const { stat, response } = await read(path, '');
-      return { stat, body: response as AsyncIterable<Uint8Array> };
+      return { stat, body: readChunks(response, SILENCE_MS) };
     },
     async writeFile(path, bytes, options = {}) {
       const query = new URLSearchParams({ path });
       for (const [name, value] of Object.entries(options)) query.set(name, String(value));
-      const response = await http.send({ method: 'PUT', path: `/v1/files?${query.toString()}`, body: bytes });
+      const target = `/v1/files?${query.toString()}`;
+      const response = await http.send({ method: 'PUT', path: target, body: bytes, timeoutMs: SILENCE_MS });
       if (response.statusCode !== 200) throw await readError(response);
       return readWriteResult(response);
     },
@@ -97,18 +100,11 @@ function buildFileMethods(http: ExecutorHttp, call: CallExecutor): FileMethods {
 
 type ProcessMethods = Pick<
   SandboxSession,
-  | 'startProcess'
-  | 'listProcesses'
-  | 'processOutput'
-  | 'waitProcess'
-  | 'killProcess'
-  | 'writeProcess'
-  | 'closeProcessInput'
+  'listProcesses' | 'processOutput' | 'waitProcess' | 'killProcess' | 'writeProcess' | 'closeProcessInput'
 >;
 
 function buildProcessMethods(call: CallExecutor): ProcessMethods {
   return {
-    startProcess: ({ callId, ...input }) => call('startProcess', input, { id: callId }),
     listProcesses: () => call('listProcesses', {}),
     processOutput: async (id) => (await call('processOutput', { id })) ?? undefined,
     waitProcess: async (id, timeoutMs, signal) =>
@@ -116,5 +112,38 @@ function buildProcessMethods(call: CallExecutor): ProcessMethods {
     killProcess: async (id) => (await call('killProcess', { id })) ?? undefined,
     writeProcess: (id, data) => call('writeProcess', { id, data }),
     closeProcessInput: (id) => call('closeProcessInput', { id }),
+  };
+}
+
+/** An executor may claim anything of its processes; what was asked of it is known here. */
+function trackProcesses(
+  call: CallExecutor,
+): Pick<ExecutorClient, 'startProcess' | 'expectsNotices' | 'hasStartedProcess'> {
+  const watched = new Set<string>();
+  const starting = new Set<Promise<unknown>>();
+  let hasStarted = false;
+  return {
+    async startProcess({ callId, ...input }) {
+      hasStarted = true;
+      const started = call('startProcess', input, { id: callId });
+      const settled = started.then(
+        () => undefined,
+        () => undefined,
+      );
+      starting.add(settled);
+      try {
+        const info = await started;
+        if (input.notifyOnComplete || input.watchPatterns.length > 0) watched.add(info.id);
+        for (const oldest of watched) if (watched.size > MAX_WATCHED) watched.delete(oldest);
+        return info;
+      } finally {
+        starting.delete(settled);
+      }
+    },
+    async expectsNotices(processId) {
+      if (!watched.has(processId)) await Promise.all(starting);
+      return watched.has(processId);
+    },
+    hasStartedProcess: () => hasStarted,
   };
 }

@@ -2,10 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { readDescribedWrite, readEntryHeader, readError } from './answers.ts';
 import type { ExecutorClient } from './client.ts';
+import { SILENCE_MS } from './http.ts';
 import type { VolumeFiles } from '../sandbox.ts';
-
-/** A call fails after this long without data from the executor. */
-export const SILENCE_MS = 60_000;
 
 export type FilesOptions = {
   /** called with the volume's usage whenever the executor reports it */

@@ -8,12 +8,16 @@ export type ExecutorAddress = {
   headers?: () => Record<string, string>;
 };
 
+/** A call fails after this long without data from the executor. */
+export const SILENCE_MS = 60_000;
+
 /** Headers carry encoded paths of up to 4 KiB and the first bytes of a file. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
 /** A program of the sandbox may have taken the executor over: its answers must not exhaust this process's memory. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-const MAX_LINE_LENGTH = 64 * 1024 * 1024;
+/** A body that is read into memory is there within this time. */
+const BODY_TIMEOUT_MS = 120_000;
 
 export type HttpCall = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -21,6 +25,8 @@ export type HttpCall = {
   body?: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** of silence on the connection; default: none */
   timeoutMs?: number;
+  /** ends the request and the response */
+  signal?: AbortSignal;
 };
 
 export type ExecutorHttp = {
@@ -40,6 +46,7 @@ export function openExecutorHttp(address: ExecutorAddress): ExecutorHttp {
         method: call.method,
         path: call.path,
         headers: address.headers?.() ?? {},
+        ...(call.signal === undefined ? {} : { signal: call.signal }),
       };
       const request = httpRequest(options, (response) => {
         // whoever reads the body sees a later error
@@ -89,8 +96,9 @@ function drained(request: NodeJS.EventEmitter): Promise<void> {
   });
 }
 
-/** The whole body. Throws `SandboxError` past `maxBytes` (64 MiB by default) and when the connection breaks. */
+/** The whole body. Throws `SandboxError` past `maxBytes` (64 MiB by default), after 2 minutes and when the connection breaks. */
 export async function readBody(response: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
+  const timer = setTimeout(() => response.destroy(new Error('the body took too long')), BODY_TIMEOUT_MS);
   try {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -102,11 +110,30 @@ export async function readBody(response: IncomingMessage, maxBytes = MAX_BODY_BY
     return Buffer.concat(chunks);
   } catch (error) {
     throw new SandboxError('the sandbox ended while it answered', { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-/** The lines of an NDJSON body. */
-export async function* readLines(response: IncomingMessage): AsyncGenerator<string> {
+/** The body as it comes. Throws `SandboxError` when the executor sends nothing for `silenceMs` while the reader waits. */
+export async function* readChunks(response: IncomingMessage, silenceMs: number): AsyncGenerator<Uint8Array> {
+  const chunks = (response as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const timer = setTimeout(() => response.destroy(new Error(`no data within ${silenceMs} ms`)), silenceMs);
+      const next = await chunks.next().finally(() => clearTimeout(timer));
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } catch (error) {
+    throw new SandboxError('the sandbox ended while it answered', { cause: error });
+  } finally {
+    response.destroy();
+  }
+}
+
+/** The lines of an NDJSON body. Throws `SandboxError` for a line of more than `maxLength` characters. */
+export async function* readLines(response: IncomingMessage, maxLength: number): AsyncGenerator<string> {
   // kept in pieces, so that each chunk is scanned once
   let rest: string[] = [];
   let length = 0;
@@ -116,7 +143,7 @@ export async function* readLines(response: IncomingMessage): AsyncGenerator<stri
       const [first = '', ...more] = chunk.split('\n');
       rest.push(first);
       length += first.length;
-      if (length > MAX_LINE_LENGTH) throw new Error('the line is too long');
+      if (length > maxLength) throw new Error('the line is too long');
       const last = more.pop();
       if (last === undefined) continue;
       yield rest.join('');

@@ -37,8 +37,10 @@ export function openExecutorLink(socketPath: string, silenceMs: number): Executo
       try {
         for (const { id, head, body } of read(chunk)) {
           const found = waiting.get(id);
+          // a request that is out of time closes the connection, so every answer has its request
+          if (found === undefined) throw new Error('an answer without a request');
           waiting.delete(id);
-          found?.resolve({ head, body });
+          found.resolve({ head, body });
         }
       } catch (error) {
         socket.destroy(error as Error);

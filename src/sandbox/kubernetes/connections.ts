@@ -129,7 +129,7 @@ export class Connections {
         .followNotices(({ sequence, processId, text }) => {
           if (sequence <= lastSequence) return;
           lastSequence = sequence;
-          this.#onNotice({ sessionId, processId, text });
+          this.#onNotice({ sessionId, processId, text, isExpected: undefined });
         })
         .catch(() => undefined);
       await sleep(FOLLOW_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);

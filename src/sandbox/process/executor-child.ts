@@ -30,7 +30,7 @@ import { openExecutorClient } from '../executor/client.ts';
 import type { ExecutorClient } from '../executor/client.ts';
 import { openExecutorLink } from '../executor/link.ts';
 import type { ExecutorLink } from '../executor/link.ts';
-import { SILENCE_MS } from '../executor/files.ts';
+import { SILENCE_MS } from '../executor/http.ts';
 import { SandboxError } from '../sandbox.ts';
 
 const START_TIMEOUT_MS = 15_000;

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { ExecutorNotice } from '../protocol/executor.ts';
 import type { ExecutorChild } from './executor-child.ts';
 import { SandboxError } from '../sandbox.ts';
 import type { SandboxNotice, VolumeFiles } from '../sandbox.ts';
@@ -144,11 +146,18 @@ export class ExecutorPool {
     executor.usedMs = Date.now();
     void child.ended.then(() => this.forget(executor));
     child.client
-      .followNotices(({ processId, text }) => {
-        const { session } = executor;
-        if (session !== undefined) this.#options.onNotice({ sessionId: session.id, processId, text });
-      })
-      .catch(() => undefined);
+      .followNotices((notice) => void this.#onNotice(executor, child, notice))
+      .catch((error: unknown) => {
+        if (child.isAlive())
+          this.#options.log.warn({ error: errorText(error) }, 'notices of a sandbox are no longer read');
+      });
+  }
+
+  async #onNotice(executor: PooledExecutor, child: ExecutorChild, notice: ExecutorNotice): Promise<void> {
+    const { session } = executor;
+    const { processId, text } = notice;
+    const isExpected = await child.client.expectsNotices(processId);
+    if (session !== undefined) this.#options.onNotice({ sessionId: session.id, processId, text, isExpected });
   }
 
   /** Makes sure that one more standby may start. False when all of them are in use. */
@@ -185,6 +194,7 @@ function isAlive(executor: PooledExecutor): boolean {
 
 async function hasRunningProcess(executor: PooledExecutor): Promise<boolean> {
   const child = await executor.child.catch(() => undefined);
+  if (child?.client.hasStartedProcess() !== true) return false;
   const processes = await child?.client.listProcesses().catch(() => []);
   return processes?.some((process) => process.status === 'running') === true;
 }

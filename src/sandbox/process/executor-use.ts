@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallGuard } from '../executor/guard.ts';
-import { SandboxError } from '../sandbox.ts';
+import { SandboxError, UnresponsiveError } from '../sandbox.ts';
 import type { ExecutorChild } from './executor-child.ts';
 import type { PooledExecutor } from './executor-pool.ts';
 
@@ -25,6 +25,7 @@ export function buildGuard(executor: PooledExecutor, child: ExecutorChild): Call
     try {
       return await work();
     } catch (error) {
+      if (error instanceof UnresponsiveError) await child.stop();
       // The connection breaks shortly before the exit is known. Wait for it, so that the next `acquire` does not return
       // a dying executor.
       if (error instanceof SandboxError) await Promise.race([child.ended, sleep(EXIT_WAIT_MS)]);

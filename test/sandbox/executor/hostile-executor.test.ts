@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openExecutorClient } from '../../../src/sandbox/executor/client.ts';
 import type { ExecutorClient } from '../../../src/sandbox/executor/client.ts';
-import { SandboxError } from '../../../src/sandbox/sandbox.ts';
+import { buildCallExecutor } from '../../../src/sandbox/executor/calls.ts';
+import { openExecutorHttp } from '../../../src/sandbox/executor/http.ts';
+import { SandboxError, UnresponsiveError } from '../../../src/sandbox/sandbox.ts';
 import type { ScriptRequest } from '../../../src/sandbox/sandbox.ts';
 import { NEVER } from '../../support/sandbox.ts';
 
@@ -119,5 +121,84 @@ describe('an executor that was taken over', () => {
     const executor = await startExecutor((response) => response.end(`${lines.join('\n')}\n`));
     await expect(run(executor.client, async () => '')).rejects.toThrow(SandboxError);
     expect(executor.answered).toEqual([]);
+  });
+});
+
+/** A server that answers each request by `speak`. */
+async function startRaw(speak: (url: string, response: ServerResponse) => void) {
+  const server = createServer((request, response) => {
+    response.on('error', () => undefined);
+    request.resume().on('end', () => speak(request.url ?? '', response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const address = { target: { host: '127.0.0.1', port } };
+  const client = openExecutorClient(address, '/workspace');
+  const http = openExecutorHttp(address);
+  closers.push(() => {
+    client.close();
+    http.close();
+    server.close();
+    server.closeAllConnections();
+  });
+  return { client, http };
+}
+
+/** Writes as fast as the reader takes it, without end, and tells how much that was. */
+function pour(response: ServerResponse, chunk: string, written: { bytes: number }): void {
+  while (!response.destroyed && response.write(chunk)) written.bytes += chunk.length;
+  if (!response.destroyed) response.once('drain', () => pour(response, chunk, written));
+}
+
+describe('an executor that does not stop to speak', () => {
+  const MIB = 1024 * 1024;
+  const command = { callId: 'call_1', command: 'true', timeoutMs: 60_000 };
+  const calls: [string, (client: ExecutorClient) => Promise<unknown>][] = [
+    ['run', (client) => client.run(command, NEVER)],
+    ['stat', (client) => client.stat('x')],
+    ['listProcesses', (client) => client.listProcesses()],
+    ['usage', (client) => client.call('usage', {})],
+    ['health', (client) => client.health()],
+    ['writeFile', (client) => client.writeFile('x', Buffer.from('x'))],
+    ['readFile', (client) => client.readFile('x', { offset: 0, maxBytes: MIB })],
+  ];
+  const streams: [string, string][] = [
+    ['one endless line', 'x'.repeat(MIB)],
+    ['endless frames', frame({ type: 'output', text: 'x'.repeat(1000) })],
+    ['endless empty lines', '\n'.repeat(1000)],
+    ['endless results', frame({ type: 'result', value: null })],
+  ];
+  const pairs = calls.flatMap(([name, call]) => streams.map(([kind, chunk]) => ({ name, call, kind, chunk })));
+
+  it.each(pairs)('cannot fill the answer to $name with $kind', async ({ call, chunk }) => {
+    const written = { bytes: 0 };
+    const { client } = await startRaw((_, response) => {
+      response.writeHead(200);
+      pour(response, chunk, written);
+    });
+    await expect(call(client)).rejects.toThrow(SandboxError);
+    expect(written.bytes).toBeLessThan(40 * MIB);
+  });
+
+  it.each(streams)('cannot keep its notices going with %s', async (_, chunk) => {
+    const written = { bytes: 0 };
+    const { client } = await startRaw((__, response) => {
+      response.writeHead(200);
+      pour(response, chunk, written);
+    });
+    await expect(client.followNotices(() => undefined)).rejects.toThrow(SandboxError);
+    expect(written.bytes).toBeLessThan(40 * MIB);
+  });
+});
+
+describe('an executor that does not speak', () => {
+  it.each([
+    ['before it answers', () => undefined],
+    ['after it began to answer', (_: string, response: ServerResponse) => response.writeHead(200).flushHeaders()],
+  ])('%s holds a call no longer than its time limit and some grace', async (_, speak) => {
+    const { http } = await startRaw(speak);
+    const call = buildCallExecutor(http, 100);
+    const ended = call('run', { command: 'true', timeoutMs: 50 });
+    await expect(ended).rejects.toThrow(UnresponsiveError);
   });
 });
