@@ -157,35 +157,28 @@ function addVersionCommands(agents: Command): void {
       context.show(pointer, () => `${name} v${pointer.version} is in production`);
     });
 
-  agents
+  const tag = agents
     .command('tag <agent> [tag] [version]')
     .description('list the tags, or set one to a version')
-    .option('--delete', 'delete the tag')
-    .action(
-      async (
-        reference: string,
-        tagName: string | undefined,
-        version: string | undefined,
-        flags: { delete?: boolean },
-        command: Command,
-      ) => {
-        const context = buildContext(command);
-        if (tagName !== undefined && version === undefined && flags.delete !== true) {
-          throw new CliError('Say which version the tag names.', 2);
-        }
-        const { id: agentId } = await getAgent(context.client, reference);
-        if (tagName === undefined) {
-          const page = await context.client.listTags(agentId, { limit: 100 });
-          const rows = page.data.map((tag) => [tag.name, `v${tag.version}`, showTime(tag.updatedAt)]);
-          context.show(page, () => (rows.length === 0 ? 'No tags' : buildTable(['TAG', 'VERSION', 'UPDATED'], rows)));
-        } else if (flags.delete === true) {
-          const deleted = await context.client.deleteTag(agentId, tagName);
-          context.show(deleted, () => `Deleted the tag ${tagName}`);
-        } else {
-          const body = { version: readInteger((version ?? '').replace(/^v/, ''), 'The version') };
-          const tag = await context.client.setTag(agentId, tagName, body);
-          context.show(tag, () => `${tag.name} is v${tag.version}`);
-        }
-      },
-    );
+    .option('--delete', 'delete the tag');
+  tag.action(async (reference: string, tagName: string | undefined, version: string | undefined) => {
+    const isDelete = tag.opts<{ delete?: boolean }>().delete === true;
+    const context = buildContext(tag);
+    if (tagName !== undefined && version === undefined && !isDelete) {
+      throw new CliError('Say which version the tag names.', 2);
+    }
+    const { id: agentId } = await getAgent(context.client, reference);
+    if (tagName === undefined) {
+      const page = await context.client.listTags(agentId, { limit: 100 });
+      const rows = page.data.map(({ name, version: number, updatedAt }) => [name, `v${number}`, showTime(updatedAt)]);
+      context.show(page, () => (rows.length === 0 ? 'No tags' : buildTable(['TAG', 'VERSION', 'UPDATED'], rows)));
+    } else if (isDelete) {
+      const deleted = await context.client.deleteTag(agentId, tagName);
+      context.show(deleted, () => `Deleted the tag ${tagName}`);
+    } else {
+      const body = { version: readInteger((version ?? '').replace(/^v/, ''), 'The version') };
+      const set = await context.client.setTag(agentId, tagName, body);
+      context.show(set, () => `${set.name} is v${set.version}`);
+    }
+  });
 }

@@ -1,4 +1,6 @@
 import type { EventEnvelope, InboundEvent, OutboundPayload, TextBlock } from '../../clients/typescript/index.ts';
+import { callByType } from './payload-table.ts';
+import type { PayloadTable } from './payload-table.ts';
 
 export function joinText(content: readonly TextBlock[]): string {
   return content.map((block) => block.text).join('\n');
@@ -55,50 +57,46 @@ export function readPayload(event: EventEnvelope): OutboundPayload | InboundEven
   return event.payload;
 }
 
+const describeText = ({ content }: { content: readonly TextBlock[] }): string => joinText(content);
+
+const describeUse = ({ name, input }: { name: string; input: unknown }): string => `${name}  ${describeInput(input)}`;
+
+type ToolResult = { name: string; is_error: boolean; content: readonly TextBlock[] };
+
+const describeResult = (result: ToolResult): string =>
+  `${result.name}  ${result.is_error ? 'failed: ' : ''}${describeOutcome(result.content)}`;
+
+const DESCRIPTIONS: PayloadTable<string> = {
+  'user.message': describeText,
+  'agent.message': describeText,
+  'agent.thinking': describeText,
+  'agent.thread_message_sent': describeText,
+  'agent.thread_message_received': describeText,
+  'agent.tool_use': describeUse,
+  'agent.mcp_tool_use': describeUse,
+  'agent.custom_tool_use': describeUse,
+  'agent.tool_result': describeResult,
+  'agent.mcp_tool_result': describeResult,
+  'mcp.server_unavailable': ({ serverName, reason }) => `${serverName}  ${reason}`,
+  'agent.message_discarded': ({ id }) => `${id}  the reply broke off`,
+  'agent.approval_request': (request) => `${request.tool_name}  ${describeInput(request.input)}`,
+  'agent.clarify_request': ({ question }) => question,
+  'user.approval_response': ({ result, scope }) => `${result} ${scope}`,
+  'user.clarify_result': ({ answer }) => answer,
+  'user.custom_tool_result': ({ status, content }) => `${status ?? ''} ${joinText(content)}`.trim(),
+  'user.steer': ({ message }) => message,
+  'user.interrupt': ({ message }) => message ?? '',
+  'session.title_updated': ({ title }) => title,
+  'session.status_idle': ({ stop_reason: stop, interrupted }) => {
+    if (stop.type === 'error') return `error: ${stop.message}`;
+    return interrupted === true ? 'interrupted' : stop.type;
+  },
+};
+
 /** The gist of any event in one line. */
 export function describeEvent(event: EventEnvelope): string {
-  const payload = readPayload(event);
-  switch (payload.type) {
-    case 'user.message':
-    case 'agent.message':
-    case 'agent.thinking':
-    case 'agent.thread_message_sent':
-    case 'agent.thread_message_received':
-      return joinText(payload.content);
-    case 'agent.tool_use':
-    case 'agent.mcp_tool_use':
-    case 'agent.custom_tool_use':
-      return `${payload.name}  ${describeInput(payload.input)}`;
-    case 'agent.tool_result':
-    case 'agent.mcp_tool_result':
-      return `${payload.name}  ${payload.is_error ? 'failed: ' : ''}${describeOutcome(payload.content)}`;
-    case 'mcp.server_unavailable':
-      return `${payload.serverName}  ${payload.reason}`;
-    case 'agent.message_discarded':
-      return `${payload.id}  the reply broke off`;
-    case 'agent.approval_request':
-      return `${payload.tool_name}  ${describeInput(payload.input)}`;
-    case 'agent.clarify_request':
-      return payload.question;
-    case 'user.approval_response':
-      return `${payload.result} ${payload.scope}`;
-    case 'user.clarify_result':
-      return payload.answer;
-    case 'user.custom_tool_result':
-      return `${payload.status ?? ''} ${joinText(payload.content)}`.trim();
-    case 'user.steer':
-    case 'user.interrupt':
-      return payload.message ?? '';
-    case 'session.title_updated':
-      return payload.title;
-    case 'session.status_idle': {
-      const { stop_reason: stop, interrupted } = payload;
-      if (stop.type === 'error') return `error: ${stop.message}`;
-      return interrupted === true ? 'interrupted' : stop.type;
-    }
-    default: {
-      const { type: _type, ...rest } = event.payload;
-      return Object.keys(rest).length === 0 ? '' : JSON.stringify(rest);
-    }
-  }
+  const known = callByType(DESCRIPTIONS, event);
+  if (known !== undefined) return known;
+  const { type: _type, ...rest } = event.payload;
+  return Object.keys(rest).length === 0 ? '' : JSON.stringify(rest);
 }

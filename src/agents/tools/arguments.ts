@@ -64,14 +64,18 @@ function typesOf(schema: Schema): unknown[] {
 }
 
 function coerceValue(schema: Schema, value: unknown): unknown {
-  const types = typesOf(schema);
   if (Array.isArray(value) && isRecord(schema['items']))
     return value.map((item) => coerceValue(schema['items'] as Schema, item));
   if (isRecord(value) && isRecord(schema['properties'])) return coerceObject(schema, value);
+  const types = typesOf(schema);
   if (types.includes('string')) {
     return (typeof value === 'number' || typeof value === 'boolean') && types.length === 1 ? String(value) : value;
   }
-  if (typeof value !== 'string') return value;
+  return typeof value === 'string' ? coerceText(schema, types, value) : value;
+}
+
+/** A text where the schema allows none, as the number, boolean, list or object that it stands for. */
+function coerceText(schema: Schema, types: readonly unknown[], value: string): unknown {
   const text = value.trim();
   if ((types.includes('integer') || types.includes('number')) && /^[+-]?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (types.includes('boolean') && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';

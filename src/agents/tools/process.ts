@@ -1,7 +1,7 @@
 import type { ProcessInfo, SandboxSession } from '../../sandbox/sandbox.ts';
 import { answerTool, failTool } from './tool.ts';
 import { readNumber, readText } from './input.ts';
-import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
 
 const ACTIONS = ['list', 'poll', 'log', 'wait', 'kill', 'write', 'submit', 'close'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -35,7 +35,7 @@ export const processTool: Tool = {
     if (action === 'list') return listProcesses(sandbox);
     const id = input['session_id'];
     if (typeof id !== 'string' || id === '') return failTool(`session_id is required for ${action}.`);
-    return act(action, id, input, sandbox, context);
+    return act(action, input, { id, sandbox, signal: context.signal });
   },
 };
 
@@ -55,20 +55,17 @@ async function listProcesses(sandbox: SandboxSession): Promise<ToolOutcome> {
   return answerTool({ processes: await Promise.all(rows) });
 }
 
+type Target = { id: string; sandbox: SandboxSession; signal: AbortSignal };
+
 async function act(
   action: Exclude<Action, 'list'>,
-  id: string,
   input: Record<string, unknown>,
-  sandbox: SandboxSession,
-  context: ToolContext,
+  target: Target,
 ): Promise<ToolOutcome> {
-  const unknown = {
-    content: JSON.stringify({ status: 'not_found', error: `No process with session_id ${id}` }),
-    isError: true,
-  };
-  if (action === 'wait') return wait(id, input, sandbox, context);
+  if (action === 'wait') return wait(input, target);
+  const { id, sandbox } = target;
   const found = await sandbox.processOutput(id);
-  if (found === undefined) return unknown;
+  if (found === undefined) return notFound(id);
   const { info, output } = found;
   const data = typeof input['data'] === 'string' ? input['data'] : '';
   switch (action) {
@@ -106,20 +103,18 @@ async function act(
   }
 }
 
-async function wait(
-  id: string,
-  input: Record<string, unknown>,
-  sandbox: SandboxSession,
-  context: ToolContext,
-): Promise<ToolOutcome> {
+function notFound(id: string): ToolOutcome {
+  return {
+    content: JSON.stringify({ status: 'not_found', error: `No process with session_id ${id}` }),
+    isError: true,
+  };
+}
+
+async function wait(input: Record<string, unknown>, { id, sandbox, signal }: Target): Promise<ToolOutcome> {
   const asked = readNumber(input, 'timeout', MAX_WAIT);
   const seconds = Math.min(MAX_WAIT, asked);
-  const info = await sandbox.waitProcess(id, seconds * 1000, context.signal);
-  if (info === undefined)
-    return {
-      content: JSON.stringify({ status: 'not_found', error: `No process with session_id ${id}` }),
-      isError: true,
-    };
+  const info = await sandbox.waitProcess(id, seconds * 1000, signal);
+  if (info === undefined) return notFound(id);
   const output = (await sandbox.processOutput(id))?.output ?? '';
   const note = asked > MAX_WAIT ? { timeout_note: `timeout was cut from ${asked} to ${MAX_WAIT} s` } : {};
   if (info.status === 'exited') {
@@ -131,7 +126,7 @@ async function wait(
       ...note,
     });
   }
-  const status = context.signal.aborted ? 'interrupted' : 'timeout';
+  const status = signal.aborted ? 'interrupted' : 'timeout';
   return answerTool({ status, session_id: id, output: output.slice(-1000), ...note });
 }
 

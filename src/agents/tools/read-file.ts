@@ -85,7 +85,7 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
       },
     );
   }
-  const document = await readDocument(sandbox, path, stat.sizeBytes, type, context);
+  const document = await readDocument(sandbox, { path, type, sizeBytes: stat.sizeBytes }, context);
   if (typeof document === 'object') return failTool(document.fault, { path, file_size: stat.sizeBytes });
   const body = document === undefined ? (await sandbox.openFile(path)).body : chunksOf(document);
   const page = await readPage(body, offset, limit);
@@ -127,14 +127,13 @@ async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
 /** What is no plain text, as text; undefined when it is. */
 async function readDocument(
   sandbox: SandboxSession,
-  path: string,
-  size: number,
-  type: string | undefined,
+  { path, type, sizeBytes }: { path: string; type: string | undefined; sizeBytes: number },
   { conversion, signal }: ToolContext,
 ): Promise<string | { fault: string } | undefined> {
-  if (path.endsWith('.ipynb')) return readNotebook(sandbox, path, size);
+  if (path.endsWith('.ipynb')) return readNotebook(sandbox, path, sizeBytes);
   if (type === undefined) return undefined;
-  if (size > MAX_DOCUMENT_BYTES) return { fault: `${path} is over ${MAX_DOCUMENT_BYTES} bytes and is not converted.` };
+  if (sizeBytes > MAX_DOCUMENT_BYTES)
+    return { fault: `${path} is over ${MAX_DOCUMENT_BYTES} bytes and is not converted.` };
   const { bytes } = await sandbox.readFile(path);
   const read = await conversion.readDocument(bytes, type, signal);
   return 'fault' in read ? read : read.text;

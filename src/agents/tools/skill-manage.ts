@@ -60,7 +60,7 @@ async function manageSkill(input: Record<string, unknown>, context: ToolContext)
             success: false,
             available_skills: places.map((skill) => skill.name).sort(),
           })
-        : await changeSkill(action, input, place, places, sandbox);
+        : await changeSkill(action, input, { place, places, sandbox });
   if (!outcome.isError) await context.skills.keepIndex(await describeLearned(sandbox));
   return outcome;
 }
@@ -84,9 +84,7 @@ async function createSkill(
 async function changeSkill(
   action: string,
   input: Record<string, unknown>,
-  place: SkillPlace,
-  places: readonly SkillPlace[],
-  sandbox: SandboxSession,
+  { place, places, sandbox }: { place: SkillPlace; places: readonly SkillPlace[]; sandbox: SandboxSession },
 ): Promise<ToolOutcome> {
   switch (action) {
     case 'edit':
@@ -96,7 +94,11 @@ async function changeSkill(
     case 'delete':
       return await deleteSkill(readText(input, 'absorbed_into').trim(), place, places, sandbox);
     case 'write_file':
-      return await writeLinked(readText(input, 'file_path'), readText(input, 'file_content'), place, sandbox);
+      return await writeLinked(
+        { file: readText(input, 'file_path'), content: readText(input, 'file_content') },
+        place,
+        sandbox,
+      );
     case 'remove_file': {
       const path = readText(input, 'file_path');
       const flaw = findPathFlaw(path);
@@ -142,15 +144,13 @@ async function patchSkill(
   );
   if (!replacement.ok) return refuse(replacement.error);
   if (file === SKILL_FILE) return await writeText(replacement.text, place, sandbox, stat.modifiedMs);
-  return await writeLinked(file, replacement.text, place, sandbox, stat.modifiedMs);
+  return await writeLinked({ file, content: replacement.text, ifModifiedMs: stat.modifiedMs }, place, sandbox);
 }
 
 async function writeLinked(
-  file: string,
-  content: string,
+  { file, content, ifModifiedMs }: { file: string; content: string; ifModifiedMs?: number },
   { folder }: SkillPlace,
   sandbox: SandboxSession,
-  ifModifiedMs?: number,
 ): Promise<ToolOutcome> {
   const bytes = Buffer.from(content, 'utf8');
   const tooLarge = bytes.length > MAX_FILE_BYTES ? `A file of a skill has at most ${MAX_FILE_BYTES} bytes.` : undefined;

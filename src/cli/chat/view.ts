@@ -1,7 +1,9 @@
 import type { Writable } from 'node:stream';
 import { isLiveOnly } from '../../../clients/typescript/index.ts';
 import type { EventEnvelope } from '../../../clients/typescript/index.ts';
-import { describeInput, describeOutcome, joinText, readPayload } from '../describe-event.ts';
+import { describeInput, describeOutcome, joinText } from '../describe-event.ts';
+import { callByType } from '../payload-table.ts';
+import type { Payload, PayloadTable } from '../payload-table.ts';
 import { cleanText, cutLine, paint } from '../text.ts';
 
 /** Prints a conversation as it happens. */
@@ -25,146 +27,171 @@ function describeTime(ms: number): string {
   return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`;
 }
 
-export function openView(out: Writable & { columns?: number }): View {
-  /** what the last thing printed was, so that blank lines stand between things of different kinds only */
-  let block = '';
-  let atLineStart = true;
-  /** the message that is being streamed, and how much of its text is out */
-  let streaming = { id: '', length: 0 };
-  /** the call that the next result would belong to without saying so */
-  let lastUse = '';
-  const hidden = new Set<string>();
+type ToolResult = {
+  tool_use_id: string;
+  name: string;
+  content: { type: 'text'; text: string }[];
+  is_error: boolean;
+  duration_ms: number;
+};
 
-  const width = () => Math.max(MIN_WIDTH, out.columns ?? 120);
+type Idle = Extract<Payload, { type: 'session.status_idle' }>;
 
-  function write(text: string): void {
+class ConversationView implements View {
+  readonly #out: Writable & { columns?: number };
+  /** the kind of the last thing printed: blank lines stand only between things of different kinds */
+  #block = '';
+  #atLineStart = true;
+  /** the message that is being streamed, and how much of its text is printed */
+  #streaming = { id: '', length: 0 };
+  /** the call that the next result belongs to unless it names another one */
+  #lastUse = '';
+  readonly #hidden = new Set<string>();
+  readonly #printers: PayloadTable<void>;
+
+  constructor(out: Writable & { columns?: number }) {
+    this.#out = out;
+    this.#printers = this.#buildPrinters();
+  }
+
+  show(event: EventEnvelope): void {
+    callByType(this.#printers, event);
+  }
+
+  note(text: string): void {
+    this.#begin('note');
+    this.#write(`${text}\n`);
+  }
+
+  makeRoom(): void {
+    this.#begin('prompt');
+  }
+
+  hidePrompt(eventId: string): void {
+    this.#hidden.add(eventId);
+  }
+
+  #buildPrinters(): PayloadTable<void> {
+    const write = (text: string): void => this.#write(text);
+    const writeThought = (text: string): void => this.#writeThought(text);
+    return {
+      'user.message': ({ content }, { id }) => this.#showPrompt(id, joinText(content)),
+      'agent.message': ({ content }, event) => this.#showText(event, 'message', joinText(content), write),
+      'agent.thinking': ({ content }, event) => this.#showText(event, 'thinking', joinText(content), writeThought),
+      'agent.tool_use': (use, event) => this.#showDurableUse(use, event),
+      'agent.mcp_tool_use': (use, event) => this.#showDurableUse(use, event),
+      'agent.custom_tool_use': (use) => this.#showUse(use, 'allow'),
+      'agent.tool_result': (result) => this.#showResult(result),
+      'agent.mcp_tool_result': (result) => this.#showResult(result),
+      'agent.thread_message_sent': ({ content }) => this.#showThread('subagent', joinText(content)),
+      'agent.thread_message_received': ({ status, content }) =>
+        this.#showThread(`subagent ${status}`, joinText(content)),
+      'agent.message_discarded': ({ id }) => this.#showDiscarded(id),
+      'mcp.server_unavailable': ({ serverName, reason }) =>
+        this.note(`${paint('yellow', '!')} ${cleanText(`MCP server ${serverName}: ${reason}`)}`),
+      'session.compacted': () => this.note(paint('dim', '· earlier messages were summed up to make room')),
+      'session.status_idle': (idle) => this.#showEnd(idle),
+    };
+  }
+
+  #width(): number {
+    return Math.max(MIN_WIDTH, this.#out.columns ?? 120);
+  }
+
+  #write(text: string): void {
     if (text === '') return;
-    out.write(text);
-    atLineStart = text.endsWith('\n');
+    this.#out.write(text);
+    this.#atLineStart = text.endsWith('\n');
   }
 
-  function begin(kind: string): void {
-    if (!atLineStart) write('\n');
-    if (block !== kind && block !== '') write('\n');
-    block = kind;
+  #begin(kind: string): void {
+    if (!this.#atLineStart) this.#write('\n');
+    if (this.#block !== kind && this.#block !== '') this.#write('\n');
+    this.#block = kind;
   }
 
-  function writeThought(text: string): void {
+  #writeThought(text: string): void {
     const pieces = text.split('\n');
     pieces.forEach((piece, index) => {
-      if (index > 0) write('\n');
+      if (index > 0) this.#write('\n');
       if (piece === '') return;
-      out.write(`${atLineStart ? paint('dim', '┆ ') : ''}${paint(['dim', 'italic'], piece)}`);
-      atLineStart = false;
+      this.#out.write(`${this.#atLineStart ? paint('dim', '┆ ') : ''}${paint(['dim', 'italic'], piece)}`);
+      this.#atLineStart = false;
     });
   }
 
-  /** A piece of a message, or its whole text: what is out already is not printed again. */
-  function showText(event: EventEnvelope, kind: string, text: string, writeText: (text: string) => void): void {
-    const isNew = streaming.id !== event.id;
-    if (isNew) {
-      begin(`${kind} ${event.id}`);
-      streaming = { id: event.id, length: 0 };
+  #showPrompt(id: string, text: string): void {
+    if (this.#hidden.delete(id)) return;
+    this.#begin(id);
+    this.#write(`${paint('cyan', '›')} ${cleanText(text).replaceAll('\n', '\n  ')}\n`);
+  }
+
+  /** A piece of a message, or its whole text: what is printed already is not printed again. */
+  #showText(event: EventEnvelope, kind: string, text: string, writeText: (text: string) => void): void {
+    if (this.#streaming.id !== event.id) {
+      this.#begin(`${kind} ${event.id}`);
+      this.#streaming = { id: event.id, length: 0 };
     }
     const isDelta = isLiveOnly(event);
-    const fresh = isDelta ? text : text.slice(streaming.length);
-    streaming.length += fresh.length;
+    const fresh = isDelta ? text : text.slice(this.#streaming.length);
+    this.#streaming.length += fresh.length;
     writeText(cleanText(fresh));
-    if (!isDelta && !atLineStart) write('\n');
+    if (!isDelta && !this.#atLineStart) this.#write('\n');
   }
 
-  function showUse(id: string, name: string, input: unknown, permission: string): void {
-    begin('tools');
-    lastUse = id;
-    const what = cutLine(describeInput(input), width() - name.length - 6);
-    const mark = permission === 'deny' ? paint('red', '●') : paint('green', '●');
-    write(
-      `${mark} ${paint('bold', name)}  ${what}`.trimEnd() +
-        (permission === 'deny' ? paint('dim', ' (not allowed)') : '') +
-        '\n',
-    );
+  /** A use that is still being streamed is shown once it is complete. */
+  #showDurableUse(
+    use: { id: string; name: string; input: unknown; evaluated_permission: string },
+    event: EventEnvelope,
+  ): void {
+    if (!isLiveOnly(event)) this.#showUse(use, use.evaluated_permission);
   }
 
-  function showResult(result: {
-    tool_use_id: string;
-    name: string;
-    content: { type: 'text'; text: string }[];
-    is_error: boolean;
-    duration_ms: number;
-  }): void {
-    begin('tools');
-    const whose = result.tool_use_id === lastUse ? '' : `${result.name}: `;
+  #showUse({ id, name, input }: { id: string; name: string; input: unknown }, permission: string): void {
+    this.#begin('tools');
+    this.#lastUse = id;
+    const what = cutLine(describeInput(input), this.#width() - name.length - 6);
+    const bullet = permission === 'deny' ? paint('red', '●') : paint('green', '●');
+    const denied = permission === 'deny' ? paint('dim', ' (not allowed)') : '';
+    this.#write(`${`${bullet} ${paint('bold', name)}  ${what}`.trimEnd()}${denied}\n`);
+  }
+
+  #showResult(result: ToolResult): void {
+    this.#begin('tools');
+    const whose = result.tool_use_id === this.#lastUse ? '' : `${result.name}: `;
     const took = result.duration_ms >= 1000 ? ` · ${(result.duration_ms / 1000).toFixed(1)} s` : '';
-    const outcome = cutLine(`${whose}${describeOutcome(result.content)}`, width() - 6 - took.length);
-    write(
-      `  ${paint('dim', '└')} ${result.is_error ? paint('red', outcome) : paint('dim', outcome)}${paint('dim', took)}\n`,
-    );
+    const outcome = cutLine(`${whose}${describeOutcome(result.content)}`, this.#width() - 6 - took.length);
+    const painted = result.is_error ? paint('red', outcome) : paint('dim', outcome);
+    this.#write(`  ${paint('dim', '└')} ${painted}${paint('dim', took)}\n`);
   }
 
-  function showThread(what: string, text: string): void {
-    begin('tools');
-    write(`${paint('dim', `· ${cutLine(`${what}: ${cleanText(text).replaceAll(/\s+/g, ' ')}`, width() - 4)}`)}\n`);
+  #showThread(what: string, text: string): void {
+    this.#begin('tools');
+    const line = cutLine(`${what}: ${cleanText(text).replaceAll(/\s+/g, ' ')}`, this.#width() - 4);
+    this.#write(`${paint('dim', `· ${line}`)}\n`);
   }
 
-  return {
-    show(event) {
-      const payload = readPayload(event);
-      switch (payload.type) {
-        case 'user.message':
-          if (hidden.delete(event.id)) return;
-          begin(event.id);
-          return write(`${paint('cyan', '›')} ${cleanText(joinText(payload.content)).replaceAll('\n', '\n  ')}\n`);
-        case 'agent.message':
-          return showText(event, 'message', joinText(payload.content), write);
-        case 'agent.thinking':
-          return showText(event, 'thinking', joinText(payload.content), writeThought);
-        case 'agent.tool_use':
-        case 'agent.mcp_tool_use':
-          if (isLiveOnly(event)) return;
-          return showUse(payload.id, payload.name, payload.input, payload.evaluated_permission);
-        case 'agent.custom_tool_use':
-          return showUse(payload.id, payload.name, payload.input, 'allow');
-        case 'agent.tool_result':
-        case 'agent.mcp_tool_result':
-          return showResult(payload);
-        case 'agent.thread_message_sent':
-          return showThread('subagent', joinText(payload.content));
-        case 'agent.thread_message_received':
-          return showThread(`subagent ${payload.status}`, joinText(payload.content));
-        case 'agent.message_discarded':
-          if (streaming.id !== payload.id) return;
-          streaming = { id: '', length: 0 };
-          begin('note');
-          return write(`${paint('dim', '· the reply broke off; it starts again')}\n`);
-        case 'mcp.server_unavailable':
-          begin('note');
-          return write(`${paint('yellow', '!')} ${cleanText(`MCP server ${payload.serverName}: ${payload.reason}`)}\n`);
-        case 'session.compacted':
-          begin('note');
-          return write(`${paint('dim', '· earlier messages were summed up to make room')}\n`);
-        case 'session.status_idle': {
-          const { stop_reason: stop, interrupted, usage } = payload;
-          if (stop.type === 'requires_action') return;
-          begin('end');
-          if (stop.type === 'error') write(`${paint('red', '✗')} ${cleanText(stop.message)}\n`);
-          const parts = [
-            interrupted === true ? 'interrupted' : '',
-            usage?.total === undefined ? '' : describeTokens(usage.total),
-            (usage?.cost_usd ?? 0) === 0 ? '' : `$${(usage?.cost_usd ?? 0).toFixed(4)}`,
-            usage?.latency_ms === undefined ? '' : describeTime(usage.latency_ms),
-          ].filter((part) => part !== '');
-          if (parts.length > 0) write(`${paint('dim', `· ${parts.join(' · ')}`)}\n`);
-          return;
-        }
-        default:
-          return;
-      }
-    },
-    note(text) {
-      begin('note');
-      write(`${text}\n`);
-    },
-    makeRoom: () => begin('prompt'),
-    hidePrompt: (eventId) => void hidden.add(eventId),
-  };
+  #showDiscarded(id: string): void {
+    if (this.#streaming.id !== id) return;
+    this.#streaming = { id: '', length: 0 };
+    this.note(paint('dim', '· the reply broke off; it starts again'));
+  }
+
+  #showEnd({ stop_reason: stop, interrupted, usage }: Idle): void {
+    if (stop.type === 'requires_action') return;
+    this.#begin('end');
+    if (stop.type === 'error') this.#write(`${paint('red', '✗')} ${cleanText(stop.message)}\n`);
+    const cost = usage?.cost_usd ?? 0;
+    const parts = [
+      interrupted === true ? 'interrupted' : '',
+      usage?.total === undefined ? '' : describeTokens(usage.total),
+      cost === 0 ? '' : `$${cost.toFixed(4)}`,
+      usage?.latency_ms === undefined ? '' : describeTime(usage.latency_ms),
+    ].filter((part) => part !== '');
+    if (parts.length > 0) this.#write(`${paint('dim', `· ${parts.join(' · ')}`)}\n`);
+  }
+}
+
+export function openView(out: Writable & { columns?: number }): View {
+  return new ConversationView(out);
 }

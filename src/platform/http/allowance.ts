@@ -35,15 +35,13 @@ export function rateLimitHeaders(rateLimit: RateLimit): Record<string, string> {
 }
 
 /**
- * Takes points of an allowance and returns it for the headers of the answer. Throws `rate_limited` when there are too
- * few, and `unavailable` when they cannot be counted.
+ * Takes points of the allowance `key`, of which there are `limit` per minute, and returns what is left for the headers
+ * of the response. Throws `rate_limited` when there are too few, and `unavailable` when they cannot be counted.
  */
 export async function takeAllowance(
   limits: Limits,
   resource: RateLimit['resource'],
-  key: string,
-  points: number,
-  limit: number,
+  { key, points, limit }: { key: string; points: number; limit: number },
 ): Promise<RateLimit> {
   const allowance = await limits.take(key, points, limit, PERIOD_MS).catch((error: unknown) => {
     if (error instanceof LimitsUnavailableError) throw errors.unavailable('The allowance cannot be verified.', error);

@@ -103,7 +103,11 @@ export function openAuthenticator(
       if (text === undefined || text.length > MAX_KEY_LENGTH) throw errors.unauthorized();
       const key = await cache.find(text, request.socket.remoteAddress);
       if (key === undefined) throw errors.unauthorized();
-      const allowance = await takeAllowance(limits, 'requests', `requests:${key.id}`, 1, key.requestsPerMinute);
+      const allowance = await takeAllowance(limits, 'requests', {
+        key: `requests:${key.id}`,
+        points: 1,
+        limit: key.requestsPerMinute,
+      });
       void reply.headers(rateLimitHeaders(allowance));
       return {
         organizationId: key.organizationId,

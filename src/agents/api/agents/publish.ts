@@ -48,8 +48,7 @@ type Change = { name: string; rateLimits: RateLimits; content: VersionContent };
 /** Computes the next version from the one read, and publishes it unless another has come between. */
 async function publish(
   deps: ApiDeps,
-  organizationId: string,
-  id: string,
+  { organizationId, id }: { organizationId: string; id: string },
   body: Supplied & { expectedVersion?: number | undefined },
   build: (agent: StoredAgent) => Promise<Change>,
 ): Promise<StoredAgent> {
@@ -75,7 +74,7 @@ export function replaceAgent(
   id: string,
   body: AgentReplace,
 ): Promise<StoredAgent> {
-  return publish(deps, organizationId, id, body, async (agent) => ({
+  return publish(deps, { organizationId, id }, body, async (agent) => ({
     name: body.name,
     rateLimits: mergeLimits(agent.rateLimits, body.rateLimits),
     content: buildContent(body),
@@ -84,7 +83,7 @@ export function replaceAgent(
 
 /** Partial update; collections are merged by identity. */
 export function patchAgent(deps: ApiDeps, organizationId: string, id: string, body: AgentPatch): Promise<StoredAgent> {
-  return publish(deps, organizationId, id, body, async (agent) => {
+  return publish(deps, { organizationId, id }, body, async (agent) => {
     const stored = await findVersion(deps.db, agent.id, agent.latestVersion);
     if (stored === undefined) throw errors.notFound('agent');
     return { name: body.name ?? agent.name, rateLimits: agent.rateLimits, content: mergeContent(stored, body) };

@@ -58,7 +58,7 @@ export function registerAutomationRoutes(app: FastifyInstance, deps: ApiDeps): v
 
   registerRoute(app, deps, automationRoutes.patchAutomation, async ({ params, body, caller }) => {
     const { agent, subject } = await getRunnable(caller, params);
-    const automation = await patchAutomation(deps, agent, subject, params.automationId, body);
+    const automation = await patchAutomation(deps, { agent, subject, id: params.automationId }, body);
     return { status: 200, body: buildAutomation(automation) };
   });
 
@@ -70,14 +70,14 @@ export function registerAutomationRoutes(app: FastifyInstance, deps: ApiDeps): v
 
   registerRoute(app, deps, automationRoutes.pauseAutomation, async ({ params, caller }) => {
     const agent = await getAgent(db, caller.organizationId, params.agentId);
-    const change = { enabled: false };
-    const automation = await patchAutomation(deps, agent, subjectOf(caller, params), params.automationId, change);
+    const target = { agent, subject: subjectOf(caller, params), id: params.automationId };
+    const automation = await patchAutomation(deps, target, { enabled: false });
     return { status: 200, body: buildAutomation(automation) };
   });
 
   registerRoute(app, deps, automationRoutes.resumeAutomation, async ({ params, caller }) => {
     const { agent, subject } = await getRunnable(caller, params);
-    const automation = await patchAutomation(deps, agent, subject, params.automationId, { enabled: true });
+    const automation = await patchAutomation(deps, { agent, subject, id: params.automationId }, { enabled: true });
     return { status: 200, body: buildAutomation(automation) };
   });
 

@@ -34,9 +34,7 @@ export async function createAutomation(
 
 export async function patchAutomation(
   deps: ApiDeps,
-  agent: StoredAgent,
-  subject: Subject,
-  id: string,
+  { agent, subject, id }: { agent: StoredAgent; subject: Subject; id: string },
   body: AutomationPatch,
 ): Promise<StoredAutomation> {
   await checkSkills(deps.db, agent, body.skills ?? []);

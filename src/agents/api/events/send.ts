@@ -70,17 +70,20 @@ async function decide(tx: Queryable, session: SendSession, body: EventsSend) {
   return decideSend(session, actions, body, newId);
 }
 
-/** Runs inside the transaction. `took` hears of points, which the caller gives back should the transaction fail. */
-async function apply(
-  deps: ApiDeps,
-  tx: Queryable,
-  session: SendSession,
-  body: EventsSend,
-  idempotency: Idempotency | undefined,
-  took: (key: string, points: number) => void,
-): Promise<Outcome> {
+type SendRequest = {
+  session: SendSession;
+  body: EventsSend;
+  idempotency: Idempotency | undefined;
+  /** called with the points taken, which the caller refunds if the transaction fails */
+  onPointsTaken(key: string, points: number): void;
+};
+
+/** Runs inside the transaction. */
+async function apply(deps: ApiDeps, tx: Queryable, request: SendRequest): Promise<Outcome> {
+  const { session, body, idempotency } = request;
   const key = subjectKey('messages', session);
-  const take = (points: number) => takeAllowance(deps.limits, 'messages', key, points, session.messagesPerMinute);
+  const limit = session.messagesPerMinute;
+  const take = (points: number) => takeAllowance(deps.limits, 'messages', { key, points, limit });
   const kept = idempotency && (await findKeptAnswer(tx, idempotency.ref));
   if (kept !== undefined) {
     if (kept.bodySha256 !== idempotency?.bodySha256) {
@@ -96,7 +99,7 @@ async function apply(
   }
   const plan = await decide(tx, session, body);
   const rateLimit = await take(plan.points);
-  took(key, plan.points);
+  request.onPointsTaken(key, plan.points);
   const written = await writePlan(tx, session, plan);
   const answer: Body = { object: 'list', data: written.answer };
   if (idempotency) {
@@ -129,18 +132,21 @@ export function buildSendEvents(
   return async (call) => {
     const idempotency = readIdempotency(call);
     await checkAttachments(call.body, attachments.findStored(call.request));
-    let giveBack = async () => {};
+    let refund = async () => {};
     const outcome = await deps.db
       .transaction(async (tx) => {
         const session = await lockSession(tx, call.caller.organizationId, call.params.sessionId);
         if (session === undefined) throw errors.notFound('session');
-        return apply(deps, tx, session, call.body, idempotency, (key, points) => {
-          giveBack = () => deps.limits.refund(key, points);
+        return apply(deps, tx, {
+          session,
+          body: call.body,
+          idempotency,
+          onPointsTaken: (key, points) => (refund = () => deps.limits.refund(key, points)),
         });
       })
       .catch(async (error: unknown) => {
-        await giveBack().catch((failure: unknown) => {
-          deps.log.warn({ error: errorText(failure) }, 'message points not given back');
+        await refund().catch((failure: unknown) => {
+          deps.log.warn({ error: errorText(failure) }, 'message points not refunded');
         });
         throw error;
       });

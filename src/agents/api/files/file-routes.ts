@@ -28,14 +28,14 @@ function buildMatch({ path, inName, excerpt }: FoundFile): FileMatch {
 export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   registerRoute(app, deps, fileRoutes.listFiles, async ({ params, query, caller }) => {
     const path = normalizePath(query.path);
-    const page = await readVolume(deps, caller, params, 'list', (files) => files.list(path, query));
+    const page = await readVolume(deps, { caller, params }, 'list', (files) => files.list(path, query));
     const data = await Promise.all((page?.entries ?? []).map(buildFile));
     return { status: 200, body: { path, ...buildList(data, query, page?.total ?? 0) } };
   });
 
   registerRoute(app, deps, fileRoutes.statFile, async ({ params, query, caller }) => {
     const path = normalizePath(query.path);
-    const file = await readVolume(deps, caller, params, 'read', (files) => getFile(files, path));
+    const file = await readVolume(deps, { caller, params }, 'read', (files) => getFile(files, path));
     if (file === undefined) throw errors.notFound('file or folder');
     return { status: 200, body: file };
   });
@@ -43,7 +43,7 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   registerRoute(app, deps, fileRoutes.readFile, async ({ params, query, caller, request }) => {
     const path = normalizePath(query.path);
     const { range } = request.headers;
-    const answer = await readVolume(deps, caller, params, 'read', (files) =>
+    const answer = await readVolume(deps, { caller, params }, 'read', (files) =>
       wantsBytes(request) ? sendBytes(files, path, range) : sendContent(files, path),
     );
     if (answer === undefined) throw errors.notFound('file or folder');
@@ -54,7 +54,7 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
     const path = normalizePath(query.path);
     const gone = new AbortController();
     request.raw.once('close', () => request.raw.destroyed && gone.abort());
-    const found = await readVolume(deps, caller, params, 'list', (files) =>
+    const found = await readVolume(deps, { caller, params }, 'list', (files) =>
       files.find(path, query.query, query.maxResults, gone.signal),
     );
     return { status: 200, body: { object: 'list', query: query.query, data: (found ?? []).map(buildMatch) } };
@@ -63,7 +63,7 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   registerRoute(app, deps, fileRoutes.makeDirectory, async ({ params, body, caller }) => {
     const path = normalizeChanged(body.path);
     const { createParents } = body;
-    const folder = await changeVolume(deps, caller, params, { create: true }, async (files) => {
+    const folder = await changeVolume(deps, { caller, params }, { create: true }, async (files) => {
       await files.makeDirectory(path, { createParents, protect });
       return getFile(files, path);
     });
@@ -72,7 +72,7 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
 
   registerRoute(app, deps, fileRoutes.moveFile, async ({ params, body, caller }) => {
     const [from, to] = [normalizeChanged(body.from, 'from'), normalizeChanged(body.to, 'to')];
-    const moved = await changeVolume(deps, caller, params, { create: false, field: 'to' }, async (files) => {
+    const moved = await changeVolume(deps, { caller, params }, { create: false, field: 'to' }, async (files) => {
       const entry = await files.move(from, to, { overwrite: body.overwrite, protect });
       if (entry === undefined) throw errors.notFound('file or folder');
       return buildFile({ ...entry, path: to });
@@ -83,7 +83,7 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   registerRoute(app, deps, fileRoutes.copyFile, async ({ params, body, caller }) => {
     const [from, to] = [normalizePath(body.from), normalizeChanged(body.to, 'to')];
     if (from === '') throw errors.validation('from: must not be the workspace itself');
-    const copied = await changeVolume(deps, caller, params, { create: false, field: 'to' }, async (files) => {
+    const copied = await changeVolume(deps, { caller, params }, { create: false, field: 'to' }, async (files) => {
       await files.copy(from, to, { overwrite: body.overwrite, maxFileBytes: MAX_FILE_BYTES, protect });
       return getFile(files, to);
     });
@@ -92,7 +92,7 @@ export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
 
   registerRoute(app, deps, fileRoutes.deleteFile, async ({ params, query, caller }) => {
     const path = normalizeChanged(query.path);
-    await changeVolume(deps, caller, params, { create: false }, (files) =>
+    await changeVolume(deps, { caller, params }, { create: false }, (files) =>
       files.remove(path, { recursive: query.recursive, protect }),
     );
     return { status: 200, body: { object: 'file.deleted', path, deleted: true } };

@@ -10,6 +10,8 @@ import { describeFileError } from './file-errors.ts';
 
 export type SubjectParams = { agentId: string; subjectId: string };
 
+type VolumeRequest = { caller: Caller; params: SubjectParams };
+
 /** Throws `not_found` also for another organization's agent. */
 export async function getVolumeKey(deps: ApiDeps, caller: Caller, params: SubjectParams): Promise<VolumeKey> {
   const { organizationId } = caller;
@@ -31,8 +33,7 @@ export async function dropOrphan(deps: ApiDeps, key: VolumeKey): Promise<void> {
  */
 export async function readVolume<T>(
   deps: ApiDeps,
-  caller: Caller,
-  params: SubjectParams,
+  { caller, params }: VolumeRequest,
   kind: 'read' | 'list',
   act: (files: VolumeFiles) => Promise<T>,
 ): Promise<T | undefined> {
@@ -59,8 +60,7 @@ export async function readVolume<T>(
  */
 export async function changeVolume<T>(
   deps: ApiDeps,
-  caller: Caller,
-  params: SubjectParams,
+  { caller, params }: VolumeRequest,
   options: { create: boolean; field?: string },
   act: (files: VolumeFiles) => Promise<T>,
 ): Promise<T> {

@@ -50,7 +50,7 @@ async function writeFile(deps: ApiDeps, { params, query, request, caller }: Writ
     const path = normalizeChanged(upload.path);
     if (upload.path.endsWith('/')) throw errors.validation('path: must not be a folder');
     const { overwrite, createParents, sizeBytes } = upload;
-    return await changeVolume(deps, caller, params, { create: true }, async (files) => {
+    return await changeVolume(deps, { caller, params }, { create: true }, async (files) => {
       const entry = await files.write(path, upload.source, {
         overwrite,
         createParents,

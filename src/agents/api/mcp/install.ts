@@ -49,7 +49,7 @@ export async function installServer(
   const server = findServer(body.connector, deps.mcpCatalog);
   try {
     return await deps.db.transaction(async (tx) => {
-      const installation = await install(tx, deps, agent, server, body);
+      const installation = await install(tx, deps, agent, { server, body });
       const answer = { bodySha256, status: 201, response: installation };
       if (!(await keepAnswer(tx, ref, answer)))
         throw new SupersededError('The same request has been answered meanwhile.');
@@ -74,8 +74,7 @@ async function install(
   tx: Queryable,
   deps: ApiDeps,
   { organizationId, id }: StoredAgent,
-  server: Server,
-  body: McpInstall,
+  { server, body }: { server: Server; body: McpInstall },
 ): Promise<McpInstallation> {
   const agent = await getActiveAgent(tx, organizationId, id);
   const base = agent.latestVersion;
@@ -89,7 +88,7 @@ async function install(
   if (!(await publishVersion(tx, { id, base, name: agent.name, rateLimits: agent.rateLimits, content }))) {
     throw errors.conflict('The agent was updated at the same time.');
   }
-  const vaultId = await provideVault(tx, deps, agent, server, body.authentication);
+  const vaultId = await provideVault(tx, deps.masterKeys, agent, { server, authentication: body.authentication });
   const connection = (await readStatuses(tx, id, [server.url])).get(server.url);
   return {
     object: 'mcp.installation',
@@ -123,10 +122,9 @@ function addServer(
 
 async function provideVault(
   tx: Queryable,
-  deps: ApiDeps,
+  masterKeys: ApiDeps['masterKeys'],
   { organizationId, id }: StoredAgent,
-  server: Server,
-  authentication: McpInstall['authentication'],
+  { server, authentication }: { server: Server; authentication: McpInstall['authentication'] },
 ): Promise<string | null> {
   if (authentication.type === 'none') return null;
   if (authentication.type === 'existing_vault') {
@@ -139,7 +137,7 @@ async function provideVault(
   const displayName = server.name;
   const vault = await insertVault(tx, { organizationId, displayName, metadata: {} });
   const auth = { type: 'static_bearer', mcpServerUrl: server.url, token: authentication.token } as const;
-  await insertCredential(tx, organizationId, buildCredential(deps.masterKeys, vault.id, { displayName, auth }));
+  await insertCredential(tx, organizationId, buildCredential(masterKeys, vault.id, { displayName, auth }));
   await attachVaults(tx, id, [vault.id]);
   return vault.id;
 }

@@ -21,7 +21,11 @@ export async function createSession(deps: ApiDeps, organizationId: string, body:
     throw errors.validation('role: must be a role of the agent version');
   }
   const key = subjectKey('conversations', { organizationId, agentId: body.agentId, subjectId: body.subjectId });
-  const rateLimit = await takeAllowance(deps.limits, 'conversations', key, 1, template.conversationsPerMinute);
+  const rateLimit = await takeAllowance(deps.limits, 'conversations', {
+    key,
+    points: 1,
+    limit: template.conversationsPerMinute,
+  });
   const session = await insertOrRefund(deps, key, {
     organizationId,
     agentId: body.agentId,

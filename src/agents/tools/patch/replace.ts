@@ -20,7 +20,7 @@ export function replaceText(text: string, old: string, next: string, all: boolea
     if (all && strategy.loose === true) {
       return refuse('replace_all needs an old_string that matches closely; only a similar place was found.');
     }
-    return apply(text, ranges, strategy.name, old, next);
+    return apply(text, ranges, strategy.name, { old, next });
   }
   if (next.length >= 8 && text.includes(next)) {
     return { ok: true, text, count: 0, strategy: 'already_applied', ranges: [] };
@@ -28,7 +28,12 @@ export function replaceText(text: string, old: string, next: string, all: boolea
   return { ok: false, reason: 'miss', error: 'Could not find a match for old_string in the file.' };
 }
 
-function apply(text: string, ranges: TextRange[], strategy: string, old: string, next: string): Replacement {
+function apply(
+  text: string,
+  ranges: TextRange[],
+  strategy: string,
+  { old, next }: { old: string; next: string },
+): Replacement {
   let result = '';
   let at = 0;
   for (const { start, end } of ranges) {

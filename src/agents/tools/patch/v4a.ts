@@ -11,64 +11,80 @@ export type Parsed = { operations: Operation[] } | { error: string };
 const HEADER =
   /^\*\*\*\s*(Update File|Add File|Delete File|Move File|Move to|Begin Patch|End Patch|End of File)\s*:?\s*(.*)$/;
 
+const OPERATION_EXPECTED = 'expected "*** Update File:", "*** Add File:", "*** Delete File:" or "*** Move File:"';
+
+/** What has been read so far. */
+type Reader = {
+  operations: Operation[];
+  /** the operation that the next line belongs to */
+  open: Operation | undefined;
+  hunk: Hunk | undefined;
+};
+
 /** Reads the V4A patch format. `*** Begin Patch` and `*** End Patch` may be missing. */
 export function parseV4a(patch: string): Parsed {
-  const operations: Operation[] = [];
-  let open: Operation | undefined;
-  let hunk: Hunk | undefined;
+  const reader: Reader = { operations: [], open: undefined, hunk: undefined };
   for (const [index, line] of patch.replaceAll('\r\n', '\n').split('\n').entries()) {
-    const where = `line ${index + 1}`;
-    const header = HEADER.exec(line);
-    if (header !== null) {
-      const [, name, rest = ''] = header;
-      const path = rest.trim();
-      if (name === 'End Patch') break;
-      if (name === 'Begin Patch' || name === 'End of File') continue;
-      if (path.split('/').includes('..')) return { error: `${where}: ".." is not allowed in ${name}` };
-      if (path === '') return { error: `${where}: ${name} needs a path` };
-      hunk = undefined;
-      if (name === 'Move to') {
-        if (open?.kind !== 'update') return { error: `${where}: Move to belongs under Update File` };
-        open.moveTo = path;
-        continue;
-      }
-      const begun = openOperation(name ?? '', path);
-      if (begun === undefined) return { error: `${where}: Move File needs "from -> to"` };
-      open = begun;
-      operations.push(begun);
-    } else if (open?.kind === 'add') {
-      if (line.startsWith('+')) open.content += `${line.slice(1)}\n`;
-      else if (line.trim() !== '') return { error: `${where}: lines of a new file begin with "+"` };
-    } else if (open?.kind === 'update') {
-      if (line.startsWith('@@')) {
-        hunk = {
-          hint: line
-            .replace(/^@@\s?/, '')
-            .replace(/\s?@@\s*$/, '')
-            .trim(),
-          lines: [],
-        };
-        open.hunks.push(hunk);
-        continue;
-      }
-      if (hunk === undefined && line.trim() === '') continue;
-      if (hunk === undefined) open.hunks.push((hunk = { hint: '', lines: [] }));
-      const kind = line[0];
-      if (kind === ' ' || kind === '-' || kind === '+') hunk.lines.push({ kind, text: line.slice(1) });
-      else if (line === '') hunk.lines.push({ kind: ' ', text: '' });
-      else if (!line.startsWith('\\')) return { error: `${where}: a line of a hunk begins with " ", "-" or "+"` };
-    } else if (line.trim() !== '') {
-      return {
-        error: `${where}: expected "*** Update File:", "*** Add File:", "*** Delete File:" or "*** Move File:"`,
-      };
-    }
+    const [header, name = '', rest = ''] = HEADER.exec(line) ?? [];
+    if (name === 'End Patch') break;
+    const error = header === undefined ? readLine(reader, line) : readHeader(reader, name, rest.trim());
+    if (error !== undefined) return { error: `line ${index + 1}: ${error}` };
   }
+  const { operations } = reader;
   for (const operation of operations) dropTrailingBlanks(operation);
   const empty = operations.find(
     (item) => item.kind === 'update' && item.hunks.length === 0 && item.moveTo === undefined,
   );
   if (empty?.kind === 'update') return { error: `Update File: ${empty.path} has no hunks` };
   return operations.length === 0 ? { error: 'the patch holds no operation' } : { operations };
+}
+
+/** Begins an operation, or names the new path of the open one. Returns what is wrong with the header. */
+function readHeader(reader: Reader, name: string, path: string): string | undefined {
+  if (name === 'Begin Patch' || name === 'End of File') return undefined;
+  if (path.split('/').includes('..')) return `".." is not allowed in ${name}`;
+  if (path === '') return `${name} needs a path`;
+  reader.hunk = undefined;
+  if (name === 'Move to') {
+    if (reader.open?.kind !== 'update') return 'Move to belongs under Update File';
+    reader.open.moveTo = path;
+    return undefined;
+  }
+  const operation = openOperation(name, path);
+  if (operation === undefined) return 'Move File needs "from -> to"';
+  reader.open = operation;
+  reader.operations.push(operation);
+  return undefined;
+}
+
+/** Adds a line to the open operation. Returns what is wrong with the line. */
+function readLine(reader: Reader, line: string): string | undefined {
+  const { open } = reader;
+  if (open?.kind === 'update') return readHunkLine(reader, open.hunks, line);
+  if (open?.kind === 'add' && line.startsWith('+')) open.content += `${line.slice(1)}\n`;
+  else if (line.trim() !== '') return open?.kind === 'add' ? 'lines of a new file begin with "+"' : OPERATION_EXPECTED;
+  return undefined;
+}
+
+function readHunkLine(reader: Reader, hunks: Hunk[], line: string): string | undefined {
+  const beginHunk = (hint: string): Hunk => {
+    const hunk: Hunk = { hint, lines: [] };
+    hunks.push(hunk);
+    reader.hunk = hunk;
+    return hunk;
+  };
+  if (line.startsWith('@@')) {
+    const hint = line.replace(/^@@\s?/, '').replace(/\s?@@\s*$/, '');
+    beginHunk(hint.trim());
+    return undefined;
+  }
+  if (reader.hunk === undefined && line.trim() === '') return undefined;
+  const { lines } = reader.hunk ?? beginHunk('');
+  const kind = line[0];
+  if (kind === ' ' || kind === '-' || kind === '+') lines.push({ kind, text: line.slice(1) });
+  else if (line === '') lines.push({ kind: ' ', text: '' });
+  else if (!line.startsWith('\\')) return 'a line of a hunk begins with " ", "-" or "+"';
+  return undefined;
 }
 
 function openOperation(name: string, path: string): Operation | undefined {
