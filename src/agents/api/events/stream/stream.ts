@@ -4,9 +4,10 @@ import type { LiveEvent } from '../../../channels.ts';
 import { errorText } from '../../../../platform/errors.ts';
 import { listEvents } from '../../../store/events.ts';
 import { expandJson, hasReferences } from '../attachments/stored.ts';
+import { MAX_UNSENT_BYTES, StreamConnection } from './connection.ts';
 import { writeCursor } from './cursor.ts';
 import type { Cursor } from './cursor.ts';
-import { KEEPALIVE_FRAME, buildFrame } from './frame.ts';
+import { buildFrame } from './frame.ts';
 import type { Item, Listener, StreamPorts } from './topic.ts';
 import { completeUpdate, isUpdate } from './update.ts';
 
@@ -16,198 +17,178 @@ export type Stream = Listener & {
 };
 
 type Watch = { organizationId: string; sessionId: string; keyId: string };
+/** What the cursors of replayed events say, besides the sequence. */
+type Origin = Omit<Cursor, 'sequence'>;
 
 const PAGE = 100;
-const MAX_UNSENT_BYTES = 1024 * 1024;
 const MAX_HELD_BACK = 1000;
 const REMEMBERED = 64;
 /** Messages that were begun and broken off leave their count behind; only so many are kept. */
 const MAX_UNFINISHED = 8;
-const KEEPALIVE_MS = 14_500;
-const STALLED_MS = 60_000;
-const GOODBYE_MS = 1000;
 const BUS_REPLAY_MS = 2000;
 /** A message may have been under way when its successor was sent: so much earlier the replay begins. */
 const UNDER_WAY_MS = 5000;
 
 /** One client's connection. Listens before it reads, so that nothing falls between history and the live events. */
-export function openStream(
-  ports: StreamPorts,
-  { organizationId, sessionId, keyId }: Watch,
-  response: ServerResponse,
-): Stream {
-  let last = 0;
+export function openStream(ports: StreamPorts, watch: Watch, response: ServerResponse): Stream {
+  return new EventStream(ports, watch, response);
+}
+
+class EventStream implements Stream {
+  readonly keyId: string;
+  readonly #ports: StreamPorts;
+  readonly #organizationId: string;
+  readonly #sessionId: string;
+  readonly #connection: StreamConnection;
+  /** sequence of the last durable event sent */
+  #last = 0;
   /** null once the stream is live */
-  let heldBack: Item[] | null = [];
-  let heldBytes = 0;
-  let overflown = false;
+  #heldBack: Item[] | null = [];
+  #heldBytes = 0;
+  #overflown = false;
   /** ids of what the replay sent, whose deltas may still come */
-  let replayed: Set<string> | null = null;
+  #replayed: Set<string> | null = null;
   /** how much of a text its deltas have sent, in characters; usually of one message, or none */
-  const pieces = new Map<string, number>();
-  let lastWrite = performance.now();
-  let stalledSince: number | null = null;
-  /** between two pieces of a frame */
-  let inFrame = false;
+  readonly #sentLengths = new Map<string, number>();
 
-  const isOver = () => response.writableEnded || response.destroyed;
-
-  function write(frame: string): void {
-    if (isOver()) return;
-    // The client does not keep up; it will come back and go on where it was.
-    if (response.writableLength > MAX_UNSENT_BYTES) response.destroy();
-    else response.write(frame);
-    lastWrite = performance.now();
+  constructor(ports: StreamPorts, { organizationId, sessionId, keyId }: Watch, response: ServerResponse) {
+    this.keyId = keyId;
+    this.#ports = ports;
+    this.#organizationId = organizationId;
+    this.#sessionId = sessionId;
+    this.#connection = new StreamConnection(response);
   }
 
-  function pass(item: Item): void {
+  async start({ after, cursor }: { after: number; cursor: Cursor | undefined }): Promise<void> {
+    this.#last = after;
+    await this.#replay(cursor ?? { time: Date.now(), updateId: null }, cursor);
+  }
+
+  take(item: Item): void {
+    if (this.#heldBack === null) this.#pass(item);
+    else if (!this.#connection.isOver) this.#holdBack(item, this.#heldBack);
+  }
+
+  end(): void {
+    this.#connection.end();
+  }
+
+  tick(now: number): void {
+    this.#connection.tick(now);
+  }
+
+  #pass(item: Item): void {
     if (item.kind === 'event') {
-      if (item.sequence <= last) return;
-      if (item.frame === undefined) return catchUp();
-      last = item.sequence;
-      replayed = null;
-      pieces.delete(item.id);
-    } else if (replayed?.has(item.id) === true || !isNextPiece(item)) return;
-    if (item.frame !== undefined) write(item.frame);
+      if (item.sequence <= this.#last) return;
+      if (item.frame === undefined) return this.#leaveLivePath();
+      this.#last = item.sequence;
+      this.#replayed = null;
+      this.#sentLengths.delete(item.id);
+    } else if (this.#replayed?.has(item.id) === true || !this.#isNextPiece(item)) return;
+    if (item.frame !== undefined) this.#connection.write(item.frame);
   }
 
-  /** Leaves the live path for the log, and returns to it. */
-  function catchUp(): void {
-    heldBack = [];
-    heldBytes = 0;
-    void replay({ time: Date.now(), updateId: null });
+  /** Reads on from the log, and returns to the live path at its end. */
+  #leaveLivePath(): void {
+    this.#heldBack = [];
+    this.#heldBytes = 0;
+    void this.#replay({ time: Date.now(), updateId: null });
   }
 
   /** The deltas of a message are sent from its beginning and without a hole, or no further: joined they begin its text. */
-  function isNextPiece(item: Item): boolean {
+  #isNextPiece(item: Item): boolean {
     if (item.kind !== 'delta' || item.piece === undefined) return true;
+    const lengths = this.#sentLengths;
     const { from, to } = item.piece;
-    if (from !== (pieces.get(item.id) ?? 0)) return false;
-    pieces.set(item.id, to);
-    for (const id of pieces.keys()) if (pieces.size > MAX_UNFINISHED) pieces.delete(id);
+    if (from !== (lengths.get(item.id) ?? 0)) return false;
+    lengths.set(item.id, to);
+    for (const id of lengths.keys()) if (lengths.size > MAX_UNFINISHED) lengths.delete(id);
     return true;
   }
 
-  function holdBack(item: Item, items: Item[]): void {
-    if (items.length >= MAX_HELD_BACK || heldBytes > MAX_UNSENT_BYTES) {
+  #holdBack(item: Item, heldBack: Item[]): void {
+    let items = heldBack;
+    if (items.length >= MAX_HELD_BACK || this.#heldBytes > MAX_UNSENT_BYTES) {
       // The log has the events; deltas may be lost, updates are few.
-      overflown = true;
-      heldBytes = 0;
-      heldBack = items = items.filter(({ kind }) => kind === 'update').slice(-MAX_HELD_BACK / 2);
+      this.#overflown = true;
+      this.#heldBytes = 0;
+      items = items.filter(({ kind }) => kind === 'update').slice(-MAX_HELD_BACK / 2);
+      this.#heldBack = items;
     }
-    heldBytes += item.frame?.length ?? 0;
+    this.#heldBytes += item.frame?.length ?? 0;
     items.push(item);
   }
 
-  /** Unlike live frames, history waits for the client, however slow. */
-  async function writeInPace(frame: string): Promise<void> {
-    lastWrite = performance.now();
-    if (isOver() || response.write(frame)) return;
-    stalledSince = lastWrite;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        response.off('drain', done).off('close', done);
-        resolve();
-      };
-      response.on('drain', done).on('close', done);
-    });
-    stalledSince = null;
-  }
-
-  async function writePieces(frame: AsyncIterable<string>): Promise<void> {
-    inFrame = true;
-    for await (const piece of frame) {
-      if (isOver()) return;
-      await writeInPace(piece);
-    }
-    inFrame = false;
-  }
-
-  async function replayLog(origin: Omit<Cursor, 'sequence'>): Promise<void> {
-    const sent: string[] = [];
-    for (let isFull = true; isFull && !isOver();) {
-      overflown = false;
-      const page = await listEvents(ports.db, sessionId, last, PAGE);
-      for (const event of page) {
-        last = event.sequence;
-        sent.push(event.id);
-        const frame = buildFrame(event, writeCursor({ ...origin, sequence: last }));
-        if (hasReferences(frame)) await writePieces(expandJson(frame, sessionId, ports.objects));
-        else await writeInPace(frame);
-      }
-      isFull = page.length === PAGE || overflown;
-    }
-    replayed = new Set([...(replayed ?? []), ...sent.slice(-REMEMBERED)]);
-  }
-
-  /** Updates since the cursor, which the log does not have. The bus may be slow or gone: then without. */
-  async function replayUpdates(cursor: Cursor): Promise<void> {
-    const since = new Date(cursor.time - UNDER_WAY_MS);
-    const patience = Promise.withResolvers<LiveEvent[]>();
-    const timer = setTimeout(() => patience.resolve([]), BUS_REPLAY_MS);
+  async #replay(origin: Origin, cursor?: Cursor): Promise<void> {
     try {
-      const replayedEvents = replaySession(ports.bus, organizationId, sessionId, since);
-      const updates = (await Promise.race([replayedEvents, patience.promise])).filter(isUpdate);
+      await this.#replayLog(origin);
+      if (cursor !== undefined) await this.#replayUpdates(cursor);
+      while (this.#overflown && !this.#connection.isOver) await this.#replayLog(origin);
+      this.#goLive();
+    } catch (error) {
+      this.#ports.log.debug({ sessionId: this.#sessionId, error: errorText(error) }, 'stream given up');
+      this.#connection.destroy();
+    }
+  }
+
+  async #replayLog(origin: Origin): Promise<void> {
+    const { db, objects } = this.#ports;
+    const connection = this.#connection;
+    const sent: string[] = [];
+    for (let isFull = true; isFull && !connection.isOver;) {
+      this.#overflown = false;
+      const page = await listEvents(db, this.#sessionId, this.#last, PAGE);
+      for (const event of page) {
+        this.#last = event.sequence;
+        sent.push(event.id);
+        const frame = buildFrame(event, writeCursor({ ...origin, sequence: this.#last }));
+        if (hasReferences(frame)) await connection.writePieces(expandJson(frame, this.#sessionId, objects));
+        else await connection.writeInPace(frame);
+      }
+      isFull = page.length === PAGE || this.#overflown;
+    }
+    this.#replayed = new Set([...(this.#replayed ?? []), ...sent.slice(-REMEMBERED)]);
+  }
+
+  /** Updates since the cursor, which the log does not have. Without them when the bus is slow or gone. */
+  async #replayUpdates(cursor: Cursor): Promise<void> {
+    try {
+      const updates = (await this.#fetchRecent(cursor)).filter(isUpdate);
       const seen = updates.findIndex(({ id }) => id === cursor.updateId);
       for (const found of updates.slice(seen + 1)) {
-        const update = await completeUpdate(ports.db, found);
-        if (update === undefined || replayed?.has(update.id) === true) continue;
-        replayed?.add(update.id);
-        await writeInPace(buildFrame(update, writeCursor({ sequence: last, time: cursor.time, updateId: update.id })));
+        const update = await completeUpdate(this.#ports.db, found);
+        if (update === undefined || this.#replayed?.has(update.id) === true) continue;
+        this.#replayed?.add(update.id);
+        const position = { sequence: this.#last, time: cursor.time, updateId: update.id };
+        await this.#connection.writeInPace(buildFrame(update, writeCursor(position)));
       }
     } catch (error) {
-      ports.log.debug({ sessionId, error: errorText(error) }, 'updates not replayed from the bus');
+      const { log } = this.#ports;
+      log.debug({ sessionId: this.#sessionId, error: errorText(error) }, 'updates not replayed from the bus');
+    }
+  }
+
+  /** What the bus still has since the cursor; nothing when it does not answer within two seconds. */
+  async #fetchRecent(cursor: Cursor): Promise<LiveEvent[]> {
+    const since = new Date(cursor.time - UNDER_WAY_MS);
+    const timeout = Promise.withResolvers<LiveEvent[]>();
+    const timer = setTimeout(() => timeout.resolve([]), BUS_REPLAY_MS);
+    try {
+      const events = replaySession(this.#ports.bus, this.#organizationId, this.#sessionId, since);
+      return await Promise.race([events, timeout.promise]);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  function goLive(): void {
-    const items = heldBack ?? [];
-    heldBack = null;
+  #goLive(): void {
+    const items = this.#heldBack ?? [];
+    this.#heldBack = null;
     for (const [index, item] of items.entries()) {
-      pass(item);
+      this.#pass(item);
       // It may have left the live path again: the rest waits with what comes meanwhile.
-      const held = heldBack as Item[] | null;
+      const held = this.#heldBack as Item[] | null;
       if (held !== null) return void held.push(...items.slice(index + 1));
     }
   }
-
-  async function replay(origin: Omit<Cursor, 'sequence'>, cursor?: Cursor): Promise<void> {
-    try {
-      await replayLog(origin);
-      if (cursor !== undefined) await replayUpdates(cursor);
-      while (overflown && !isOver()) await replayLog(origin);
-      goLive();
-    } catch (error) {
-      ports.log.debug({ sessionId, error: errorText(error) }, 'stream given up');
-      response.destroy();
-    }
-  }
-
-  return {
-    keyId,
-    take(item) {
-      if (heldBack === null) pass(item);
-      else if (!isOver()) holdBack(item, heldBack);
-    },
-    end() {
-      if (!response.headersSent) {
-        response.destroy();
-        return;
-      }
-      response.end();
-      // A client that reads nothing must not hold up the server's end.
-      setTimeout(() => response.destroy(), GOODBYE_MS).unref();
-    },
-    tick(now) {
-      if (stalledSince !== null) {
-        if (now - stalledSince > STALLED_MS) response.destroy();
-      } else if (!inFrame && now - lastWrite >= KEEPALIVE_MS) write(KEEPALIVE_FRAME);
-    },
-    async start({ after, cursor }) {
-      last = after;
-      await replay(cursor ?? { time: Date.now(), updateId: null }, cursor);
-    },
-  };
 }

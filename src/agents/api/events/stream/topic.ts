@@ -11,6 +11,7 @@ import { writeCursor } from './cursor.ts';
 import { hasReferences } from '../attachments/stored.ts';
 import { buildFrame } from './frame.ts';
 import { completeUpdate, isComplete, isUpdate } from './update.ts';
+import type { Update } from './update.ts';
 
 export type StreamPorts = Pick<ApiDeps, 'db' | 'bus' | 'log' | 'objects'>;
 
@@ -61,160 +62,185 @@ const SUBSCRIBE_MS = 2000;
 const UPDATE_NAMED_MS = 10_000;
 
 export function openTopic(ports: StreamPorts, organizationId: string, sessionId: string): Topic {
-  const { db, bus, log } = ports;
-  const listeners = new Set<Listener>();
-  let subscription: Subscription | undefined;
-  let subscribing: Promise<void> | undefined;
-  let head = 0;
-  let recent: string[] = [];
-  let backlog: Message[] = [];
+  return new SessionTopic(ports, organizationId, sessionId);
+}
+
+class SessionTopic implements Topic {
+  readonly organizationId: string;
+  readonly sessionId: string;
+  readonly listeners = new Set<Listener>();
+  readonly ready: Promise<void>;
+  readonly #ports: StreamPorts;
+  #subscription: Subscription | undefined;
+  #subscribing: Promise<void> | undefined;
+  /** sequence of the last durable event given to the listeners */
+  #head = 0;
+  #recent: string[] = [];
+  #backlog: Message[] = [];
   /** true while the log is read; before that the order of what comes in is not known */
-  let reading = true;
-  let started = false;
-  let overflown = false;
-  let behind = false;
-  let hasNews = false;
-  let closed = false;
-  let lastUpdate: { id: string; time: number } | undefined;
+  #reading = true;
+  #started = false;
+  #overflown = false;
+  /** the log could not be read: messages are dropped until the next sweep */
+  #behind = false;
+  #hasNews = false;
+  #closed = false;
+  #lastUpdate: { id: string; time: number } | undefined;
 
-  function emit(item: Item): void {
-    for (const listener of listeners) listener.take(item);
+  constructor(ports: StreamPorts, organizationId: string, sessionId: string) {
+    this.#ports = ports;
+    this.organizationId = organizationId;
+    this.sessionId = sessionId;
+    this.ready = this.#start();
   }
 
-  function cursor(): string {
-    const time = Date.now();
-    const updateId = lastUpdate && time - lastUpdate.time < UPDATE_NAMED_MS ? lastUpdate.id : null;
-    return writeCursor({ sequence: head, time, updateId });
+  takeNews(): boolean {
+    const news = (this.#hasNews && !this.#behind) || !this.#started;
+    this.#hasNews = false;
+    return news;
   }
 
-  function advance(event: EventEnvelope): void {
-    head = event.sequence;
-    hasNews = true;
-    recent.push(event.id);
-    if (recent.length > RECENT_EVENTS) recent.shift();
-    const frame = buildFrame(event, cursor());
-    emit({ kind: 'event', sequence: head, id: event.id, frame: hasReferences(frame) ? undefined : frame });
+  reach(lastSequence: number): void {
+    if (this.#closed) return;
+    if (this.#subscription === undefined) void this.#subscribe();
+    if (this.#reading || (lastSequence <= this.#head && !this.#behind)) return;
+    this.#behind = false;
+    this.#pauseFor(() => this.#readLog());
   }
 
-  function emitUpdate(update: EventEnvelope): void {
-    lastUpdate = { id: update.id, time: Date.now() };
-    emit({ kind: 'update', id: update.id, frame: buildFrame(update, cursor()) });
+  close(): void {
+    this.#closed = true;
+    this.#subscription?.close();
   }
 
-  function emitDelta(delta: EventEnvelope): void {
-    if (recent.includes(delta.id)) return;
-    emit({ kind: 'delta', id: delta.id, frame: buildFrame(delta, undefined), piece: findDeltaSpan(delta) });
-  }
-
-  function accept(message: Message): void {
-    if (closed || behind) return;
-    if (backlog.length >= MAX_BACKLOG) {
-      // The log has the events; deltas may be lost.
-      overflown = true;
-      backlog = [];
-    }
-    backlog.push(message);
-    if (!reading) drain();
-  }
-
-  function drain(): void {
-    for (let message = backlog.shift(); message !== undefined; message = backlog.shift()) {
-      if (message.kind === 'delta') {
-        emitDelta(message.delta);
-        continue;
-      }
-      const { event } = message;
-      if (isUpdate(event)) {
-        if (event.sequence > head && message.isRead !== true) {
-          backlog.unshift({ ...message, isRead: true });
-          return pauseFor(readOn);
-        }
-        if (!isComplete(event)) {
-          return pauseFor(async () => {
-            const update = await completeUpdate(db, event);
-            if (update !== undefined && !closed) emitUpdate(update);
-          });
-        }
-        emitUpdate(event);
-      } else if (event.sequence === head + 1 && 'payload' in event) advance(event);
-      else if (event.sequence > head) return pauseFor(readOn);
-    }
-  }
-
-  /** Holds back what comes in until `work` is done. After a failure the next sweep tries again. */
-  function pauseFor(work: () => Promise<void>): void {
-    reading = true;
-    void work()
-      .catch((error: unknown) => {
-        log.debug({ sessionId, error: errorText(error) }, 'log not read for a stream');
-        behind = true;
-        backlog = [];
-      })
-      .then(() => {
-        reading = false;
-        if (!closed) drain();
-      });
-  }
-
-  async function readOn(): Promise<void> {
-    for (;;) {
-      overflown = false;
-      const page = await listEvents(db, sessionId, head, PAGE);
-      if (closed) return;
-      page.forEach(advance);
-      if (page.length < PAGE && !overflown) return;
-    }
-  }
-
-  function subscribe(): Promise<void> {
-    subscribing ??= watchSession(bus, organizationId, sessionId, {
-      onEvent: (event) => accept({ kind: 'event', event }),
-      onDelta: (delta) => accept({ kind: 'delta', delta }),
-    })
-      .then((watch) => {
-        if (closed) watch.close();
-        else subscription = watch;
-      })
-      .catch((error: unknown) => log.warn({ sessionId, error: errorText(error) }, 'session not watched on the bus'))
-      .finally(() => (subscribing = undefined));
-    return subscribing;
-  }
-
-  async function start(): Promise<void> {
+  async #start(): Promise<void> {
     // Without the bus the sweep alone brings events.
     const timeout = new AbortController();
     const patience = sleep(SUBSCRIBE_MS, undefined, { signal: timeout.signal, ref: false }).catch(() => {});
-    await Promise.race([subscribe(), patience]);
+    await Promise.race([this.#subscribe(), patience]);
     timeout.abort();
-    const tail = await findLogTail(db, sessionId, RECENT_EVENTS);
+    const tail = await findLogTail(this.#ports.db, this.sessionId, RECENT_EVENTS);
     if (tail === undefined) throw errors.notFound('session');
-    head = tail.sequence;
-    recent = tail.ids;
-    started = true;
-    reading = false;
-    drain();
+    this.#head = tail.sequence;
+    this.#recent = tail.ids;
+    this.#started = true;
+    this.#reading = false;
+    this.#drain();
   }
 
-  return {
-    organizationId,
-    sessionId,
-    listeners,
-    ready: start(),
-    takeNews() {
-      const news = (hasNews && !behind) || !started;
-      hasNews = false;
-      return news;
-    },
-    reach(lastSequence) {
-      if (closed) return;
-      if (subscription === undefined) void subscribe();
-      if (reading || (lastSequence <= head && !behind)) return;
-      behind = false;
-      pauseFor(readOn);
-    },
-    close() {
-      closed = true;
-      subscription?.close();
-    },
-  };
+  #subscribe(): Promise<void> {
+    const { bus, log } = this.#ports;
+    const { organizationId, sessionId } = this;
+    this.#subscribing ??= watchSession(bus, organizationId, sessionId, {
+      onEvent: (event) => this.#accept({ kind: 'event', event }),
+      onDelta: (delta) => this.#accept({ kind: 'delta', delta }),
+    })
+      .then((watch) => {
+        if (this.#closed) watch.close();
+        else this.#subscription = watch;
+      })
+      .catch((error: unknown) => log.warn({ sessionId, error: errorText(error) }, 'session not watched on the bus'))
+      .finally(() => (this.#subscribing = undefined));
+    return this.#subscribing;
+  }
+
+  #accept(message: Message): void {
+    if (this.#closed || this.#behind) return;
+    if (this.#backlog.length >= MAX_BACKLOG) {
+      // The log has the events; deltas may be lost.
+      this.#overflown = true;
+      this.#backlog = [];
+    }
+    this.#backlog.push(message);
+    if (!this.#reading) this.#drain();
+  }
+
+  #drain(): void {
+    for (let message = this.#backlog.shift(); message !== undefined; message = this.#backlog.shift()) {
+      if (message.kind === 'delta') this.#emitDelta(message.delta);
+      else if (!this.#handleEvent(message)) return;
+    }
+  }
+
+  /** Returns false when the log has to be read first, which continues with the backlog afterwards. */
+  #handleEvent(message: Message & { kind: 'event' }): boolean {
+    const { event } = message;
+    if (isUpdate(event)) {
+      if (event.sequence > this.#head && message.isRead !== true) {
+        this.#backlog.unshift({ ...message, isRead: true });
+        return this.#pauseFor(() => this.#readLog());
+      }
+      if (!isComplete(event)) return this.#pauseFor(() => this.#emitCompleted(event));
+      this.#emitUpdate(event);
+    } else if (event.sequence === this.#head + 1 && 'payload' in event) this.#advance(event);
+    else if (event.sequence > this.#head) return this.#pauseFor(() => this.#readLog());
+    return true;
+  }
+
+  /** Holds back what comes in until `work` is done. After a failure the next sweep tries again. Returns false. */
+  #pauseFor(work: () => Promise<void>): false {
+    const { sessionId } = this;
+    this.#reading = true;
+    void work()
+      .catch((error: unknown) => {
+        this.#ports.log.debug({ sessionId, error: errorText(error) }, 'log not read for a stream');
+        this.#behind = true;
+        this.#backlog = [];
+      })
+      .then(() => {
+        this.#reading = false;
+        if (!this.#closed) this.#drain();
+      });
+    return false;
+  }
+
+  async #readLog(): Promise<void> {
+    for (;;) {
+      this.#overflown = false;
+      const page = await listEvents(this.#ports.db, this.sessionId, this.#head, PAGE);
+      if (this.#closed) return;
+      for (const event of page) this.#advance(event);
+      if (page.length < PAGE && !this.#overflown) return;
+    }
+  }
+
+  async #emitCompleted(incomplete: Update): Promise<void> {
+    const update = await completeUpdate(this.#ports.db, incomplete);
+    if (update !== undefined && !this.#closed) this.#emitUpdate(update);
+  }
+
+  #advance(event: EventEnvelope): void {
+    this.#head = event.sequence;
+    this.#hasNews = true;
+    this.#recent.push(event.id);
+    if (this.#recent.length > RECENT_EVENTS) this.#recent.shift();
+    const frame = buildFrame(event, this.#writeCursor());
+    this.#emit({
+      kind: 'event',
+      sequence: this.#head,
+      id: event.id,
+      frame: hasReferences(frame) ? undefined : frame,
+    });
+  }
+
+  #emitUpdate(update: EventEnvelope): void {
+    this.#lastUpdate = { id: update.id, time: Date.now() };
+    this.#emit({ kind: 'update', id: update.id, frame: buildFrame(update, this.#writeCursor()) });
+  }
+
+  #emitDelta(delta: EventEnvelope): void {
+    if (this.#recent.includes(delta.id)) return;
+    this.#emit({ kind: 'delta', id: delta.id, frame: buildFrame(delta, undefined), piece: findDeltaSpan(delta) });
+  }
+
+  #emit(item: Item): void {
+    for (const listener of this.listeners) listener.take(item);
+  }
+
+  #writeCursor(): string {
+    const time = Date.now();
+    const last = this.#lastUpdate;
+    const updateId = last !== undefined && time - last.time < UPDATE_NAMED_MS ? last.id : null;
+    return writeCursor({ sequence: this.#head, time, updateId });
+  }
 }
