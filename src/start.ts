@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from './roles/config/config.ts';
 import type { Config } from './roles/config/config.ts';
 import { StartupError } from './platform/errors.ts';
@@ -11,6 +12,10 @@ import { prepareRole, readRole } from './roles/table.ts';
 import type { RoleName } from './roles/table.ts';
 
 const WORTHY_KEY = 16;
+/** Longest time in ms that closing may take: supervisors kill after 30 s. */
+const CLOSE_MS = 25_000;
+/** The same once the database is lost: there is nothing left to save. */
+const FATAL_CLOSE_MS = 5_000;
 
 /** Runs `node src/main.ts <role> …` until a signal ends it. Throws `StartupError` for what its operator has to mend. */
 export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -20,7 +25,17 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (role !== 'operator') requireShared(role, config);
   const log = openLog({ level: config.logLevel, pretty: process.stdout.isTTY });
   const lifecycle = new Lifecycle(log);
-  const stop = (exitCode: number) => void lifecycle.close().finally(() => process.exit(exitCode));
+  const stop = (exitCode: number, withinMs = CLOSE_MS) => {
+    setTimeout(() => {
+      log.error('closing takes too long: the process ends without it');
+      process.exit(1);
+    }, withinMs).unref();
+    void lifecycle.close().finally(() => process.exit(exitCode));
+  };
+  lifecycle.onFatal((error) => {
+    process.stderr.write(`capstan: ${error.message}\n`);
+    stop(1, FATAL_CLOSE_MS);
+  });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
   if ((config.apiKey?.length ?? WORTHY_KEY) < WORTHY_KEY) log.warn('CAPSTAN_API_KEY is short enough to be guessed');
   try {
@@ -33,7 +48,7 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
     if (address !== undefined) process.stdout.write(`Capstan listens on ${address}\n`);
     log.info({ role, address, readyMs: Math.round(performance.now()) }, 'ready');
   } catch (error) {
-    await lifecycle.close();
+    await Promise.race([lifecycle.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
     throw error;
   }
 }

@@ -9,6 +9,7 @@ export class Lifecycle {
   readonly #abort = new AbortController();
   readonly #log: Logger;
   #closing: Promise<void> | undefined;
+  #onFatal: ((error: Error) => void) | undefined;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -27,6 +28,16 @@ export class Lifecycle {
   use<T extends { close(): Promise<void> | void }>(name: string, resource: T): T {
     this.onClose(name, () => resource.close());
     return resource;
+  }
+
+  /** Who ends the process when something that it cannot do without is lost. */
+  onFatal(end: (error: Error) => void): void {
+    this.#onFatal = end;
+  }
+
+  /** Something is lost that only a new process brings back. While closing it is lost anyway. */
+  fail(error: Error): void {
+    if (this.#closing === undefined) this.#onFatal?.(error);
   }
 
   close(): Promise<void> {

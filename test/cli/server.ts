@@ -63,6 +63,7 @@ export async function startServer(settings: Record<string, string> = {}): Promis
   const server = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'all'], {
     env: buildEnvironment({
       CAPSTAN_PORT: '0',
+      CAPSTAN_FSYNC: 'off',
       CAPSTAN_DATA_DIR: dataDir,
       CAPSTAN_LOG_LEVEL: 'warn',
       ...settings,

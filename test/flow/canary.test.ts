@@ -112,6 +112,7 @@ it.for(CASES)(
       env: {
         PATH: process.env['PATH'] ?? '',
         CAPSTAN_PORT: '0',
+        CAPSTAN_FSYNC: 'off',
         CAPSTAN_DATA_DIR: dataDir,
         CAPSTAN_LOG_LEVEL: 'debug',
         CAPSTAN_EGRESS_ALLOW: '127.0.0.0/8',

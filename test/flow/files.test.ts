@@ -22,6 +22,7 @@ beforeAll(async () => {
       PATH: process.env['PATH'],
       CAPSTAN_DATA_DIR: folder,
       CAPSTAN_PORT: '0',
+      CAPSTAN_FSYNC: 'off',
       CAPSTAN_API_KEY: KEY,
       CAPSTAN_LOG_LEVEL: 'error',
     },

@@ -15,7 +15,7 @@ export type TestDatabase = { db: Db; close(): Promise<void> };
 /** Embedded; needs nothing installed. About 0.5 s. */
 export async function openEmbeddedDatabase(): Promise<TestDatabase> {
   const folder = makeScratch('db');
-  const db = await openPglite({ dataDir: join(folder, 'db'), template: findPreparedDatabase() });
+  const db = await openPglite({ dataDir: join(folder, 'db'), template: findPreparedDatabase(), fsync: false });
   return {
     db,
     close: async () => {

@@ -4,51 +4,152 @@ import { PGlite } from '@electric-sql/pglite';
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 
+import { errorText } from '../errors.ts';
+import { SyncedNodeFS } from './pglite-files.ts';
 import { openStatements } from './pglite-statements.ts';
 import type { StatementResult } from './pglite-statements.ts';
+import { WalSync } from './wal-sync.ts';
 
 /** A request is answered in the order of arrival: there is one connection. */
 export type WorkerRequest = { id: number; sql: string; params?: readonly unknown[] };
 
 export type WorkerAnswer = StatementResult;
 
-export type WorkerReply = { ready: true } | { id: number; answer: WorkerAnswer } | { id: number; error: WorkerFailure };
+export type WorkerReply =
+  | { ready: true }
+  /** `commit`: what the answer rests on is on the disk once this number is reported as synced; 0: it is already */
+  | { id: number; commit: number; answer: WorkerAnswer }
+  | { id: number; commit: number; error: WorkerFailure }
+  | { synced: number }
+  /** the database cannot go on; the thread ends */
+  | { lost: string };
+
+export type WorkerOptions = { dataDir: string; fsync: boolean };
 
 /** What is left of a database error on the way between threads, with the names that `pg` uses. */
 export type WorkerFailure = { message: string; code?: string; detail?: string; constraint?: string; table?: string };
+
+/** Without a background process of its own, PostgreSQL removes old WAL only when it is told to. */
+const CHECKPOINT_BYTES = 64 * 1024 * 1024;
+/** Segments that a checkpoint keeps for reuse instead of removing them. */
+const WAL_SIZES = ['-c', 'min_wal_size=32MB', '-c', 'max_wal_size=128MB'];
+const MAIN_LOOP = '_PostgresMainLoopOnce';
+/** How PGlite's main loop leaves a statement that failed; anything else that is thrown is the end of the database. */
+const STATEMENT_FAILED = 100;
 
 function describeFailure(error: unknown): WorkerFailure {
   const { message, code, detail, constraint, table } = error as WorkerFailure;
   return { message, code, detail, constraint, table };
 }
 
-async function answer(
-  db: PGlite,
-  run: ReturnType<typeof openStatements>,
-  { id, sql, params }: WorkerRequest,
-): Promise<WorkerReply> {
-  try {
-    if (params === undefined) {
-      const results = await db.exec(sql);
-      return { id, answer: { rows: results.flatMap(({ rows }) => rows), rowCount: 0, command: '' } };
+type Port = NonNullable<typeof parentPort>;
+
+class DatabaseServer {
+  readonly #port: Port;
+  readonly #files: SyncedNodeFS;
+  readonly #sync: WalSync | undefined;
+  #lastFatal: string | undefined;
+  #walBytes = 0;
+  #db: PGlite | undefined;
+  #run: ReturnType<typeof openStatements> | undefined;
+
+  constructor(port: Port, { dataDir, fsync }: WorkerOptions) {
+    this.#port = port;
+    this.#sync = fsync
+      ? new WalSync(
+          (synced) => this.#post({ synced }),
+          (error) => this.#lose(`the log cannot be synced: ${errorText(error)}`),
+        )
+      : undefined;
+    this.#files = new SyncedNodeFS(dataDir, this.#sync);
+  }
+
+  async open(): Promise<void> {
+    const startParams = PGlite.defaultStartParams.filter((param) => this.#sync === undefined || param !== '-F');
+    const db = await PGlite.create({
+      fs: this.#files,
+      extensions: { pg_trgm, btree_gin },
+      // Emscripten leaves fdatasync, the default, without effect.
+      startParams: [...startParams, '-c', 'wal_sync_method=fsync', ...WAL_SIZES],
+      onStderr: (line) => this.#readLog(line),
+    }).catch((error: unknown) => {
+      throw new Error(this.#lastFatal ?? errorText(error));
+    });
+    this.#watchMainLoop(db);
+    // Plans are kept, and those made while a table was still empty would read it whole ever after.
+    await db.exec('SET enable_seqscan = off');
+    this.#db = db;
+    this.#run = openStatements(db);
+    this.#post({ ready: true });
+  }
+
+  async answer(request: WorkerRequest): Promise<void> {
+    const reply = await this.#execute(request);
+    this.#post({ ...reply, id: request.id, commit: this.#sync?.pending ?? 0 });
+    void this.#sync?.run();
+    await this.#checkpointWhenDue();
+  }
+
+  async close(): Promise<void> {
+    await this.#db?.close();
+    this.#sync?.flush();
+  }
+
+  async #execute({ sql, params }: WorkerRequest): Promise<{ answer: WorkerAnswer } | { error: WorkerFailure }> {
+    if (this.#db === undefined || this.#run === undefined) throw new Error('The database is not open.');
+    try {
+      if (params !== undefined) return { answer: await this.#run(sql, params) };
+      const results = await this.#db.exec(sql);
+      return { answer: { rows: results.flatMap(({ rows }) => rows), rowCount: 0, command: '' } };
+    } catch (error) {
+      return { error: describeFailure(error) };
     }
-    return { id, answer: await run(sql, params) };
-  } catch (error) {
-    return { id, error: describeFailure(error) };
+  }
+
+  async #checkpointWhenDue(): Promise<void> {
+    this.#walBytes += this.#files.takeWalBytes();
+    if (this.#walBytes < CHECKPOINT_BYTES || this.#db === undefined) return;
+    this.#walBytes = 0;
+    // Fails inside of a transaction that has failed itself: the next one comes after as many bytes.
+    await this.#db.exec('CHECKPOINT').catch(() => undefined);
+  }
+
+  /** PGlite drops what its main loop throws and calls it again, for ever. */
+  #watchMainLoop({ Module: module }: PGlite): void {
+    const runOnce = module[MAIN_LOOP];
+    module[MAIN_LOOP] = () => {
+      try {
+        runOnce();
+      } catch (error) {
+        if ((error as { status?: number }).status !== STATEMENT_FAILED) this.#lose(this.#lastFatal ?? errorText(error));
+        throw error;
+      }
+    };
+  }
+
+  #readLog(line: string): boolean {
+    const text = /(?:PANIC|FATAL):\s*(.*)/.exec(line)?.[1];
+    if (text !== undefined) this.#lastFatal = text;
+    return false;
+  }
+
+  #lose(reason: string): void {
+    this.#post({ lost: reason });
+    process.exit(1);
+  }
+
+  #post(reply: WorkerReply): void {
+    this.#port.postMessage(reply);
   }
 }
 
-async function main(port: NonNullable<typeof parentPort>): Promise<void> {
-  const { dataDir } = workerData as { dataDir: string };
-  const db = await PGlite.create({ dataDir, extensions: { pg_trgm, btree_gin } });
-  // Plans are kept, and those made while a table was still empty would read it whole ever after.
-  await db.exec('SET enable_seqscan = off');
-  const run = openStatements(db);
+async function main(port: Port): Promise<void> {
+  const server = new DatabaseServer(port, workerData as WorkerOptions);
+  await server.open();
   port.on('message', (request: WorkerRequest | 'close') => {
-    if (request === 'close') void db.close().finally(() => port.close());
-    else void answer(db, run, request).then((reply) => port.postMessage(reply));
+    if (request === 'close') void server.close().finally(() => port.close());
+    else void server.answer(request);
   });
-  port.postMessage({ ready: true } satisfies WorkerReply);
 }
 
 if (parentPort) await main(parentPort);

@@ -1,27 +1,16 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 
-import { errorText } from '../errors.ts';
+import { StartupError, errorText } from '../errors.ts';
 import { DbUnavailableError } from './db.ts';
 import type { Db, Queryable } from './db.ts';
 import { takeLock } from './lock.ts';
-import type { WorkerAnswer, WorkerFailure, WorkerReply, WorkerRequest } from './pglite-worker.ts';
+import { DatabaseThread } from './pglite-thread.ts';
+import { syncPath, syncTree } from './sync-tree.ts';
 import { openTransaction } from './transaction.ts';
 
-type Waiting = { resolve: (answer: WorkerAnswer) => void; reject: (error: Error) => void };
-
-/** An error as `pg` would throw it: the SQLSTATE in `code`. */
-function rebuild({ message, ...fields }: WorkerFailure): Error {
-  return Object.assign(new Error(message), fields);
-}
-
-function toParam(value: unknown): unknown {
-  if (value === undefined) return null;
-  return Array.isArray(value) ? value.map((item: unknown) => item ?? null) : value;
-}
-
 const IDLE_MS = 60_000;
+const STATEMENT_MS = 30_000;
 const VACUUM_MS = 3_600_000;
 
 /** Rejects when nothing happened for `ms`: work that waits for another statement outside would else wait for itself. */
@@ -45,72 +34,46 @@ export type PgliteOptions = {
   template?: string;
   /** after which a transaction whose work does nothing is rolled back; default 60 s */
   idleTransactionMs?: number;
+  /** of one statement, with the time it waits for others; default 30 s; `exec` has no limit */
+  statementTimeoutMs?: number;
+  /** whether commits are synced to the disk before they are answered; default true */
+  fsync?: boolean;
+  /** called once when the database is lost, for instance because the disk is full: only a new process brings it back */
+  onLost?: (error: DbUnavailableError) => void;
+  /** a module that runs in the database's thread instead of the product's own */
+  thread?: URL;
 };
 
 /** Complete, or not there at all. Nothing else runs yet, and with promises 1,600 files take five times as long. */
-function copyDatabase(template: string, dataDir: string): void {
+async function copyDatabase(template: string, dataDir: string, fsync: boolean): Promise<void> {
   const draft = `${dataDir}.new`;
   rmSync(draft, { recursive: true, force: true });
   cpSync(template, draft, { recursive: true });
+  if (fsync) await syncTree(draft);
   renameSync(draft, dataDir);
+  if (fsync) await syncPath(dirname(dataDir));
 }
 
 /**
  * PostgreSQL in this process, its files in `dataDir` (made when missing: about 2 s, or 0.2 s from a template). One process
- * at a time: throws `StartupError` when another one has the folder. It runs in a thread of its own, so that no statement
- * holds up the event loop. Commits survive the death of the process; PGlite does not sync to disk, so not a loss of power.
+ * at a time: throws `StartupError` when another one has the folder, or when the database is damaged. It runs in a thread of
+ * its own, so that no statement holds up the event loop. A write is answered once it is on the disk.
  */
 export async function openPglite(options: PgliteOptions): Promise<Db> {
-  const { dataDir, template } = options;
+  const { dataDir, template, fsync = true, statementTimeoutMs = STATEMENT_MS, onLost, thread: module } = options;
   mkdirSync(dirname(dataDir), { recursive: true });
   const lock = takeLock(`${dataDir}.lock`, `The database ${dataDir}`);
   if (template !== undefined && !existsSync(dataDir) && existsSync(template)) {
     try {
-      copyDatabase(template, dataDir);
+      await copyDatabase(template, dataDir, fsync);
     } catch (error) {
       lock.release();
       throw error;
     }
   }
-  const worker = new Worker(new URL('./pglite-worker.ts', import.meta.url), {
-    workerData: { dataDir },
-    execArgv: [],
-  });
-  const waiting = new Map<number, Waiting>();
-  let lastId = 0;
-  let gone: DbUnavailableError | undefined;
-
-  /** Resolves when the thread's database is open, rejects when it never will be. */
-  const opened = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<void>();
-  function fail(reason: string): void {
-    gone ??= new DbUnavailableError(reason);
-    opened.reject(gone);
-    for (const { reject } of waiting.values()) reject(gone);
-    waiting.clear();
-  }
-  worker.on('message', (reply: WorkerReply) => {
-    if ('ready' in reply) return opened.resolve();
-    const { resolve, reject } = waiting.get(reply.id) ?? {};
-    waiting.delete(reply.id);
-    if ('error' in reply) reject?.(rebuild(reply.error));
-    else resolve?.(reply.answer);
-  });
-  worker.on('error', (error) => fail(`The embedded database failed: ${errorText(error)}`));
-  worker.on('exit', () => {
-    fail('The embedded database is closed.');
-    lock.release();
-    ended.resolve();
-  });
-
-  function post(sql: string, params?: readonly unknown[]): Promise<WorkerAnswer> {
-    if (gone) return Promise.reject(gone);
-    const id = ++lastId;
-    return new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, sql, params: params?.map(toParam) } satisfies WorkerRequest);
-    });
-  }
+  const thread = new DatabaseThread({ dataDir, fsync, module, onLost });
+  void thread.ended.then(() => lock.release());
+  const post = (sql: string, params?: readonly unknown[]) => thread.run(sql, params, statementTimeoutMs);
 
   /** The thread answers in order, so only a transaction has to keep others from posting in between. */
   let turnstile: Promise<void> = Promise.resolve();
@@ -128,54 +91,77 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
       done.resolve();
     }
   }
-  async function run(sql: string, params: readonly unknown[]) {
+  /** What a caller learns, even from an error, is on the disk. Others go on meanwhile: one sync serves all. */
+  async function durably<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      await thread.waitDurable();
+    }
+  }
+  async function run(sql: string, params: readonly unknown[], timeoutMs?: number) {
     if (exclusive > 0) await turnstile;
-    const { rows, rowCount } = await post(sql, params);
+    const { rows, rowCount } = await durably(() => thread.run(sql, params, timeoutMs));
     return { rows, rowCount };
+  }
+  /** Not waited for where the database does not answer: the thread keeps the order. */
+  async function rollBack(reason: unknown): Promise<void> {
+    const rolledBack = post('ROLLBACK').catch(() => undefined);
+    if (!(reason instanceof DbUnavailableError)) await rolledBack;
   }
 
   const db: Db = {
     embedded: true,
-    query: ((sql, params = []) => run(sql, params)) as Queryable['query'],
+    query: ((sql, params = []) => run(sql, params, statementTimeoutMs)) as Queryable['query'],
     transaction: (work) =>
-      alone(async () => {
-        await post('BEGIN');
-        const idle = watchIdle(options.idleTransactionMs ?? IDLE_MS);
-        const { tx, end } = openTransaction(((sql, params = []) =>
-          idle.during(() => post(sql, params))) as Queryable['query']);
-        try {
-          const result = await Promise.race([work(tx), idle.expired]).finally(end);
-          const { command } = await post('COMMIT', []);
-          if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.');
-          return result;
-        } catch (error) {
-          await post('ROLLBACK').catch(() => {});
-          throw error;
-        } finally {
-          idle.stop();
-        }
-      }),
+      durably(() =>
+        alone(async () => {
+          await post('BEGIN').catch(async (error: unknown) => {
+            await rollBack(error);
+            throw error;
+          });
+          const idle = watchIdle(options.idleTransactionMs ?? IDLE_MS);
+          const { tx, end } = openTransaction(((sql, params = []) =>
+            idle.during(() => post(sql, params))) as Queryable['query']);
+          try {
+            const result = await Promise.race([work(tx), idle.expired]).finally(end);
+            const { command } = await post('COMMIT', []);
+            if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.');
+            return result;
+          } catch (error) {
+            await rollBack(error);
+            throw error;
+          } finally {
+            idle.stop();
+          }
+        }),
+      ),
     exec: ((sql) =>
-      alone(async () => {
-        try {
-          const { rows } = await post(sql);
-          return { rows };
-        } catch (error) {
-          await post('ROLLBACK').catch(() => {});
-          throw error;
-        }
-      })) as Db['exec'],
+      durably(() =>
+        alone(async () => {
+          try {
+            const { rows } = await thread.run(sql, undefined);
+            return { rows };
+          } catch (error) {
+            await rollBack(error);
+            throw error;
+          }
+        }),
+      )) as Db['exec'],
     ping: async () => {
       await db.query('SELECT 1');
     },
-    close: async () => {
-      worker.postMessage('close');
-      await ended.promise;
-    },
+    close: () => thread.close(),
   };
-  await opened.promise;
+  await thread.opened.catch((error: unknown) => {
+    throw new StartupError(
+      `The embedded database ${dataDir} cannot be opened: ${errorText(error)} ` +
+        'If it is damaged, restore a backup: capstan restore FILE (docs/operations.md, "Backup and restore").',
+      { cause: error },
+    );
+  });
   // There is no autovacuum in the embedded build.
   const tidy = setInterval(() => void run('VACUUM (ANALYZE)', []).catch(() => {}), VACUUM_MS).unref();
-  void ended.promise.then(() => clearInterval(tidy));
+  void thread.ended.then(() => clearInterval(tidy));
   return db;
 }

@@ -9,6 +9,7 @@ import { openMemoryLimits } from '../../platform/limits/memory.ts';
 import type { Config } from '../config/config.ts';
 import { openEgress } from '../../platform/egress/egress.ts';
 import { StartupError, errorText } from '../../platform/errors.ts';
+import type { Lifecycle } from '../../platform/lifecycle.ts';
 import { buildMasterKeys, ensureMasterKeyFile } from '../../platform/master-key.ts';
 import { findPreparedDatabase } from '../../platform/store/prepared-database.ts';
 import { clearLeases } from '../../agents/store/leases.ts';
@@ -32,7 +33,7 @@ export async function openShared({ config, lifecycle }: BareContext) {
   const egress = openEgress({ allow: config.egressAllow });
   const masterKeys = buildMasterKeys(readMasterKey(config), config.masterKeyPrevious);
   const [db, bus, limits] = await Promise.all([
-    openPart('DATABASE_URL', () => openDatabase(config)),
+    openPart('DATABASE_URL', () => openDatabase(config, lifecycle)),
     openPart('NATS_URL', () => openBus(config)),
     openPart('REDIS_URL', () => openLimits(config)),
   ]);
@@ -44,18 +45,27 @@ export function readMasterKey({ dataDir, masterKey }: Config): string {
   return masterKey ?? ensureMasterKeyFile(join(dataDir, 'master-key'));
 }
 
-async function openDatabase(config: Config): Promise<Db> {
-  const { databaseUrl: url, databasePool: poolSize, dataDir } = config;
+async function openDatabase(config: Config, lifecycle: Lifecycle): Promise<Db> {
+  const { databaseUrl: url, databasePool: poolSize, statementTimeoutMs } = config;
   const db =
     url === undefined
-      ? await (
-          await adapters.pglite()
-        ).openPglite({ dataDir: join(dataDir, 'database'), template: findPreparedDatabase() })
-      : await (await adapters.postgres()).openPostgres({ url, poolSize });
+      ? await openEmbeddedDatabase(config, lifecycle)
+      : await (await adapters.postgres()).openPostgres({ url, poolSize, statementTimeoutMs });
   await runMigrations(db);
   await ensureEventPartitions(db, new Date());
   if (db.embedded) await clearLeases(db);
   return db;
+}
+
+async function openEmbeddedDatabase(config: Config, lifecycle: Lifecycle): Promise<Db> {
+  const { openPglite } = await adapters.pglite();
+  return openPglite({
+    dataDir: join(config.dataDir, 'database'),
+    template: findPreparedDatabase(),
+    statementTimeoutMs: config.statementTimeoutMs,
+    fsync: config.fsync,
+    onLost: (error) => lifecycle.fail(error),
+  });
 }
 
 async function openBus({ natsUrl: url }: Config): Promise<Bus> {

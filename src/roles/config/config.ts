@@ -172,6 +172,8 @@ export function readConfig(env: Environment, role?: string) {
     masterKeyPrevious: settings.CAPSTAN_MASTER_KEY_PREVIOUS,
     databaseUrl: settings.DATABASE_URL,
     databasePool: settings.CAPSTAN_DATABASE_POOL,
+    statementTimeoutMs: settings.CAPSTAN_STATEMENT_TIMEOUT * 1000,
+    fsync: settings.CAPSTAN_FSYNC === 'on',
     natsUrl: settings.NATS_URL,
     redisUrl: settings.REDIS_URL,
     objectsUrl: settings.CAPSTAN_OBJECTS,

@@ -111,6 +111,9 @@ const Settings = z.object({
   CAPSTAN_MAX_CONNECTIONS: bound.default(DEFAULT_BOUNDS.connections),
   CAPSTAN_IDLE_CONNECTIONS_PER_ADDRESS: bound.default(DEFAULT_BOUNDS.idleConnectionsPerAddress),
   CAPSTAN_UNKNOWN_KEYS_PER_MINUTE: bound.default(DEFAULT_BOUNDS.unknownKeysPerMinute),
+  CAPSTAN_STATEMENT_TIMEOUT: seconds.default(30),
+  /** `off` for tests: a loss of power then costs the embedded database */
+  CAPSTAN_FSYNC: z.enum(['on', 'off']).default('on'),
   CAPSTAN_CORS_ORIGINS: z.string().default(''),
   CAPSTAN_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   OPENAI_API_KEY: text.optional(),

@@ -39,6 +39,7 @@ export function spawnServer(options: {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH ?? '',
+      CAPSTAN_FSYNC: 'off',
       ...env,
       CAPSTAN_PORT: '0',
       ...(point === undefined ? {} : { [POINT_VARIABLE]: JSON.stringify(point) }),

@@ -1,0 +1,132 @@
+import { Worker } from 'node:worker_threads';
+
+import { errorText } from '../errors.ts';
+import { DbUnavailableError } from './db.ts';
+import type { WorkerAnswer, WorkerFailure, WorkerOptions, WorkerReply, WorkerRequest } from './pglite-worker.ts';
+
+type Waiting = { resolve: (answer: WorkerAnswer) => void; reject: (error: Error) => void };
+
+export type ThreadOptions = WorkerOptions & {
+  /** the module that the thread runs; absent: the product's own */
+  module?: URL | undefined;
+  /** called once when the thread ends without being told to */
+  onLost?: ((error: DbUnavailableError) => void) | undefined;
+};
+
+/** The last checkpoint of a close may take long on a slow disk; without it the next start replays the log. */
+const CLOSE_MS = 10_000;
+
+/** An error as `pg` would throw it: the SQLSTATE in `code`. */
+function rebuild({ message, ...fields }: WorkerFailure): Error {
+  return Object.assign(new Error(message), fields);
+}
+
+function toParam(value: unknown): unknown {
+  if (value === undefined) return null;
+  return Array.isArray(value) ? value.map((item: unknown) => item ?? null) : value;
+}
+
+/** The thread that runs the embedded database, seen from the thread of the server. */
+export class DatabaseThread {
+  /** Resolves when the database is open; rejects with `DbUnavailableError` when it never will be. */
+  readonly opened: Promise<void>;
+  readonly ended: Promise<void>;
+  readonly #worker: Worker;
+  readonly #onLost: ThreadOptions['onLost'];
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #unsynced = new Map<number, PromiseWithResolvers<void>>();
+  readonly #opening = Promise.withResolvers<void>();
+  #lastId = 0;
+  /** the highest commit number that an answer carried, and the highest that is on the disk */
+  #lastCommit = 0;
+  #synced = 0;
+  #isOpen = false;
+  #isClosing = false;
+  #gone: DbUnavailableError | undefined;
+
+  constructor({ module, onLost, ...options }: ThreadOptions) {
+    this.#onLost = onLost;
+    this.#worker = new Worker(module ?? new URL('./pglite-worker.ts', import.meta.url), {
+      workerData: options,
+      execArgv: [],
+    });
+    this.opened = this.#opening.promise;
+    this.ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#worker.on('message', (reply: WorkerReply) => this.#read(reply));
+    this.#worker.on('error', (error) => this.#fail(errorText(error)));
+    this.#worker.on('exit', () => this.#fail(this.#isClosing ? 'it is closed' : 'its thread ended'));
+  }
+
+  /**
+   * Runs one statement, or a script where `params` is undefined. Throws `DbUnavailableError` when there is no answer within
+   * `timeoutMs`; the statement may still take effect. The answer may rest on commits that a loss of power undoes: see
+   * `waitDurable`.
+   */
+  async run(sql: string, params: readonly unknown[] | undefined, timeoutMs?: number): Promise<WorkerAnswer> {
+    if (this.#gone) throw this.#gone;
+    const id = ++this.#lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<WorkerAnswer>();
+    this.#waiting.set(id, { resolve, reject });
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            this.#waiting.delete(id);
+            reject(new DbUnavailableError(`The embedded database gave no answer within ${timeoutMs} ms.`));
+          }, timeoutMs);
+    this.#worker.postMessage({ id, sql, params: params?.map(toParam) } satisfies WorkerRequest);
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Resolves when everything that was answered until now is on the disk. Throws `DbUnavailableError`. */
+  async waitDurable(): Promise<void> {
+    const commit = this.#lastCommit;
+    if (commit <= this.#synced) return;
+    if (this.#gone) throw this.#gone;
+    const waiting = this.#unsynced.get(commit) ?? Promise.withResolvers<void>();
+    this.#unsynced.set(commit, waiting);
+    await waiting.promise;
+  }
+
+  /** Ends the thread, by force when it does not end by itself. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#worker.postMessage('close');
+    const timer = setTimeout(() => void this.#worker.terminate(), CLOSE_MS);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  #read(reply: WorkerReply): void {
+    if ('lost' in reply) return this.#fail(reply.lost);
+    if ('ready' in reply) {
+      this.#isOpen = true;
+      return this.#opening.resolve();
+    }
+    if ('synced' in reply) return this.#readSynced(reply.synced);
+    this.#lastCommit = Math.max(this.#lastCommit, reply.commit);
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if ('error' in reply) waiting?.reject(rebuild(reply.error));
+    else waiting?.resolve(reply.answer);
+  }
+
+  #readSynced(commit: number): void {
+    this.#synced = commit;
+    for (const [number, { resolve }] of this.#unsynced) {
+      if (number > commit) continue;
+      this.#unsynced.delete(number);
+      resolve();
+    }
+  }
+
+  #fail(reason: string): void {
+    if (this.#gone !== undefined) return;
+    this.#gone = new DbUnavailableError(`The embedded database is lost: ${reason}.`);
+    this.#opening.reject(this.#gone);
+    for (const { reject } of [...this.#waiting.values(), ...this.#unsynced.values()]) reject(this.#gone);
+    this.#waiting.clear();
+    this.#unsynced.clear();
+    if (this.#isOpen && !this.#isClosing) this.#onLost?.(this.#gone);
+  }
+}

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeScratch } from './scratch.ts';
+
+export type SmallDisk = {
+  folder: string;
+  freeBytes(): number;
+  /** Takes space until so much is left; a later call with more gives some back. */
+  leave(bytes: number): void;
+  close(): void;
+};
+
+/** A file system of its own of so many MiB. Undefined where this process may not mount one. */
+export function mountSmallDisk(sizeMiB: number): SmallDisk | undefined {
+  const folder = makeScratch('disk');
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMiB}m`, 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    return undefined;
+  }
+  const freeBytes = () => {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  };
+  const filler = join(folder, `filler-${randomBytes(4).toString('hex')}`);
+  return {
+    folder,
+    freeBytes,
+    leave(bytes) {
+      writeFileSync(filler, '');
+      writeFileSync(filler, Buffer.alloc(Math.max(0, freeBytes() - bytes)));
+    },
+    close: () => void execFileSync('umount', ['--lazy', folder]),
+  };
+}
+
+/** Whether tests that need a small disk can run here. */
+export const canMount = (() => {
+  const disk = mountSmallDisk(1);
+  disk?.close();
+  return disk !== undefined;
+})();
