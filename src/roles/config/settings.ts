@@ -16,8 +16,8 @@ const amounts = (one: RegExp) =>
     return parts.length === 2 && parts.every((part) => one.test(part));
   }, 'must be two amounts with a comma between: what a pod asks for, and what it may use');
 
-/** Every setting read from the environment; the table in docs/configuration.md follows it. */
-const Settings = z.object({
+/** Every setting read from the environment; docs/configuration.md lists them. */
+export const Settings = z.object({
   CAPSTAN_HOST: text.default('127.0.0.1'),
   CAPSTAN_PORT: port.default(8080),
   CAPSTAN_DATA_DIR: text.default('./data'),
