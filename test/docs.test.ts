@@ -21,8 +21,6 @@ const EXCEPTIONS = new Set<string>([
   'docs/operations.md',
   'docs/test-cluster.md',
   'docs/threat-model.md',
-  'docs/video-engines.md',
-  'docs/video.md',
 ]);
 
 describe('every page', () => {
