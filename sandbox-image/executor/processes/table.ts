@@ -15,6 +15,8 @@ const KEPT_MS = 30 * 60_000;
 /** Signals show as negative exit codes, as in Python's subprocess. */
 const KILLED_CODE = -15;
 
+type StartInput = ExecutorOperations['startProcess']['input'];
+
 type Entry = {
   id: string;
   command: string;
@@ -26,12 +28,14 @@ type Entry = {
   exitCode: number | null;
   reason: string | null;
   killed: boolean;
+  /** a notice is sent when the process ends */
+  announceExit: boolean;
   output: ReturnType<typeof rollOutput>;
   ended: Promise<void>;
 };
 
 export type ProcessTable = {
-  start(input: ExecutorOperations['startProcess']['input']): ProcessInfo;
+  start(input: StartInput): ProcessInfo;
   list(): ProcessInfo[];
   output(id: string): ProcessOutput | null;
   /** Resolves at the end of the process, of the time or at the abort, whichever is first. */
@@ -51,77 +55,8 @@ export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
 
   const start: ProcessTable['start'] = (input) => {
     evictFinished(entries);
-    const { child, cwd, mark } = shell.start({
-      command: input.command,
-      ...(input.workdir === undefined ? {} : { workdir: input.workdir }),
-      ...(input.shell === undefined ? {} : { shell: input.shell }),
-      stdin: true,
-      persistState: false,
-      pty: input.pty,
-    });
-    const id = `proc_${randomBytes(6).toString('hex')}`;
-    let announceExit = input.notifyOnComplete;
-    const watch = buildWatch({
-      // the exit tells all; both together would tell it twice
-      patterns: input.notifyOnComplete ? [] : input.watchPatterns.filter((pattern) => pattern !== ''),
-      now: Date.now,
-      allow,
-      onHit: (text) => notices.send(id, `[Background process ${id} ${text}]`),
-      onDisabled: () => {
-        announceExit = true;
-        notices.send(
-          id,
-          `[Background process ${id} matches its watch patterns too often: watching has stopped, its exit will be announced]`,
-        );
-      },
-    });
-    const output = rollOutput(BUFFER_CAP);
-    const take = (chunk: Buffer): void => watch.push(output.push(chunk));
-    child.stdout?.on('data', take);
-    child.stderr?.on('data', take);
-    child.stdin?.on('error', () => undefined);
-    const entry: Entry = {
-      id,
-      command: input.command,
-      cwd,
-      mark,
-      child,
-      output,
-      startedMs: Date.now(),
-      endedMs: undefined,
-      exitCode: null,
-      reason: null,
-      killed: false,
-      ended: new Promise((resolve) => {
-        const finish = (code: number | null, reason: string): void => {
-          if (entry.endedMs !== undefined) return;
-          entry.endedMs = Date.now();
-          entry.exitCode = entry.killed ? KILLED_CODE : code;
-          entry.reason = entry.killed ? 'killed' : reason;
-          child.stdin?.destroy();
-          if (announceExit) {
-            const tail = output.read().slice(-2000);
-            notices.send(
-              id,
-              `[Background process ${id} finished with exit code ${entry.exitCode}. Command: ${input.command.slice(0, 200)}\nOutput:\n${tail}]`,
-            );
-          }
-          resolve();
-        };
-        child.on('error', () => finish(127, 'exit'));
-        // output that is still in the pipe belongs to the process; children that keep the pipe do not hold it up
-        child.on('exit', (code, signal) => {
-          setTimeout(
-            () => finish(code ?? (signal === 'SIGKILL' ? -9 : KILLED_CODE), signal === null ? 'exit' : 'signal'),
-            200,
-          ).unref();
-        });
-        child.on('close', (code, signal) =>
-          finish(code ?? (signal === 'SIGKILL' ? -9 : KILLED_CODE), signal === null ? 'exit' : 'signal'),
-        );
-      }),
-    };
-    entries.set(id, entry);
+    const entry = startEntry(input, shell, notices, allow);
+    entries.set(entry.id, entry);
     return describe(entry);
   };
 
@@ -166,6 +101,88 @@ export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
       await Promise.all([...entries.keys()].map(kill));
     },
   };
+}
+
+function startEntry(input: StartInput, shell: Shell, notices: Notices, allow: () => boolean): Entry {
+  const { child, cwd, mark } = shell.start({
+    command: input.command,
+    ...(input.workdir === undefined ? {} : { workdir: input.workdir }),
+    ...(input.shell === undefined ? {} : { shell: input.shell }),
+    stdin: true,
+    persistState: false,
+    pty: input.pty,
+  });
+  const ended = Promise.withResolvers<void>();
+  const entry: Entry = {
+    id: `proc_${randomBytes(6).toString('hex')}`,
+    command: input.command,
+    cwd,
+    mark,
+    child,
+    announceExit: input.notifyOnComplete,
+    output: rollOutput(BUFFER_CAP),
+    startedMs: Date.now(),
+    endedMs: undefined,
+    exitCode: null,
+    reason: null,
+    killed: false,
+    ended: ended.promise,
+  };
+  watchOutput(entry, input, notices, allow);
+  child.stdin?.on('error', () => undefined);
+  const finish = (code: number | null, reason: string): void => {
+    if (recordExit(entry, code, reason)) {
+      if (entry.announceExit) announceExit(entry, notices);
+      ended.resolve();
+    }
+  };
+  const onEnd = (code: number | null, signal: NodeJS.Signals | null): void =>
+    finish(code ?? (signal === 'SIGKILL' ? -9 : KILLED_CODE), signal === null ? 'exit' : 'signal');
+  child.on('error', () => finish(127, 'exit'));
+  // output that is still in the pipe belongs to the process; children that keep the pipe do not hold it up
+  child.on('exit', (code, signal) => setTimeout(() => onEnd(code, signal), 200).unref());
+  child.on('close', onEnd);
+  return entry;
+}
+
+/** Keeps the output of a process, and sends a notice where a line matches one of the patterns. */
+function watchOutput(entry: Entry, input: StartInput, notices: Notices, allow: () => boolean): void {
+  const { id, child, output } = entry;
+  const watch = buildWatch({
+    // the exit tells all; both together would tell it twice
+    patterns: input.notifyOnComplete ? [] : input.watchPatterns.filter((pattern) => pattern !== ''),
+    now: Date.now,
+    allow,
+    onHit: (text) => notices.send(id, `[Background process ${id} ${text}]`),
+    onDisabled: () => {
+      entry.announceExit = true;
+      notices.send(
+        id,
+        `[Background process ${id} matches its watch patterns too often: watching has stopped, its exit will be announced]`,
+      );
+    },
+  });
+  const take = (chunk: Buffer): void => watch.push(output.push(chunk));
+  child.stdout?.on('data', take);
+  child.stderr?.on('data', take);
+}
+
+/** Returns false when the end was recorded before. */
+function recordExit(entry: Entry, code: number | null, reason: string): boolean {
+  if (entry.endedMs !== undefined) return false;
+  entry.endedMs = Date.now();
+  entry.exitCode = entry.killed ? KILLED_CODE : code;
+  entry.reason = entry.killed ? 'killed' : reason;
+  entry.child.stdin?.destroy();
+  return true;
+}
+
+function announceExit({ id, command, exitCode, output }: Entry, notices: Notices): void {
+  const tail = output.read().slice(-2000);
+  notices.send(
+    id,
+    `[Background process ${id} finished with exit code ${exitCode}. Command: ${command.slice(0, 200)}\nOutput:\n${tail}]`,
+  );
 }
 
 function describe(entry: Entry): ProcessInfo {

@@ -35,6 +35,42 @@ function sortName(entry: Dirent): string {
   return entry.isDirectory() ? `${entry.name.slice(0, -FOLDER.length)}/` : entry.name;
 }
 
+async function describe(key: string, path: string, stats: Stats): Promise<ObjectInfo> {
+  const contentType = (await ifPresent(readFile(path + TYPE, 'utf8'))) ?? 'application/octet-stream';
+  return { key, sizeBytes: stats.size, contentType, updatedAt: stats.mtime };
+}
+
+/** A folder may vanish between its making and its use, when the last object in it is deleted meanwhile. */
+async function moveIntoPlace(draft: string, path: string): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    await mkdir(dirname(path), { recursive: true });
+    try {
+      return await rename(draft, path);
+    } catch (error) {
+      if (!isMissing(error) || attempt === 10) throw error;
+    }
+  }
+}
+
+/** The objects below `folder` whose keys begin with `prefix`, in the order of keys. */
+async function* walk(folder: string, parent: string, prefix: string): AsyncGenerator<ObjectInfo> {
+  const entries = (await ifPresent(readdir(folder, { withFileTypes: true }))) ?? [];
+  const own = entries.filter((entry) =>
+    entry.isDirectory() ? entry.name.endsWith(FOLDER) : !entry.name.includes(MARK),
+  );
+  const named = own.map((entry) => ({ entry, name: sortName(entry), key: parent + sortName(entry) }));
+  // Keys are ASCII, so comparing code units is comparing bytes.
+  for (const { entry, key } of named.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (!key.startsWith(prefix) && !prefix.startsWith(key)) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* walk(path, key, prefix);
+    else if (key.startsWith(prefix)) {
+      const stats = await ifPresent(stat(path));
+      if (stats) yield await describe(key, path, stats);
+    }
+  }
+}
+
 /**
  * Objects as files below `dir`: `a/b/c.png` is `a@/b@/c.png`, its content type in `c.png@type`. A body is written aside,
  * synced and renamed. Belongs to one process. Signed paths last as long as `signingKey`, by default as the process.
@@ -52,45 +88,10 @@ export async function openFiles(options: { dir: string; signingKey?: Uint8Array 
     return join(dir, ...segments.map((segment) => segment + FOLDER), name);
   }
 
-  async function describe(key: string, path: string, stats: Stats): Promise<ObjectInfo> {
-    const contentType = (await ifPresent(readFile(path + TYPE, 'utf8'))) ?? 'application/octet-stream';
-    return { key, sizeBytes: stats.size, contentType, updatedAt: stats.mtime };
-  }
-
   async function head(key: string): Promise<ObjectInfo | undefined> {
     const path = pathOf(key);
     const stats = await ifPresent(stat(path));
     return stats && describe(key, path, stats);
-  }
-
-  /** A folder may vanish between its making and its use, when the last object in it is deleted meanwhile. */
-  async function place(draft: string, path: string): Promise<void> {
-    for (let attempt = 0; ; attempt += 1) {
-      await mkdir(dirname(path), { recursive: true });
-      try {
-        return await rename(draft, path);
-      } catch (error) {
-        if (!isMissing(error) || attempt === 10) throw error;
-      }
-    }
-  }
-
-  async function* walk(folder: string, parent: string, prefix: string): AsyncGenerator<ObjectInfo> {
-    const entries = (await ifPresent(readdir(folder, { withFileTypes: true }))) ?? [];
-    const own = entries.filter((entry) =>
-      entry.isDirectory() ? entry.name.endsWith(FOLDER) : !entry.name.includes(MARK),
-    );
-    const named = own.map((entry) => ({ entry, name: sortName(entry), key: parent + sortName(entry) }));
-    // Keys are ASCII, so comparing code units is comparing bytes.
-    for (const { entry, key } of named.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (!key.startsWith(prefix) && !prefix.startsWith(key)) continue;
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) yield* walk(path, key, prefix);
-      else if (key.startsWith(prefix)) {
-        const stats = await ifPresent(stat(path));
-        if (stats) yield await describe(key, path, stats);
-      }
-    }
   }
 
   return {
@@ -102,8 +103,8 @@ export async function openFiles(options: { dir: string; signingKey?: Uint8Array 
         await pipeline(source, createWriteStream(draft, { flush: true }));
         const stats = await stat(draft);
         await writeFile(`${draft}${TYPE}`, contentType);
-        await place(`${draft}${TYPE}`, path + TYPE);
-        await place(draft, path);
+        await moveIntoPlace(`${draft}${TYPE}`, path + TYPE);
+        await moveIntoPlace(draft, path);
         return { key, sizeBytes: stats.size, contentType, updatedAt: stats.mtime };
       } finally {
         await rm(draft, { force: true });

@@ -73,16 +73,10 @@ async function ensureBucket(client: S3Client, bucket: string): Promise<void> {
   });
 }
 
-/**
- * Objects in a bucket, which is made when missing. Bodies of unknown length are sent in parts of 8 MiB, so memory stays
- * bounded. Throws `StartupError` when the bucket cannot be used.
- */
-export async function openS3({ url, credentials, signingKey = randomBytes(32) }: S3Options): Promise<Objects> {
-  const { hostname: Bucket, searchParams } = new URL(url);
-  const endpoint = searchParams.get('endpoint');
-  const isPrivate = searchParams.get('private') === 'true';
-  const client = new S3Client({
-    region: searchParams.get('region') ?? 'us-east-1',
+function buildClient(options: URLSearchParams, credentials: S3Options['credentials']): S3Client {
+  const endpoint = options.get('endpoint');
+  return new S3Client({
+    region: options.get('region') ?? 'us-east-1',
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
     ...(credentials ? { credentials } : {}),
     // Servers other than AWS do not all know the newer checksums.
@@ -90,6 +84,33 @@ export async function openS3({ url, credentials, signingKey = randomBytes(32) }:
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000 },
   });
+}
+
+type Target = { Bucket: string; Key: string; ContentType: string };
+
+/** Returns the number of bytes sent. */
+async function upload(client: S3Client, target: Target, body: Readable | Uint8Array): Promise<number> {
+  let sizeBytes = 0;
+  async function* counted() {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      sizeBytes += chunk.length;
+      yield chunk;
+    }
+  }
+  const Body = body instanceof Readable ? Readable.from(counted(), { objectMode: false }) : body;
+  const params = { ...target, Body };
+  await new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done();
+  return body instanceof Readable ? sizeBytes : body.length;
+}
+
+/**
+ * Objects in a bucket, which is made when missing. Bodies of unknown length are sent in parts of 8 MiB, so memory stays
+ * bounded. Throws `StartupError` when the bucket cannot be used.
+ */
+export async function openS3({ url, credentials, signingKey = randomBytes(32) }: S3Options): Promise<Objects> {
+  const { hostname: Bucket, searchParams } = new URL(url);
+  const isPrivate = searchParams.get('private') === 'true';
+  const client = buildClient(searchParams, credentials);
   try {
     await ensureBucket(client, Bucket);
   } catch (error) {
@@ -147,22 +168,7 @@ export async function openS3({ url, credentials, signingKey = randomBytes(32) }:
     ...(isPrivate ? { readSigned: (method, path) => readSignedPath(signingKey, method, path, Date.now()) } : {}),
     put: async (key, body, { contentType: ContentType }) => {
       requireKey(key);
-      let sizeBytes = 0;
-      async function* counted() {
-        for await (const chunk of body as AsyncIterable<Uint8Array>) {
-          sizeBytes += chunk.length;
-          yield chunk;
-        }
-      }
-      const Body = body instanceof Readable ? Readable.from(counted(), { objectMode: false }) : body;
-      const upload = new Upload({
-        client,
-        params: { Bucket, Key: key, Body, ContentType },
-        partSize: PART_BYTES,
-        queueSize: 2,
-      });
-      await upload.done();
-      if (!(body instanceof Readable)) sizeBytes = body.length;
+      const sizeBytes = await upload(client, { Bucket, Key: key, ContentType }, body);
       return { key, sizeBytes, contentType: ContentType, updatedAt: new Date() };
     },
     get,
