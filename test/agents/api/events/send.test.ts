@@ -107,7 +107,7 @@ describe.each(['embedded', 'postgres'] as const)('sending events on %s', (kind) 
     ]);
     expect(body.data.at(-3)?.payload.stop_reason).toEqual({ type: 'requires_action', event_ids: [approval] });
     const { rows } = await world.db.query('SELECT state, step FROM turns WHERE id = $1', [turnId]);
-    expect(rows).toEqual([{ state: 'running', step: { open: true } }]);
+    expect(rows).toEqual([{ state: 'running', step: { number: 1, calls: [] } }]);
     const asks = await world.db.query('SELECT id, state, answer, kickoff FROM pending_actions WHERE session_id = $1', [
       sessionId,
     ]);
