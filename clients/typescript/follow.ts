@@ -7,8 +7,8 @@ import { readSse } from './sse.ts';
 
 export type FollowOptions = {
   /** the last sequence that is known; 0: from the beginning. Absent: from now on */
-  after?: number;
-  signal?: AbortSignal;
+  after?: number | undefined;
+  signal?: AbortSignal | undefined;
 };
 
 export type FollowItem =

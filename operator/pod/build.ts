@@ -103,7 +103,7 @@ export function buildPod(
           env: [{ name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } }],
           ports: [{ name: 'executor', containerPort: EXECUTOR_PORT }],
           readinessProbe: {
-            httpGet: { path: '/healthz', port: EXECUTOR_PORT as never },
+            httpGet: { path: '/healthz', port: EXECUTOR_PORT },
             periodSeconds: 2,
             timeoutSeconds: 2,
           },

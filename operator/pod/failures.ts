@@ -4,7 +4,11 @@ import { omitUndefined } from '../../src/platform/records.ts';
 const FIRST_DELAY_MS = 10_000;
 const MAX_DELAY_MS = 5 * 60_000;
 
-export type Failures = { failures?: number; failedPodUid?: string; lastFailureAt?: string };
+export type Failures = {
+  failures?: number | undefined;
+  failedPodUid?: string | undefined;
+  lastFailureAt?: string | undefined;
+};
 
 /** Counts this pod's end, once however often it is reconciled. */
 export function countFailure(before: Failures, pod: Pod, now: Date): Failures {

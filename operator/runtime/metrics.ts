@@ -13,7 +13,9 @@ export type Metrics = {
   onSessionReady(ms: number): void;
 };
 
-type Phased = { status?: { phase?: string; conditions?: { type: string; reason: string }[] } };
+type Phased = {
+  status?: { phase?: string | undefined; conditions?: { type: string; reason: string }[] | undefined } | undefined;
+};
 type Resources = { sessions: Phased[]; volumes: Phased[] };
 
 /** The Prometheus metrics of one operator. */

@@ -6,7 +6,7 @@ import { severityOf } from './reasons.ts';
 import { resourceKey } from './writer.ts';
 import type { Kind, Writer } from './writer.ts';
 
-type Reported = { metadata: ResourceMeta; status?: { conditions?: Condition[] } & object };
+type Reported = { metadata: ResourceMeta; status?: ({ conditions?: Condition[] | undefined } & object) | undefined };
 
 /** A transient status is written once it has lasted this long. */
 const TRANSIENT_MS = 1000;

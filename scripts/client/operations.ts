@@ -1,4 +1,4 @@
-import { printType } from './types.ts';
+import { printField, printType } from './types.ts';
 import type { Schema } from '../../src/platform/http/docs/document.ts';
 
 export type Parameter = { name: string; in: string; required: boolean; schema: Schema };
@@ -92,7 +92,7 @@ export function printFunction(made: ClientFunction): string {
   const { operation, method, path } = made;
   const query = listQuery(operation);
   const optional = query.every(({ required }) => !required);
-  const fields = query.map(({ name, required, schema }) => `${name}${required ? '' : '?'}: ${printType(schema, '  ')}`);
+  const fields = query.map(({ name, required, schema }) => `${name}${printField(required, printType(schema, '  '))}`);
   const parameters = [
     ...listPathNames(path).map((name) => `${name}: string`),
     ...printBody(made),

@@ -35,12 +35,17 @@ export function printComment(text: string | undefined, indent = ''): string {
   return text === undefined ? '' : `${indent}/** ${text.replaceAll('*/', '* /')} */\n`;
 }
 
+/** A field that may be missing may also be `undefined`: neither is sent. */
+export function printField(required: boolean, type: string): string {
+  return required ? `: ${type}` : `?: ${type} | undefined`;
+}
+
 function printObject(schema: Schema, indent: string): string {
   const required = new Set(schema.required);
   const inner = `${indent}  `;
   const fields = Object.entries(schema.properties ?? {}).map(([name, item]) => {
     const key = /^\w+$/.test(name) ? name : JSON.stringify(name);
-    return `${printComment(item.description, inner)}${inner}${key}${required.has(name) ? '' : '?'}: ${printType(item, inner)};\n`;
+    return `${printComment(item.description, inner)}${inner}${key}${printField(required.has(name), printType(item, inner))};\n`;
   });
   return `{\n${fields.join('')}${indent}}`;
 }

@@ -81,7 +81,7 @@ describe('a request', () => {
     expect((await ask({ authorization: `Bearer ${gateway.key}` })).status).toBe(200);
     expect((await ask({ 'x-api-key': gateway.key })).status).toBe(200);
     for (const headers of [{}, { authorization: 'Bearer cap_wrong' }, { 'x-api-key': 'cap_wrong' }]) {
-      const response = await ask(headers as Record<string, string>);
+      const response = await ask(headers);
       expect(response.status).toBe(401);
       expect(await response.json()).toEqual({
         error: {

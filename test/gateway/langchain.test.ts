@@ -60,6 +60,6 @@ describe.each(FORMATS)('over a %s upstream LangChain', (format) => {
     }
     const last = await ask();
     expect(last.text).toBe('Sunny 🌞 everywhere');
-    expect(last.usage_metadata?.output_tokens).toBeGreaterThan(0);
+    expect(JSON.stringify(last.usage_metadata)).toMatch(/"output_tokens":[1-9]/);
   });
 });

@@ -8,25 +8,25 @@ export type AgentCreate = {
   systemPrompt: string;
   skills: Skill[];
   tools: ToolConfig[];
-  roles?: Role[];
-  mcpServers?: McpServer[];
+  roles?: Role[] | undefined;
+  mcpServers?: McpServer[] | undefined;
   rateLimits?: {
-    conversationsPerMinute?: number;
-    messagesPerMinute?: number;
-  };
-  metadata?: Metadata;
+    conversationsPerMinute?: number | undefined;
+    messagesPerMinute?: number | undefined;
+  } | undefined;
+  metadata?: Metadata | undefined;
 };
 
 export type AgentPatch = {
-  name?: string;
-  modelName?: string;
-  systemPrompt?: string;
-  skills?: Skill[];
-  tools?: ToolConfig[];
-  roles?: Role[];
-  mcpServers?: McpServer[];
-  metadata?: Metadata;
-  expectedVersion?: number;
+  name?: string | undefined;
+  modelName?: string | undefined;
+  systemPrompt?: string | undefined;
+  skills?: Skill[] | undefined;
+  tools?: ToolConfig[] | undefined;
+  roles?: Role[] | undefined;
+  mcpServers?: McpServer[] | undefined;
+  metadata?: Metadata | undefined;
+  expectedVersion?: number | undefined;
 };
 
 export type AgentReplace = {
@@ -35,14 +35,14 @@ export type AgentReplace = {
   systemPrompt: string;
   skills: Skill[];
   tools: ToolConfig[];
-  roles?: Role[];
-  mcpServers?: McpServer[];
+  roles?: Role[] | undefined;
+  mcpServers?: McpServer[] | undefined;
   rateLimits?: {
-    conversationsPerMinute?: number;
-    messagesPerMinute?: number;
-  };
-  metadata?: Metadata;
-  expectedVersion?: number;
+    conversationsPerMinute?: number | undefined;
+    messagesPerMinute?: number | undefined;
+  } | undefined;
+  metadata?: Metadata | undefined;
+  expectedVersion?: number | undefined;
 };
 
 export type AgentTag = {
@@ -75,8 +75,8 @@ export type ProductionPointer = {
 };
 
 export type RateLimitsPatch = {
-  conversationsPerMinute?: number;
-  messagesPerMinute?: number;
+  conversationsPerMinute?: number | undefined;
+  messagesPerMinute?: number | undefined;
 };
 
 export type Skill = {
@@ -100,7 +100,7 @@ export type AgentsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  listAgents(query?: { limit?: number; offset?: number; status?: "active" | "archived" }, options?: CallOptions): Promise<List<Agent>>;
+  listAgents(query?: { limit?: number | undefined; offset?: number | undefined; status?: "active" | "archived" | undefined }, options?: CallOptions): Promise<List<Agent>>;
 
   /**
    * Create an agent; its version 0 is in production. `POST /v1/agents`
@@ -167,7 +167,7 @@ export type AgentsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listTags(agentId: string, query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<AgentTag>>;
+  listTags(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<AgentTag>>;
 
   /**
    * Create or move a development tag. `PUT /v1/agents/{agentId}/tags/{tagName}`
@@ -199,7 +199,7 @@ export type AgentsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listVersions(agentId: string, query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<AgentVersion>>;
+  listVersions(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<AgentVersion>>;
 
   /**
    * One version with its tools. `GET /v1/agents/{agentId}/versions/{version}`
@@ -213,7 +213,7 @@ export type AgentsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listApprovals(agentId: string, subjectId: string, query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<StandingApproval>>;
+  listApprovals(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<StandingApproval>>;
 
   /**
    * Revoke every standing approval of a subject. `DELETE /v1/agents/{agentId}/users/{subjectId}/approvals`

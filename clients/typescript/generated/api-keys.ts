@@ -17,9 +17,9 @@ export type ApiKey = {
 
 export type ApiKeyCreate = {
   name: string;
-  organization?: string;
-  scopes?: Array<"agents:read" | "agents:write" | "inference" | "templates:read" | "login" | "admin">;
-  requestsPerMinute?: number;
+  organization?: string | undefined;
+  scopes?: Array<"agents:read" | "agents:write" | "inference" | "templates:read" | "login" | "admin"> | undefined;
+  requestsPerMinute?: number | undefined;
 };
 
 export type ApiKeyCreated = {
@@ -42,7 +42,7 @@ export type APIkeysOperations = {
    *
    * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  listApiKeys(query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<ApiKey>>;
+  listApiKeys(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<ApiKey>>;
 
   /**
    * Make a key; an organization named for the first time is created. `POST /v1/api-keys`

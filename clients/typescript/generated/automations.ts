@@ -33,24 +33,24 @@ export type Automation = {
 };
 
 export type AutomationCreate = {
-  name?: string | null;
+  name?: string | null | undefined;
   prompt: string;
   /** ISO timestamp, duration (`30m`), interval (`every 2h`) or five-field cron expression; UTC */
   schedule: string;
-  skills?: string[];
-  repeat?: number | null;
-  enabled?: boolean;
+  skills?: string[] | undefined;
+  repeat?: number | null | undefined;
+  enabled?: boolean | undefined;
 };
 
 export type AutomationPatch = {
-  name?: string | null;
-  prompt?: string;
+  name?: string | null | undefined;
+  prompt?: string | undefined;
   /** ISO timestamp, duration (`30m`), interval (`every 2h`) or five-field cron expression; UTC */
-  schedule?: string;
-  skills?: string[];
+  schedule?: string | undefined;
+  skills?: string[] | undefined;
   /** null removes the limit */
-  repeat?: number | null;
-  enabled?: boolean;
+  repeat?: number | null | undefined;
+  enabled?: boolean | undefined;
 };
 
 export type AutomationRun = {
@@ -65,14 +65,14 @@ export type AutomationsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listAgentAutomations(agentId: string, query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<Automation>>;
+  listAgentAutomations(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Automation>>;
 
   /**
    * The automations of one subject, newest first. `GET /v1/agents/{agentId}/users/{subjectId}/automations`
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listAutomations(agentId: string, subjectId: string, query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<Automation>>;
+  listAutomations(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Automation>>;
 
   /**
    * Run a prompt on a schedule, each occurrence in a fresh session. `POST /v1/agents/{agentId}/users/{subjectId}/automations`
@@ -132,5 +132,5 @@ export type AutomationsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listAutomationSessions(agentId: string, subjectId: string, automationId: string, query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<Session>>;
+  listAutomationSessions(agentId: string, subjectId: string, automationId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Session>>;
 };

@@ -17,14 +17,14 @@ export type Agent = {
 export type AgentToolset = {
   type: "agent_toolset";
   defaultConfig?: {
-    enabled?: boolean;
-    permissionPolicy?: PermissionPolicy;
-  };
+    enabled?: boolean | undefined;
+    permissionPolicy?: PermissionPolicy | undefined;
+  } | undefined;
   configs?: Array<{
-    enabled?: boolean;
-    permissionPolicy?: PermissionPolicy;
+    enabled?: boolean | undefined;
+    permissionPolicy?: PermissionPolicy | undefined;
     name: "clarify" | "vision" | "skills" | "todo" | "memory" | "session_search" | "code_execution" | "web" | "terminal" | "file" | "delegation" | "video" | "website_login";
-  }>;
+  }> | undefined;
 };
 
 export type AgentVersion = {
@@ -58,21 +58,21 @@ export type CustomTool = {
   name: string;
   description: string;
   input_schema: Record<string, unknown>;
-  enabled?: boolean;
-  permissionPolicy?: PermissionPolicy;
+  enabled?: boolean | undefined;
+  permissionPolicy?: PermissionPolicy | undefined;
 };
 
 export type ErrorBody = {
   error: "validation_error" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "invalid_state" | "no_active_turn" | "response_expired" | "payload_too_large" | "range_not_satisfiable" | "rate_limited" | "server_error" | "service_delete_failed";
   message: string;
-  retryable?: false;
+  retryable?: false | undefined;
   rateLimit?: {
     resource: "conversations" | "messages" | "requests";
     limit: number;
     remaining: number;
     periodSeconds: number;
     resetAfterSeconds: number;
-  };
+  } | undefined;
 };
 
 export type Goal = {
@@ -96,16 +96,16 @@ export type McpToolset = {
   type: "mcp_toolset";
   mcpServerName: string;
   defaultConfig?: {
-    enabled?: boolean;
-    permissionPolicy?: PermissionPolicy;
-  };
-  configs?: {
-    enabled?: boolean;
-    permissionPolicy?: PermissionPolicy;
+    enabled?: boolean | undefined;
+    permissionPolicy?: PermissionPolicy | undefined;
+  } | undefined;
+  configs?: Array<{
+    enabled?: boolean | undefined;
+    permissionPolicy?: PermissionPolicy | undefined;
     name: string;
-  }[];
-  resources?: boolean;
-  prompts?: boolean;
+  }> | undefined;
+  resources?: boolean | undefined;
+  prompts?: boolean | undefined;
 };
 
 export type Metadata = Record<string, unknown>;
@@ -126,7 +126,7 @@ export type RateLimits = {
 
 export type Role = {
   name: string;
-  description?: string;
+  description?: string | undefined;
   tools: ToolConfig[];
 };
 
@@ -163,24 +163,24 @@ export type Timestamp = string;
 export type ToolConfig = AgentToolset | McpToolset | CustomTool;
 
 export type Usage = {
-  model?: string;
+  model?: string | undefined;
   /** includes cached tokens */
-  input?: number;
+  input?: number | undefined;
   /** includes reasoning tokens */
-  output?: number;
-  cache_read?: number;
-  cache_write?: number;
-  reasoning?: number;
-  total?: number;
-  calls?: number;
-  context_used?: number;
-  context_max?: number;
-  context_percent?: number;
+  output?: number | undefined;
+  cache_read?: number | undefined;
+  cache_write?: number | undefined;
+  reasoning?: number | undefined;
+  total?: number | undefined;
+  calls?: number | undefined;
+  context_used?: number | undefined;
+  context_max?: number | undefined;
+  context_percent?: number | undefined;
   /** omitted when pricing is unavailable */
-  cost_usd?: number;
-  cost_status?: "estimated" | "included" | "unknown";
-  last_turn_latency_ms?: number;
-  latency_ms?: number;
+  cost_usd?: number | undefined;
+  cost_status?: "estimated" | "included" | "unknown" | undefined;
+  last_turn_latency_ms?: number | undefined;
+  latency_ms?: number | undefined;
 };
 
 export type VideoError = {
@@ -190,9 +190,9 @@ export type VideoError = {
   details?: {
     path: string;
     message: string;
-  }[];
-  required?: number;
-  balance?: number;
+  }[] | undefined;
+  required?: number | undefined;
+  balance?: number | undefined;
 };
 
 export type VideoPagination = {

@@ -9,7 +9,7 @@ export type EventEnvelope = {
   sequence: number;
   turnId: string | null;
   status: "received" | "queued" | "processed" | "complete" | "streaming" | null;
-  usage?: Usage;
+  usage?: Usage | undefined;
   payload: InboundEvent | OutboundPayload;
   processedAt: Timestamp | null;
   createdAt: Timestamp;
@@ -32,7 +32,7 @@ export type EventsAccepted = {
 
 export type EventsSend = {
   events: InboundEvent[];
-  delivery?: "immediate" | "when_idle";
+  delivery?: "immediate" | "when_idle" | undefined;
 };
 
 export type InboundEvent = UserMessage | UserSteer | UserInterrupt | UserApprovalResponse | UserCustomToolResult | UserClarifyResult;
@@ -41,12 +41,12 @@ export type MessageAttachment = {
   type: "file";
   filename: string;
   mediaType: "application/pdf" | "text/csv" | "application/csv" | "text/plain" | "text/markdown" | "text/x-markdown" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "image/png" | "image/jpeg" | "image/webp" | "image/gif" | "image/bmp";
-  sizeBytes?: number;
+  sizeBytes?: number | undefined;
   source: {
     type: "data_url";
     dataUrl: string;
   };
-  analysisMode?: "default" | "visual";
+  analysisMode?: "default" | "visual" | undefined;
 };
 
 export type OutboundPayload = {
@@ -62,8 +62,8 @@ export type OutboundPayload = {
     type: "requires_action";
     event_ids: string[];
   };
-  interrupted?: true;
-  usage?: Usage;
+  interrupted?: true | undefined;
+  usage?: Usage | undefined;
 } | {
   type: "session.compacted";
   compression_count: number;
@@ -80,14 +80,14 @@ export type OutboundPayload = {
   id: string;
   delta: boolean;
   /** of deltas only: where in the text they begin, in UTF-16 units */
-  offset?: number;
+  offset?: number | undefined;
   content: TextBlock[];
 } | {
   type: "agent.message";
   id: string;
   delta: boolean;
   /** of deltas only: where in the text they begin, in UTF-16 units */
-  offset?: number;
+  offset?: number | undefined;
   content: TextBlock[];
 } | {
   type: "agent.message_discarded";
@@ -116,9 +116,9 @@ export type OutboundPayload = {
   input: unknown;
   evaluated_permission: "allow" | "ask" | "deny";
   /** of a call made inside another one: the use of the tool that made it */
-  parent_tool_use_id?: string;
+  parent_tool_use_id?: string | undefined;
   /** the subagent that made it */
-  thread_id?: string;
+  thread_id?: string | undefined;
 } | {
   type: "agent.tool_result";
   tool_use_id: string;
@@ -127,9 +127,9 @@ export type OutboundPayload = {
   is_error: boolean;
   duration_ms: number;
   /** of a call made inside another one: the use of the tool that made it */
-  parent_tool_use_id?: string;
+  parent_tool_use_id?: string | undefined;
   /** the subagent that made it */
-  thread_id?: string;
+  thread_id?: string | undefined;
 } | {
   type: "agent.mcp_tool_use";
   mcp_server_name: string;
@@ -139,9 +139,9 @@ export type OutboundPayload = {
   input: unknown;
   evaluated_permission: "allow" | "ask" | "deny";
   /** of a call made inside another one: the use of the tool that made it */
-  parent_tool_use_id?: string;
+  parent_tool_use_id?: string | undefined;
   /** the subagent that made it */
-  thread_id?: string;
+  thread_id?: string | undefined;
 } | {
   type: "agent.mcp_tool_result";
   tool_use_id: string;
@@ -152,9 +152,9 @@ export type OutboundPayload = {
   is_error: boolean;
   duration_ms: number;
   /** of a call made inside another one: the use of the tool that made it */
-  parent_tool_use_id?: string;
+  parent_tool_use_id?: string | undefined;
   /** the subagent that made it */
-  thread_id?: string;
+  thread_id?: string | undefined;
 } | {
   type: "agent.custom_tool_use";
   id: string;
@@ -192,7 +192,7 @@ export type UserApprovalResponse = {
   type: "user.approval_response";
   approval_id: string;
   result: "allow" | "deny";
-  scope?: "once" | "session" | "always";
+  scope?: "once" | "session" | "always" | undefined;
 };
 
 export type UserClarifyResult = {
@@ -205,20 +205,20 @@ export type UserCustomToolResult = {
   type: "user.custom_tool_result";
   tool_use_id: string;
   content: TextBlock[];
-  status?: "running" | "completed" | "failed";
-  is_error?: boolean;
+  status?: "running" | "completed" | "failed" | undefined;
+  is_error?: boolean | undefined;
 };
 
 export type UserInterrupt = {
   type: "user.interrupt";
-  message?: string;
+  message?: string | undefined;
 };
 
 export type UserMessage = {
   type: "user.message";
   content: TextBlock[];
-  metadata?: Record<string, string | number | boolean | null>;
-  attachments?: MessageAttachment[];
+  metadata?: Record<string, string | number | boolean | null> | undefined;
+  attachments?: MessageAttachment[] | undefined;
 };
 
 export type UserSteer = {
@@ -232,7 +232,7 @@ export type EventsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listEvents(sessionId: string, query?: { after?: number; limit?: number }, options?: CallOptions): Promise<EventList>;
+  listEvents(sessionId: string, query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<EventList>;
 
   /**
    * Send prompts, steering, approvals, answers and tool results. `POST /v1/sessions/{sessionId}/events`

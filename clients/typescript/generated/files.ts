@@ -4,7 +4,7 @@ import type { SubjectId, Timestamp } from './common.ts';
 
 export type DirectoryCreate = {
   path: string;
-  createParents?: boolean;
+  createParents?: boolean | undefined;
 };
 
 export type FileContent = {
@@ -38,24 +38,24 @@ export type FileMatch = {
 export type FileTransfer = {
   from: string;
   to: string;
-  overwrite?: boolean;
+  overwrite?: boolean | undefined;
 };
 
 export type FileUpload = {
   file: string;
-  path?: string;
-  overwrite?: "true" | "false";
-  createParents?: "true" | "false";
-  mimeType?: string;
+  path?: string | undefined;
+  overwrite?: "true" | "false" | undefined;
+  createParents?: "true" | "false" | undefined;
+  mimeType?: string | undefined;
 };
 
 export type FileWrite = {
   path: string;
-  encoding?: "utf-8" | "base64";
+  encoding?: "utf-8" | "base64" | undefined;
   content: string;
-  overwrite?: boolean;
-  createParents?: boolean;
-  mimeType?: string;
+  overwrite?: boolean | undefined;
+  createParents?: boolean | undefined;
+  mimeType?: string | undefined;
 };
 
 export type Volume = {
@@ -89,7 +89,7 @@ export type FilesOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listFiles(agentId: string, subjectId: string, query?: { limit?: number; offset?: number; path?: string; recursive?: boolean }, options?: CallOptions): Promise<{
+  listFiles(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined; path?: string | undefined; recursive?: boolean | undefined }, options?: CallOptions): Promise<{
     object: "list";
     path: string;
     data: WorkspaceFile[];
@@ -106,7 +106,7 @@ export type FilesOperations = {
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
    */
-  deleteFile(agentId: string, subjectId: string, query: { path: string; recursive?: boolean }, options?: CallOptions): Promise<FileDeleted>;
+  deleteFile(agentId: string, subjectId: string, query: { path: string; recursive?: boolean | undefined }, options?: CallOptions): Promise<FileDeleted>;
 
   /**
    * One file or folder. `GET /v1/agents/{agentId}/users/{subjectId}/files/stat`
@@ -134,42 +134,42 @@ export type FilesOperations = {
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
    */
-  writeFile(agentId: string, subjectId: string, body: FileWrite, query?: { path?: string; overwrite?: boolean; createParents?: boolean; mimeType?: string }, options?: CallOptions): Promise<WorkspaceFile>;
+  writeFile(agentId: string, subjectId: string, body: FileWrite, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Write a file, at most 40 MiB: as JSON, as raw bytes or as a form with the part `file`. `PUT /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
    */
-  writeFileBytes(agentId: string, subjectId: string, body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, query?: { path?: string; overwrite?: boolean; createParents?: boolean; mimeType?: string }, options?: CallOptions): Promise<WorkspaceFile>;
+  writeFileBytes(agentId: string, subjectId: string, body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Write a file, at most 40 MiB: as JSON, as raw bytes or as a form with the part `file`. `PUT /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
    */
-  writeFileForm(agentId: string, subjectId: string, body: FormData, query?: { path?: string; overwrite?: boolean; createParents?: boolean; mimeType?: string }, options?: CallOptions): Promise<WorkspaceFile>;
+  writeFileForm(agentId: string, subjectId: string, body: FormData, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * The same as `PUT`, for forms. `POST /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
    */
-  uploadFile(agentId: string, subjectId: string, body: FileWrite, query?: { path?: string; overwrite?: boolean; createParents?: boolean; mimeType?: string }, options?: CallOptions): Promise<WorkspaceFile>;
+  uploadFile(agentId: string, subjectId: string, body: FileWrite, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * The same as `PUT`, for forms. `POST /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
    */
-  uploadFileBytes(agentId: string, subjectId: string, body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, query?: { path?: string; overwrite?: boolean; createParents?: boolean; mimeType?: string }, options?: CallOptions): Promise<WorkspaceFile>;
+  uploadFileBytes(agentId: string, subjectId: string, body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * The same as `PUT`, for forms. `POST /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
    */
-  uploadFileForm(agentId: string, subjectId: string, body: FormData, query?: { path?: string; overwrite?: boolean; createParents?: boolean; mimeType?: string }, options?: CallOptions): Promise<WorkspaceFile>;
+  uploadFileForm(agentId: string, subjectId: string, body: FormData, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Make a folder; one that exists is answered as it is. `POST /v1/agents/{agentId}/users/{subjectId}/files/mkdir`
@@ -197,7 +197,7 @@ export type FilesOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  searchFiles(agentId: string, subjectId: string, query: { query: string; path?: string; maxResults?: number }, options?: CallOptions): Promise<{
+  searchFiles(agentId: string, subjectId: string, query: { query: string; path?: string | undefined; maxResults?: number | undefined }, options?: CallOptions): Promise<{
     object: "list";
     query: string;
     data: FileMatch[];

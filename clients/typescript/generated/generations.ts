@@ -7,14 +7,14 @@ export type Generation = {
   status: "generating" | "completed" | "failed";
   template_id: string | null;
   created_at: Timestamp | null;
-  video_url?: string | null;
-  share_url?: string | null;
-  thumbnail_url?: string | null;
-  completed_at?: Timestamp;
-  error?: string;
-  expired?: true;
+  video_url?: string | null | undefined;
+  share_url?: string | null | undefined;
+  thumbnail_url?: string | null | undefined;
+  completed_at?: Timestamp | undefined;
+  error?: string | undefined;
+  expired?: true | undefined;
   phase: "queued" | "rendering" | "completed" | "failed";
-  queue_position?: number;
+  queue_position?: number | undefined;
   progress: number;
   asset_id: string | null;
   asset_s3_key: string | null;
@@ -34,22 +34,22 @@ export type Generation = {
 export type GenerationCreate = {
   prompt: string;
   modelName: string;
-  aspectRatio?: string;
-  duration?: string;
-  resolution?: string;
-  count?: number;
-  hasAudio?: boolean;
-  startFrameKey?: string;
-  endFrameKey?: string;
-  ingredientImageKeys?: string[];
-  characterReferenceImageKeys?: string[];
-  sourceVideoKey?: string;
-  referenceVideoKeys?: string[];
-  audioKey?: string;
-  templateId?: string;
-  format?: string;
-  seed?: number;
-  webhookUrl?: string;
+  aspectRatio?: string | undefined;
+  duration?: string | undefined;
+  resolution?: string | undefined;
+  count?: number | undefined;
+  hasAudio?: boolean | undefined;
+  startFrameKey?: string | undefined;
+  endFrameKey?: string | undefined;
+  ingredientImageKeys?: string[] | undefined;
+  characterReferenceImageKeys?: string[] | undefined;
+  sourceVideoKey?: string | undefined;
+  referenceVideoKeys?: string[] | undefined;
+  audioKey?: string | undefined;
+  templateId?: string | undefined;
+  format?: string | undefined;
+  seed?: number | undefined;
+  webhookUrl?: string | undefined;
 };
 
 export type GenerationSubmitted = {
@@ -104,7 +104,7 @@ export type GenerationsOperations = {
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  listGenerations(query?: { limit?: number; offset?: number; status?: "generating" | "completed" | "failed" }, options?: CallOptions): Promise<{
+  listGenerations(query?: { limit?: number | undefined; offset?: number | undefined; status?: "generating" | "completed" | "failed" | undefined }, options?: CallOptions): Promise<{
     data: Generation[];
     pagination: VideoPagination;
   }>;
@@ -151,7 +151,7 @@ export type GenerationsOperations = {
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  listVideoModels(query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<{
+  listVideoModels(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
     data: VideoModel[];
     pagination: VideoPagination;
     object: "list";

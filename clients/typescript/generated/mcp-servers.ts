@@ -22,7 +22,7 @@ export type McpInstall = {
     type: "static_bearer";
     token: string;
   };
-  defaultPermission?: "always_ask" | "always_allow" | "always_deny";
+  defaultPermission?: "always_ask" | "always_allow" | "always_deny" | undefined;
 };
 
 export type McpInstallation = {

@@ -16,10 +16,10 @@ export type Memory = {
 };
 
 export type MemoryPut = {
-  content?: string;
-  entries?: string[];
+  content?: string | undefined;
+  entries?: string[] | undefined;
   /** refuses the write when the content is another by now */
-  expectedChecksumSha256?: string;
+  expectedChecksumSha256?: string | undefined;
 };
 
 export type MemoryOperations = {
@@ -53,21 +53,21 @@ export type MemoryOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  getMemory(agentId: string, subjectId: string, query?: { target?: "user" | "memory" }, options?: CallOptions): Promise<Memory>;
+  getMemory(agentId: string, subjectId: string, query?: { target?: "user" | "memory" | undefined }, options?: CallOptions): Promise<Memory>;
 
   /**
    * Replace a document of a subject; sessions that have begun keep what they saw. `PUT /v1/agents/{agentId}/users/{subjectId}/memory`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
    */
-  putMemory(agentId: string, subjectId: string, body: MemoryPut, query?: { target?: "user" | "memory" }, options?: CallOptions): Promise<Memory>;
+  putMemory(agentId: string, subjectId: string, body: MemoryPut, query?: { target?: "user" | "memory" | undefined }, options?: CallOptions): Promise<Memory>;
 
   /**
    * Empty a document of a subject. `DELETE /v1/agents/{agentId}/users/{subjectId}/memory`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  deleteMemory(agentId: string, subjectId: string, query?: { target?: "user" | "memory" }, options?: CallOptions): Promise<{
+  deleteMemory(agentId: string, subjectId: string, query?: { target?: "user" | "memory" | undefined }, options?: CallOptions): Promise<{
     object: "memory.deleted";
     target: "agent" | "user" | "memory";
     deleted: true;

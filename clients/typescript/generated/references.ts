@@ -12,7 +12,7 @@ export type Character = {
 
 export type CharacterCreate = {
   name: string;
-  description?: string;
+  description?: string | undefined;
   images: string[];
 };
 
@@ -63,7 +63,7 @@ export type ReferencesOperations = {
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  listCharacters(query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<{
+  listCharacters(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
     data: Character[];
     pagination: VideoPagination;
   }>;

@@ -18,18 +18,18 @@ export type SandboxWarmRequest = {
 export type SessionCreate = {
   agentId: string;
   subjectId: SubjectId;
-  role?: string;
-  title?: string;
-  yoloMode?: boolean;
-  preview?: boolean;
-  tag?: string;
-  metadata?: Metadata;
+  role?: string | undefined;
+  title?: string | undefined;
+  yoloMode?: boolean | undefined;
+  preview?: boolean | undefined;
+  tag?: string | undefined;
+  metadata?: Metadata | undefined;
 };
 
 export type SessionUpdate = {
-  title?: string;
-  yoloMode?: boolean;
-  metadata?: Metadata;
+  title?: string | undefined;
+  yoloMode?: boolean | undefined;
+  metadata?: Metadata | undefined;
 };
 
 export type SessionsOperations = {
@@ -45,7 +45,7 @@ export type SessionsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  listSessions(query?: { limit?: number; offset?: number; agentId?: string; agent?: string; subjectId?: SubjectId; subject?: SubjectId; status?: "idle" | "running" | "archived" }, options?: CallOptions): Promise<List<Session>>;
+  listSessions(query?: { limit?: number | undefined; offset?: number | undefined; agentId?: string | undefined; agent?: string | undefined; subjectId?: SubjectId | undefined; subject?: SubjectId | undefined; status?: "idle" | "running" | "archived" | undefined }, options?: CallOptions): Promise<List<Session>>;
 
   /**
    * One session. `GET /v1/sessions/{sessionId}`

@@ -11,12 +11,12 @@ export type Template = {
 };
 
 export type TemplateApply = {
-  id?: string;
+  id?: string | undefined;
   title: string;
-  description?: string | null;
+  description?: string | null | undefined;
   kind: "image" | "video";
   modelName: string;
-  featured?: boolean;
+  featured?: boolean | undefined;
 };
 
 export type TemplatesandassetsOperations = {
@@ -25,7 +25,7 @@ export type TemplatesandassetsOperations = {
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  listTemplates(query?: { limit?: number; offset?: number; q?: string }, options?: CallOptions): Promise<{
+  listTemplates(query?: { limit?: number | undefined; offset?: number | undefined; q?: string | undefined }, options?: CallOptions): Promise<{
     data: Template[];
     pagination: VideoPagination;
   }>;
@@ -53,7 +53,7 @@ export type TemplatesandassetsOperations = {
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  searchAssets(query: { limit?: number; offset?: number; q: string; type?: "all" | "image" | "video"; source?: "all" | "community" | "history" }, options?: CallOptions): Promise<{
+  searchAssets(query: { limit?: number | undefined; offset?: number | undefined; q: string; type?: "all" | "image" | "video" | undefined; source?: "all" | "community" | "history" | undefined }, options?: CallOptions): Promise<{
     data: Asset[];
     pagination: VideoPagination;
   }>;

@@ -12,7 +12,7 @@ export type AgentVaults = {
 
 export type AgentVaultsPut = {
   vaultIds: string[];
-  expectedUpdatedAt?: Timestamp;
+  expectedUpdatedAt?: Timestamp | undefined;
 };
 
 export type Credential = {
@@ -35,7 +35,7 @@ export type CredentialAuth = {
   type: "mcp_oauth";
   mcpServerUrl: string;
   accessToken: string;
-  expiresAt?: Timestamp | null;
+  expiresAt?: Timestamp | null | undefined;
   refresh?: {
     tokenEndpoint: string;
     clientId: string;
@@ -49,19 +49,19 @@ export type CredentialAuth = {
       type: "client_secret_post";
       clientSecret: string;
     };
-  } | null;
+  } | null | undefined;
 };
 
 export type CredentialCreate = {
   displayName: string;
-  metadata?: Metadata | null;
+  metadata?: Metadata | null | undefined;
   auth: CredentialAuth;
 };
 
 export type CredentialPatch = {
-  displayName?: string;
-  metadata?: Metadata | null;
-  auth?: CredentialRotation;
+  displayName?: string | undefined;
+  metadata?: Metadata | null | undefined;
+  auth?: CredentialRotation | undefined;
 };
 
 export type CredentialRotation = {
@@ -69,11 +69,11 @@ export type CredentialRotation = {
   token: string;
 } | {
   type: "mcp_oauth";
-  accessToken?: string;
-  expiresAt?: Timestamp | null;
+  accessToken?: string | undefined;
+  expiresAt?: Timestamp | null | undefined;
   refresh?: {
     refreshToken: string;
-  };
+  } | undefined;
 };
 
 export type McpConnection = {
@@ -112,7 +112,7 @@ export type Vault = {
 
 export type VaultCreate = {
   displayName: string;
-  metadata?: Metadata;
+  metadata?: Metadata | undefined;
 };
 
 export type VaultsOperations = {
@@ -128,7 +128,7 @@ export type VaultsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
    */
-  listVaults(query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<Vault>>;
+  listVaults(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Vault>>;
 
   /**
    * A vault, active or archived. `GET /v1/vaults/{vaultId}`
@@ -167,7 +167,7 @@ export type VaultsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
    */
-  listCredentials(vaultId: string, query?: { limit?: number; offset?: number }, options?: CallOptions): Promise<List<Credential>>;
+  listCredentials(vaultId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Credential>>;
 
   /**
    * A credential, active or archived, without its secrets. `GET /v1/vaults/{vaultId}/credentials/{credentialId}`

@@ -126,7 +126,11 @@ export async function archiveAgent(db: Queryable, id: string): Promise<void> {
 }
 
 /** False when the agent is archived or gone. */
-export async function setRateLimits(db: Queryable, id: string, limits: Partial<RateLimits>): Promise<boolean> {
+export async function setRateLimits(
+  db: Queryable,
+  id: string,
+  limits: { [Limit in keyof RateLimits]?: number | undefined },
+): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE agents SET conversations_per_minute = coalesce($2, conversations_per_minute),
        messages_per_minute = coalesce($3, messages_per_minute), updated_at = now()

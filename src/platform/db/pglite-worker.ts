@@ -11,7 +11,7 @@ import type { StatementResult } from './pglite-statements.ts';
 import { WalSync } from './wal-sync.ts';
 
 /** A request is answered in the order of arrival: there is one connection. */
-export type WorkerRequest = { id: number; sql: string; params?: readonly unknown[] };
+export type WorkerRequest = { id: number; sql: string; params?: readonly unknown[] | undefined };
 
 export type WorkerAnswer = StatementResult;
 
@@ -27,7 +27,13 @@ export type WorkerReply =
 export type WorkerOptions = { dataDir: string; fsync: boolean };
 
 /** What is left of a database error on the way between threads, with the names that `pg` uses. */
-export type WorkerFailure = { message: string; code?: string; detail?: string; constraint?: string; table?: string };
+export type WorkerFailure = {
+  message: string;
+  code: string | undefined;
+  detail: string | undefined;
+  constraint: string | undefined;
+  table: string | undefined;
+};
 
 /** Without a background process of its own, PostgreSQL removes old WAL only when it is told to. */
 const CHECKPOINT_BYTES = 64 * 1024 * 1024;

@@ -48,7 +48,11 @@ async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-type Described = { ContentLength?: number; ContentType?: string; LastModified?: Date };
+type Described = {
+  ContentLength?: number | undefined;
+  ContentType?: string | undefined;
+  LastModified?: Date | undefined;
+};
 
 function describe(key: string, object: Described, sizeBytes = object.ContentLength ?? 0): ObjectInfo {
   return {

@@ -52,7 +52,7 @@ function findKey(env: Environment, variable: string | undefined, owner: string |
 
 /** A provider as the inference core takes it: its key found, wherever the file said it is. */
 function readProviders(file: ConfigFile, settings: Settings, env: Environment, isNeeded: boolean) {
-  const providers: Record<string, ConfigFile['providers'][string] & { apiKey?: string }> = {};
+  const providers: ConfigFile['providers'] = {};
   if (settings.OPENAI_API_KEY !== undefined) {
     providers['openai'] = {
       format: 'chat-completions',

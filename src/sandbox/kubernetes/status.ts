@@ -22,7 +22,9 @@ export function findSessionPod(session: Session | undefined): PodAddress | undef
   return session?.metadata.deletionTimestamp === undefined ? readPodAddress(session?.status) : undefined;
 }
 
-export function readPodAddress(status: { podUid?: string; podIP?: string } | undefined): PodAddress | undefined {
+export function readPodAddress(
+  status: { podUid?: string | undefined; podIP?: string | undefined } | undefined,
+): PodAddress | undefined {
   const { podUid, podIP } = status ?? {};
   return podUid === undefined || podIP === undefined ? undefined : { podUid, podIP };
 }

@@ -85,6 +85,6 @@ async function inspectNew(
 function replaceKeys(keys: ReferenceKeys, clean: ReadonlyMap<string, string>): ReferenceKeys {
   const swap = (key: string) => clean.get(key) ?? key;
   return Object.fromEntries(
-    Object.entries(keys).map(([role, value]) => [role, typeof value === 'string' ? swap(value) : value.map(swap)]),
+    Object.entries(keys).map(([role, value]) => [role, typeof value === 'string' ? swap(value) : value?.map(swap)]),
   ) as ReferenceKeys;
 }

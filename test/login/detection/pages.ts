@@ -11,10 +11,10 @@ export type Pages = Readonly<Record<string, string>>;
 
 /** A plan in the ids that the page's own elements have (`#id`), so that a test reads as the page does. */
 export type NamedPlan = {
-  username?: string;
-  password?: string;
-  remember?: string;
-  submit?: string;
+  username?: string | undefined;
+  password?: string | undefined;
+  remember?: string | undefined;
+  submit?: string | undefined;
   kind: LoginPlan['kind'];
   reason: LoginPlan['reason'];
   code: string[];

@@ -32,7 +32,7 @@ export async function findFreePort(): Promise<number> {
 export async function startServer(options: {
   command: string;
   args: string[];
-  user?: { uid: number; gid: number };
+  user?: { uid: number; gid: number } | undefined;
   scratch: string;
   url: string;
   ready: () => Promise<void>;

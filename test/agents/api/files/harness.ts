@@ -85,7 +85,7 @@ export async function openFilesApi(options: Partial<ProcessSandboxOptions> = {})
       },
       ...(body === undefined
         ? {}
-        : { body: (isJson ? JSON.stringify(body) : body) as RequestInit['body'], duplex: 'half' }),
+        : { body: (isJson ? JSON.stringify(body) : body) as NonNullable<RequestInit['body']>, duplex: 'half' }),
     });
     return readReply<T>(response);
   };

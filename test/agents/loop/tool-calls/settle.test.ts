@@ -86,7 +86,7 @@ it('starts no call once the worker drains, and leaves the rest to the next worke
   expect(typesOf(world.events.slice(2))).toEqual(['agent.tool_use', 'agent.tool_result']);
   expect(world.changes.at(-1)?.turn).toMatchObject({ state: 'running', step: step(...calls) });
 
-  const next = { ...world.deps, drain: undefined };
+  const { drain: _drain, ...next } = world.deps;
   expect(await settleCalls(step(...calls), world.turn, next)).toBe('settled');
   expect(terminal.inputs).toEqual([{ id: '1' }, { id: '2' }]);
   expect(JSON.stringify(world.events)).not.toContain('unknown');

@@ -101,6 +101,7 @@ it('stores a reply whose calls have not started when the worker drains', async (
   expect(terminal.inputs).toEqual([]);
 
   const next = { ...turn, unwritten: [], consumed: [], step: changes.at(-1)?.turn?.step ?? null };
-  expect(await runTurn(next, { ...deps, drain: undefined })).toBe('ended');
+  const { drain: _drain, ...nextDeps } = deps;
+  expect(await runTurn(next, nextDeps)).toBe('ended');
   expect(terminal.inputs).toEqual([{ id: '1' }]);
 });
