@@ -32,7 +32,7 @@ import { openVolumeOwners, requireUnprivileged } from './owners.ts';
 import type { VolumeOwners } from './owners.ts';
 import { DEFAULT_UIDS } from './identity.ts';
 import type { UidRange } from './identity.ts';
-import { sealProgram } from './sealed-program.ts';
+import { findSealFolder, sealProgram } from './sealed-program.ts';
 
 const IDLE_MS = 15 * 60_000;
 const STANDBY_IDLE_MS = 5 * 60_000;
@@ -210,7 +210,10 @@ class ProcessSandboxes {
 
   async #startExecutor(volume: string): Promise<ExecutorChild> {
     const nodePath = realpathSync(process.execPath);
-    const [uid, sealedNodePath] = await Promise.all([this.#owners.ownerOf(volume), sealProgram(nodePath, this.#dir)]);
+    const [uid, sealedNodePath] = await Promise.all([
+      this.#owners.ownerOf(volume),
+      sealProgram(nodePath, findSealFolder(this.#dir)),
+    ]);
     return startExecutorChild({
       bwrapPath: this.#bwrapPath,
       uid,
