@@ -37,7 +37,15 @@ function buildCheckout(name: string): string {
   return checkout;
 }
 
-it.each(['README.md', 'docs/cli.md', 'docs/sessions-and-events.md', 'docs/goals.md', 'docs/files.md'])(
+it.each([
+  'README.md',
+  'docs/cli.md',
+  'docs/sessions-and-events.md',
+  'docs/goals.md',
+  'docs/files.md',
+  'docs/inference-gateway.md',
+  'docs/video.md',
+])(
   'works when it is pasted from top to bottom: %s',
   async (page) => {
     const blocks = findShellBlocks(readFileSync(join(ROOT, page), 'utf8')).filter((block) => !LEFT_OUT.test(block));
