@@ -44,8 +44,7 @@ const MAX_EXEC_MS = 86_400_000;
 /** Statements are text constants; should some be built, those past this count are sent unnamed so that servers stay lean. */
 const MAX_PREPARED = 1_000;
 
-/** Resolves when a first connection stands. Throws `DbUnavailableError`. */
-export async function openPostgres(options: PostgresOptions): Promise<Db> {
+function createPool(options: PostgresOptions): Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
   const pool = new Pool({
     connectionString: options.url,
@@ -65,36 +64,46 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
 
+/** Names of prepared statements by their text; `undefined` for one that is sent unnamed. */
+function buildNames(): (sql: string) => string | undefined {
   const names = new Map<string, string>();
-  function nameOf(sql: string): string | undefined {
+  return (sql) => {
     let name = names.get(sql);
     if (name === undefined && names.size < MAX_PREPARED) {
       name = createHash('sha256').update(sql).digest('base64url').slice(0, 22);
       names.set(sql, name);
     }
     return name;
-  }
+  };
+}
 
-  /** A connect error is tried once more, since nothing was sent yet. */
-  async function acquire(): Promise<PoolClient> {
-    try {
-      return await pool.connect();
-    } catch (error) {
-      if (!isGone(error) || pool.ending || /timeout exceeded/.test(errorText(error))) throw translate(error);
-    }
-    return pool.connect().catch((error: unknown) => {
-      throw translate(error);
-    });
+/** A connect error is tried once more, since nothing was sent yet. */
+async function acquire(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (!isGone(error) || pool.ending || /timeout exceeded/.test(errorText(error))) throw translate(error);
   }
+  return pool.connect().catch((error: unknown) => {
+    throw translate(error);
+  });
+}
 
-  async function send(client: PoolClient, query: QueryConfig) {
-    try {
-      return await client.query<Row>(query);
-    } catch (error) {
-      throw translate(error);
-    }
+async function send(client: PoolClient, query: QueryConfig) {
+  try {
+    return await client.query<Row>(query);
+  } catch (error) {
+    throw translate(error);
   }
+}
+
+/** Resolves when a first connection stands. Throws `DbUnavailableError`. */
+export async function openPostgres(options: PostgresOptions): Promise<Db> {
+  const pool = createPool(options);
+  const nameOf = buildNames();
 
   async function run(client: PoolClient, sql: string, params: readonly unknown[], named: boolean) {
     const name = named ? nameOf(sql) : undefined;
@@ -104,7 +113,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
 
   /** After an error the connection is kept only if it can still be rolled back to a clean state. */
   async function use<T>(work: (client: PoolClient) => Promise<T>, undo?: string): Promise<T> {
-    const client = await acquire();
+    const client = await acquire(pool);
     let broken = false;
     try {
       return await work(client);
