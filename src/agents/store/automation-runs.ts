@@ -3,8 +3,9 @@ import type { EventEnvelope } from '../contract/events.ts';
 import type { JournalEntry } from '../log/entry.ts';
 import { buildInbound, buildTurnStart } from '../log/write.ts';
 import { newId } from '../../platform/ids.ts';
-import { readAutomation } from './automations.ts';
-import type { AutomationRecord, AutomationRow } from './automations.ts';
+import { readRow } from '../../platform/store/rows.ts';
+import type { RowOf } from '../../platform/store/rows.ts';
+import type { AutomationRecord } from './automations.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 import { writeJournal } from './journal.ts';
 
@@ -98,7 +99,7 @@ export type DueAutomation = AutomationRecord & {
   version: { id: string; number: number; skills: string[] };
 };
 
-type DueRow = AutomationRow & {
+type DueRow = RowOf<AutomationRecord> & {
   now: Date;
   overlaps: boolean;
   agent_status: 'active' | 'archived';
@@ -122,12 +123,14 @@ export async function lockDue(tx: Queryable, limit: number): Promise<{ now: Date
      FOR UPDATE OF a SKIP LOCKED FOR KEY SHARE OF g SKIP LOCKED`,
     [limit],
   );
-  const due = rows.map((row) => ({
-    ...readAutomation(row),
-    overlaps: row.overlaps,
-    agentStatus: row.agent_status,
-    version: { id: row.version_id, number: row.version, skills: row.version_skills },
-  }));
+  const due = rows.map(
+    ({ now: _now, overlaps, agent_status: agentStatus, version_id: id, version, version_skills: skills, ...row }) => ({
+      ...readRow<AutomationRecord>(row),
+      overlaps,
+      agentStatus,
+      version: { id, number: version, skills },
+    }),
+  );
   return { now: rows[0]?.now ?? new Date(0), due };
 }
 

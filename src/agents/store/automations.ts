@@ -1,6 +1,8 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { Page } from '../../platform/contract/common.ts';
 import { newId } from '../../platform/ids.ts';
+import { readRow } from '../../platform/store/rows.ts';
+import type { RowOf } from '../../platform/store/rows.ts';
 import type { Subject } from './approvals.ts';
 
 /** What a caller decides about an automation, with its schedule normalized. */
@@ -40,73 +42,10 @@ export type AutomationRecord = AutomationFields &
 /** `running`: one of its runs is under way. */
 export type StoredAutomation = AutomationRecord & { running: boolean };
 
-/** A row of the table as the database gives it. */
-export type AutomationRow = {
-  id: string;
-  organization_id: string;
-  agent_id: string;
-  subject_id: string;
-  name: string | null;
-  prompt: string;
-  schedule: string;
-  anchored_at: Date;
-  skills: string[];
-  repeat: number | null;
-  enabled: boolean;
-  next_run_at: Date | null;
-  last_run_at: Date | null;
-  last_status: 'ok' | 'error' | null;
-  last_error: string | null;
-  last_session_id: string | null;
-  run_count: number;
-  success_count: number;
-  failure_count: number;
-  skipped_count: number;
-  occurrences: number;
-  completed: number;
-  failed_starts: number;
-  created_at: Date;
-  updated_at: Date;
-};
-
-type Row = AutomationRow & { running: boolean };
+type Row = RowOf<StoredAutomation>;
 
 const RUNNING = `EXISTS (
   SELECT FROM automation_runs r WHERE r.automation_id = a.id AND r.state = 'running') AS running`;
-
-export function readAutomation(row: AutomationRow): AutomationRecord {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    agentId: row.agent_id,
-    subjectId: row.subject_id,
-    name: row.name,
-    prompt: row.prompt,
-    schedule: row.schedule,
-    anchoredAt: row.anchored_at,
-    skills: row.skills,
-    repeat: row.repeat,
-    enabled: row.enabled,
-    nextRunAt: row.next_run_at,
-    lastRunAt: row.last_run_at,
-    lastStatus: row.last_status,
-    lastError: row.last_error,
-    lastSessionId: row.last_session_id,
-    runCount: row.run_count,
-    successCount: row.success_count,
-    failureCount: row.failure_count,
-    skippedCount: row.skipped_count,
-    occurrences: row.occurrences,
-    completed: row.completed,
-    failedStarts: row.failed_starts,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-function read(row: Row): StoredAutomation {
-  return { ...readAutomation(row), running: row.running };
-}
 
 /** Undefined when the agent has been deleted meanwhile. */
 export async function insertAutomation(
@@ -134,7 +73,7 @@ export async function insertAutomation(
       fields.nextRunAt,
     ],
   );
-  return rows[0] && read(rows[0]);
+  return rows[0] && readRow<StoredAutomation>(rows[0]);
 }
 
 const WHERE = 'WHERE a.organization_id = $1 AND a.agent_id = $2 AND a.subject_id = $3 AND a.id = $4';
@@ -149,7 +88,7 @@ export async function findAutomation(
   id: string,
 ): Promise<StoredAutomation | undefined> {
   const { rows } = await db.query<Row>(`SELECT a.*, ${RUNNING} FROM automations a ${WHERE}`, params(subject, id));
-  return rows[0] && read(rows[0]);
+  return rows[0] && readRow<StoredAutomation>(rows[0]);
 }
 
 /** As `findAutomation`, and keeps the row from runs and changes until the transaction ends. */
@@ -178,7 +117,7 @@ export async function listAutomations(
     ]),
     db.query<{ total: number }>(`SELECT count(*) AS total FROM automations a ${where}`, filter),
   ]);
-  return { automations: rows.map(read), total: count.rows[0]!.total };
+  return { automations: rows.map((row) => readRow<StoredAutomation>(row)), total: count.rows[0]!.total };
 }
 
 /** Writes what a caller may change. A change of schedule begins to count anew; failed starts are forgotten. */

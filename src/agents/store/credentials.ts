@@ -3,6 +3,8 @@ import type { Page } from '../../platform/contract/common.ts';
 import type { Credential, PublicAuth } from '../contract/vaults.ts';
 import type { Sealed } from '../../platform/master-key.ts';
 import { encodeJson } from '../../platform/store/json.ts';
+import { readRow } from '../../platform/store/rows.ts';
+import type { RowOf } from '../../platform/store/rows.ts';
 
 /** How the last refresh went. */
 export type Health = 'ok' | 'refused' | 'unavailable';
@@ -35,20 +37,7 @@ export type CredentialRow = {
   updated_at: Date;
 };
 
-type StoredRow = {
-  id: string;
-  vault_id: string;
-  auth: PublicAuth;
-  sealed: string;
-  data_key: string;
-  master_key_id: string;
-  revision: number;
-  refreshable: boolean;
-  expires_in: number | null;
-  health: Health;
-  health_age: number | null;
-  refreshing: boolean;
-};
+type StoredRow = RowOf<StoredCredential>;
 
 const SHOWN = 'c.id, c.vault_id, c.display_name, c.metadata, c.auth, c.archived_at, c.created_at, c.updated_at';
 export const STORED = `c.id, c.vault_id, c.auth, c.sealed, c.data_key, c.master_key_id, c.revision, c.refreshable,
@@ -67,23 +56,6 @@ function readCredential(row: CredentialRow): Credential {
     archivedAt: row.archived_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
-  };
-}
-
-function readStored(row: StoredRow): StoredCredential {
-  return {
-    id: row.id,
-    vaultId: row.vault_id,
-    auth: row.auth,
-    sealed: row.sealed,
-    dataKey: row.data_key,
-    masterKeyId: row.master_key_id,
-    revision: row.revision,
-    refreshable: row.refreshable,
-    expiresIn: row.expires_in,
-    health: row.health,
-    healthAge: row.health_age,
-    refreshing: row.refreshing,
   };
 }
 
@@ -174,8 +146,7 @@ export async function lockCredential(
      WHERE c.id = $1 AND c.vault_id = $2 AND v.organization_id = $3 FOR UPDATE OF c`,
     [id, vaultId, organizationId],
   );
-  const row = rows[0];
-  return row && { ...readStored(row), archived: row.archived };
+  return rows[0] && readRow<StoredCredential & { archived: boolean }>(rows[0]);
 }
 
 export async function describeCredential(
@@ -245,15 +216,15 @@ export async function listMatches(
     [agentId, serverKeys],
   );
   const matches = new Map<string, StoredCredential[]>();
-  for (const row of rows) {
-    const list = matches.get(row.server_key) ?? [];
-    list.push(readStored(row));
-    matches.set(row.server_key, list);
+  for (const { server_key: serverKey, ...row } of rows) {
+    const list = matches.get(serverKey) ?? [];
+    list.push(readRow<StoredCredential>(row));
+    matches.set(serverKey, list);
   }
   return matches;
 }
 
 export async function findStored(db: Queryable, id: string): Promise<StoredCredential | undefined> {
   const { rows } = await db.query<StoredRow>(`SELECT ${STORED} FROM vault_credentials c WHERE c.id = $1`, [id]);
-  return rows[0] && readStored(rows[0]);
+  return rows[0] && readRow<StoredCredential>(rows[0]);
 }

@@ -3,6 +3,8 @@ import type { GoalState } from '../contract/goals.ts';
 import type { TurnPrompt } from '../log/event.ts';
 import type { SessionStatus } from '../contract/sessions.ts';
 import { encodeJson } from '../../platform/store/json.ts';
+import { readRow } from '../../platform/store/rows.ts';
+import type { RowOf } from '../../platform/store/rows.ts';
 
 /** One waiting opener of a turn; rows of a session are taken by `position`. */
 export type InboxItem = { position: number; prompt: TurnPrompt };
@@ -20,38 +22,16 @@ export type SendSession = {
   goal: GoalState | null;
 };
 
-type SendRow = {
-  agent_id: string;
-  subject_id: string;
-  status: SessionStatus;
-  live_turn: string | null;
-  queued_count: number;
-  messages_per_minute: number;
-  goal: GoalState | null;
-};
-
 /** Locks the session row until the transaction ends, so that sends to one session happen one after the other. */
 export async function lockSession(tx: Queryable, organizationId: string, id: string): Promise<SendSession | undefined> {
-  const { rows } = await tx.query<SendRow>(
-    `SELECT s.agent_id, s.subject_id, s.status, s.live_turn, s.queued_count, s.goal, a.messages_per_minute
+  const { rows } = await tx.query<RowOf<SendSession>>(
+    `SELECT s.id, s.organization_id, s.agent_id, s.subject_id, s.status, s.live_turn, s.queued_count, s.goal,
+       a.messages_per_minute
      FROM sessions s JOIN agents a ON a.id = s.agent_id
      WHERE s.id = $1 AND s.organization_id = $2 FOR UPDATE OF s`,
     [id, organizationId],
   );
-  const row = rows[0];
-  return (
-    row && {
-      id,
-      organizationId,
-      agentId: row.agent_id,
-      subjectId: row.subject_id,
-      status: row.status,
-      liveTurn: row.live_turn,
-      queuedCount: row.queued_count,
-      messagesPerMinute: row.messages_per_minute,
-      goal: row.goal,
-    }
-  );
+  return rows[0] && readRow<SendSession>(rows[0]);
 }
 
 /** Puts openers of turns in line. The caller holds the row lock and counts them with `notifySession`. */

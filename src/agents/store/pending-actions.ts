@@ -1,6 +1,8 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { PendingAction } from '../contract/sessions.ts';
 import { encodeJson } from '../../platform/store/json.ts';
+import { readRow } from '../../platform/store/rows.ts';
+import type { RowOf } from '../../platform/store/rows.ts';
 
 /** What a caller answered: to an approval, to a clarification, to a custom tool call. */
 export type ActionAnswer =
@@ -25,35 +27,10 @@ export type StoredAction = {
   deadline: Date | null;
 };
 
-type ActionRow = {
-  id: string;
-  turn_id: string;
-  type: StoredAction['type'];
-  tool_use_id: string;
-  tool_name: string;
-  state: StoredAction['state'];
-  answer: ActionAnswer | null;
-  answer_event_id: string | null;
-  kickoff: boolean;
-  final_event_id: string | null;
-  deadline: Date | null;
-};
+type ActionRow = RowOf<StoredAction>;
 
-function readAction(row: ActionRow): StoredAction {
-  return {
-    id: row.id,
-    turnId: row.turn_id,
-    type: row.type,
-    toolUseId: row.tool_use_id,
-    toolName: row.tool_name,
-    state: row.state,
-    answer: row.answer,
-    answerEventId: row.answer_event_id,
-    kickoff: row.kickoff,
-    finalEventId: row.final_event_id,
-    deadline: row.deadline,
-  };
-}
+const COLUMNS = `id, turn_id, type, tool_use_id, tool_name, state, answer, answer_event_id, kickoff, final_event_id,
+  deadline`;
 
 /** The pending actions of the session, and those of `ids` whatever their state, oldest first. */
 export async function listPendingActions(
@@ -62,20 +39,20 @@ export async function listPendingActions(
   ids: readonly string[],
 ): Promise<StoredAction[]> {
   const { rows } = await db.query<ActionRow>(
-    `SELECT * FROM pending_actions WHERE session_id = $1 AND (state = 'pending' OR id = ANY($2::text[]))
+    `SELECT ${COLUMNS} FROM pending_actions WHERE session_id = $1 AND (state = 'pending' OR id = ANY($2::text[]))
      ORDER BY created_at, id`,
     [sessionId, ids],
   );
-  return rows.map(readAction);
+  return rows.map((row) => readRow<StoredAction>(row));
 }
 
 /** All actions of one turn, oldest first. */
 export async function listTurnActions(db: Queryable, sessionId: string, turnId: string): Promise<StoredAction[]> {
   const { rows } = await db.query<ActionRow>(
-    'SELECT * FROM pending_actions WHERE session_id = $1 AND turn_id = $2 ORDER BY created_at, id',
+    `SELECT ${COLUMNS} FROM pending_actions WHERE session_id = $1 AND turn_id = $2 ORDER BY created_at, id`,
     [sessionId, turnId],
   );
-  return rows.map(readAction);
+  return rows.map((row) => readRow<StoredAction>(row));
 }
 
 export type AnsweredAction = { id: string; answer: ActionAnswer; eventId: string; kickoff: boolean };

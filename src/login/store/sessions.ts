@@ -1,9 +1,9 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { Sealed } from '../../platform/master-key.ts';
+import { readRow } from '../../platform/store/rows.ts';
+import type { RowOf } from '../../platform/store/rows.ts';
 
 export type StoredSession = Sealed & { expiresAt: Date; checkedAt: Date };
-
-type Row = { sealed: string; data_key: string; master_key_id: string; expires_at: Date; checked_at: Date };
 
 /** An unexpired session. */
 export async function findLoginSession(
@@ -11,21 +11,12 @@ export async function findLoginSession(
   organizationId: string,
   key: string,
 ): Promise<StoredSession | undefined> {
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.query<RowOf<StoredSession>>(
     `SELECT sealed, data_key, master_key_id, expires_at, checked_at FROM login_sessions
      WHERE key = $1 AND organization_id = $2 AND expires_at > now()`,
     [key, organizationId],
   );
-  const row = rows[0];
-  return (
-    row && {
-      sealed: row.sealed,
-      dataKey: row.data_key,
-      masterKeyId: row.master_key_id,
-      expiresAt: row.expires_at,
-      checkedAt: row.checked_at,
-    }
-  );
+  return rows[0] && readRow<StoredSession>(rows[0]);
 }
 
 export async function putLoginSession(
