@@ -16,6 +16,7 @@ import { stripResource } from '../src/platform/kubernetes/types.ts';
 import { openLog } from '../src/platform/log.ts';
 import { milliseconds, printMachine, quantile } from './support/figures.ts';
 import { startFakeCluster, until } from './support/kwok.ts';
+import type { FakeCluster } from './support/kwok.ts';
 import { startOperator } from './support/operator.ts';
 import type { OperatorProcess } from './support/operator.ts';
 
@@ -62,14 +63,8 @@ async function describeMemory(operator: OperatorProcess): Promise<string> {
   return `${now.toFixed(0)} MiB resident (${most.toFixed(0)} at most), ${heap} of its heap; its event loop late by ${milliseconds(lateMs)} at most since the last look; term ${terms}`;
 }
 
-async function main(): Promise<void> {
-  printMachine();
-  const printLoad = () => console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
-  printLoad();
-  const cluster = await startFakeCluster(NODES);
-  if (cluster === undefined) {
-    return console.log('Not measured, for want of it: scripts/cluster/install-control-plane.sh and build-kwok.sh');
-  }
+/** What is made on the cluster, and how long it takes until it is there. */
+function openWorkload(cluster: FakeCluster) {
   const { kubernetes, namespace } = cluster;
   const create = (plural: 'sessions' | 'volumes' | 'pods', body: object) =>
     kubernetes.request({ method: 'POST', path: buildListPath(namespace, plural), body });
@@ -140,21 +135,31 @@ async function main(): Promise<void> {
       () => !cluster.pods.list().some(({ metadata }) => metadata.name.startsWith('bare-')),
     );
   };
-  const runArm = async (start: (index: number) => Promise<number>): Promise<number[]> => {
-    const times: Promise<number>[] = [];
-    await runOpenLoop(BURST, (index) => times.push(start(index)));
-    return Promise.all(times);
-  };
+  const close = async () => void (await Promise.all([sessions.close(), volumes.close()]));
+  return { sessions, volumes, makeVolumes, startSession, startPod, removeBarePods, close };
+}
 
-  let operator = await startOperator(cluster);
-  /** so far: writes by all, writes by the operator, events among them, passes over sessions */
-  const readCosts = async (): Promise<number[]> => [
+type Workload = ReturnType<typeof openWorkload>;
+
+async function runArm(start: (index: number) => Promise<number>): Promise<number[]> {
+  const times: Promise<number>[] = [];
+  await runOpenLoop(BURST, (index) => times.push(start(index)));
+  return Promise.all(times);
+}
+
+/** so far: writes by all, writes by the operator, events among them, passes over sessions */
+async function readCosts(cluster: FakeCluster, operator: OperatorProcess): Promise<number[]> {
+  return [
     await cluster.countWrites(),
     await operator.readCounter('capstan_operator_writes_total'),
     await operator.readCounter('capstan_operator_writes_total', /"events"/),
     await operator.readCounter('capstan_operator_reconcile_seconds_count', /"sessions"/),
   ];
-  console.log(`operator without anything: ${await describeMemory(operator)}`);
+}
+
+/** Bare pods, sessions on a volume and sessions that adopt a standby pod, twice each in turn. */
+async function measureArms(cluster: FakeCluster, workload: Workload, operator: OperatorProcess): Promise<void> {
+  const { volumes, makeVolumes, startSession, startPod, removeBarePods } = workload;
   const bare: number[] = [];
   const cold: number[] = [];
   const warm: number[] = [];
@@ -164,10 +169,10 @@ async function main(): Promise<void> {
     const names = await makeVolumes(BURST);
     const isReady = (name: string) => volumes.get(name)?.status?.phase === 'Ready';
     await until('volumes are ready', () => names.every(isReady));
-    const before = await readCosts();
+    const before = await readCosts(cluster, operator);
     cold.push(...(await runArm((index) => startSession(names[index] ?? ''))));
     await sleep(2000);
-    const after = await readCosts();
+    const after = await readCosts(cluster, operator);
     const [all, own, events, passes] = after.map((value, index) => ((value - (before[index] ?? 0)) / BURST).toFixed(2));
     console.log(
       `a cold session costs: ${all} writes to the API server by all, ${own} by the operator (${events} of them events), ${passes} passes`,
@@ -182,34 +187,40 @@ async function main(): Promise<void> {
   describeTimes(`bare pods, ${RATE}/s`, bare);
   describeTimes(`sessions on a volume, ${RATE}/s`, cold);
   describeTimes(`sessions that adopt a standby pod, ${RATE}/s`, warm);
+}
 
+/** Starts sessions until there are `count`. */
+async function grow(workload: Workload, operator: OperatorProcess, count: number): Promise<void> {
+  const { sessions, makeVolumes, startSession } = workload;
   const isRunning = ({ status }: Session) => status?.phase === 'Running';
-  const grow = async (count: number): Promise<void> => {
-    const missing = count - sessions.list().length;
-    const startMs = performance.now();
-    for (let made = 0; made < missing; made += 250) {
-      const names = await makeVolumes(Math.min(250, missing - made));
-      await Promise.all(names.map((name) => startSession(name)));
-    }
-    await until('all run', () => sessions.list().filter(isRunning).length === count);
-    const seconds = (performance.now() - startMs) / 1000;
-    await sleep(5000);
-    const rate = missing > 0 ? `, ${missing} more in ${seconds.toFixed(0)} s` : '';
-    console.log(`${count} sessions run${rate}: operator ${await describeMemory(operator)}`);
-  };
-  const already = sessions.list().length;
-  console.log(`${already} sessions run: operator ${await describeMemory(operator)}`);
-  if (MOST > already) await grow(MOST);
+  const missing = count - sessions.list().length;
+  const startMs = performance.now();
+  for (let made = 0; made < missing; made += 250) {
+    const names = await makeVolumes(Math.min(250, missing - made));
+    await Promise.all(names.map((name) => startSession(name)));
+  }
+  await until('all run', () => sessions.list().filter(isRunning).length === count);
+  const seconds = (performance.now() - startMs) / 1000;
+  await sleep(5000);
+  const rate = missing > 0 ? `, ${missing} more in ${seconds.toFixed(0)} s` : '';
+  console.log(`${count} sessions run${rate}: operator ${await describeMemory(operator)}`);
+}
 
+/** Writes at rest, then a restart of the operator. Returns the new operator. */
+async function measureRestart(
+  cluster: FakeCluster,
+  { sessions, volumes, makeVolumes, startSession }: Workload,
+  before: OperatorProcess,
+): Promise<OperatorProcess> {
   const pods = new Set(cluster.pods.list().map(({ metadata }) => metadata.uid));
   const [volumeName = ''] = await makeVolumes(1);
   await until('its volume is ready', () => volumes.get(volumeName)?.status?.phase === 'Ready');
   const quiet = await cluster.countWrites();
   await sleep(30_000);
   console.log(`writes within 30 s in which nobody wanted anything: ${(await cluster.countWrites()) - quiet}`);
-  await operator.stop();
+  await before.stop();
   const restartMs = performance.now();
-  operator = await startOperator(cluster);
+  const operator = await startOperator(cluster);
   const leadsMs = performance.now() - restartMs;
   await startSession(volumeName);
   console.log(
@@ -221,9 +232,28 @@ async function main(): Promise<void> {
   console.log(
     `after it: ${pods.size - kept} of ${pods.size} pods replaced, ${writes} writes of the operator, ${await describeMemory(operator)}`,
   );
+  return operator;
+}
+
+async function main(): Promise<void> {
+  printMachine();
+  const printLoad = () => console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
+  printLoad();
+  const cluster = await startFakeCluster(NODES);
+  if (cluster === undefined) {
+    return console.log('Not measured, for want of it: scripts/cluster/install-control-plane.sh and build-kwok.sh');
+  }
+  const workload = openWorkload(cluster);
+  let operator = await startOperator(cluster);
+  console.log(`operator without anything: ${await describeMemory(operator)}`);
+  await measureArms(cluster, workload, operator);
+  const already = workload.sessions.list().length;
+  console.log(`${already} sessions run: operator ${await describeMemory(operator)}`);
+  if (MOST > already) await grow(workload, operator, MOST);
+  operator = await measureRestart(cluster, workload, operator);
   printLoad();
   await operator.stop();
-  await Promise.all([sessions.close(), volumes.close()]);
+  await workload.close();
   await cluster.close();
 }
 

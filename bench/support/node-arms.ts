@@ -43,12 +43,8 @@ const newName = (): string =>
 const isReady = (object: Conditioned | Pod | undefined): boolean =>
   object?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
-/** The same pod in every arm, by the operator's own hand: only who makes it differs. */
-export function openArms({ kubernetes, namespace, image }: NodeCluster): {
-  /** a sandbox of each kind, not started yet */
-  build(): Arm[];
-  close(): Promise<void>;
-} {
+/** The objects of the cluster that the arms make and watch. */
+function openObjects({ kubernetes, namespace }: NodeCluster) {
   const informers: { close(): Promise<void> }[] = [];
   /** asked at each change of anything */
   const looks = new Set<() => void>();
@@ -92,16 +88,40 @@ export function openArms({ kubernetes, namespace, image }: NodeCluster): {
   const sandboxes = follow<Conditioned>(paths.sandboxes);
   const sandboxClaims = follow<Conditioned>(paths.sandboxClaims);
   const pools = follow<Conditioned>(paths.pools);
-  const gone = (name: string): boolean => pods.get(name) === undefined;
+  return {
+    namespace,
+    paths,
+    pods,
+    sessions,
+    volumes,
+    sandboxes,
+    sandboxClaims,
+    pools,
+    post,
+    patch,
+    remove,
+    /** ms from `ask` until `holds` is true, tried at each change of anything */
+    measure,
+    isGone: (name: string): boolean => pods.get(name) === undefined,
+    close: async () => void (await Promise.all(informers.map((informer) => informer.close()))),
+  };
+}
 
+type Objects = ReturnType<typeof openObjects>;
+type BuildSpec = (claimName: string | undefined) => object;
+
+const CLAIM_SPEC = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: SIZE } } };
+
+/** The same pod in every arm, by the operator's own hand: only who makes it differs. */
+function buildPodSpecs({ image, namespace }: NodeCluster): BuildSpec {
   const options = {
     image,
     userNamespaces: false,
     requests: { cpu: '20m', memory: '64Mi' },
     limits: { cpu: '2', memory: '2Gi', 'ephemeral-storage': '2Gi' },
   };
-  /** `claimName`: of a claim that is there; undefined where whoever makes the pod adds the volume `workspace` */
-  const buildSpec = (claimName: string | undefined) => {
+  // `claimName`: of a claim that is there; undefined where whoever makes the pod adds the volume `workspace`.
+  return (claimName) => {
     const metadata = { name: claimName ?? 'none', uid: 'none', namespace } as ResourceMeta;
     const volume = { metadata, spec: { publicKey: KEY, maxSize: '4Gi', initialSize: SIZE } } as Volume;
     const owner = { apiVersion: 'v1', kind: 'none', name: 'none', uid: 'none' };
@@ -110,139 +130,148 @@ export function openArms({ kubernetes, namespace, image }: NodeCluster): {
     const isOwn = claimName !== undefined;
     return { ...spec, volumes: spec.volumes?.filter(({ name }) => isOwn || name !== 'workspace') };
   };
-  const claimSpec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: SIZE } } };
+}
 
-  const buildBare = (): Arm => {
-    let name = '';
-    const make = () =>
-      post(paths.pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: buildSpec(name) });
-    const ready = () => isReady(pods.get(name));
-    const suspend = () =>
-      measure(
-        () => remove(`${paths.pods}/${name}`),
-        () => gone(name),
-      );
-    return {
-      name: 'bare pod',
-      start() {
-        name = `bare-${newName()}`;
-        const metadata = { name, namespace };
-        const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: claimSpec };
-        return measure(() => post(paths.claims, claim).then(make), ready);
-      },
-      suspend,
-      resume: () => measure(make, ready),
-      async remove() {
-        await suspend();
-        await remove(`${paths.claims}/${name}`);
-      },
-    };
-  };
-
-  const buildOwn = (): Arm => {
-    let volumeName = '';
-    let name = '';
-    const identity = { organizationId: 'org_1', agentId: 'agt_1', subjectId: 'ada' };
-    const makeVolume = (more: object) => {
-      volumeName = `vol-${newName()}`;
-      const metadata = { name: volumeName, namespace };
-      const spec = { ...identity, publicKey: KEY, ...more };
-      return post(paths.volumes, { apiVersion: API_VERSION, kind: 'Volume', metadata, spec });
-    };
-    const makeSession = () => {
-      const sessionId = `ses_${newName()}`;
-      name = sessionId.replace('_', '-');
-      const lastActivityAt = new Date().toISOString();
-      const spec = { ...identity, sessionId, volumeName, desiredState: 'Running', lastActivityAt };
-      return post(paths.sessions, { apiVersion: API_VERSION, kind: 'Session', metadata: { name, namespace }, spec });
-    };
-    const runs = () => sessions.get(name)?.status?.phase === 'Running';
-    const want = (desiredState: string) =>
-      patch(`${paths.sessions}/${name}`, { desiredState, lastActivityAt: new Date().toISOString() });
-    return {
-      name: 'capstan',
-      start: () => measure(() => makeVolume({}).then(makeSession), runs),
-      suspend: () =>
-        measure(
-          () => want('Suspended'),
-          () => gone(name),
-        ),
-      resume: () => measure(() => want('Running'), runs),
-      warm: {
-        async prepare() {
-          await makeVolume({ standbyUntil: new Date(Date.now() + 3_600_000).toISOString() });
-          const standby = () => pods.get(volumes.get(volumeName)?.status?.podName ?? '');
-          await until('the standby pod', () => isReady(standby()));
-        },
-        start: () => measure(makeSession, runs),
-      },
-      async remove() {
-        // Before the session: without one, the volume would have another standby pod.
-        await remove(`${paths.volumes}/${volumeName}`);
-        await remove(`${paths.sessions}/${name}`);
-        const isOwn = ({ metadata }: Pod) => metadata.name === name || metadata.name.startsWith(volumeName);
-        await until('its pods are gone', () => !pods.list().some(isOwn));
-      },
-    };
-  };
-
-  const buildPeer = (): Arm => {
-    const POOL = 'pool';
-    let name = '';
-    // Its own word may be of the pod before.
-    const ready = () => isReady(sandboxes.get(name)) && isReady(pods.get(name));
-    const mode = (operatingMode: string) => patch(`${paths.sandboxes}/${name}`, { operatingMode });
-    const isFull = () => pools.get(POOL)?.status?.readyReplicas === 1;
-    return {
-      name: 'agent-sandbox',
-      start() {
-        name = `box-${newName()}`;
-        const spec = {
-          podTemplate: { spec: buildSpec(undefined) },
-          volumeClaimTemplates: [{ metadata: { name: 'workspace' }, spec: claimSpec }],
-        };
-        const body = { apiVersion: AGENTS, kind: 'Sandbox', metadata: { name, namespace }, spec };
-        return measure(() => post(paths.sandboxes, body), ready);
-      },
-      suspend: () =>
-        measure(
-          () => mode('Suspended'),
-          () => gone(name),
-        ),
-      resume: () => measure(() => mode('Running'), ready),
-      warm: {
-        // Its pods that stand ready have volumes of their own: a claim with one for its user starts cold.
-        async prepare() {
-          if (pools.get(POOL) === undefined) {
-            const podTemplate = { spec: buildSpec(undefined) };
-            const volumeClaimTemplates = [{ metadata: { name: 'workspace' }, spec: claimSpec }];
-            const metadata = { name: POOL, namespace };
-            const template = { podTemplate, volumeClaimTemplates, networkPolicyManagement: 'Unmanaged' };
-            await post(paths.templates, { apiVersion: EXTENSIONS, kind: 'SandboxTemplate', metadata, spec: template });
-            const spec = { replicas: 1, sandboxTemplateRef: { name: POOL } };
-            await post(paths.pools, { apiVersion: EXTENSIONS, kind: 'SandboxWarmPool', metadata, spec });
-          }
-          await until('the pool is full', isFull);
-        },
-        start() {
-          name = `claim-${newName()}`;
-          const spec = { warmPoolRef: { name: POOL } };
-          const body = { apiVersion: EXTENSIONS, kind: 'SandboxClaim', metadata: { name, namespace }, spec };
-          return measure(
-            () => post(paths.sandboxClaims, body),
-            () => isReady(sandboxClaims.get(name)),
-          );
-        },
-      },
-      async remove() {
-        await remove(`${name.startsWith('claim') ? paths.sandboxClaims : paths.sandboxes}/${name}`);
-        await until('its pod is gone', () => gone(name) && (pools.get(POOL) === undefined || isFull()));
-      },
-    };
-  };
-
+function buildBare({ namespace, paths, pods, post, remove, measure, isGone }: Objects, buildSpec: BuildSpec): Arm {
+  let name = '';
+  const make = () =>
+    post(paths.pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: buildSpec(name) });
+  const ready = () => isReady(pods.get(name));
+  const suspend = () =>
+    measure(
+      () => remove(`${paths.pods}/${name}`),
+      () => isGone(name),
+    );
   return {
-    build: () => [buildBare(), buildOwn(), buildPeer()],
-    close: async () => void (await Promise.all(informers.map((informer) => informer.close()))),
+    name: 'bare pod',
+    start() {
+      name = `bare-${newName()}`;
+      const metadata = { name, namespace };
+      const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: CLAIM_SPEC };
+      return measure(() => post(paths.claims, claim).then(make), ready);
+    },
+    suspend,
+    resume: () => measure(make, ready),
+    async remove() {
+      await suspend();
+      await remove(`${paths.claims}/${name}`);
+    },
+  };
+}
+
+function buildOwn(objects: Objects): Arm {
+  const { namespace, paths, pods, sessions, volumes, post, patch, remove, measure, isGone } = objects;
+  let volumeName = '';
+  let name = '';
+  const identity = { organizationId: 'org_1', agentId: 'agt_1', subjectId: 'ada' };
+  const makeVolume = (more: object) => {
+    volumeName = `vol-${newName()}`;
+    const metadata = { name: volumeName, namespace };
+    const spec = { ...identity, publicKey: KEY, ...more };
+    return post(paths.volumes, { apiVersion: API_VERSION, kind: 'Volume', metadata, spec });
+  };
+  const makeSession = () => {
+    const sessionId = `ses_${newName()}`;
+    name = sessionId.replace('_', '-');
+    const lastActivityAt = new Date().toISOString();
+    const spec = { ...identity, sessionId, volumeName, desiredState: 'Running', lastActivityAt };
+    return post(paths.sessions, { apiVersion: API_VERSION, kind: 'Session', metadata: { name, namespace }, spec });
+  };
+  const runs = () => sessions.get(name)?.status?.phase === 'Running';
+  const want = (desiredState: string) =>
+    patch(`${paths.sessions}/${name}`, { desiredState, lastActivityAt: new Date().toISOString() });
+  return {
+    name: 'capstan',
+    start: () => measure(() => makeVolume({}).then(makeSession), runs),
+    suspend: () =>
+      measure(
+        () => want('Suspended'),
+        () => isGone(name),
+      ),
+    resume: () => measure(() => want('Running'), runs),
+    warm: {
+      async prepare() {
+        await makeVolume({ standbyUntil: new Date(Date.now() + 3_600_000).toISOString() });
+        const standby = () => pods.get(volumes.get(volumeName)?.status?.podName ?? '');
+        await until('the standby pod', () => isReady(standby()));
+      },
+      start: () => measure(makeSession, runs),
+    },
+    async remove() {
+      // Before the session: without one, the volume would have another standby pod.
+      await remove(`${paths.volumes}/${volumeName}`);
+      await remove(`${paths.sessions}/${name}`);
+      const isOwn = ({ metadata }: Pod) => metadata.name === name || metadata.name.startsWith(volumeName);
+      await until('its pods are gone', () => !pods.list().some(isOwn));
+    },
+  };
+}
+
+function buildPeer(objects: Objects, buildSpec: BuildSpec): Arm {
+  const { namespace, paths, pods, sandboxes, sandboxClaims, pools, post, patch, remove, measure, isGone } = objects;
+  const POOL = 'pool';
+  let name = '';
+  // Its own word may be of the pod before.
+  const ready = () => isReady(sandboxes.get(name)) && isReady(pods.get(name));
+  const mode = (operatingMode: string) => patch(`${paths.sandboxes}/${name}`, { operatingMode });
+  const isFull = () => pools.get(POOL)?.status?.readyReplicas === 1;
+  return {
+    name: 'agent-sandbox',
+    start() {
+      name = `box-${newName()}`;
+      const spec = {
+        podTemplate: { spec: buildSpec(undefined) },
+        volumeClaimTemplates: [{ metadata: { name: 'workspace' }, spec: CLAIM_SPEC }],
+      };
+      const body = { apiVersion: AGENTS, kind: 'Sandbox', metadata: { name, namespace }, spec };
+      return measure(() => post(paths.sandboxes, body), ready);
+    },
+    suspend: () =>
+      measure(
+        () => mode('Suspended'),
+        () => isGone(name),
+      ),
+    resume: () => measure(() => mode('Running'), ready),
+    warm: {
+      // Its pods that stand ready have volumes of their own: a claim with one for its user starts cold.
+      async prepare() {
+        if (pools.get(POOL) === undefined) {
+          const podTemplate = { spec: buildSpec(undefined) };
+          const volumeClaimTemplates = [{ metadata: { name: 'workspace' }, spec: CLAIM_SPEC }];
+          const metadata = { name: POOL, namespace };
+          const template = { podTemplate, volumeClaimTemplates, networkPolicyManagement: 'Unmanaged' };
+          await post(paths.templates, { apiVersion: EXTENSIONS, kind: 'SandboxTemplate', metadata, spec: template });
+          const spec = { replicas: 1, sandboxTemplateRef: { name: POOL } };
+          await post(paths.pools, { apiVersion: EXTENSIONS, kind: 'SandboxWarmPool', metadata, spec });
+        }
+        await until('the pool is full', isFull);
+      },
+      start() {
+        name = `claim-${newName()}`;
+        const spec = { warmPoolRef: { name: POOL } };
+        const body = { apiVersion: EXTENSIONS, kind: 'SandboxClaim', metadata: { name, namespace }, spec };
+        return measure(
+          () => post(paths.sandboxClaims, body),
+          () => isReady(sandboxClaims.get(name)),
+        );
+      },
+    },
+    async remove() {
+      await remove(`${name.startsWith('claim') ? paths.sandboxClaims : paths.sandboxes}/${name}`);
+      await until('its pod is gone', () => isGone(name) && (pools.get(POOL) === undefined || isFull()));
+    },
+  };
+}
+
+export function openArms(cluster: NodeCluster): {
+  /** a sandbox of each kind, not started yet */
+  build(): Arm[];
+  close(): Promise<void>;
+} {
+  const objects = openObjects(cluster);
+  const buildSpec = buildPodSpecs(cluster);
+  return {
+    build: () => [buildBare(objects, buildSpec), buildOwn(objects), buildPeer(objects, buildSpec)],
+    close: objects.close,
   };
 }
