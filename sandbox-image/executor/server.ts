@@ -26,10 +26,10 @@ export async function startServer(
   if (authorize === undefined && !settings.listen.startsWith('unix:')) {
     throw new Error('an executor on TCP needs a way to tell its callers');
   }
-  const shell = openShell(settings);
+  const quota = openQuotaLedger(settings.workspace, settings.volumeBytes);
+  const shell = openShell(settings, () => quota.recent() ?? 0);
   const notices = openNotices();
   const processes = openProcessTable(shell, notices);
-  const quota = openQuotaLedger(settings.workspace, settings.volumeBytes);
   const surface: Surface = {
     settings,
     shell,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { openProcessSandboxes } from '../../src/sandbox/process/process.ts';
-import type { ProcessSandboxOptions } from '../../src/sandbox/process/process.ts';
+import type { ProcessSandboxOptions } from '../../src/sandbox/process/options.ts';
 import type { SandboxTarget, Sandboxes } from '../../src/sandbox/sandbox.ts';
 import { openLog } from '../../src/platform/log.ts';
 

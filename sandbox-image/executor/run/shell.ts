@@ -38,7 +38,9 @@ exec 2>&1
 __dir=$PWD; [ -r "$CAPSTAN_STATE/env" ] && __base=$CAPSTAN_STATE; [ -r "$__base/env" ] && . "$__base/env"; __old=$OLDPWD; cd -- "$__dir" 2>/dev/null; [ -n "$__old" ] && OLDPWD=$__old || unset OLDPWD
 export CAPSTAN_CALL="$__call"
 ulimit -c 0 -u "$__processes" -d "$__memory" 2>/dev/null
-unset __dir __old __base __processes __memory __call
+ulimit -f "$__file_kib" 2>/dev/null
+echo 500 2>/dev/null >/proc/self/oom_score_adj
+unset __dir __old __base __processes __memory __file_kib __call
 __capstan_keep() {
   local code=$? state="$CAPSTAN_STATE" mine="$BASHPID"
   [ "$__keep" = 1 ] || return $code
@@ -61,6 +63,14 @@ function isUserShared(): boolean {
   return inside === 0 && outside === 0 && count === 2 ** 32 - 1;
 }
 
+/** On a full volume commands still write small files, to `/tmp` for instance, so that something can be removed. */
+const MIN_FILE_BYTES = 1024 * 1024;
+
+/** For `ulimit -f`, in KiB. */
+function describeFileLimit(bytes: number): string {
+  return Number.isFinite(bytes) ? String(Math.ceil(Math.max(bytes, MIN_FILE_BYTES) / 1024)) : 'unlimited';
+}
+
 /** Without `persistState` there is no trap that a background process could run. */
 function buildPrelude(persistState: boolean, splitStderr: boolean): string {
   const prelude = persistState ? PRELUDE : PRELUDE.replace('trap __capstan_keep EXIT\n', '');
@@ -70,7 +80,8 @@ function buildPrelude(persistState: boolean, splitStderr: boolean): string {
 /** The executor's own settings and what Kubernetes tells a pod of its API server: no command needs them. */
 const OF_THE_EXECUTOR = /^(CAPSTAN_|KUBERNETES_|POD_UID$|NODE_COMPILE_CACHE$)/;
 
-export function openShell(settings: Settings): Shell {
+/** `usedBytes` of the volume: no file of a command may become larger than what is left of it. */
+export function openShell(settings: Settings, usedBytes: () => number): Shell {
   mkdirSync(settings.stateDir, { recursive: true, mode: 0o700 });
   const baseEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_EXECUTOR.test(name)));
 
@@ -123,6 +134,7 @@ export function openShell(settings: Settings): Shell {
       __keep: persistState ? '1' : '0',
       __processes: isUserShared() ? 'hard' : String(settings.maxProcesses),
       __memory: String(settings.maxMemoryMb * 1024),
+      __file_kib: describeFileLimit(settings.volumeBytes - usedBytes()),
     };
     const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
     const script = `${assignments.join('; ')}\n${buildPrelude(persistState, splitStderr === true)}`;

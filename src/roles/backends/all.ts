@@ -50,6 +50,7 @@ async function openSandboxes(config: Config, log: Logger): Promise<Sandboxes> {
     rgPath: findRipgrep(),
     allowUnwrapped: config.sandboxUnwrapped,
     uids: config.sandboxUids,
+    limits: config.sandboxLimits,
     log,
   });
 }

@@ -29,6 +29,15 @@ export const ConfigFile = z.strictObject({
       fallbackModel: z.string().min(1).max(500).optional(),
     })
     .optional(),
+  /** of the sandboxes on this machine; pods have settings of their own */
+  sandbox: z
+    .strictObject({
+      maxLive: z.int().min(1).max(10_000).optional(),
+      memoryMiB: z.int().min(128).max(1_048_576).optional(),
+      processes: z.int().min(64).max(32_768).optional(),
+      tmpMiB: z.int().min(16).max(1_048_576).optional(),
+    })
+    .optional(),
   limits: z
     .strictObject({ requestsPerMinute: z.int().min(1).optional(), tokensPerDay: z.int().min(1).optional() })
     .optional(),

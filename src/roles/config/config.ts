@@ -180,6 +180,7 @@ export function readConfig(env: Environment, role?: string) {
     sandbox: settings.CAPSTAN_SANDBOX,
     sandboxNetwork: settings.CAPSTAN_SANDBOX_NETWORK,
     sandboxUids: settings.CAPSTAN_SANDBOX_UIDS,
+    sandboxLimits: { ...file.sandbox, maxLive: settings.CAPSTAN_SANDBOX_MAX_LIVE ?? file.sandbox?.maxLive },
     sandboxUnwrapped: settings.CAPSTAN_SANDBOX_UNWRAPPED !== undefined,
     kubernetes: readKubernetes(settings),
     kubernetesNamespace: settings.CAPSTAN_KUBERNETES_NAMESPACE,

@@ -67,6 +67,8 @@ export const Settings = z.object({
       'must go from a lower id above 0 to a higher one',
     )
     .optional(),
+  /** sandboxes of this machine that may run at the same time */
+  CAPSTAN_SANDBOX_MAX_LIVE: count.optional(),
   /** runs tools without isolation where bubblewrap cannot run */
   CAPSTAN_SANDBOX_UNWRAPPED: z.literal('i-accept-the-risk').optional(),
   /** where Sessions and Volumes are; the kubeconfig's or the pod's own unless set */

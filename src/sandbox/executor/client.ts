@@ -17,6 +17,8 @@ export type ExecutorClient = SandboxSession & {
   followNotices(handler: (notice: ExecutorNotice) => void): Promise<void>;
   /** Whether a process was started through this client with a request for notices; starts in progress are awaited. */
   expectsNotices(processId: string): Promise<boolean>;
+  /** Whether any command was run: it may have left processes behind. */
+  hasRunCommand(): boolean;
   /** Whether any background process was started through this client. */
   hasStartedProcess(): boolean;
   close(): void;
@@ -29,11 +31,16 @@ const MAX_WATCHED = 256;
 export function openExecutorClient(address: ExecutorAddress, workspace: string): ExecutorClient {
   const http = openExecutorHttp(address);
   const call = buildCallExecutor(http);
+  let hasRun = false;
   return {
     call,
     http,
     workspace,
-    run: ({ callId, ...input }, signal) => call('run', input, { id: callId, signal }),
+    hasRunCommand: () => hasRun,
+    run({ callId, ...input }, signal) {
+      hasRun = true;
+      return call('run', input, { id: callId, signal });
+    },
     runScript: (request, signal) => runScript(call, request, signal),
     ...buildFileMethods(http, call),
     search: (request, signal) => call('search', request, { signal }),

@@ -7,7 +7,6 @@ import type { StagedPath } from './launch.ts';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const EXECUTOR = 'sandbox-image/executor';
 const PROTOCOL = ['src/sandbox/protocol/executor.ts', 'src/sandbox/protocol/link.ts'];
-const TMP_BYTES = 1024 * 1024 * 1024;
 const SHM_BYTES = 64 * 1024 * 1024;
 const RUN_BYTES = 64 * 1024;
 
@@ -32,6 +31,10 @@ export type SandboxSpec = {
   rgPath: string;
   /** the volume's quota */
   volumeBytes: number;
+  /** of `/tmp`, which is in memory */
+  tmpBytes: number;
+  /** processes and threads */
+  maxProcesses: number;
   /** the unprivileged user of the sandbox; undefined: this process's own, who is not root */
   uid: number | undefined;
 };
@@ -71,6 +74,7 @@ export function buildExecutorCommand(paths: {
   rg: string;
   socket: string;
   volumeBytes: number;
+  maxProcesses: number;
 }): string[] {
   return [
     [paths.node, '--disable-sigusr1', '--disable-warning=ExperimentalWarning', paths.executor],
@@ -78,6 +82,7 @@ export function buildExecutorCommand(paths: {
     ['--state-dir', paths.stateDir],
     ['--rg', paths.rg],
     ['--volume-bytes', String(paths.volumeBytes)],
+    ['--max-processes', String(paths.maxProcesses)],
     ['--listen', `unix:${paths.socket}`, '--exit-on-stdin-eof'],
   ].flat();
 }
@@ -155,7 +160,7 @@ export function buildBubblewrapOptions(content: SandboxContent, sourceOf: (path:
     systemDirs.flatMap((path) => ['--ro-bind', path, path]),
     buildProcOptions(),
     ['--dev', '/dev', '--size', String(SHM_BYTES), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    ['--size', String(TMP_BYTES), '--tmpfs', '/tmp', '--dir', '/home', '--symlink', '/tmp', '/var/tmp'],
+    ['--size', String(content.tmpBytes), '--tmpfs', '/tmp', '--dir', '/home', '--symlink', '/tmp', '/var/tmp'],
     ['--size', String(RUN_BYTES), '--tmpfs', INSIDE.run],
     staged,
     etcShared.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
@@ -173,6 +178,7 @@ export function buildInnerCommand(content: SandboxContent): string[] {
     rg: `${INSIDE.home}/bin/rg`,
     socket: SOCKET_INSIDE,
     volumeBytes: content.volumeBytes,
+    maxProcesses: content.maxProcesses,
   });
   return [...command, '--own-pids'];
 }
@@ -187,6 +193,7 @@ export function buildUnwrappedCommand(spec: SandboxContent): UnwrappedCommand {
     rg: spec.rgPath,
     socket: join(spec.folder, 'run', 'executor.sock'),
     volumeBytes: spec.volumeBytes,
+    maxProcesses: spec.maxProcesses,
   });
   const { volume } = spec;
   return { program, args, env: { ...ENV, HOME: volume }, cwd: volume };

@@ -25,6 +25,7 @@ import {
   listStagedPaths,
 } from './bubblewrap.ts';
 import type { SandboxSpec } from './bubblewrap.ts';
+import type { ControlGroup } from './control-groups.ts';
 import { stagedSource, startBubblewrap } from './launch.ts';
 import { openExecutorClient } from '../executor/client.ts';
 import type { ExecutorClient } from '../executor/client.ts';
@@ -35,6 +36,7 @@ import { SandboxError } from '../sandbox.ts';
 
 const START_TIMEOUT_MS = 15_000;
 const STOP_GRACE_MS = 5000;
+const OUT_OF_MEMORY = 'the sandbox ran out of memory and ended';
 /** Linux's O_PATH, which `fs.constants` leaves out. */
 const O_PATH = 0x200000;
 
@@ -44,23 +46,31 @@ export type ExecutorChild = {
   /** resolves when the process has ended, for whatever reason */
   ended: Promise<void>;
   isAlive(): boolean;
-  stop(): Promise<void>;
+  /** `reason` tells calls in progress why they fail. */
+  stop(reason?: string): Promise<void>;
+  /** why it was stopped, or that it ended for want of memory; undefined: unknown */
+  describeEnd(): string | undefined;
+  /** on the host: the first process of the sandbox */
+  rootPid: number | undefined;
+  /** undefined where this process may create none */
+  group: ControlGroup | undefined;
 };
 
-export type ChildOptions = Omit<SandboxSpec, 'folder'>;
+export type ChildOptions = Omit<SandboxSpec, 'folder'> & { group: ControlGroup | undefined };
 
 type StartedProcess = {
   child: ChildProcess;
   /** the executor's socket as this process reaches it, once the executor listens */
   findSocket: () => Promise<string>;
+  rootPid: Promise<number | undefined>;
   /** the volume's root as the executor names it */
   workspace: string;
   /** bubblewrap forwards no signal: its own death ends the whole pid namespace */
   stopSignal: 'SIGKILL' | 'SIGTERM';
 };
 
-function startIsolated(bwrapPath: string, spec: SandboxSpec): StartedProcess {
-  const launch = { bwrapPath, folder: spec.folder, uid: spec.uid, staged: listStagedPaths(spec) };
+function startIsolated(bwrapPath: string, spec: SandboxSpec, joinFiles: readonly string[]): StartedProcess {
+  const launch = { bwrapPath, folder: spec.folder, uid: spec.uid, staged: listStagedPaths(spec), joinFiles };
   const { child, info } = startBubblewrap({
     ...launch,
     options: buildBubblewrapOptions(spec, (path) => stagedSource(launch, path)),
@@ -71,14 +81,15 @@ function startIsolated(bwrapPath: string, spec: SandboxSpec): StartedProcess {
     if (pid === undefined) throw new SandboxError('bubblewrap did not report the process id of the sandbox');
     return `/proc/${pid}/root${SOCKET_INSIDE}`;
   };
-  return { child, findSocket, workspace: WORKSPACE_INSIDE, stopSignal: 'SIGKILL' };
+  return { child, findSocket, rootPid: info, workspace: WORKSPACE_INSIDE, stopSignal: 'SIGKILL' };
 }
 
 function startUnwrapped(spec: SandboxSpec): StartedProcess {
   const { program, args, env, cwd } = buildUnwrappedCommand(spec);
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env, cwd });
   const findSocket = async (): Promise<string> => join(spec.folder, 'run', 'executor.sock');
-  return { child, findSocket, workspace: spec.volume, stopSignal: 'SIGTERM' };
+  const rootPid = Promise.resolve(child.pid);
+  return { child, findSocket, rootPid, workspace: spec.volume, stopSignal: 'SIGTERM' };
 }
 
 /**
@@ -88,17 +99,23 @@ function startUnwrapped(spec: SandboxSpec): StartedProcess {
 export async function startExecutorChild(options: ChildOptions): Promise<ExecutorChild> {
   const folder = mkdtempSync(join(tmpdir(), `capstan-${process.pid}-`));
   prepareFolder(folder);
-  const spec = { ...options, folder };
-  const { child, findSocket, workspace, stopSignal } =
-    options.bwrapPath === undefined ? startUnwrapped(spec) : startIsolated(options.bwrapPath, spec);
+  const { group, ...rest } = options;
+  const spec = { ...rest, folder };
+  const { child, findSocket, rootPid, workspace, stopSignal } =
+    options.bwrapPath === undefined
+      ? startUnwrapped(spec)
+      : startIsolated(options.bwrapPath, spec, group?.joinFiles ?? []);
+  let reason: string | undefined;
   const descriptors: number[] = [];
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
     child.once('exit', () => resolve());
   }).then(() => {
+    if (group !== undefined && group.countOomKills() > 0) reason ??= OUT_OF_MEMORY;
     for (const fd of descriptors.splice(0)) closeSync(fd);
     rmSync(folder, { recursive: true, force: true });
   });
+  const removed = ended.then(() => group?.remove());
   try {
     await waitReady(child, ended);
     const socket = pinSocket(await findSocket());
@@ -114,11 +131,16 @@ export async function startExecutorChild(options: ChildOptions): Promise<Executo
       link,
       ended,
       isAlive: () => child.exitCode === null && child.signalCode === null,
-      async stop() {
+      describeEnd: () => reason,
+      rootPid: await rootPid,
+      group,
+      async stop(why) {
+        reason ??= why;
         child.kill(stopSignal);
         const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
         await ended;
         clearTimeout(timer);
+        await removed;
       },
     };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -10,6 +11,15 @@ import type { SandboxNotice, VolumeFiles } from '../sandbox.ts';
 const BUSY_IDLE_MS = 4 * 60 * 60_000;
 const SWEEP_MS = 30_000;
 const SLOT_POLL_MS = 50;
+/** A session that was just given its executor is about to call it. */
+const MIN_IDLE_MS = 500;
+/** Under pressure, with most of the places taken or little memory left, executors stop after this part of the idle time. */
+const PRESSURE_SHARE = 5;
+const PRESSURE_LIVE = 0.75;
+const PRESSURE_MEMORY = 0.1;
+
+const TOO_MANY_LIVE =
+  'as many sandboxes as this machine may run (sandbox.maxLive) are busy; try again when another one has ended';
 
 /** A running executor. Without a session it is a standby: it serves files until a session adopts it. */
 export type PooledExecutor = {
@@ -33,17 +43,23 @@ export type PoolOptions = {
   idleMs: number;
   standbyIdleMs: number;
   maxStandbys: number;
+  /** executors that may run at the same time, standbys included */
+  maxLive: number;
+  /** how long a caller waits for one of them to become idle */
+  liveWaitMs: number;
   log: Logger;
 };
 
 /**
  * The executors of one machine: one per active session, and at most `maxStandbys` without one, of which the least
- * recently used is evicted. Both stop when idle.
+ * recently used is evicted. Both stop when idle. When `maxLive` run, the one that is idle for longest makes room.
  */
 export class ExecutorPool {
   readonly #options: PoolOptions;
   readonly #sessions = new Map<string, PooledExecutor>();
   readonly #standbys = new Map<string, PooledExecutor>();
+  /** no longer offered, but still using memory */
+  readonly #stopping = new Set<PooledExecutor>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: PoolOptions) {
@@ -53,12 +69,32 @@ export class ExecutorPool {
     this.#timer.unref();
   }
 
-  /** The session's executor: its own, otherwise the volume's standby, otherwise a new one. */
-  acquireForSession(volume: string, session: { key: string; id: string }): PooledExecutor {
+  /**
+   * The session's executor: its own, otherwise the volume's standby, otherwise a new one. Throws `SandboxError` when as
+   * many as may run were busy for `liveWaitMs`.
+   */
+  async acquireForSession(
+    volume: string,
+    session: { key: string; id: string },
+    signal: AbortSignal,
+  ): Promise<PooledExecutor> {
+    const deadline = Date.now() + this.#options.liveWaitMs;
+    for (;;) {
+      const found = this.#findForSession(volume, session);
+      if (found !== undefined) return found;
+      if (this.#hasRoom()) return this.#launch(volume, session);
+      if (await this.#evictIdle()) continue;
+      if (signal.aborted) throw new SandboxError('cancelled while the sandbox started');
+      if (Date.now() >= deadline) throw new SandboxError(TOO_MANY_LIVE);
+      await sleep(SLOT_POLL_MS);
+    }
+  }
+
+  #findForSession(volume: string, session: { key: string; id: string }): PooledExecutor | undefined {
     const existing = this.#sessions.get(session.key);
     if (existing !== undefined && isAlive(existing)) return existing;
     const standby = this.#standbys.get(volume);
-    if (standby === undefined || !isAlive(standby)) return this.#launch(volume, session);
+    if (standby === undefined || !isAlive(standby)) return undefined;
     this.#standbys.delete(volume);
     standby.session = session;
     this.#sessions.set(session.key, standby);
@@ -82,7 +118,8 @@ export class ExecutorPool {
     for (;;) {
       const standby = this.#standbys.get(volume);
       if (standby !== undefined && isAlive(standby)) return standby;
-      if (this.#freeSlot()) return this.#launch(volume, undefined);
+      if (!this.#hasRoom()) await this.#evictIdle();
+      else if (this.#freeSlot()) return this.#launch(volume, undefined);
       if (Date.now() >= deadline) return undefined;
       await sleep(SLOT_POLL_MS);
     }
@@ -101,14 +138,16 @@ export class ExecutorPool {
 
   async stop(executor: PooledExecutor): Promise<void> {
     this.forget(executor);
+    this.#stopping.add(executor);
     const child = await executor.child.catch(() => undefined);
     await child?.stop();
+    this.#stopping.delete(executor);
     this.#options.onStop(executor.volume);
   }
 
   async stopAll(matches: (executor: PooledExecutor) => boolean = () => true): Promise<void> {
     await Promise.all(
-      this.#list()
+      this.list()
         .filter(matches)
         .map((executor) => this.stop(executor)),
     );
@@ -118,7 +157,8 @@ export class ExecutorPool {
     clearInterval(this.#timer);
   }
 
-  #list(): PooledExecutor[] {
+  /** Executors that run or start. */
+  list(): PooledExecutor[] {
     return [...this.#sessions.values(), ...this.#standbys.values()];
   }
 
@@ -160,6 +200,26 @@ export class ExecutorPool {
     if (session !== undefined) this.#options.onNotice({ sessionId: session.id, processId, text, isExpected });
   }
 
+  #hasRoom(): boolean {
+    return this.#sessions.size + this.#standbys.size + this.#stopping.size < this.#options.maxLive;
+  }
+
+  /** Stops the executor that is idle for longest and runs no background process. False when there is none. */
+  async #evictIdle(): Promise<boolean> {
+    const isIdle = ({ active, started, usedMs }: PooledExecutor): boolean =>
+      active === 0 && started !== undefined && Date.now() - usedMs >= MIN_IDLE_MS;
+    const candidates = this.list().filter(isIdle);
+    for (const executor of candidates.sort((left, right) => left.usedMs - right.usedMs)) {
+      if (executor.session !== undefined && (await hasRunningProcess(executor))) continue;
+      // somebody may have used or stopped it meanwhile
+      if (!isIdle(executor) || !this.list().includes(executor)) continue;
+      this.#options.log.debug({ sessionId: executor.session?.id }, 'stopping an idle sandbox to make room');
+      await this.stop(executor);
+      return true;
+    }
+    return false;
+  }
+
   /** Makes sure that one more standby may start. False when all of them are in use. */
   #freeSlot(): boolean {
     if (this.#standbys.size < this.#options.maxStandbys) return true;
@@ -171,7 +231,7 @@ export class ExecutorPool {
   }
 
   async #stopIdle(): Promise<void> {
-    for (const executor of this.#list()) {
+    for (const executor of this.list()) {
       if (executor.started === undefined || !this.#isIdle(executor)) continue;
       const isBusy = executor.session !== undefined && (await hasRunningProcess(executor));
       // A call may have arrived while the processes were listed.
@@ -183,7 +243,13 @@ export class ExecutorPool {
 
   #isIdle({ session, active, usedMs }: PooledExecutor): boolean {
     const { idleMs, standbyIdleMs } = this.#options;
-    return active === 0 && Date.now() - usedMs >= (session === undefined ? standbyIdleMs : idleMs);
+    const limitMs = session === undefined ? standbyIdleMs : idleMs;
+    return active === 0 && Date.now() - usedMs >= (this.#isUnderPressure() ? limitMs / PRESSURE_SHARE : limitMs);
+  }
+
+  #isUnderPressure(): boolean {
+    if (this.#sessions.size + this.#standbys.size > this.#options.maxLive * PRESSURE_LIVE) return true;
+    return process.availableMemory() < totalmem() * PRESSURE_MEMORY;
   }
 }
 

@@ -2,7 +2,10 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallGuard } from '../executor/guard.ts';
 import { SandboxError, UnresponsiveError } from '../sandbox.ts';
+import type { SandboxSession } from '../sandbox.ts';
 import type { ExecutorChild } from './executor-child.ts';
+import type { Watched } from './watchdog.ts';
+import { formatMib } from './limits.ts';
 import type { PooledExecutor } from './executor-pool.ts';
 
 /** How long a failed call waits for the executor's exit to become known. */
@@ -28,11 +31,46 @@ export function buildGuard(executor: PooledExecutor, child: ExecutorChild): Call
       if (error instanceof UnresponsiveError) await child.stop();
       // The connection breaks shortly before the exit is known. Wait for it, so that the next `acquire` does not return
       // a dying executor.
-      if (error instanceof SandboxError) await Promise.race([child.ended, sleep(EXIT_WAIT_MS)]);
-      throw error;
+      if (!(error instanceof SandboxError)) throw error;
+      await Promise.race([child.ended, sleep(EXIT_WAIT_MS)]);
+      const reason = child.describeEnd();
+      throw reason === undefined ? error : new SandboxError(reason, { cause: error });
     } finally {
       executor.active -= 1;
       executor.usedMs = Date.now();
     }
   };
+}
+
+/** The session's commands, whose output names the memory limit when the kernel killed one of its processes. */
+export function explainOutOfMemory(
+  child: ExecutorChild,
+  memoryBytes: number,
+): Pick<SandboxSession, 'run' | 'runScript'> {
+  const { client, group } = child;
+  const explain = async <T extends { output: string }>(work: () => Promise<T>): Promise<T> => {
+    const before = group?.countOomKills() ?? 0;
+    const result = await work();
+    if (group === undefined || group.countOomKills() === before) return result;
+    const note = `[Out of memory: the sandbox may use ${formatMib(memoryBytes)}, files in /tmp included. The kernel killed a process.]`;
+    return { ...result, output: `${result.output}\n${note}\n` };
+  };
+  return {
+    run: (request, signal) => explain(() => client.run(request, signal)),
+    runScript: (request, signal) => explain(() => client.runScript(request, signal)),
+  };
+}
+
+/** What the watchdog needs to know of an executor that has started. */
+export function describeWatched({ volume, started, active }: PooledExecutor): Watched[] {
+  if (started === undefined || !started.isAlive()) return [];
+  return [
+    {
+      volume,
+      rootPid: started.rootPid,
+      isGrouped: started.group !== undefined,
+      isBusy: active > 0 || started.client.hasStartedProcess() || started.client.hasRunCommand(),
+      stop: (reason) => started.stop(reason),
+    },
+  ];
 }

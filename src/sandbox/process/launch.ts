@@ -21,6 +21,8 @@ export type Launch = {
   folder: string;
   /** the unprivileged user that bubblewrap is started as; undefined: the caller's own, who is not root */
   uid: number | undefined;
+  /** files of a control group, to which the launcher writes its process id before it starts bubblewrap */
+  joinFiles: readonly string[];
 };
 
 /** Descriptors of the child beside its standard streams. */
@@ -52,6 +54,15 @@ shift
 mount --move "$stage" "$target"
 exec setpriv --reuid="$uid" --regid="$uid" --clear-groups -- "$@"`;
 
+/** Joins a control group and becomes the command. Arguments: the group's files, `--`, and the command. */
+const JOINER = `set -eu
+while [ "$1" != -- ]; do
+  echo $$ >"$1"
+  shift
+done
+shift
+exec "$@"`;
+
 /** Undefined where no filter is shipped for the processor. */
 export function findSeccompFilter(): string | undefined {
   const name = FILTER_OF[process.arch];
@@ -65,6 +76,11 @@ export function stagedSource(launch: Pick<Launch, 'uid'>, path: StagedPath): str
 
 /** The program and its arguments; the options go through a descriptor, so that no command line shows them. */
 export function buildLaunchCommand(launch: Launch): string[] {
+  const joiner = ['sh', '-c', JOINER, 'capstan-joiner', ...launch.joinFiles, '--'];
+  return [...(launch.joinFiles.length === 0 ? [] : joiner), ...buildStagedCommand(launch)];
+}
+
+function buildStagedCommand(launch: Launch): string[] {
   const bwrap = [launch.bwrapPath, '--args', String(ARGS_FD), '--', ...launch.command];
   if (launch.uid === undefined) return bwrap;
   const staged = launch.staged.flatMap(({ kind, name, source }) => [kind, name, source]);
@@ -128,7 +144,15 @@ export async function requireUnprivilegedStart(bwrapPath: string, uid: number): 
   const folder = mkdtempSync(join(tmpdir(), `capstan-${process.pid}-`));
   try {
     const options = ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', '--proc', '/proc', '--dev', '/dev'];
-    const { child } = startBubblewrap({ bwrapPath, options, command: ['true'], staged: [], folder, uid });
+    const { child } = startBubblewrap({
+      bwrapPath,
+      options,
+      command: ['true'],
+      staged: [],
+      folder,
+      uid,
+      joinFiles: [],
+    });
     let complaint = '';
     child.stderr?.on('data', (chunk: Buffer) => {
       if (complaint.length < MAX_INFO) complaint += chunk.toString('utf8');

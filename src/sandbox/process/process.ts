@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import { INITIAL_VOLUME_BYTES, MAX_VOLUME_BYTES } from '../volume-size.ts';
 import { untilAborted } from '../../platform/abort.ts';
 import { errorText } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/log.ts';
 import { startExecutorChild, removeStaleFolders } from './executor-child.ts';
 import type { ExecutorChild } from './executor-child.ts';
 import { findProgram } from './find-program.ts';
@@ -13,7 +12,12 @@ import { buildVolumeFiles } from '../executor/files.ts';
 import { guardSession, guardVolumeFiles } from '../executor/guard.ts';
 import { ExecutorPool, waitStarted } from './executor-pool.ts';
 import type { PooledExecutor } from './executor-pool.ts';
-import { buildGuard, keepActiveWhileOpen } from './executor-use.ts';
+import { buildGuard, describeWatched, explainOutOfMemory, keepActiveWhileOpen } from './executor-use.ts';
+import { openControlGroups } from './control-groups.ts';
+import type { ControlGroups } from './control-groups.ts';
+import { decideLimits, describeLimits } from './limits.ts';
+import type { SandboxLimits } from './limits.ts';
+import { startWatchdog } from './watchdog.ts';
 import { buildLocalFiles } from './local-files.ts';
 import { SandboxError } from '../sandbox.ts';
 import type {
@@ -31,12 +35,14 @@ import { volumeFolder } from './volumes.ts';
 import { openVolumeOwners, requireUnprivileged } from './owners.ts';
 import type { VolumeOwners } from './owners.ts';
 import { DEFAULT_UIDS } from './identity.ts';
-import type { UidRange } from './identity.ts';
+import type { ProcessSandboxOptions } from './options.ts';
 import { findSealFolder, sealProgram } from './sealed-program.ts';
 
 const IDLE_MS = 15 * 60_000;
 const STANDBY_IDLE_MS = 5 * 60_000;
 const MAX_STANDBYS = 16;
+/** How long a session waits for one of the sandboxes that may run. */
+const LIVE_WAIT_MS = 30_000;
 /** How long a file call waits for its executor to start. */
 const VOLUME_WAIT_MS = 10_000;
 
@@ -47,24 +53,6 @@ export const NO_BUBBLEWRAP =
   'Sandboxes on this machine need bubblewrap, which is not installed. Install it with "apt-get install bubblewrap" ' +
   '(or dnf, apk, pacman), or set CAPSTAN_SANDBOX_UNWRAPPED=i-accept-the-risk to let agents run commands as this ' +
   'user, without any isolation.';
-
-export type ProcessSandboxOptions = {
-  dir: string;
-  network: 'none' | 'host';
-  rgPath: string;
-  allowUnwrapped: boolean;
-  log: Logger;
-  /** folders to search for bubblewrap */
-  bwrapPlaces?: string[];
-  idleMs?: number;
-  standbyIdleMs?: number;
-  maxStandbys?: number;
-  volumeWaitMs?: number;
-  initialVolumeBytes?: number;
-  maxVolumeBytes?: number;
-  /** as root: the users that sandboxes run as, one a volume */
-  uids?: UidRange | undefined;
-};
 
 /**
  * One isolated executor per session, started at its first `acquire` and stopped after 15 idle minutes. Sessions of a
@@ -105,10 +93,15 @@ class ProcessSandboxes {
   /** bytes in use by volume folder, as executors reported last */
   readonly #usage = new Map<string, number>();
   readonly #pool: ExecutorPool;
+  readonly #limits: SandboxLimits;
+  readonly #groups: ControlGroups | undefined;
+  readonly #stopWatchdog: () => void;
   #closed = false;
 
   constructor(options: ProcessSandboxOptions, dir: string) {
     this.#options = options;
+    this.#limits = decideLimits(options.limits);
+    this.#groups = options.controlGroups === false ? undefined : openControlGroups(this.#limits);
     this.#dir = dir;
     this.#bwrapPath = findProgram(options.bwrapPlaces ?? BWRAP_PLACES, 'bwrap');
     this.#owners = openVolumeOwners(dir, options.uids ?? DEFAULT_UIDS);
@@ -124,8 +117,18 @@ class ProcessSandboxes {
       idleMs: options.idleMs ?? IDLE_MS,
       standbyIdleMs: options.standbyIdleMs ?? STANDBY_IDLE_MS,
       maxStandbys: options.maxStandbys ?? MAX_STANDBYS,
+      maxLive: this.#limits.maxLive,
+      liveWaitMs: options.liveWaitMs ?? LIVE_WAIT_MS,
       log: options.log,
     });
+    this.#stopWatchdog = startWatchdog({
+      list: () => this.#pool.list().flatMap(describeWatched),
+      limits: this.#limits,
+      maxVolumeBytes: this.#sizes.maxBytes,
+      log: options.log,
+      onCount: (volume, bytes) => this.#onUsage(volume, bytes),
+    });
+    options.log.info(describeLimits(this.#limits, this.#groups, this.#sizes.maxBytes), 'limits of sandboxes');
   }
 
   async acquire(target: SandboxTarget, signal: AbortSignal): Promise<SandboxSession> {
@@ -133,13 +136,17 @@ class ProcessSandboxes {
     this.#assertOpen();
     const volume = volumeFolder(this.#dir, target);
     createVolume(volume, this.#sizes);
-    const executor = this.#pool.acquireForSession(volume, { key: sessionKey(target), id: target.sessionId });
+    const session = { key: sessionKey(target), id: target.sessionId };
+    const executor = await this.#pool.acquireForSession(volume, session, signal);
     executor.usedMs = Date.now();
     // Only this caller stops waiting; the start continues for later ones.
     const child = await untilAborted(executor.child, signal).catch((error: unknown) => {
       throw error === signal.reason ? new SandboxError('cancelled while the sandbox started') : error;
     });
-    if (child.isAlive()) return guardSession(child.client, buildGuard(executor, child));
+    if (child.isAlive()) {
+      const commands = explainOutOfMemory(child, this.#limits.memoryBytes);
+      return guardSession({ ...child.client, ...commands }, buildGuard(executor, child));
+    }
     this.#pool.forget(executor);
     return this.acquire(target, signal);
   }
@@ -199,6 +206,7 @@ class ProcessSandboxes {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#stopWatchdog();
     this.#pool.close();
     await this.#pool.stopAll();
   }
@@ -223,6 +231,9 @@ class ProcessSandboxes {
       sealedNodePath,
       rgPath: realpathSync(this.#options.rgPath),
       volumeBytes: this.#sizes.maxBytes,
+      tmpBytes: this.#limits.tmpBytes,
+      maxProcesses: this.#limits.processes,
+      group: this.#bwrapPath === undefined ? undefined : this.#groups?.create(),
     });
   }
 

@@ -9,6 +9,8 @@ import { EXECUTOR_PORT, LABELS } from '../../../src/platform/kubernetes/resource
 import type { Pod } from '../../../src/platform/kubernetes/types.ts';
 import type { Runtime } from './kubelet.ts';
 
+const SIZES = { volumeBytes: 2 ** 32, tmpBytes: 2 ** 29, maxProcesses: 512 };
+
 const HOME = '/opt/capstan';
 let address = 1;
 
@@ -38,7 +40,7 @@ export function openRuntime(): Runtime & { kill(podUid: string): void; close(): 
     async start(pod, args) {
       const nodePath = realpathSync(process.execPath);
       const paths = { nodePath, sealedNodePath: nodePath, rgPath: realpathSync(rgPath), ...prepare(pod) };
-      const walls = buildBubblewrapOptions({ network: 'host', volumeBytes: 2 ** 32, ...paths }, ({ source }) => source);
+      const walls = buildBubblewrapOptions({ network: 'host', ...SIZES, ...paths }, ({ source }) => source);
       address += 1;
       const ip = `127.${process.pid % 200}.${(address >> 8) & 255}.${address & 255}`;
       const own = args.map((argument) =>

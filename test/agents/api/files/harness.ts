@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { buildServer } from '../../../../src/agents/api/server.ts';
 import { volumeFolder } from '../../../../src/sandbox/process/volumes.ts';
-import type { ProcessSandboxOptions } from '../../../../src/sandbox/process/process.ts';
+import type { ProcessSandboxOptions } from '../../../../src/sandbox/process/options.ts';
 import { SCOPES } from '../../../../src/platform/contract/keys.ts';
 import type { ErrorBody } from '../../../../src/platform/contract/errors.ts';
 import type { Scope } from '../../../../src/platform/contract/keys.ts';
