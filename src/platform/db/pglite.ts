@@ -28,6 +28,31 @@ function watchIdle(ms: number) {
   };
 }
 
+/** Lets exclusive work run one after the other. */
+class Turnstile {
+  #last: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  /** Until all exclusive work is done that has been asked for; `undefined` when there is none. */
+  get closed(): Promise<void> | undefined {
+    return this.#waiting > 0 ? this.#last : undefined;
+  }
+
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    const done = Promise.withResolvers<void>();
+    this.#last = done.promise;
+    this.#waiting += 1;
+    await before;
+    try {
+      return await work();
+    } finally {
+      this.#waiting -= 1;
+      done.resolve();
+    }
+  }
+}
+
 export type PgliteOptions = {
   dataDir: string;
   /** a closed database that is copied where there is none yet; may be missing */
@@ -76,21 +101,7 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
   const post = (sql: string, params?: readonly unknown[]) => thread.run(sql, params, statementTimeoutMs);
 
   /** The thread answers in order, so only a transaction has to keep others from posting in between. */
-  let turnstile: Promise<void> = Promise.resolve();
-  let exclusive = 0;
-  async function alone<T>(work: () => Promise<T>): Promise<T> {
-    const before = turnstile;
-    const done = Promise.withResolvers<void>();
-    turnstile = done.promise;
-    exclusive += 1;
-    await before;
-    try {
-      return await work();
-    } finally {
-      exclusive -= 1;
-      done.resolve();
-    }
-  }
+  const turnstile = new Turnstile();
   /** What a caller learns, even from an error, is on the disk. Others go on meanwhile: one sync serves all. */
   async function durably<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -100,7 +111,7 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
     }
   }
   async function run(sql: string, params: readonly unknown[], timeoutMs?: number) {
-    if (exclusive > 0) await turnstile;
+    if (turnstile.closed !== undefined) await turnstile.closed;
     const { rows, rowCount } = await durably(() => thread.run(sql, params, timeoutMs));
     return { rows, rowCount };
   }
@@ -115,7 +126,7 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
     query: ((sql, params = []) => run(sql, params, statementTimeoutMs)) as Queryable['query'],
     transaction: (work) =>
       durably(() =>
-        alone(async () => {
+        turnstile.alone(async () => {
           await post('BEGIN').catch(async (error: unknown) => {
             await rollBack(error);
             throw error;
@@ -138,7 +149,7 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
       ),
     exec: ((sql) =>
       durably(() =>
-        alone(async () => {
+        turnstile.alone(async () => {
           try {
             const { rows } = await thread.run(sql, undefined);
             return { rows };
