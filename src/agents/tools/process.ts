@@ -81,26 +81,30 @@ async function act(
       });
     case 'log':
       return answerTool({ session_id: id, status: info.status, ...pickLines(output, input) });
-    case 'kill': {
-      if (info.status === 'exited')
-        return answerTool({ status: 'already_exited', session_id: id, exit_code: info.exitCode });
-      const killed = await sandbox.killProcess(id);
-      return answerTool({ status: 'killed', session_id: id, exit_code: killed?.exitCode ?? -15 });
-    }
+    case 'kill':
+      return kill(info, target);
     case 'write':
-    case 'submit': {
+    case 'submit':
       if (info.status === 'exited') return failTool('The process has ended already.', { status: 'already_exited' });
-      const text = action === 'submit' ? `${data}\n` : data;
-      const sent = await sandbox.writeProcess(id, text);
-      return sent
-        ? answerTool({ status: 'ok', bytes_written: Buffer.byteLength(text) })
-        : failTool('The input of the process is closed.', { status: 'error' });
-    }
+      return writeInput(action === 'submit' ? `${data}\n` : data, target);
     case 'close':
       return (await sandbox.closeProcessInput(id))
         ? answerTool({ status: 'ok', message: 'end of input sent' })
         : failTool('The input of the process is closed already.', { status: 'error' });
   }
+}
+
+async function kill(info: ProcessInfo, { id, sandbox }: Target): Promise<ToolOutcome> {
+  if (info.status === 'exited')
+    return answerTool({ status: 'already_exited', session_id: id, exit_code: info.exitCode });
+  const killed = await sandbox.killProcess(id);
+  return answerTool({ status: 'killed', session_id: id, exit_code: killed?.exitCode ?? -15 });
+}
+
+async function writeInput(text: string, { id, sandbox }: Target): Promise<ToolOutcome> {
+  return (await sandbox.writeProcess(id, text))
+    ? answerTool({ status: 'ok', bytes_written: Buffer.byteLength(text) })
+    : failTool('The input of the process is closed.', { status: 'error' });
 }
 
 function notFound(id: string): ToolOutcome {

@@ -47,9 +47,7 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
   const stat = await sandbox.stat(path);
   if (stat === undefined)
     return failTool(`File not found: ${path}`, { similar_files: await findSimilar(sandbox, path) });
-  if (stat.type === 'directory')
-    return failTool(`${path} is a directory. Use search_files with target "files" to list it.`);
-  if (stat.type === 'other') return failTool(`${path} is not a regular file and is not read.`);
+  if (stat.type !== 'file') return refuseType(path, stat.type);
   if (isImagePath(path)) {
     return answerTool({
       is_image: true,
@@ -67,24 +65,7 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
     });
   }
   const repeats = noteRead(context.state, stat.path, `${offset}:${limit}`, head.stat.modifiedMs);
-  if (repeats === 1) {
-    return answerTool({
-      status: 'unchanged',
-      dedup: true,
-      content_returned: false,
-      path,
-      message: 'The file has not changed since you read this part; use what you have.',
-    });
-  }
-  if (repeats > 1) {
-    return failTool(
-      `BLOCKED: you have read this part of ${path} ${repeats + 1} times and it has not changed. Use what you have and go on.`,
-      {
-        path,
-        already_read: repeats + 1,
-      },
-    );
-  }
+  if (repeats > 0) return answerRepeat(path, repeats);
   const document = await readDocument(sandbox, { path, type, sizeBytes: stat.sizeBytes }, context);
   if (typeof document === 'object') return failTool(document.fault, { path, file_size: stat.sizeBytes });
   const body = document === undefined ? (await sandbox.openFile(path)).body : chunksOf(document);
@@ -99,13 +80,7 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
       },
     );
   }
-  const next = offset + page.shown;
-  const truncated = next <= page.totalLines;
-  const hint = truncated
-    ? `Use offset=${next} to read on (showing lines ${offset}-${next - 1} of ${page.totalLines}).`
-    : offset > page.totalLines && page.totalLines > 0
-      ? `offset ${offset} is past the end; the file has ${page.totalLines} lines.`
-      : undefined;
+  const truncated = offset + page.shown <= page.totalLines;
   const big = stat.sizeBytes > BIG_FILE_BYTES && limit > 200 && truncated;
   return answerTool({
     content: page.content,
@@ -114,10 +89,48 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
     truncated,
     is_binary: false,
     is_image: false,
-    ...omitUndefined({ hint }),
+    ...omitUndefined({ hint: describeRest(offset, page) }),
     ...(document === undefined ? {} : { extracted_document: true }),
     ...(big ? { _hint: 'This file is big: search it with search_files, or read a narrow range of lines.' } : {}),
   });
+}
+
+function refuseType(path: string, type: 'directory' | 'other'): ToolOutcome {
+  return failTool(
+    type === 'directory'
+      ? `${path} is a directory. Use search_files with target "files" to list it.`
+      : `${path} is not a regular file and is not read.`,
+  );
+}
+
+/** `repeats`: how often this part was read before, unchanged since. */
+function answerRepeat(path: string, repeats: number): ToolOutcome {
+  if (repeats === 1) {
+    return answerTool({
+      status: 'unchanged',
+      dedup: true,
+      content_returned: false,
+      path,
+      message: 'The file has not changed since you read this part; use what you have.',
+    });
+  }
+  return failTool(
+    `BLOCKED: you have read this part of ${path} ${repeats + 1} times and it has not changed. Use what you have and go on.`,
+    { path, already_read: repeats + 1 },
+  );
+}
+
+/** How to read on, or that the page lies past the end. */
+function describeRest(
+  offset: number,
+  { shown, totalLines }: { shown: number; totalLines: number },
+): string | undefined {
+  const next = offset + shown;
+  if (next <= totalLines)
+    return `Use offset=${next} to read on (showing lines ${offset}-${next - 1} of ${totalLines}).`;
+  if (offset > totalLines && totalLines > 0)
+    return `offset ${offset} is past the end; the file has ${totalLines} lines.`;
+  return undefined;
 }
 
 async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
