@@ -43,7 +43,7 @@ export async function sendOnce<T>(
   timeoutMs: number,
   read: (response: Response) => Promise<T>,
 ): Promise<T> {
-  const base = options.baseUrl.replace(/\/+$/, '');
+  const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   try {

@@ -9,7 +9,7 @@ const QUOTE_LIMIT = 2000;
 type Line = { call: ScriptCall } | { thought: string } | { failure: string };
 
 function readLine(line: string): Line | undefined {
-  const [, word = '', rest = ''] = /^(run|ask|think|fail):\s*(.*)$/.exec(line) ?? [];
+  const [, word = '', rest = ''] = /^(run|ask|think|fail):\s*([^]*)$/.exec(line) ?? [];
   switch (word) {
     case 'run':
       return { call: { name: 'terminal', arguments: JSON.stringify({ command: rest }) } };
@@ -23,7 +23,7 @@ function readLine(line: string): Line | undefined {
   const [, path, content = ''] = /^write ([^:]+):\s?(.*)$/.exec(line) ?? [];
   if (path !== undefined)
     return { call: { name: 'write_file', arguments: JSON.stringify({ path: path.trim(), content }) } };
-  const [, name, json = ''] = /^call (\S+)\s*(.*)$/.exec(line) ?? [];
+  const [, name, json = ''] = /^call (\S+)\s*([^]*)$/.exec(line) ?? [];
   // The text is not validated, so that malformed arguments can be tested.
   return name === undefined ? undefined : { call: { name, arguments: json } };
 }

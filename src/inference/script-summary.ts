@@ -7,10 +7,13 @@ export const SUMMARY_SYSTEM =
   'what is in them); Facts that must not be lost (exact names, numbers, errors). Leave out passwords and keys.';
 
 const QUOTE = 300;
+const BEGIN = '<conversation>\n';
 
 /** The summary of `script/demo`: the number of messages and the beginning of the conversation. */
 export function summarizeScript(task: string): string {
-  const conversation = /<conversation>\n([\s\S]*)\n<\/conversation>/.exec(task)?.[1] ?? '';
+  const begin = task.indexOf(BEGIN);
+  const end = task.lastIndexOf('\n</conversation>');
+  const conversation = begin === -1 || end < begin ? '' : task.slice(begin + BEGIN.length, end);
   const count = conversation.match(/^\[(?:user|assistant|result|calls )/gm)?.length ?? 0;
   const begun = conversation.slice(0, QUOTE).replace(/[\uD800-\uDBFF]$/, '');
   return `Done: ${count} messages and calls, which began:\n${begun}`;

@@ -33,7 +33,7 @@ export type Transport = {
 
 function buildUrl(baseUrl: string, path: string): { origin: string; path: string } {
   const url = new URL(baseUrl);
-  return { origin: url.origin, path: `${url.pathname.replace(/\/+$/, '')}${path}${url.search}` };
+  return { origin: url.origin, path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}${url.search}` };
 }
 
 /** Translates a connection failure. `started`: whether a part of the response had arrived. */

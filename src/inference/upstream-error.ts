@@ -63,7 +63,7 @@ export function decideErrorCode(status: number | undefined, complaint: ErrorDeta
 }
 
 const KEY_SHAPES =
-  /\b(?:(?:sk|pk|rk|key|gsk|xai|hf|ghp)[-_]|AIza|AKIA)[A-Za-z0-9_*-]{8,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b|[A-Za-z0-9]*\*{3,}[A-Za-z0-9]*/g;
+  /\b(?:(?:sk|pk|rk|key|gsk|xai|hf|ghp)[-_]|AIza|AKIA)[A-Za-z0-9_*-]{8,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b|(?<![A-Za-z0-9])[A-Za-z0-9]*\*{3,}[A-Za-z0-9]*/g;
 
 /** Removes the target's secrets, anything that looks like a key, and URLs. At most 600 characters. */
 export function redactMessage(message: string, target: Pick<UpstreamTarget, 'apiKey' | 'headers'>): string {

@@ -29,7 +29,7 @@ export function readTotp(text: string): Totp {
   if (![6, 7, 8].includes(digits) || !(period >= 5 && period <= 300)) throw bad();
   if (!['sha1', 'sha256', 'sha512'].includes(algorithm)) throw bad();
   return {
-    secret: secret.replace(/=+$/, ''),
+    secret: secret.replace(/(?<!=)=+$/, ''),
     digits: digits as Totp['digits'],
     period,
     algorithm: algorithm as Totp['algorithm'],

@@ -113,7 +113,7 @@ async function goTo(go: () => Promise<Response | null>, { proxy }: BrowserSlot):
   return response;
 }
 
-const HTTP_AUTHENTICATION = /^\s*(?:basic|digest)\b/im;
+const HTTP_AUTHENTICATION = /^[ \t]*(?:basic|digest)\b/im;
 
 function isChallenge(response: Response): boolean {
   return response.status() === 401 && HTTP_AUTHENTICATION.test(response.headers()['www-authenticate'] ?? '');

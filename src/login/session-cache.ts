@@ -26,7 +26,7 @@ const FRESH_MS = 60_000;
 
 /** The login URL in one canonical form. */
 export function normalizeLoginUrl(url: URL): string {
-  return url.origin + (url.pathname.replace(/\/+$/, '') || '/') + url.search;
+  return url.origin + (url.pathname.replace(/(?<!\/)\/+$/, '') || '/') + url.search;
 }
 
 export function buildSessionKey(masterKeys: MasterKeys, identity: SessionIdentity): string {

@@ -20,7 +20,7 @@ type Access = 'granted' | 'denied' | 'unknown';
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const MAX_HOPS = 6;
-const PASSWORD_FIELD = /<input\b[^>]*\btype\s*=\s*["']?password\b/i;
+const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password\b/i;
 
 /**
  * Checks a session on the page that the login led to. Returns it with renewed cookies, or undefined when it has ended.

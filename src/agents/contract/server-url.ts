@@ -5,5 +5,5 @@
 export function normalizeServerUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null) return text;
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}${url.search}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}${url.search}`;
 }

@@ -66,7 +66,7 @@ export function readSearchText(source: string): { text: string; prefixes: string
     // Every second part stands between quotes and is left alone.
     if (index % 2 === 1) return part;
     return part
-      .replaceAll(/([\p{L}\p{N}_]+)\*/gu, (_match, word: string) => {
+      .replaceAll(/(?<![\p{L}\p{N}_])([\p{L}\p{N}_]+)\*/gu, (_match, word: string) => {
         prefixes.push(`'${word}':*`);
         return ' ';
       })

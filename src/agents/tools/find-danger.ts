@@ -12,9 +12,13 @@ const PATTERNS: readonly [kind: string, pattern: RegExp][] = [
   ['concealment', /\bdo\s+not\s+(?:tell|inform|mention\s+(?:this|it)\s+to)\s+the\s+user\b/i],
   ['bypass', /\bact\s+as\s+(?:if|though)\s+you\s+(?:have|had)\s+no\s+(?:restrictions|limits|rules)\b/i],
   ['guidance_marker', /<\/?user-guidance\b/i],
-  ['exfiltration', /\b(?:curl|wget)\b[^\n]*\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/i],
-  ['secret_files', /\bcat\s+[^\n]*(?:\.env\b|\.netrc|\.pgpass|\.npmrc|credentials|id_(?:rsa|ed25519))/i],
   ['ssh_access', /authorized_keys/i],
+];
+
+/** A command, and what must not follow it on its line. One pattern for both would take quadratic time. */
+const COMMANDS: readonly [kind: string, command: RegExp, argument: RegExp][] = [
+  ['exfiltration', /\b(?:curl|wget)\b/i, /\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)/i],
+  ['secret_files', /\bcat\s/i, /\.env\b|\.netrc|\.pgpass|\.npmrc|credentials|id_(?:rsa|ed25519)/i],
 ];
 
 /** Characters that nobody sees. Joiners stay: emoji and several scripts are written with them. */
@@ -23,5 +27,15 @@ const INVISIBLE = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\uf
 /** The kind of danger that a text carries into the prompts of later sessions, or undefined. */
 export function findDanger(text: string): string | undefined {
   if (INVISIBLE.test(text)) return 'invisible_characters';
-  return PATTERNS.find(([, pattern]) => pattern.test(text))?.[0];
+  return (PATTERNS.find(([, pattern]) => pattern.test(text)) ?? findCommand(text))?.[0];
+}
+
+function findCommand(text: string): [kind: string] | undefined {
+  for (const line of text.split('\n')) {
+    for (const [kind, command, argument] of COMMANDS) {
+      const found = command.exec(line);
+      if (found !== null && argument.test(line.slice(found.index + found[0].length))) return [kind];
+    }
+  }
+  return undefined;
 }

@@ -15,7 +15,8 @@ const PREFIXED = [
 const TOKEN = new RegExp(`(?<![A-Za-z0-9_-])(?:${PREFIXED})`, 'g');
 const BEARER = /\b(Bearer|Basic)(\s+)[A-Za-z0-9._~+/=-]{16,}/g;
 const PRIVATE_KEY = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g;
-const URL_PASSWORD = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@"']*:)[^\s/@"']+@/gi;
+/** Begins with the last character of the scheme: from each character of a long word the engine would read to its end. */
+const URL_PASSWORD = /([a-z0-9+.-]:\/\/[^\s/:@"']*:)[^\s/@"']+@/gi;
 /** `NAME=value` and `"name": "value"` where the name says that it is secret and the value looks like one. */
 const NAMED =
   /((?:^|[\s"'{,;])[A-Za-z0-9_-]*(?:api[_-]?key|secret|passwd|password|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)\\?["']?\s*[=:]\s*\\?["']?)([^\s"'\\,;}]{8,})/gi;

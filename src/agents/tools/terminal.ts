@@ -11,8 +11,15 @@ const DEFAULT_TIMEOUT = 180;
 const MAX_TIMEOUT = 600;
 const SAFE_WORKDIR = /^[A-Za-z0-9_\-./~ +@=,:]+$/;
 /** They read their input to its end, which a terminal never gives. */
-const NEEDS_EOF =
-  /^\s*(cat|wc|sort|uniq|tr|sed|awk|jq|base64|tee|xargs|gh\s+auth\s+login\s+.*--with-token)\s*(-\S+\s*)*$/;
+const FILTERS = ['cat', 'wc', 'sort', 'uniq', 'tr', 'sed', 'awk', 'jq', 'base64', 'tee', 'xargs'];
+
+/** Whether a command is one of those without arguments but options. */
+function needsEof(command: string): boolean {
+  const words = command.trim().split(/\s+/);
+  const login = words.slice(0, 3).join(' ') === 'gh auth login' ? words.lastIndexOf('--with-token') : -1;
+  if (login === -1 && !FILTERS.includes(words[0] ?? '')) return false;
+  return words.slice(Math.max(1, login)).every((word) => word.length > 1 && word.startsWith('-'));
+}
 
 export const terminalTool: Tool = {
   name: 'terminal',
@@ -103,7 +110,7 @@ async function startInBackground(
 ): Promise<ToolOutcome> {
   const notifyOnComplete = input['notify_on_complete'] === true;
   const watchPatterns = Array.isArray(input['watch_patterns']) ? input['watch_patterns'].map(String) : [];
-  const pty = input['pty'] === true && !NEEDS_EOF.test(command);
+  const pty = input['pty'] === true && !needsEof(command);
   const sandbox: SandboxSession = await context.sandbox();
   const process = await sandbox.startProcess({
     callId: context.callId,

@@ -3,7 +3,7 @@ import { readText } from './input.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 const MAX_BYTES = 50 * 1024 * 1024;
-const DATA_URL = /^data:[a-z0-9.+-]*\/?[a-z0-9.+-]*;base64,/i;
+const DATA_URL = /^data:[a-z0-9.+-]{0,100}(?:\/[a-z0-9.+-]{0,100})?;base64,/i;
 
 export const visionAnalyzeTool: Tool = {
   name: 'vision_analyze',

@@ -11,7 +11,7 @@ export type BodyType =
 /** What begins with these is text, whatever the bytes say of its format. */
 const TEXTUAL = /^text\/|[/+](?:xml|json)$|^application\/(?:rtf|postscript|javascript|x-sh)/;
 const HTML_TYPES = ['text/html', 'application/xhtml+xml'];
-const HTML_HEAD = /^\s*(?:<!--[^]*?-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
+const HTML_HEAD = /^\s*(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
 const HEAD = 1024;
 
 /** By the bytes where they are unmistakable, else by what the server declared, else HTML by how it begins. */

@@ -80,7 +80,7 @@ async function writeTitle(claim: Claim, turnId: string, exchange: string, deps: 
 /** The first line that says something, without the marks that models put around a title; empty when there is none. */
 export function cleanTitle(text: string): string {
   const line = text.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
-  return cutText(line.replaceAll(/^["'#*\s]+|["'*\s]+$/g, ''), MAX_TITLE);
+  return cutText(line.replaceAll(/^["'#*\s]+|(?<!["'*\s])["'*\s]+$/g, ''), MAX_TITLE);
 }
 
 /** At most so many UTF-16 units, without half a character at the end. */

@@ -27,7 +27,7 @@ export function normalizeText(text: string): string {
 
 /** Forms of a word that match a phrase: itself, without its number, and without its article. */
 function listForms(word: string): string[] {
-  const bare = word.replace(/\d+$/, '');
+  const bare = word.replace(/(?<!\d)\d+$/, '');
   const forms = bare === word || bare === '' ? [word] : [word, bare];
   if (!PREFIXED.test(word)) return forms;
   for (let length = 1; length <= MAX_ARTICLE && word.length - length > 1; length += 1) forms.push(word.slice(length));

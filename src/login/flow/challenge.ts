@@ -27,15 +27,17 @@ export type AnswerSource = Omit<PageAnswers, 'get'> & {
   get(ask: Challenge, wrong: boolean, release: <T>(work: () => Promise<T>) => Promise<T>): Promise<Answer>;
 };
 
-const MASKED_MAIL = /[\p{L}\d._-]*[*•·…xX]{2,}[\p{L}\d._*•-]*@[\p{L}\d.*•-]*[\p{L}\d*•]/u;
-const MASKED_PHONE = /(?:\+?\d{0,3}[ -]?)?[*•·xX]{2,}[ *•·xX\d-]*\d{2,4}\b/u;
+const ADDRESS = /(?<![\p{L}\d._*•·…-])[\p{L}\d._*•·…-]{1,64}@[\p{L}\d.*•-]*[\p{L}\d*•]/gu;
+/** What a mask leaves of the part of an address before the `@`. */
+const MASKED = /[*•·…xX]{2}[^@·…]*@/u;
+const MASKED_PHONE = /(?:\+?\d{0,3}[ -]?)?(?<![*•·xX])[*•·xX]{2,20}[ *•·xX\d-]{0,30}\d{2,4}\b/u;
 const APP = /authenticator|authentication app|TOTP|2FA app|Authentifizierungs|autenticaci[oó]n|認証アプリ/i;
 const PHONE = /\bSMS\b|text message|phone|mobile|téléphone|telefon|teléfono|celular|短信|手机|携帯/i;
 const MAIL = /e-?mail|inbox|correo|courriel|post(?:fach|eingang)|邮箱|メール/i;
 
 /** The challenge of a page that asks for a code or mentions a link, by the requested method and its text. */
 export function describeChallenge(text: string, sent: 'code' | 'link' | undefined, method: LoginMethod): Challenge {
-  const mail = MASKED_MAIL.exec(text)?.[0];
+  const mail = text.match(ADDRESS)?.find((address) => MASKED.test(address));
   const phone = mail === undefined ? MASKED_PHONE.exec(text)?.[0] : undefined;
   const hint = (mail ?? phone ?? null)?.trim() ?? null;
   if (sent === 'link' || method === 'magic_link') return { kind: 'magic_link', hint, expects: 'link' };

@@ -50,7 +50,7 @@ const FORMS = new Set(['login', 'username-first', 'password-step', 'one-time-cod
 /** Forms that set a password: their password fields do not prompt to sign in. */
 const NEW_PASSWORD_FORMS = new Set(['change', 'recovery']);
 const LOGIN_PATH =
-  /(?:^|[/_.?=&-])(?:log-?in|log-?on|sign-?in|signon|auth(?:enticate|entication)?|sessions?(?:\/new)?|2fa|two-?fa|two-?factor|mfa|otp|totp|connexion|anmeld\w*|acceso|entrar|sso)(?:$|[/_.?=&-])/i;
+  /(?:^|[/_.?=&-])(?:log-?in|log-?on|sign-?in|signon|auth(?:enticate|entication)?|sessions?(?:\/new)?|2fa|two-?fa|two-?factor|mfa|otp|totp|connexion|anmeld[^\W_]*|acceso|entrar|sso)(?:$|[/_.?=&-])/i;
 /** ms after which a submit counts as sent although no request for it was seen, as over a WebSocket */
 const UNSEEN_SUBMIT_MS = 5000;
 
@@ -68,7 +68,7 @@ export function isLoginPath(url: string): boolean {
 function hasLeftPath(from: string, to: string): boolean {
   const [before, after] = [URL.parse(from), URL.parse(to)];
   if (before === null || after === null) return false;
-  const address = ({ origin, pathname, hash }: URL) => origin + pathname.replace(/\/+$/, '') + hash;
+  const address = ({ origin, pathname, hash }: URL) => origin + pathname.replace(/(?<!\/)\/+$/, '') + hash;
   return address(before) !== address(after) && !isLoginPath(to);
 }
 

@@ -22,7 +22,7 @@ async function viewWithAndWithoutSession(url: string): Promise<{ own: View; anon
     return {
       status: response.status,
       redirected: (response.type as string) === 'opaqueredirect',
-      hasPasswordField: /<input\b[^>]*\btype\s*=\s*["']?password\b/i.test(text),
+      hasPasswordField: /<input\b[^<>]*\btype\s*=\s*["']?password\b/i.test(text),
     };
   };
   try {

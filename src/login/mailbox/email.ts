@@ -17,7 +17,7 @@ export type Email = {
 };
 
 const MAX_TEXT = 100_000;
-const ADDRESS = /[\w.+'-]+@[\w-]+(?:\.[\w-]+)*/g;
+const ADDRESS = /(?<![\w.+'-])[\w.+'-]+@[\w-]+(?:\.[\w-]+)*/g;
 const RECIPIENT_HEADERS = new Set(['delivered-to', 'x-original-to', 'envelope-to']);
 
 /** Parses a raw email. Input that is not an email has no text and no links. */
@@ -65,7 +65,9 @@ function readHtml(html: string): { text: string; links: string[] } {
 }
 
 function listAddresses(text: string): string[] {
-  return (text.match(/https?:\/\/[^\s<>"']+/g) ?? []).map((found) => found.replace(/[).,;:!?\]]+$/, ''));
+  return (text.match(/https?:\/\/[^\s<>"']+/g) ?? []).map((found) =>
+    found.replace(/(?<![).,;:!?\]])[).,;:!?\]]+$/, ''),
+  );
 }
 
 /** Whether an email is addressed to `address`; one without recipients may be. */
@@ -80,7 +82,7 @@ export function isTo({ to }: Email, address: string | undefined): boolean {
 export function isFromSite({ from, subject, text, links }: Email, site: Site): boolean {
   if (from !== '' && site.domains.includes(findRegistrableDomain(from))) return true;
   if (links.some((link) => site.allows(link))) return true;
-  const hosts = `${subject}\n${text}`.toLowerCase().match(/[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/gu) ?? [];
+  const hosts = `${subject}\n${text}`.toLowerCase().match(/(?<![\p{L}\d-])[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/gu) ?? [];
   return hosts.some((host) => site.domains.includes(findRegistrableDomain(host)));
 }
 
@@ -91,14 +93,21 @@ const PLAIN = /\b(?:code|codice|c[oó]digo|kod|PIN)\b[^.\n]{0,30}$|(?:код|コ
 const YEAR = /^(?:19|20)\d\d$/;
 /** Characters before a code in which a word such as "code" counts. */
 const NEAR = 80;
+/** Characters of a code's line, before and after the code, in which a word for it counts. */
+const LINE = 400;
+/** What looks like a code in one email, at most. */
+const MAX_CODES = 200;
 
 /** The text that is most likely the code. */
 export function findCode({ subject, text }: Email): string | undefined {
   const whole = `${subject}\n${text.replaceAll(/https?:\/\/\S+/g, ' ')}`;
-  const found = [...whole.matchAll(CODE)].map((match) => {
+  const codes = [...whole.matchAll(CODE)].slice(0, MAX_CODES);
+  const found = codes.map((match) => {
     const [, code = ''] = match;
     const before = whole.slice(Math.max(0, match.index - NEAR), match.index);
-    const line = whole.slice(whole.lastIndexOf('\n', match.index) + 1).split('\n', 1)[0] ?? '';
+    const near = whole.slice(Math.max(0, match.index - LINE), match.index);
+    const after = whole.slice(match.index, match.index + LINE).split('\n', 1)[0] ?? '';
+    const line = near.slice(near.lastIndexOf('\n') + 1) + after;
     const isNamed = PLAIN.test(before) || says.code(normalizeText(before)) || says.code(normalizeText(line));
     const isAlone = line.trim() === code;
     const isSix = /^\d{6}$/.test(code.replaceAll(/[ -]/g, ''));

@@ -64,7 +64,7 @@ export function openStatements(db: PGlite): (sql: string, params: readonly unkno
         ),
       );
     }
-    return { rows, rowCount: Number(/\d+$/.exec(tag)?.[0] ?? 0), command: tag.split(' ')[0] ?? '' };
+    return { rows, rowCount: Number(/(?<!\d)\d+$/.exec(tag)?.[0] ?? 0), command: tag.split(' ')[0] ?? '' };
   };
 
   return async (sql, params) => {

@@ -43,7 +43,7 @@ function renderCell(content: string): string {
   return content
     .trim()
     .replaceAll('|', String.raw`\|`)
-    .replaceAll(/\s*\n\s*/g, '<br>');
+    .replaceAll(/(?<!\s)\s*\n\s*/g, '<br>');
 }
 
 function renderRow(content: string, row: Element): string {

@@ -13,7 +13,7 @@ const SIX_TO_FOUR = ipaddr.IPv6.parseCIDR('2002::/16');
 
 /** An address as text, without brackets and zone; an IPv4 address inside of `::ffff:0:0/96` is that IPv4 address. */
 export function parseAddress(text: string): Address | undefined {
-  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
+  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*$/, '');
   if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare);
   if (!ipaddr.IPv6.isValid(bare)) return undefined;
   const address = ipaddr.IPv6.parse(bare);

@@ -90,7 +90,7 @@ function readGateway({ CAPSTAN_GATEWAY_URL: url, CAPSTAN_GATEWAY_KEY: apiKey }: 
 
 /** Undefined: no collector is told of. */
 function readOtel(settings: Settings) {
-  const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
+  const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/(?<!\/)\/+$/, '');
   const url = settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/metrics`);
   if (url === undefined) return undefined;
   return { url, intervalMs: settings.OTEL_METRIC_EXPORT_INTERVAL, serviceName: settings.OTEL_SERVICE_NAME };
@@ -118,7 +118,7 @@ function readVideoEngines({ video }: ConfigFile, env: Environment, isNeeded: boo
 
 /** Clients of the messages format name the host only; everywhere else here the version segment is part of the base. */
 function withVersion(baseUrl: string): string {
-  const trimmed = baseUrl.replace(/\/+$/, '');
+  const trimmed = baseUrl.replace(/(?<!\/)\/+$/, '');
   return /\/v\d+$/.test(trimmed) ? trimmed : `${trimmed}/v1`;
 }
 

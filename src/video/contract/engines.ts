@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/(?<!\/)\/+$/, ''));
 const text = z.string().min(1).max(500);
 const seconds = z.number().positive().max(86_400);
 

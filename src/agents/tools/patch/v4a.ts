@@ -9,7 +9,7 @@ export type Operation =
 export type Parsed = { operations: Operation[] } | { error: string };
 
 const HEADER =
-  /^\*\*\*\s*(Update File|Add File|Delete File|Move File|Move to|Begin Patch|End Patch|End of File)\s*:?\s*(.*)$/;
+  /^\*\*\*\s*(Update File|Add File|Delete File|Move File|Move to|Begin Patch|End Patch|End of File)\s*:?\s*([^]*)$/;
 
 const OPERATION_EXPECTED = 'expected "*** Update File:", "*** Add File:", "*** Delete File:" or "*** Move File:"';
 

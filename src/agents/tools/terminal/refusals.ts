@@ -1,22 +1,45 @@
 const BACKGROUND = 'Run it with background=true instead, and follow it with the process tool.';
 
 const SERVERS: RegExp[] = [
-  /\b(npm|pnpm|yarn|bun)\s+(run\s+)?(dev|start|serve|watch)\b/,
-  /\b(npx\s+)?(vite|next\s+dev|nuxt\s+dev|nodemon|http-server|webpack\s+serve|webpack-dev-server|live-server)\b/,
-  /\bpython3?\s+-m\s+http\.server\b/,
-  /\b(uvicorn|gunicorn|hypercorn|daphne)\b/,
-  /\bflask\s+run\b/,
-  /\bmanage\.py\s+runserver\b/,
-  /\brails\s+(s|server)\b/,
-  /\bphp\s+-S\b/,
-  /\bdocker(-|\s+)compose\s+up\b(?!.*\s-d\b)/,
-  /\btail\s+(-\w*\s+)*-\w*[fF]\b/,
+  /^(npm|pnpm|yarn|bun)\s+(run\s+)?(dev|start|serve|watch)\b/,
+  /^(npx\s+)?(vite|next\s+dev|nuxt\s+dev|nodemon|http-server|webpack\s+serve|webpack-dev-server|live-server)\b/,
+  /^python3?\s+-m\s+http\.server\b/,
+  /^(uvicorn|gunicorn|hypercorn|daphne)\b/,
+  /^flask\s+run\b/,
+  /^manage\.py\s+runserver\b/,
+  /^rails\s+(s|server)\b/,
+  /^php\s+-S\b/,
+  /^docker(-|\s+)compose\s+up\b(?!.*\s-d\b)/,
+  /^tail\s+(-\w*\s+)*-\w*[fF]\b/,
 ];
+/** At the beginning of what is left of a line: `<<'EOF'`. */
+const HEREDOC = /<<-?[ \t]*(['"]?)(\w+)\1(?!\w)/;
+
+/** Without the bodies of heredocs and their ends. One pattern for them would read the rest of the text at each `<<`. */
+function stripHeredocs(command: string): string {
+  const lines = command.split('\n');
+  const kept: string[] = [];
+  // The last first, so that the next one is taken from the end.
+  const ends = Map.groupBy([...lines.keys()].toReversed(), (index) => lines[index]?.trim() ?? '');
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const found = HEREDOC.exec(line);
+    const candidates = found === null ? [] : (ends.get(found[2] ?? '') ?? []);
+    while ((candidates.at(-1) ?? Infinity) <= at) candidates.pop();
+    const end = candidates.at(-1);
+    if (found === null || end === undefined) {
+      kept.push(line);
+      continue;
+    }
+    kept.push(line.slice(0, found.index) + line.slice(found.index + found[0].length));
+    at = end;
+  }
+  return kept.join('\n');
+}
 
 /** Without what is quoted, escaped, a heredoc's body or a comment: none of it is the shell's to run. */
 function stripQuoted(command: string): string {
-  return command
-    .replace(/<<-?\s*(['"]?)(\w+)\1([^\n]*)\n[\s\S]*?\n\s*\2[ \t]*(?=\n|$)/g, '$3')
+  return stripHeredocs(command)
     .replace(/\\[\s\S]/g, '')
     .replace(/'[^']*'|"[^"]*"/g, "''")
     .replace(/(^|\s)#[^\n]*/g, '$1');
@@ -38,7 +61,7 @@ export function refuseForeground(command: string): string | undefined {
       return `A foreground command must not detach itself (nohup, setsid, disown). ${BACKGROUND}`;
     }
     const begin = part.replace(/^(\w+=\S*\s+|(env|exec|time|sudo|command)\s+)*/, '');
-    if (SERVERS.some((pattern) => pattern.exec(begin)?.index === 0)) {
+    if (SERVERS.some((pattern) => pattern.test(begin))) {
       return `This command does not end by itself. ${BACKGROUND}`;
     }
   }

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_DESCRIPTION = 1000;
 
 export function buildAsk(egress: Egress, baseUrl: string): Ask {
-  const base = baseUrl.replace(/\/+$/, '');
+  const base = baseUrl.replace(/(?<!\/)\/+$/, '');
   return async (shape, path, init) => {
     const response = await egress
       .fetch(`${base}${path}`, { ...init, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })

@@ -51,7 +51,7 @@ async function submit(transport: Transport, model: string, json: unknown): Promi
   const id = findText(reply.body, 'request_id');
   if (reply.status >= 300 || id === undefined) throw buildRefusal(reply, ...listErrorTexts(reply));
   // The queue addresses a request by owner and app, without the rest of the model's path.
-  const told = transport.findPath(findMember(reply.body, 'status_url'))?.replace(/\/status(\?.*)?$/, '');
+  const told = transport.findPath(findMember(reply.body, 'status_url'))?.replace(/\/status(?:\?[^]*)?$/, '');
   const [owner = '', app = ''] = model.split('/');
   return told ?? `/${owner}/${app}/requests/${encodeURIComponent(id)}`;
 }
