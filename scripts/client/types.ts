@@ -50,6 +50,14 @@ function printObject(schema: Schema, indent: string): string {
   return `{\n${fields.join('')}${indent}}`;
 }
 
+function printObjectType(schema: Schema, indent: string): string {
+  const item = findListItem(schema);
+  if (item !== undefined) return `List<${printType(item, indent)}>`;
+  if (schema.properties !== undefined) return printObject(schema, indent);
+  const value = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {};
+  return `Record<string, ${printType(value, indent)}>`;
+}
+
 /** A schema as the type of the values it describes. */
 export function printType(schema: Schema, indent = ''): string {
   if (schema.$ref !== undefined) return refName(schema.$ref);
@@ -64,12 +72,6 @@ export function printType(schema: Schema, indent = ''): string {
     const item = printType(schema.items ?? {}, indent);
     return item.includes(' | ') ? `Array<${item}>` : `${item}[]`;
   }
-  if (schema.type === 'object') {
-    const item = findListItem(schema);
-    if (item !== undefined) return `List<${printType(item, indent)}>`;
-    if (schema.properties !== undefined) return printObject(schema, indent);
-    const value = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {};
-    return `Record<string, ${printType(value, indent)}>`;
-  }
+  if (schema.type === 'object') return printObjectType(schema, indent);
   return SIMPLE[schema.type ?? ''] ?? 'unknown';
 }

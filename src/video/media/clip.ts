@@ -92,21 +92,16 @@ export async function probeClip(
 }
 
 function describe(kind: 'video' | 'audio', streams: Stream[], duration: number | undefined) {
-  if (streams.length > MAX_STREAMS) throw new InvalidReferenceError(`The file has over ${MAX_STREAMS} streams.`);
   const videos = streams.filter((stream) => stream.codec_type === 'video' && stream.disposition?.attached_pic !== 1);
   const audios = streams.filter((stream) => stream.codec_type === 'audio');
   const [video, audio] = [videos[0], audios[0]];
-  if (streams.some((stream) => stream.codec_type === 'subtitle' || stream.codec_type === 'attachment')) {
-    throw new InvalidReferenceError('The file holds subtitles or attachments, which are not taken.');
-  }
+  checkStreams(streams);
   checkCodecs(videos, 'video');
   checkCodecs(audios, 'audio');
   audios.forEach(checkAudio);
   videos.forEach(checkVideo);
   const seconds = duration ?? (kind === 'video' ? video : audio)?.duration ?? 0;
-  const { maxSeconds } = BOUNDS[kind];
-  if (!(seconds >= MIN_SECONDS)) throw new InvalidReferenceError('The file says no duration, or nearly none.');
-  if (seconds > maxSeconds) throw new InvalidReferenceError(`The file is longer than ${maxSeconds} seconds.`);
+  checkSeconds(seconds, BOUNDS[kind].maxSeconds);
   if (kind === 'audio') {
     if (audio === undefined) throw new InvalidReferenceError('The file holds no audio.');
     return { kind: 'audio' as const, seconds, channels: audio.channels ?? 0, sampleRate: audio.sample_rate ?? 0 };
@@ -115,6 +110,18 @@ function describe(kind: 'video' | 'audio', streams: Stream[], duration: number |
   const [width = 0, height = 0] = isTurned(video) ? [video.height, video.width] : [video.width, video.height];
   const framesPerSecond = readRate(video.avg_frame_rate) || readRate(video.r_frame_rate);
   return { kind: 'video' as const, seconds, width, height, framesPerSecond, hasAudio: audio !== undefined };
+}
+
+function checkStreams(streams: readonly Stream[]): void {
+  if (streams.length > MAX_STREAMS) throw new InvalidReferenceError(`The file has over ${MAX_STREAMS} streams.`);
+  if (streams.some((stream) => stream.codec_type === 'subtitle' || stream.codec_type === 'attachment')) {
+    throw new InvalidReferenceError('The file holds subtitles or attachments, which are not taken.');
+  }
+}
+
+function checkSeconds(seconds: number, maxSeconds: number): void {
+  if (!(seconds >= MIN_SECONDS)) throw new InvalidReferenceError('The file says no duration, or nearly none.');
+  if (seconds > maxSeconds) throw new InvalidReferenceError(`The file is longer than ${maxSeconds} seconds.`);
 }
 
 function checkCodecs(streams: Stream[], kind: 'video' | 'audio'): void {

@@ -80,7 +80,17 @@ async function buildForm(
   for (const [key, value] of Object.entries(fields)) form.set(key, value);
   const first = files?.startFrame ?? files?.ingredientImages[0] ?? files?.characterImages[0];
   if (first !== undefined) form.set('input_reference', await readBlob(first), first.name);
-  if (dialect !== 'vllm-omni') return form;
+  if (dialect === 'vllm-omni') await addOmniFields(form, framesPerSecond, request, files);
+  return form;
+}
+
+/** What vLLM-Omni takes beside the fields of OpenAI. */
+async function addOmniFields(
+  form: FormData,
+  framesPerSecond: number,
+  request: RenderRequest,
+  files: SentFiles | undefined,
+): Promise<void> {
   const more = {
     width: request.width,
     height: request.height,
@@ -98,7 +108,6 @@ async function buildForm(
   if (files?.sourceVideo !== undefined) {
     form.set('source_video', await readBlob(files.sourceVideo), files.sourceVideo.name);
   }
-  return form;
 }
 
 async function look(transport: Transport, handle: string, signal: AbortSignal): Promise<JobStatus<string>> {
