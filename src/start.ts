@@ -84,6 +84,7 @@ async function startServing(role: RoleName, context: BareContext): Promise<Start
   ]);
   const key = role === 'worker' ? undefined : await bootstrapKey(prepared.db, { key: config.apiKey });
   const started = await prepared.start();
+  prepared.db.storage?.guard();
   if (role === 'all') keepKey(config, key);
   if (key !== undefined) process.stdout.write(`\nAPI key of the organization "default", shown this once: ${key}\n`);
   return started;

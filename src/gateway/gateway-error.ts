@@ -108,6 +108,7 @@ const API_CODES: Partial<Record<ApiError['code'], GatewayErrorCode>> = {
   payload_too_large: 'request_too_large',
   rate_limited: 'rate_limit_exceeded',
   unavailable: 'unavailable',
+  storage_full: 'unavailable',
 };
 
 /** Translates an error of the HTTP server. */

@@ -20,6 +20,7 @@ export class CapstanError<Code extends string = string> extends Error {
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
   'unavailable',
+  'storage_full',
   'upstream_failed',
   'service_delete_failed',
 ]);
@@ -89,6 +90,11 @@ export const errors = {
   methodNotAllowed: () => new ApiError('method_not_allowed', 'The path has no such method.'),
   unavailable: (message: string, cause?: unknown) =>
     new ApiError('unavailable', message, { retryAfterSeconds: 1, cause }),
+  storageFull: (cause?: unknown) =>
+    new ApiError('storage_full', 'The storage is full: nothing can be written until space is freed.', {
+      retryAfterSeconds: 10,
+      cause,
+    }),
   upstreamFailed: (message: string, cause?: unknown) => new ApiError('upstream_failed', message, { cause }),
   serviceDeleteFailed: (cause: unknown) =>
     new ApiError('service_delete_failed', "The session's runtime could not be deleted; try again.", { cause }),

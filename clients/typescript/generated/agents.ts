@@ -98,42 +98,42 @@ export type AgentsOperations = {
   /**
    * The agents of the organization, newest first. `GET /v1/agents`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listAgents(query?: { limit?: number | undefined; offset?: number | undefined; status?: "active" | "archived" | undefined }, options?: CallOptions): Promise<List<Agent>>;
 
   /**
    * Create an agent; its version 0 is in production. `POST /v1/agents`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */
   createAgent(body: AgentCreate, options?: CallOptions): Promise<Agent>;
 
   /**
    * An agent with its latest version. `GET /v1/agents/{agentId}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getAgent(agentId: string, options?: CallOptions): Promise<Agent>;
 
   /**
    * Publish a version by merging; collections are merged by identity. `PATCH /v1/agents/{agentId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   patchAgent(agentId: string, body: AgentPatch, options?: CallOptions): Promise<Agent>;
 
   /**
    * Publish a version by full replacement. `POST /v1/agents/{agentId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   replaceAgent(agentId: string, body: AgentReplace, options?: CallOptions): Promise<Agent>;
 
   /**
    * Delete an agent and its sessions; refused while one of them runs. `DELETE /v1/agents/{agentId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
   deleteAgent(agentId: string, options?: CallOptions): Promise<{
     object: "agent.deleted";
@@ -144,42 +144,42 @@ export type AgentsOperations = {
   /**
    * Archive an agent: it takes no new versions and no new sessions. `POST /v1/agents/{agentId}/archive`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   archiveAgent(agentId: string, options?: CallOptions): Promise<Agent>;
 
   /**
    * The production pointer. `GET /v1/agents/{agentId}/production`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getProduction(agentId: string, options?: CallOptions): Promise<ProductionPointer>;
 
   /**
    * Move the production pointer to an existing version. `PUT /v1/agents/{agentId}/production`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   setProduction(agentId: string, body: VersionPointer, options?: CallOptions): Promise<ProductionPointer>;
 
   /**
    * The development tags, by name. `GET /v1/agents/{agentId}/tags`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listTags(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<AgentTag>>;
 
   /**
    * Create or move a development tag. `PUT /v1/agents/{agentId}/tags/{tagName}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   setTag(agentId: string, tagName: string, body: VersionPointer, options?: CallOptions): Promise<AgentTag>;
 
   /**
    * Delete a development tag. `DELETE /v1/agents/{agentId}/tags/{tagName}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, storage_full.
    */
   deleteTag(agentId: string, tagName: string, options?: CallOptions): Promise<{
     object: "agent.tag.deleted";
@@ -190,35 +190,35 @@ export type AgentsOperations = {
   /**
    * Change a subject's allowances; no new version, existing sessions follow. `PATCH /v1/agents/{agentId}/rate-limits`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   setRateLimits(agentId: string, body: RateLimitsPatch, options?: CallOptions): Promise<Agent>;
 
   /**
    * The versions, newest first. `GET /v1/agents/{agentId}/versions`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listVersions(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<AgentVersion>>;
 
   /**
    * One version with its tools. `GET /v1/agents/{agentId}/versions/{version}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getVersion(agentId: string, version: string, options?: CallOptions): Promise<AgentVersionFull>;
 
   /**
    * The tools that a subject has approved for good. `GET /v1/agents/{agentId}/users/{subjectId}/approvals`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listApprovals(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<StandingApproval>>;
 
   /**
    * Revoke every standing approval of a subject. `DELETE /v1/agents/{agentId}/users/{subjectId}/approvals`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   deleteApprovals(agentId: string, subjectId: string, options?: CallOptions): Promise<{
     object: "approval.deleted";
@@ -229,7 +229,7 @@ export type AgentsOperations = {
   /**
    * Revoke one standing approval. `DELETE /v1/agents/{agentId}/users/{subjectId}/approvals/{tool}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   deleteApproval(agentId: string, subjectId: string, tool: string, options?: CallOptions): Promise<{
     object: "approval.deleted";

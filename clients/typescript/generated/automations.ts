@@ -63,42 +63,42 @@ export type AutomationsOperations = {
   /**
    * The automations of every subject of an agent, newest first. `GET /v1/agents/{agentId}/automations`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listAgentAutomations(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Automation>>;
 
   /**
    * The automations of one subject, newest first. `GET /v1/agents/{agentId}/users/{subjectId}/automations`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listAutomations(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Automation>>;
 
   /**
    * Run a prompt on a schedule, each occurrence in a fresh session. `POST /v1/agents/{agentId}/users/{subjectId}/automations`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   createAutomation(agentId: string, subjectId: string, body: AutomationCreate, options?: CallOptions): Promise<Automation>;
 
   /**
    * One automation. `GET /v1/agents/{agentId}/users/{subjectId}/automations/{automationId}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getAutomation(agentId: string, subjectId: string, automationId: string, options?: CallOptions): Promise<Automation>;
 
   /**
    * Change any of the fields; a new schedule counts from now. `PATCH /v1/agents/{agentId}/users/{subjectId}/automations/{automationId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   patchAutomation(agentId: string, subjectId: string, automationId: string, body: AutomationPatch, options?: CallOptions): Promise<Automation>;
 
   /**
    * Stop future runs; the sessions of past ones stay. `DELETE /v1/agents/{agentId}/users/{subjectId}/automations/{automationId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   deleteAutomation(agentId: string, subjectId: string, automationId: string, options?: CallOptions): Promise<{
     object: "automation.deleted";
@@ -109,28 +109,28 @@ export type AutomationsOperations = {
   /**
    * Stop scheduled occurrences until it is resumed. `POST /v1/agents/{agentId}/users/{subjectId}/automations/{automationId}/pause`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   pauseAutomation(agentId: string, subjectId: string, automationId: string, options?: CallOptions): Promise<Automation>;
 
   /**
    * Go on with the next occurrence, also after an error. `POST /v1/agents/{agentId}/users/{subjectId}/automations/{automationId}/resume`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, storage_full.
    */
   resumeAutomation(agentId: string, subjectId: string, automationId: string, options?: CallOptions): Promise<Automation>;
 
   /**
    * Run it now, in any state; its schedule stays as it is. `POST /v1/agents/{agentId}/users/{subjectId}/automations/{automationId}/trigger`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, storage_full.
    */
   triggerAutomation(agentId: string, subjectId: string, automationId: string, options?: CallOptions): Promise<AutomationRun>;
 
   /**
    * The sessions of its runs, archived ones included, newest first. `GET /v1/agents/{agentId}/users/{subjectId}/automations/{automationId}/sessions`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listAutomationSessions(agentId: string, subjectId: string, automationId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Session>>;
 };

@@ -63,7 +63,7 @@ export type CustomTool = {
 };
 
 export type ErrorBody = {
-  error: "validation_error" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "invalid_state" | "no_active_turn" | "response_expired" | "payload_too_large" | "range_not_satisfiable" | "rate_limited" | "server_error" | "service_delete_failed";
+  error: "validation_error" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "invalid_state" | "no_active_turn" | "response_expired" | "payload_too_large" | "range_not_satisfiable" | "rate_limited" | "server_error" | "service_delete_failed" | "storage_full";
   message: string;
   retryable?: false | undefined;
   rateLimit?: {
@@ -184,7 +184,7 @@ export type Usage = {
 };
 
 export type VideoError = {
-  error: "validation_error" | "unsupported_model" | "unsupported_parameter" | "invalid_reference" | "unauthorized" | "insufficient_credits" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "payload_too_large" | "range_not_satisfiable" | "rate_limited" | "server_error" | "free_tier_paused";
+  error: "validation_error" | "unsupported_model" | "unsupported_parameter" | "invalid_reference" | "unauthorized" | "insufficient_credits" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "payload_too_large" | "range_not_satisfiable" | "rate_limited" | "server_error" | "storage_full" | "free_tier_paused";
   message: string;
   request_id: string;
   details?: {

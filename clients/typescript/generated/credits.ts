@@ -15,7 +15,7 @@ export type CreditsOperations = {
   /**
    * What may be spent, and what is set aside for generations under way. `GET /api/credits`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   getCredits(options?: CallOptions): Promise<{
     data: Credits;
@@ -24,7 +24,7 @@ export type CreditsOperations = {
   /**
    * Give an organization credits. `POST /api/credits`
    *
-   * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, not_found, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, not_found, payload_too_large, rate_limited, server_error, storage_full.
    */
   grantCredits(body: CreditGrant, options?: CallOptions): Promise<{
     data: Credits;

@@ -230,14 +230,14 @@ export type EventsOperations = {
   /**
    * The durable history, in sequence order. `GET /v1/sessions/{sessionId}/events`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listEvents(sessionId: string, query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<EventList>;
 
   /**
    * Send prompts, steering, approvals, answers and tool results. `POST /v1/sessions/{sessionId}/events`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, no_active_turn, response_expired, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, no_active_turn, response_expired, payload_too_large, rate_limited, server_error, storage_full.
    */
   sendEvents(sessionId: string, body: EventsSend, options?: CallOptions): Promise<EventsAccepted>;
 };

@@ -87,7 +87,7 @@ export type FilesOperations = {
   /**
    * The entries of a folder: folders first, then by name, hidden ones too. `GET /v1/agents/{agentId}/users/{subjectId}/files`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listFiles(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined; path?: string | undefined; recursive?: boolean | undefined }, options?: CallOptions): Promise<{
     object: "list";
@@ -104,98 +104,98 @@ export type FilesOperations = {
   /**
    * Delete a file, or a folder; a full folder only with `recursive`. `DELETE /v1/agents/{agentId}/users/{subjectId}/files`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
   deleteFile(agentId: string, subjectId: string, query: { path: string; recursive?: boolean | undefined }, options?: CallOptions): Promise<FileDeleted>;
 
   /**
    * One file or folder. `GET /v1/agents/{agentId}/users/{subjectId}/files/stat`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   statFile(agentId: string, subjectId: string, query: { path: string }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * The content of a file, as JSON or, with `Accept: application/octet-stream`, its bytes. `GET /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, range_not_satisfiable, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, range_not_satisfiable, rate_limited, server_error, storage_full.
    */
   readFile(agentId: string, subjectId: string, query: { path: string }, options?: CallOptions): Promise<FileContent>;
 
   /**
    * The content of a file, as JSON or, with `Accept: application/octet-stream`, its bytes. `GET /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, range_not_satisfiable, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, range_not_satisfiable, rate_limited, server_error, storage_full.
    */
   readFileBytes(agentId: string, subjectId: string, query: { path: string }, options?: CallOptions): Promise<Response>;
 
   /**
    * Write a file, at most 40 MiB: as JSON, as raw bytes or as a form with the part `file`. `PUT /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   writeFile(agentId: string, subjectId: string, body: FileWrite, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Write a file, at most 40 MiB: as JSON, as raw bytes or as a form with the part `file`. `PUT /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   writeFileBytes(agentId: string, subjectId: string, body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Write a file, at most 40 MiB: as JSON, as raw bytes or as a form with the part `file`. `PUT /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   writeFileForm(agentId: string, subjectId: string, body: FormData, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * The same as `PUT`, for forms. `POST /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   uploadFile(agentId: string, subjectId: string, body: FileWrite, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * The same as `PUT`, for forms. `POST /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   uploadFileBytes(agentId: string, subjectId: string, body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * The same as `PUT`, for forms. `POST /v1/agents/{agentId}/users/{subjectId}/files/content`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   uploadFileForm(agentId: string, subjectId: string, body: FormData, query?: { path?: string | undefined; overwrite?: boolean | undefined; createParents?: boolean | undefined; mimeType?: string | undefined }, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Make a folder; one that exists is answered as it is. `POST /v1/agents/{agentId}/users/{subjectId}/files/mkdir`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   makeDirectory(agentId: string, subjectId: string, body: DirectoryCreate, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Move a file or a folder; missing parents of the destination are made. `POST /v1/agents/{agentId}/users/{subjectId}/files/move`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   moveFile(agentId: string, subjectId: string, body: FileTransfer, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Copy a file, or a folder with all below. `POST /v1/agents/{agentId}/users/{subjectId}/files/copy`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, payload_too_large, rate_limited, server_error, storage_full.
    */
   copyFile(agentId: string, subjectId: string, body: FileTransfer, options?: CallOptions): Promise<WorkspaceFile>;
 
   /**
    * Entries whose name or text holds the query, taken literally. `GET /v1/agents/{agentId}/users/{subjectId}/files/search`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   searchFiles(agentId: string, subjectId: string, query: { query: string; path?: string | undefined; maxResults?: number | undefined }, options?: CallOptions): Promise<{
     object: "list";
@@ -206,7 +206,7 @@ export type FilesOperations = {
   /**
    * The volume that holds the files of a subject. `GET /v1/agents/{agentId}/users/{subjectId}/volume`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getVolume(agentId: string, subjectId: string, options?: CallOptions): Promise<Volume>;
 };

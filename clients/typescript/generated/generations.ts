@@ -95,14 +95,14 @@ export type GenerationsOperations = {
   /**
    * Queue one to four videos; credits are set aside in the same transaction. `POST /api/generations`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unsupported_model, unsupported_parameter, invalid_reference, unauthorized, insufficient_credits, forbidden, conflict, payload_too_large, rate_limited, server_error, free_tier_paused.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unsupported_model, unsupported_parameter, invalid_reference, unauthorized, insufficient_credits, forbidden, conflict, payload_too_large, rate_limited, server_error, storage_full, free_tier_paused.
    */
   createGenerations(body: GenerationCreate, options?: CallOptions): Promise<GenerationSubmitted>;
 
   /**
    * Own generations, newest first. `GET /api/generations`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listGenerations(query?: { limit?: number | undefined; offset?: number | undefined; status?: "generating" | "completed" | "failed" | undefined }, options?: CallOptions): Promise<{
     data: Generation[];
@@ -112,28 +112,28 @@ export type GenerationsOperations = {
   /**
    * How far a generation is, and its video once it is there. `GET /api/generations/{generationId}`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
   /**
    * Cancel a generation that has not ended; its credits come back. `DELETE /api/generations/{generationId}`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
   cancelGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
   /**
    * Take the public page away, for good. `DELETE /api/generations/{generationId}/share`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   unshareGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
   /**
    * Share a finished video with the community, where everybody can find it. `POST /api/generations/{generationId}/publish`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
   publishGeneration(generationId: string, options?: CallOptions): Promise<{
     data: Asset;
@@ -142,14 +142,14 @@ export type GenerationsOperations = {
   /**
    * Take a video out of the community. `DELETE /api/generations/{generationId}/publish`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   withdrawGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
   /**
    * What each model can do and what it costs. `GET /api/models`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listVideoModels(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
     data: VideoModel[];

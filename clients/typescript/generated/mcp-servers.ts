@@ -53,14 +53,14 @@ export type MCPserversOperations = {
   /**
    * Connect to an MCP server of the latest version and list its tools. `POST /v1/agents/{agentId}/mcp/{serverName}/test`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   testMcpServer(agentId: string, serverName: string, options?: CallOptions): Promise<McpTest>;
 
   /**
    * Add an MCP server with its credential and permissions: publishes a version, leaves production alone. `POST /v1/agents/{agentId}/mcp/installations`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   installMcpServer(agentId: string, body: McpInstall, options?: CallOptions): Promise<McpInstallation>;
 };

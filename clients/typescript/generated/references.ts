@@ -34,7 +34,7 @@ export type ReferencesOperations = {
   /**
    * Where to put an image, a video or sound that generations are to refer to; within 15 minutes. `POST /api/uploads`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */
   createUpload(body: UploadCreate, options?: CallOptions): Promise<{
     data: Upload;
@@ -43,7 +43,7 @@ export type ReferencesOperations = {
   /**
    * Keep images of a character, from addresses or as files; private to the organization. `POST /api/characters`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */
   createCharacter(body: CharacterCreate, options?: CallOptions): Promise<{
     data: Character;
@@ -52,7 +52,7 @@ export type ReferencesOperations = {
   /**
    * Keep images of a character, from addresses or as files; private to the organization. `POST /api/characters`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */
   createCharacterForm(body: FormData, options?: CallOptions): Promise<{
     data: Character;
@@ -61,7 +61,7 @@ export type ReferencesOperations = {
   /**
    * Own characters, newest first. `GET /api/characters`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listCharacters(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
     data: Character[];

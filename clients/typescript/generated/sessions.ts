@@ -36,35 +36,35 @@ export type SessionsOperations = {
   /**
    * Open a session; the version is resolved and recorded once. `POST /v1/sessions`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   createSession(body: SessionCreate, options?: CallOptions): Promise<Session>;
 
   /**
    * The sessions of the organization, newest first; archived ones only when asked for. `GET /v1/sessions`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listSessions(query?: { limit?: number | undefined; offset?: number | undefined; agentId?: string | undefined; agent?: string | undefined; subjectId?: SubjectId | undefined; subject?: SubjectId | undefined; status?: "idle" | "running" | "archived" | undefined }, options?: CallOptions): Promise<List<Session>>;
 
   /**
    * One session. `GET /v1/sessions/{sessionId}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getSession(sessionId: string, options?: CallOptions): Promise<Session>;
 
   /**
    * Change title, yolo mode or metadata; metadata is replaced whole. `POST /v1/sessions/{sessionId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   updateSession(sessionId: string, body: SessionUpdate, options?: CallOptions): Promise<Session>;
 
   /**
    * Delete a session and its events; the volume stays. `DELETE /v1/sessions/{sessionId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, service_delete_failed.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, service_delete_failed, storage_full.
    */
   deleteSession(sessionId: string, options?: CallOptions): Promise<{
     object: "session.deleted";
@@ -75,14 +75,14 @@ export type SessionsOperations = {
   /**
    * Archive a session: pending asks are cancelled, queued prompts dropped. `POST /v1/sessions/{sessionId}/archive`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, storage_full.
    */
   archiveSession(sessionId: string, options?: CallOptions): Promise<Session>;
 
   /**
    * A hint that a session of this subject is about to start. `POST /v1/sandboxes/warm`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   warmSandbox(body: SandboxWarmRequest, options?: CallOptions): Promise<SandboxWarm>;
 };

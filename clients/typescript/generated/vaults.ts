@@ -119,28 +119,28 @@ export type VaultsOperations = {
   /**
    * Create a vault for credentials of MCP servers. `POST /v1/vaults`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */
   createVault(body: VaultCreate, options?: CallOptions): Promise<Vault>;
 
   /**
    * The active vaults, newest first. `GET /v1/vaults`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listVaults(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Vault>>;
 
   /**
    * A vault, active or archived. `GET /v1/vaults/{vaultId}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getVault(vaultId: string, options?: CallOptions): Promise<Vault>;
 
   /**
    * Delete an empty vault and its attachments. `DELETE /v1/vaults/{vaultId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
   deleteVault(vaultId: string, options?: CallOptions): Promise<{
     object: "vault.deleted";
@@ -151,42 +151,42 @@ export type VaultsOperations = {
   /**
    * Archive a vault: it takes no new credentials and attachments, and its credentials are not used. `POST /v1/vaults/{vaultId}/archive`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   archiveVault(vaultId: string, options?: CallOptions): Promise<Vault>;
 
   /**
    * Store a credential; its secrets are never returned. `POST /v1/vaults/{vaultId}/credentials`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   createCredential(vaultId: string, body: CredentialCreate, options?: CallOptions): Promise<Credential>;
 
   /**
    * The active credentials of a vault, newest first, without their secrets. `GET /v1/vaults/{vaultId}/credentials`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listCredentials(vaultId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Credential>>;
 
   /**
    * A credential, active or archived, without its secrets. `GET /v1/vaults/{vaultId}/credentials/{credentialId}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getCredential(vaultId: string, credentialId: string, options?: CallOptions): Promise<Credential>;
 
   /**
    * Rotate the secrets of a credential, or change how it is shown. `PATCH /v1/vaults/{vaultId}/credentials/{credentialId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   patchCredential(vaultId: string, credentialId: string, body: CredentialPatch, options?: CallOptions): Promise<Credential>;
 
   /**
    * Delete a credential for good. `DELETE /v1/vaults/{vaultId}/credentials/{credentialId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   deleteCredential(vaultId: string, credentialId: string, options?: CallOptions): Promise<{
     object: "vault_credential.deleted";
@@ -197,21 +197,21 @@ export type VaultsOperations = {
   /**
    * Archive a credential: it is not used any longer. `POST /v1/vaults/{vaultId}/credentials/{credentialId}/archive`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   archiveCredential(vaultId: string, credentialId: string, options?: CallOptions): Promise<Credential>;
 
   /**
    * An agent's vaults, and how the MCP servers of its latest version are connected. `GET /v1/agents/{agentId}/vaults`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error.
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getAgentVaults(agentId: string, options?: CallOptions): Promise<AgentVaults>;
 
   /**
    * Replace the whole set of an agent's vaults. `PUT /v1/agents/{agentId}/vaults`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error.
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   setAgentVaults(agentId: string, body: AgentVaultsPut, options?: CallOptions): Promise<AgentVaults>;
 };

@@ -9,7 +9,7 @@ export type WebhooksOperations = {
   /**
    * What calls of `webhookUrl` are signed with. `GET /api/webhooks/secret`
    *
-   * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error.
+   * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   getWebhookSecret(options?: CallOptions): Promise<{
     data: WebhookSecret;

@@ -26,6 +26,7 @@ export const LOGIN_ERROR_STATUS = {
   site_unreachable: 502,
   capacity: 503,
   unavailable: 503,
+  storage_full: 503,
   login_timeout: 504,
 } as const;
 export type LoginErrorCode = keyof typeof LOGIN_ERROR_STATUS;

@@ -28,6 +28,7 @@ const MESSAGES: Record<LoginErrorCode, string> = {
   site_unreachable: 'The site could not be reached.',
   capacity: 'All browsers are busy.',
   unavailable: 'The database cannot be reached.',
+  storage_full: 'The storage is full: nothing can be written until space is freed.',
   login_timeout: 'The login took too long.',
 };
 

@@ -100,7 +100,15 @@ export const loginRoutes = {
 
 const LOGIN_ERRORS: ErrorCatalogue<LoginErrorCode> = {
   status: LOGIN_ERROR_STATUS,
-  common: ['validation_error', 'unauthorized', 'forbidden', 'rate_limited', 'server_error', 'unavailable'],
+  common: [
+    'validation_error',
+    'unauthorized',
+    'forbidden',
+    'rate_limited',
+    'server_error',
+    'unavailable',
+    'storage_full',
+  ],
   publicCode: publicLoginCode,
   body: LoginErrorBody,
   listExamples: listLoginErrorExamples,

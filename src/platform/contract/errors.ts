@@ -18,6 +18,7 @@ export const ERROR_STATUS = {
   upstream_failed: 502,
   service_delete_failed: 502,
   unavailable: 503,
+  storage_full: 503,
 } as const;
 export type ErrorCode = keyof typeof ERROR_STATUS;
 

@@ -29,7 +29,15 @@ export type ErrorCatalogue<Code extends string = string> = {
 /** The agent service's. */
 export const AGENT_ERRORS = {
   status: ERROR_STATUS,
-  common: ['validation_error', 'unauthorized', 'forbidden', 'rate_limited', 'server_error', 'unavailable'],
+  common: [
+    'validation_error',
+    'unauthorized',
+    'forbidden',
+    'rate_limited',
+    'server_error',
+    'unavailable',
+    'storage_full',
+  ],
   publicCode,
   body: ErrorBody,
   listExamples: listErrorExamples,

@@ -1,5 +1,6 @@
 import { CapstanError } from '../errors.ts';
 import type { CauseOptions } from '../errors.ts';
+import type { StorageState } from '../storage-floor.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -24,13 +25,29 @@ export type Db = Queryable & {
   exec<R extends Row = Row>(sql: string): Promise<{ rows: R[] }>;
   ping(): Promise<void>;
   close(): Promise<void>;
+  /** The disk below the database; absent where a server looks after its own. */
+  readonly storage?: {
+    read(): StorageState;
+    /** From now on writes throw `StorageFullError` while there is too little space. Not before everything has started. */
+    guard(): void;
+  };
 };
 
-export class DbUnavailableError extends CapstanError<'database_unavailable'> {
-  constructor(message: string, options: CauseOptions = {}) {
-    super('database_unavailable', message, { ...options, retryable: true });
+export class DbUnavailableError extends CapstanError<'database_unavailable' | 'storage_full'> {
+  constructor(message: string, options: CauseOptions & { code?: 'storage_full' } = {}) {
+    super(options.code ?? 'database_unavailable', message, { cause: options.cause, retryable: true });
   }
 }
+
+/** A write was refused or failed for want of disk space; reads go on. */
+export class StorageFullError extends DbUnavailableError {
+  constructor(options: CauseOptions = {}) {
+    super('The storage is full: nothing can be written until space is freed.', { ...options, code: 'storage_full' });
+  }
+}
+
+/** SQLSTATE of PostgreSQL for a disk that is full. */
+export const DISK_FULL = '53100';
 
 /** SQLSTATE of a unique violation, on both adapters: `isUniqueViolation(error)`. */
 export function isUniqueViolation(error: unknown): boolean {

@@ -1,8 +1,15 @@
 import { Worker } from 'node:worker_threads';
 
 import { errorText } from '../errors.ts';
-import { DbUnavailableError } from './db.ts';
-import type { WorkerAnswer, WorkerFailure, WorkerOptions, WorkerReply, WorkerRequest } from './pglite-worker.ts';
+import { DISK_FULL, DbUnavailableError, StorageFullError } from './db.ts';
+import type {
+  WorkerAnswer,
+  WorkerCommand,
+  WorkerFailure,
+  WorkerOptions,
+  WorkerReply,
+  WorkerRequest,
+} from './pglite-worker.ts';
 
 type Waiting = { resolve: (answer: WorkerAnswer) => void; reject: (error: Error) => void };
 
@@ -16,9 +23,13 @@ export type ThreadOptions = WorkerOptions & {
 /** The last checkpoint of a close may take long on a slow disk; without it the next start replays the log. */
 const CLOSE_MS = 10_000;
 
+/** SQLSTATE of a write while the database is read-only, which it is for want of space alone. */
+const READ_ONLY = '25006';
+
 /** An error as `pg` would throw it: the SQLSTATE in `code`. */
 function rebuild({ message, ...fields }: WorkerFailure): Error {
-  return Object.assign(new Error(message), fields);
+  const error = Object.assign(new Error(message), fields);
+  return fields.code === READ_ONLY || fields.code === DISK_FULL ? new StorageFullError({ cause: error }) : error;
 }
 
 function toParam(value: unknown): unknown {
@@ -78,6 +89,11 @@ export class DatabaseThread {
     return promise.finally(() => clearTimeout(timer));
   }
 
+  /** Refuses writes from now on while the storage is below its floor. */
+  guardStorage(): void {
+    this.#worker.postMessage('guard' satisfies WorkerCommand);
+  }
+
   /** Resolves when everything that was answered until now is on the disk. Throws `DbUnavailableError`. */
   async waitDurable(): Promise<void> {
     const commit = this.#lastCommit;
@@ -91,7 +107,7 @@ export class DatabaseThread {
   /** Ends the thread, by force when it does not end by itself. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#worker.postMessage('close');
+    this.#worker.postMessage('close' satisfies WorkerCommand);
     const timer = setTimeout(() => void this.#worker.terminate(), CLOSE_MS);
     await this.ended;
     clearTimeout(timer);

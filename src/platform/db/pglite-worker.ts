@@ -5,6 +5,8 @@ import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 
 import { errorText } from '../errors.ts';
+import { readStorage } from '../storage-floor.ts';
+import type { StorageFloor } from '../storage-floor.ts';
 import { SyncedNodeFS } from './pglite-files.ts';
 import { openStatements } from './pglite-statements.ts';
 import type { StatementResult } from './pglite-statements.ts';
@@ -24,7 +26,10 @@ export type WorkerReply =
   /** the database cannot go on; the thread ends */
   | { lost: string };
 
-export type WorkerOptions = { dataDir: string; fsync: boolean };
+export type WorkerOptions = { dataDir: string; fsync: boolean; floor: StorageFloor };
+
+/** `guard`: refuse writes from now on while the storage is below its floor. */
+export type WorkerCommand = 'close' | 'guard';
 
 /** What is left of a database error on the way between threads, with the names that `pg` uses. */
 export type WorkerFailure = {
@@ -39,6 +44,8 @@ export type WorkerFailure = {
 const CHECKPOINT_BYTES = 64 * 1024 * 1024;
 /** Segments that a checkpoint keeps for reuse instead of removing them. */
 const WAL_SIZES = ['-c', 'min_wal_size=32MB', '-c', 'max_wal_size=128MB'];
+/** How old the knowledge of the free space may be. */
+const STORAGE_MS = 200;
 const MAIN_LOOP = '_PostgresMainLoopOnce';
 /** How PGlite's main loop leaves a statement that failed; anything else that is thrown is the end of the database. */
 const STATEMENT_FAILED = 100;
@@ -52,22 +59,27 @@ type Port = NonNullable<typeof parentPort>;
 
 class DatabaseServer {
   readonly #port: Port;
+  readonly #options: WorkerOptions;
   readonly #files: SyncedNodeFS;
   readonly #sync: WalSync | undefined;
   #lastFatal: string | undefined;
   #walBytes = 0;
+  #isGuarded = false;
+  #isReadOnly = false;
+  #storageReadAt = -Infinity;
   #db: PGlite | undefined;
   #run: ReturnType<typeof openStatements> | undefined;
 
-  constructor(port: Port, { dataDir, fsync }: WorkerOptions) {
+  constructor(port: Port, options: WorkerOptions) {
     this.#port = port;
-    this.#sync = fsync
+    this.#options = options;
+    this.#sync = options.fsync
       ? new WalSync(
           (synced) => this.#post({ synced }),
           (error) => this.#lose(`the log cannot be synced: ${errorText(error)}`),
         )
       : undefined;
-    this.#files = new SyncedNodeFS(dataDir, this.#sync);
+    this.#files = new SyncedNodeFS(options.dataDir, this.#sync);
   }
 
   async open(): Promise<void> {
@@ -89,7 +101,12 @@ class DatabaseServer {
     this.#post({ ready: true });
   }
 
+  guardStorage(): void {
+    this.#isGuarded = true;
+  }
+
   async answer(request: WorkerRequest): Promise<void> {
+    await this.#applyFloor();
     const reply = await this.#execute(request);
     this.#post({ ...reply, id: request.id, commit: this.#sync?.pending ?? 0 });
     void this.#sync?.run();
@@ -110,6 +127,17 @@ class DatabaseServer {
     } catch (error) {
       return { error: describeFailure(error) };
     }
+  }
+
+  /** PostgreSQL itself tells writes from reads, also in functions. A transaction that has begun may end. */
+  async #applyFloor(): Promise<void> {
+    if (!this.#isGuarded || this.#db === undefined || performance.now() - this.#storageReadAt < STORAGE_MS) return;
+    if (this.#db.isInTransaction()) return;
+    this.#storageReadAt = performance.now();
+    const { isFull } = readStorage(this.#options.dataDir, this.#options.floor);
+    if (isFull === this.#isReadOnly) return;
+    this.#isReadOnly = isFull;
+    await this.#db.exec(`SET default_transaction_read_only = ${isFull ? 'on' : 'off'}`);
   }
 
   async #checkpointWhenDue(): Promise<void> {
@@ -152,8 +180,9 @@ class DatabaseServer {
 async function main(port: Port): Promise<void> {
   const server = new DatabaseServer(port, workerData as WorkerOptions);
   await server.open();
-  port.on('message', (request: WorkerRequest | 'close') => {
+  port.on('message', (request: WorkerRequest | WorkerCommand) => {
     if (request === 'close') void server.close().finally(() => port.close());
+    else if (request === 'guard') server.guardStorage();
     else void server.answer(request);
   });
 }

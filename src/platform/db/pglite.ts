@@ -2,6 +2,8 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { StartupError, errorText } from '../errors.ts';
+import { readStorage } from '../storage-floor.ts';
+import type { StorageFloor } from '../storage-floor.ts';
 import { DbUnavailableError } from './db.ts';
 import type { Db, Queryable } from './db.ts';
 import { takeLock } from './lock.ts';
@@ -12,6 +14,7 @@ import { openTransaction } from './transaction.ts';
 const IDLE_MS = 60_000;
 const STATEMENT_MS = 30_000;
 const VACUUM_MS = 3_600_000;
+const NO_FLOOR: StorageFloor = { minBytes: 0, minPercent: 0 };
 
 /** Rejects when nothing happened for `ms`: work that waits for another statement outside would else wait for itself. */
 function watchIdle(ms: number) {
@@ -63,6 +66,8 @@ export type PgliteOptions = {
   statementTimeoutMs?: number;
   /** whether commits are synced to the disk before they are answered; default true */
   fsync?: boolean;
+  /** see `Db.storage`; absent: writes are never refused */
+  floor?: StorageFloor;
   /** called once when the database is lost, for instance because the disk is full: only a new process brings it back */
   onLost?: (error: DbUnavailableError) => void;
   /** a module that runs in the database's thread instead of the product's own */
@@ -85,7 +90,7 @@ async function copyDatabase(template: string, dataDir: string, fsync: boolean): 
  * its own, so that no statement holds up the event loop. A write is answered once it is on the disk.
  */
 export async function openPglite(options: PgliteOptions): Promise<Db> {
-  const { dataDir, template, fsync = true, statementTimeoutMs = STATEMENT_MS, onLost, thread: module } = options;
+  const { dataDir, template, fsync = true, floor = NO_FLOOR, statementTimeoutMs = STATEMENT_MS } = options;
   mkdirSync(dirname(dataDir), { recursive: true });
   const lock = takeLock(`${dataDir}.lock`, `The database ${dataDir}`);
   if (template !== undefined && !existsSync(dataDir) && existsSync(template)) {
@@ -96,7 +101,7 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
       throw error;
     }
   }
-  const thread = new DatabaseThread({ dataDir, fsync, module, onLost });
+  const thread = new DatabaseThread({ dataDir, fsync, floor, module: options.thread, onLost: options.onLost });
   void thread.ended.then(() => lock.release());
   const post = (sql: string, params?: readonly unknown[]) => thread.run(sql, params, statementTimeoutMs);
 
@@ -163,6 +168,7 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
       await db.query('SELECT 1');
     },
     close: () => thread.close(),
+    storage: { read: () => readStorage(dataDir, floor), guard: () => thread.guardStorage() },
   };
   await thread.opened.catch((error: unknown) => {
     throw new StartupError(
@@ -172,7 +178,9 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
     );
   });
   // There is no autovacuum in the embedded build.
-  const tidy = setInterval(() => void run('VACUUM (ANALYZE)', []).catch(() => {}), VACUUM_MS).unref();
+  const tidy = setInterval(() => {
+    if (!readStorage(dataDir, floor).isFull) void run('VACUUM (ANALYZE)', []).catch(() => {});
+  }, VACUUM_MS).unref();
   void thread.ended.then(() => clearInterval(tidy));
   return db;
 }

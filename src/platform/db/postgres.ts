@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import type { PoolClient, QueryConfig } from 'pg';
 
 import { errorText } from '../errors.ts';
-import { DbUnavailableError } from './db.ts';
+import { DISK_FULL, DbUnavailableError, StorageFullError } from './db.ts';
 import type { Db, Queryable, Row } from './db.ts';
 import { openTransaction } from './transaction.ts';
 import { types } from './types.ts';
@@ -34,6 +34,8 @@ function isGone(error: unknown): boolean {
 
 /** The driver's own errors pass, so that a caller can read the SQLSTATE; a lost server is always `DbUnavailableError`. */
 function translate(error: unknown): unknown {
+  if (error instanceof Error && 'code' in error && error.code === DISK_FULL)
+    return new StorageFullError({ cause: error });
   return isGone(error)
     ? new DbUnavailableError(`PostgreSQL cannot be reached: ${errorText(error)}`, { cause: error })
     : error;

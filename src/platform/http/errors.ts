@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DbUnavailableError } from '../db/db.ts';
+import { DbUnavailableError, StorageFullError } from '../db/db.ts';
 import { LimitsUnavailableError } from '../limits/limits.ts';
 import { ApiError, errors } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -24,6 +24,7 @@ function describeFrameworkError(code: string, bodyLimit: number): ApiError {
 /** The answer to anything thrown, or undefined when it is a fault of our own that nobody may see. */
 export function describeError(error: unknown, bodyLimit: number): ApiError | undefined {
   if (error instanceof ApiError) return error;
+  if (error instanceof StorageFullError) return errors.storageFull(error);
   if (error instanceof DbUnavailableError) return errors.unavailable('The database cannot be reached.', error);
   if (error instanceof LimitsUnavailableError) return errors.unavailable('The allowance cannot be verified.', error);
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;

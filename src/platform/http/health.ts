@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { errorText } from '../errors.ts';
+import type { StorageState } from '../storage-floor.ts';
 import type { HttpDeps, HttpPorts } from './deps.ts';
 
 const PING_MS = 2000;
@@ -30,6 +31,12 @@ export function listSessionBackends({ sandboxes, objects }: Record<'sandboxes' |
   return { sandbox: sandboxes, objects };
 }
 
+function describeStorage(storage: StorageState | undefined) {
+  if (storage === undefined) return {};
+  const { freeBytes, floorBytes, isFull } = storage;
+  return { storage: { state: isFull ? 'full' : 'ok', freeBytes, floorBytes } };
+}
+
 /** `GET /livez`, `GET /readyz` and `GET /metrics`; open, without a key. */
 export function registerHealth(app: FastifyInstance, ports: HttpPorts, { metrics, closing }: HttpDeps): void {
   const backends = {
@@ -42,9 +49,12 @@ export function registerHealth(app: FastifyInstance, ports: HttpPorts, { metrics
   app.get('/readyz', async (_request, reply) => {
     const checks = await Promise.all(Object.entries(backends).map(([name, port]) => ping(ports, name, port)));
     const ready = !closing.aborted && checks.every(([, state]) => state === 'ok');
+    const storage = ports.db.storage?.read();
+    // Still ready where the storage is full: reads go on.
+    const status = !ready ? 'unavailable' : storage?.isFull === true ? 'storage_full' : 'ok';
     return reply
       .code(ready ? 200 : 503)
-      .send({ status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(checks) });
+      .send({ status, checks: Object.fromEntries(checks), ...describeStorage(storage) });
   });
   app.get('/metrics', async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),

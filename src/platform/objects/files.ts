@@ -6,6 +6,9 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { StorageFullError } from '../db/db.ts';
+import { readStorage } from '../storage-floor.ts';
+import type { StorageFloor } from '../storage-floor.ts';
 import { requireKey } from './key.ts';
 import type { ObjectInfo, Objects } from './objects.ts';
 import { readSignedPath, signPath } from './signed.ts';
@@ -75,7 +78,12 @@ async function* walk(folder: string, parent: string, prefix: string): AsyncGener
  * Objects as files below `dir`: `a/b/c.png` is `a@/b@/c.png`, its content type in `c.png@type`. A body is written aside,
  * synced and renamed. Belongs to one process. Signed paths last as long as `signingKey`, by default as the process.
  */
-export async function openFiles(options: { dir: string; signingKey?: Uint8Array }): Promise<Objects> {
+export async function openFiles(options: {
+  dir: string;
+  signingKey?: Uint8Array;
+  /** free space below which `put` throws `StorageFullError` */
+  floor?: StorageFloor;
+}): Promise<Objects> {
   const { dir, signingKey = randomBytes(32) } = options;
   const drafts = join(dir, DRAFTS);
   await rm(drafts, { recursive: true, force: true });
@@ -97,6 +105,7 @@ export async function openFiles(options: { dir: string; signingKey?: Uint8Array 
   return {
     put: async (key, body, { contentType }) => {
       const path = pathOf(key);
+      if (options.floor !== undefined && readStorage(dir, options.floor).isFull) throw new StorageFullError();
       const draft = join(drafts, randomBytes(12).toString('hex'));
       try {
         const source = body instanceof Readable ? body : Readable.from([body]);

@@ -64,6 +64,7 @@ async function openEmbeddedDatabase(config: Config, lifecycle: Lifecycle): Promi
     template: findPreparedDatabase(),
     statementTimeoutMs: config.statementTimeoutMs,
     fsync: config.fsync,
+    floor: config.storageFloor,
     onLost: (error) => lifecycle.fail(error),
   });
 }

@@ -23,5 +23,5 @@ async function openObjects(config: Config): Promise<Objects> {
   const { objectsUrl: url, dataDir } = config;
   const signingKey = deriveKey(readMasterKey(config), 'signed addresses of objects');
   if (url !== undefined) return (await import('../../platform/objects/s3.ts')).openS3({ url, signingKey });
-  return openFiles({ dir: join(dataDir, 'objects'), signingKey });
+  return openFiles({ dir: join(dataDir, 'objects'), signingKey, floor: config.storageFloor });
 }

@@ -174,6 +174,10 @@ export function readConfig(env: Environment, role?: string) {
     databasePool: settings.CAPSTAN_DATABASE_POOL,
     statementTimeoutMs: settings.CAPSTAN_STATEMENT_TIMEOUT * 1000,
     fsync: settings.CAPSTAN_FSYNC === 'on',
+    storageFloor: {
+      minBytes: settings.CAPSTAN_STORAGE_FLOOR_MIB * 1024 * 1024,
+      minPercent: settings.CAPSTAN_STORAGE_FLOOR_PERCENT,
+    },
     natsUrl: settings.NATS_URL,
     redisUrl: settings.REDIS_URL,
     objectsUrl: settings.CAPSTAN_OBJECTS,

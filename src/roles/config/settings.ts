@@ -116,6 +116,8 @@ export const Settings = z.object({
   CAPSTAN_STATEMENT_TIMEOUT: seconds.default(30),
   /** `off` for tests: a loss of power then costs the embedded database */
   CAPSTAN_FSYNC: z.enum(['on', 'off']).default('on'),
+  CAPSTAN_STORAGE_FLOOR_MIB: z.coerce.number().int().min(0).max(1_000_000).default(512),
+  CAPSTAN_STORAGE_FLOOR_PERCENT: z.coerce.number().min(0).max(50).default(2),
   CAPSTAN_CORS_ORIGINS: z.string().default(''),
   CAPSTAN_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   OPENAI_API_KEY: text.optional(),

@@ -17,6 +17,7 @@ export const VIDEO_ERROR_STATUS = {
   rate_limited: 429,
   server_error: 500,
   unavailable: 503,
+  storage_full: 503,
   free_tier_paused: 503,
 } as const;
 export type VideoErrorCode = keyof typeof VIDEO_ERROR_STATUS;

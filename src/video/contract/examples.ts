@@ -28,6 +28,7 @@ const MESSAGES: Record<VideoErrorCode, string> = {
   rate_limited: 'The allowance of requests is exhausted.',
   server_error: 'The request failed unexpectedly.',
   unavailable: 'The database cannot be reached.',
+  storage_full: 'The storage is full: nothing can be written until space is freed.',
   free_tier_paused: 'Generation is paused for the time being.',
 };
 

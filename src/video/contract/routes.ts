@@ -239,7 +239,15 @@ export const videoRoutes = {
 
 const VIDEO_ERRORS = {
   status: VIDEO_ERROR_STATUS,
-  common: ['validation_error', 'unauthorized', 'forbidden', 'rate_limited', 'server_error', 'unavailable'],
+  common: [
+    'validation_error',
+    'unauthorized',
+    'forbidden',
+    'rate_limited',
+    'server_error',
+    'unavailable',
+    'storage_full',
+  ],
   publicCode: publicVideoCode,
   body: VideoError,
   listExamples: listVideoErrorExamples,

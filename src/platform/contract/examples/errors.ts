@@ -18,6 +18,7 @@ const MESSAGES: Record<ErrorCode, string> = {
   upstream_failed: 'The credential could not be used.',
   service_delete_failed: "The session's runtime could not be deleted; try again.",
   unavailable: 'The database cannot be reached.',
+  storage_full: 'The storage is full: nothing can be written until space is freed.',
 };
 
 const MORE: Partial<Record<ErrorCode, Partial<ErrorBody>>> = {
