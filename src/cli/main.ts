@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../platform/contract/version.ts';
 import { addAgentCommands } from './agents.ts';
 import { addApproveCommand } from './approve.ts';
+import { addBackupCommands } from './backup.ts';
 import { addChatCommand } from './chat/command.ts';
 import { addCreditCommands } from './credits.ts';
 import { addEventCommands } from './events.ts';
@@ -25,6 +26,7 @@ function buildProgram(): Command {
   addKeyCommands(program);
   addCreditCommands(program);
   addTemplateCommands(program);
+  addBackupCommands(program);
   return throwInsteadOfExit(program);
 }
 

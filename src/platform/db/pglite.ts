@@ -173,7 +173,7 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
   await thread.opened.catch((error: unknown) => {
     throw new StartupError(
       `The embedded database ${dataDir} cannot be opened: ${errorText(error)} ` +
-        'If it is damaged, restore a backup: capstan restore FILE (docs/operations.md, "Backup and restore").',
+        'If it is damaged, restore a backup: capstan restore FILE (docs/operations.md, "Storage").',
       { cause: error },
     );
   });

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { StorageFullError } from '../db/db.ts';
+import { errors } from '../errors.ts';
 import { readStorage } from '../storage-floor.ts';
 import type { StorageFloor } from '../storage-floor.ts';
 import { requireKey } from './key.ts';
@@ -81,7 +81,7 @@ async function* walk(folder: string, parent: string, prefix: string): AsyncGener
 export async function openFiles(options: {
   dir: string;
   signingKey?: Uint8Array;
-  /** free space below which `put` throws `StorageFullError` */
+  /** free space below which `put` throws the `ApiError` `storage_full` */
   floor?: StorageFloor;
 }): Promise<Objects> {
   const { dir, signingKey = randomBytes(32) } = options;
@@ -105,7 +105,7 @@ export async function openFiles(options: {
   return {
     put: async (key, body, { contentType }) => {
       const path = pathOf(key);
-      if (options.floor !== undefined && readStorage(dir, options.floor).isFull) throw new StorageFullError();
+      if (options.floor !== undefined && readStorage(dir, options.floor).isFull) throw errors.storageFull();
       const draft = join(drafts, randomBytes(12).toString('hex'));
       try {
         const source = body instanceof Readable ? body : Readable.from([body]);
