@@ -29,6 +29,7 @@ const LIVE_TYPES: ReadonlySet<string> = new Set([
   'session.tool_updated',
   'agent.message_discarded',
   'mcp.server_unavailable',
+  'session.waiting',
 ]);
 
 /**

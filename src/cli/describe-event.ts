@@ -78,6 +78,7 @@ const DESCRIPTIONS: PayloadTable<string> = {
   'agent.tool_result': describeResult,
   'agent.mcp_tool_result': describeResult,
   'mcp.server_unavailable': ({ serverName, reason }) => `${serverName}  ${reason}`,
+  'session.waiting': ({ reason, retryAt }) => `${reason} Next try at ${retryAt}`,
   'agent.message_discarded': ({ id }) => `${id}  the reply broke off`,
   'agent.approval_request': (request) => `${request.tool_name}  ${describeInput(request.input)}`,
   'agent.clarify_request': ({ question }) => question,

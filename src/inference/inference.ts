@@ -5,7 +5,7 @@ import { DEFAULT_BREAKER, buildBreaker } from './breaker.ts';
 import type { BreakerPolicy } from './breaker.ts';
 import { callUpstream } from './call.ts';
 import { ModelError } from './model.ts';
-import type { Inference, ModelInfo, ModelRequest } from './model.ts';
+import type { CallOptions, Inference, ModelInfo, ModelRequest } from './model.ts';
 import { callPassThrough, isSilentEvent } from './pass-through.ts';
 import type { PassThroughCall, PassThroughEvent } from './pass-through.ts';
 import { buildModelTable } from './providers.ts';
@@ -67,6 +67,11 @@ async function requestCount(
   return undefined;
 }
 
+/** The target with a shorter timeout, if the call wants one. */
+export function limitSilence(target: UpstreamTarget, { silenceMs = Infinity }: CallOptions): UpstreamTarget {
+  return { ...target, timeoutMs: Math.min(target.timeoutMs, silenceMs) };
+}
+
 /**
  * Model calls by name over the configured providers and the built-in `script/demo`.
  * Throws a `StartupError` for a contradictory configuration.
@@ -109,12 +114,14 @@ export function openInference({
 
   const watch: CallObserver = { failed: recordFailure, begun: (name) => breaker?.succeed(getGroup({ name })) };
 
-  function buildCandidate({ info, target }: ModelEntry, request: ModelRequest): Candidate {
+  function buildCandidate({ info, target }: ModelEntry, request: ModelRequest, options: CallOptions): Candidate {
     return {
       name: info.name,
       group: getGroup(info),
       stream: (signal) =>
-        target === undefined ? streamScript(request, signal) : callUpstream(transport, target, request, signal),
+        target === undefined
+          ? streamScript(request, signal)
+          : callUpstream(transport, limitSilence(target, options), request, signal),
     };
   }
 
@@ -133,17 +140,18 @@ export function openInference({
         throw error;
       }
     },
-    stream(request, signal) {
+    stream(request, signal, options = {}) {
       const choose = () => {
         signal.throwIfAborted();
         const entries = table.resolve(request.model);
         if (entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
         return chooseCandidates(
-          entries.map((entry) => buildCandidate(entry, request)),
+          entries.map((entry) => buildCandidate(entry, request, options)),
           request,
         );
       };
-      return streamWithRetries({ choose, policy, signal, watch });
+      const { attempts = policy.attempts } = options;
+      return streamWithRetries({ choose, policy: { ...policy, attempts }, signal, watch });
     },
     findPassThrough(request, passThrough, { force }) {
       const entries = table.resolve(request.model);

@@ -164,11 +164,19 @@ export type ModelInfo = {
   price?: { input: number; output: number; cacheRead?: number; cacheWrite?: number };
 };
 
+/** How one call differs from the configuration. */
+export type CallOptions = {
+  /** tries of each upstream, the first included */
+  attempts?: number;
+  /** an upstream that sends nothing for this long has failed; only shortens its configured timeout */
+  silenceMs?: number;
+};
+
 /** Model calls by name, with retries and fallback before the first delta. */
 export type Inference = {
   /** Undefined when no provider serves the model. */
   findModel(model: string): ModelInfo | undefined;
   /** Ends with `finish` or throws a `ModelError`; ends at once when `signal` aborts (throws its reason). */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta>;
+  stream(request: ModelRequest, signal: AbortSignal, options?: CallOptions): AsyncIterable<ModelDelta>;
   close(): Promise<void>;
 };

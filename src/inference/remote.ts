@@ -112,7 +112,7 @@ export async function openRemoteInference({
   timer.unref();
   return {
     findModel,
-    stream: (request, signal) =>
+    stream: (request, signal, { attempts = policy.attempts } = {}) =>
       streamWithRetries({
         choose() {
           signal.throwIfAborted();
@@ -121,7 +121,7 @@ export async function openRemoteInference({
             { name: target.name, group: baseUrl, stream: () => callUpstream(transport, target, request, signal) },
           ];
         },
-        policy,
+        policy: { ...policy, attempts },
         signal,
         watch: {
           failed: ({ name, attempt, error: { code: fault, status }, waitMs }) =>

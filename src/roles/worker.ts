@@ -34,7 +34,7 @@ function buildServiceTools(context: RoleContext, registry: Registry): Tool[] {
 export async function runWorker(context: RoleContext, registry: Registry): Promise<void> {
   const { config, backends, lifecycle, log } = context;
   const inference = await openModels(context);
-  const { visionModel } = config.file;
+  const { turns, visionModel } = config.file;
   if (visionModel !== undefined && inference.findModel(visionModel)?.vision !== true) {
     throw new StartupError(`visionModel: ${visionModel} is no configured model that reads images.`);
   }
@@ -48,7 +48,12 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
       log,
       tools: new Map([...buildTools(), ...buildServiceTools(context, registry)].map((tool) => [tool.name, tool])),
       appender: openAppender(backends.db),
-      limits: { maxSteps: config.maxSteps, customToolTimeoutMs: config.customToolTimeoutMs },
+      limits: {
+        maxSteps: config.maxSteps,
+        customToolTimeoutMs: config.customToolTimeoutMs,
+        retryForMs: turns.retryForSeconds * 1000,
+        silenceMs: turns.silenceSeconds * 1000,
+      },
     },
     { concurrency: config.workerConcurrency, leaseMs: config.leaseMs, drainMs: DRAIN_MS, registry },
   );

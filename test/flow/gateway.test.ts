@@ -59,6 +59,11 @@ it('a turn fails by the fault of the upstream, told in its own words', async () 
   service.model.play({ status: 400, body: JSON.stringify({ error: { message: 'no such temperature' } }) });
   const chat = await service.api.openChat();
   const idle = await chat.run('Go.');
-  expect(idle.payload['stop_reason']).toEqual({ type: 'error', message: 'no such temperature' });
+  expect(idle.payload['stop_reason']).toEqual({
+    type: 'error',
+    code: 'upstream_rejected',
+    message: 'no such temperature',
+    retryable: false,
+  });
   chat.close();
 });

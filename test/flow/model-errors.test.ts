@@ -7,7 +7,7 @@ import type { Service } from '../support/service.ts';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService({ maxSteps: 3 });
+  service = await startService({ maxSteps: 3, retryForMs: 1500 });
 });
 afterAll(() => service.close());
 
@@ -32,23 +32,26 @@ it.each([
   {
     what: 'a refused key',
     answer: { status: 401, body: '{"error":{"message":"Incorrect API key provided: sk-verysecret0123456789"}}' },
+    code: 'upstream_authentication',
     message: 'The provider rejected its API key.',
   },
   {
     what: 'a full context window',
     answer: { status: 400, body: '{"error":{"message":"too long","code":"context_length_exceeded"}}' },
+    code: 'context_overflow',
     message: "The conversation exceeds the model's context window.",
   },
   {
     what: 'a request that the provider does not take',
     answer: { status: 400, body: '{"error":{"message":"temperature is out of range"}}' },
+    code: 'upstream_rejected',
     message: 'temperature is out of range',
   },
-])('$what ends the turn with an error, at once, and not the session', async ({ answer, message }) => {
+])('$what ends the turn with an error, at once, and not the session', async ({ answer, code, message }) => {
   service.model.play(answer, answer);
   const chat = await service.api.openChat();
   const idle = await chat.run('Go.');
-  expect(idle.payload['stop_reason']).toEqual({ type: 'error', message });
+  expect(idle.payload['stop_reason']).toEqual({ type: 'error', code, message, retryable: false });
   expect(idle.payload).toHaveProperty('usage');
   expect(service.model.requests).toHaveLength(1);
   expect(await chat.session()).toMatchObject({ status: 'idle' });
@@ -93,11 +96,17 @@ it('a stream that breaks is asked for again, under another id', async () => {
 
 it('a stream that breaks each time ends the turn with an error', async () => {
   const broken = { ...say(STORY), cutAfterBytes: 2500, chunkBytes: 500 };
-  service.model.play(broken, broken, broken, broken);
+  service.model.play(...Array.from({ length: 50 }, () => broken));
   const chat = await service.api.openChat();
   const idle = await chat.run('Go.');
-  expect(idle.payload['stop_reason']).toEqual({ type: 'error', message: "The provider's reply was cut off." });
-  expect(service.model.requests).toHaveLength(3);
+  const message = "The provider's reply was cut off.";
+  expect(idle.payload['stop_reason']).toEqual({
+    type: 'error',
+    code: 'upstream_unavailable',
+    message,
+    retryable: true,
+  });
+  expect(service.model.requests.length).toBeGreaterThan(1);
   await expectUsable(chat);
   expect(readChat(service.model.requests[0]!).slice(1)).toEqual(['user: Go.Still there?']);
 });

@@ -38,6 +38,9 @@ export type ServiceOptions = {
   workers?: number;
   customToolTimeoutMs?: number;
   maxSteps?: number;
+  /** how long a turn repeats a failing model call, and when a silent upstream has failed */
+  retryForMs?: number;
+  silenceMs?: number;
   webSearch?: WebSearchConfig;
   visionModel?: string;
   /** how the workers call models; absent: straight */
@@ -128,7 +131,12 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
   const tools = new Map([...buildTools(), ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
   for (let number = 0; number < (options.workers ?? 1); number += 1) {
     const ports = await openPorts(`worker-${number}`);
-    const limits = { maxSteps: options.maxSteps ?? 20, customToolTimeoutMs: options.customToolTimeoutMs ?? 300_000 };
+    const limits = {
+      maxSteps: options.maxSteps ?? 20,
+      customToolTimeoutMs: options.customToolTimeoutMs ?? 300_000,
+      retryForMs: options.retryForMs ?? 30_000,
+      silenceMs: options.silenceMs ?? 20_000,
+    };
     const vaults = openTestVaults(db);
     const deps = {
       ...ports,

@@ -148,6 +148,15 @@ export type Session = {
   goal: Goal | null;
   pendingActions: PendingAction[];
   queuedCount: number;
+  /** set while the turn waits for its model provider */
+  waiting: {
+    /** one sentence for people */
+    reason: string;
+    code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
+    /** failed tries of this model call so far */
+    attempt: number;
+    retryAt: Timestamp;
+  } | null;
   /** null until a turn has completed */
   usage: Usage | null;
   createdAt: Timestamp;

@@ -57,7 +57,10 @@ export type OutboundPayload = {
     type: "end_turn";
   } | {
     type: "error";
+    code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
     message: string;
+    /** whether the same prompt may succeed later */
+    retryable: boolean;
   } | {
     type: "requires_action";
     event_ids: string[];
@@ -93,6 +96,14 @@ export type OutboundPayload = {
   type: "agent.message_discarded";
   /** whose deltas or streaming frames to drop: no event with this id follows */
   id: string;
+} | {
+  type: "session.waiting";
+  /** one sentence for people */
+  reason: string;
+  code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
+  /** failed tries of this model call so far */
+  attempt: number;
+  retryAt: Timestamp;
 } | {
   type: "mcp.server_unavailable";
   serverName: string;

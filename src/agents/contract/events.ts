@@ -113,13 +113,45 @@ export const EventStreamQuery = z.object({
   after: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }).optional(),
 });
 
+/** Why a turn failed. */
+export const StopErrorCode = z.enum([
+  'upstream_rate_limited',
+  'upstream_overloaded',
+  'upstream_unavailable',
+  'upstream_rejected',
+  'upstream_authentication',
+  'unknown_model',
+  'context_overflow',
+  'output_limit',
+  'content_filtered',
+  'empty_reply',
+  'repeated_failure',
+  'step_limit',
+  'internal',
+]);
+export type StopErrorCode = z.infer<typeof StopErrorCode>;
+
 /** Why a turn stopped. */
 export const StopReason = z.discriminatedUnion('type', [
   z.object({ type: z.literal('end_turn') }),
-  z.object({ type: z.literal('error'), message: z.string() }),
+  z.object({
+    type: z.literal('error'),
+    code: StopErrorCode,
+    message: z.string(),
+    retryable: z.boolean().describe('whether the same prompt may succeed later'),
+  }),
   z.object({ type: z.literal('requires_action'), event_ids: z.array(Id) }),
 ]);
 export type StopReason = z.infer<typeof StopReason>;
+
+/** A turn waits for its model provider before it calls it again. */
+export const Waiting = z.object({
+  reason: z.string().describe('one sentence for people'),
+  code: StopErrorCode,
+  attempt: z.int().describe('failed tries of this model call so far'),
+  retryAt: Timestamp,
+});
+export type Waiting = z.infer<typeof Waiting>;
 
 /** Whether a policy let a call run; `ask` also after a person allowed it. */
 export type EvaluatedPermission = 'allow' | 'ask' | 'deny';
@@ -175,6 +207,7 @@ export const OutboundPayload = z
       type: z.literal('agent.message_discarded'),
       id: Id.describe('whose deltas or streaming frames to drop: no event with this id follows'),
     }),
+    z.object({ type: z.literal('session.waiting'), ...Waiting.shape }),
     z.object({
       type: z.literal('mcp.server_unavailable'),
       serverName: z.string(),

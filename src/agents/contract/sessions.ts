@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, Metadata, Page, SubjectId, Timestamp, deletedBody } from '../../platform/contract/common.ts';
+import { Waiting } from './events.ts';
 import { Usage } from './usage.ts';
 
 export const SessionStatus = z.enum(['idle', 'running', 'waiting_on_human', 'archived']);
@@ -39,6 +40,7 @@ export const Session = z
     goal: Goal.nullable(),
     pendingActions: z.array(PendingAction),
     queuedCount: z.int(),
+    waiting: Waiting.nullable().describe('set while the turn waits for its model provider'),
     usage: Usage.nullable().describe('null until a turn has completed'),
     createdAt: Timestamp,
     updatedAt: Timestamp,

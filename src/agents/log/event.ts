@@ -81,7 +81,10 @@ type InternalFields = {
   'user.message': { goal: true };
   'session.status_running': { prompt: TurnPrompt } | { resume: true };
   'session.compacted': { compaction: Compaction };
-  'agent.message': StepPosition;
+  'agent.message': StepPosition & {
+    /** the request of this reply held the guidance up to this sequence, beyond what its tool results carry */
+    guidance?: number;
+  };
   // `proof` is the stored name of the signature.
   'agent.thinking': StepPosition & { proof?: ReasoningSignature };
   'agent.approval_request': { approvalOf: string; inStep: number };

@@ -25,6 +25,8 @@ export type LogStep = {
   /** in the order of the reply */
   parts: PartEvent[];
   results: Map<string, { result: CallResult; sequence: number }>;
+  /** the model read the guidance up to this sequence before it replied; 0: only what results carry */
+  guidance: number;
 };
 
 /** The turns of a log, in the order in which they started. */
@@ -53,6 +55,7 @@ export function groupSteps(turnEvents: readonly LogEvent[]): LogStep[] {
       const step = steps.get(number) ?? openStep(number);
       steps.set(number, step);
       step.parts.push(event);
+      step.guidance = Math.max(step.guidance, readGuidance(event));
       step.positions.set(event, position);
       stepOfUse.set(event.payload.id, step);
     }
@@ -70,7 +73,12 @@ export function groupSteps(turnEvents: readonly LogEvent[]): LogStep[] {
 }
 
 function openStep(number: number): LogStep & { positions: Map<PartEvent, StepPosition> } {
-  return { number, parts: [], results: new Map(), positions: new Map() };
+  return { number, parts: [], results: new Map(), guidance: 0, positions: new Map() };
+}
+
+/** The last sequence of guidance that a reply has followed. */
+function readGuidance(event: LogEvent): number {
+  return event.type === 'agent.message' ? (event.internal?.guidance ?? 0) : 0;
 }
 
 function isPart(event: LogEvent): event is PartEvent {
@@ -86,10 +94,11 @@ function findEnd(turnEvents: readonly LogEvent[]): LogEventOf<'session.status_id
   return turnEvents.findLast((event) => event.type === 'session.status_idle');
 }
 
-/** Guidance that no later result carries to the model. It opens the next turn, unless the user interrupted this one. */
+/** Guidance that neither a later result nor a repeated model call carried to the model. It opens the next turn, unless the user interrupted this one. */
 export function findLateSteers(turnEvents: readonly LogEvent[]): { text: string; eventId: string } | undefined {
   if (isInterrupted(turnEvents)) return undefined;
-  const last = turnEvents.findLast((event) => resultOf(event) !== undefined)?.sequence ?? 0;
+  const carried = turnEvents.findLast((event) => resultOf(event) !== undefined)?.sequence ?? 0;
+  const last = Math.max(carried, ...turnEvents.map(readGuidance));
   const late = turnEvents.filter((event) => event.type === 'user.steer').filter(({ sequence }) => sequence > last);
   const first = late[0];
   if (first === undefined) return undefined;

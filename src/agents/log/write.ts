@@ -2,7 +2,7 @@ import type { ImagePart } from '../../inference/model.ts';
 import type { TextBlock } from '../../platform/contract/common.ts';
 import { newId } from '../../platform/ids.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import type { EvaluatedPermission, EventEnvelope, InboundEvent, StopReason } from '../contract/events.ts';
+import type { EvaluatedPermission, EventEnvelope, InboundEvent, StopReason, Waiting } from '../contract/events.ts';
 import type { Usage } from '../contract/usage.ts';
 import { buildBlocks } from './blocks.ts';
 import type {
@@ -102,7 +102,7 @@ export function buildToolUpdate(patched: EventEnvelope, toolUseId: string): Even
 export function buildMessage(
   slot: { id: string; turnId: string | null },
   content: TextBlock[],
-  position?: StepPosition,
+  position?: InternalOf<'agent.message'>,
 ): NewEvent {
   const payload = { type: 'agent.message', id: slot.id, delta: false, content } as const;
   return create<'agent.message'>(slot, payload, position);
@@ -130,6 +130,10 @@ export function buildDelta(
 }
 
 /** Frames of this id are void: the model call that they belong to is repeated, or has failed. */
+export function buildWaiting(waiting: Waiting): PayloadOf<'session.waiting'> {
+  return { type: 'session.waiting', ...waiting };
+}
+
 export function buildDiscarded(id: string): PayloadOf<'agent.message_discarded'> {
   return { type: 'agent.message_discarded', id };
 }

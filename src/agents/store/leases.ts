@@ -1,3 +1,5 @@
+import { encodeJson } from '../../platform/store/json.ts';
+import type { Waiting } from '../contract/events.ts';
 import type { OpenStep } from '../log/event.ts';
 import type { Queryable } from '../../platform/db/db.ts';
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
@@ -91,7 +93,7 @@ WITH due AS (
   ORDER BY wake_at LIMIT $3 FOR UPDATE SKIP LOCKED
 ), claimed AS (
   UPDATE sessions s
-  SET lease_owner = $1, lease_epoch = s.lease_epoch + 1, lease_expires = now() + $2 * interval '1 millisecond'
+  SET lease_owner = $1, lease_epoch = s.lease_epoch + 1, waiting = NULL, lease_expires = now() + $2 * interval '1 millisecond'
   FROM due WHERE s.id = due.id
   RETURNING s.*
 )
@@ -238,4 +240,17 @@ export async function readPermissions(
     [sessionId],
   );
   return { yoloMode: rows[0]?.yolo_mode ?? false, approved: new Set(rows[0]?.approved) };
+}
+
+/** Stores what the turn waits for, or that it no longer waits. Nothing changes when the lease was lost. */
+export async function setWaiting(
+  db: Queryable,
+  { sessionId, epoch }: Pick<Claim, 'sessionId' | 'epoch'>,
+  waiting: Waiting | null,
+): Promise<void> {
+  await db.query('UPDATE sessions SET waiting = $3::jsonb WHERE id = $1 AND lease_epoch = $2', [
+    sessionId,
+    epoch,
+    waiting === null ? null : encodeJson(waiting),
+  ]);
 }

@@ -3,6 +3,7 @@ import type { Page } from '../../platform/contract/common.ts';
 import { renderGoal } from '../contract/goals.ts';
 import type { GoalState } from '../contract/goals.ts';
 import type { PendingAction, Session, SessionStatus } from '../contract/sessions.ts';
+import type { Waiting } from '../contract/events.ts';
 import type { Usage } from '../contract/usage.ts';
 import { newId } from '../../platform/ids.ts';
 
@@ -23,6 +24,7 @@ type SessionRow = {
   goal: GoalState | null;
   pending: PendingAction[];
   queued_count: number;
+  waiting: Waiting | null;
   usage: Usage | null;
   created_at: Date;
   updated_at: Date;
@@ -31,7 +33,7 @@ type SessionRow = {
 };
 
 const COLUMNS = `s.id, s.agent_id, s.agent_version, s.agent_version_id, s.subject_id, s.role, s.title, s.status,
-  s.yolo_mode, s.preview, s.tag, s.metadata, s.automation_id, s.goal, s.queued_count, s.usage, s.created_at,
+  s.yolo_mode, s.preview, s.tag, s.metadata, s.automation_id, s.goal, s.queued_count, s.waiting, s.usage, s.created_at,
   s.updated_at, s.last_activity_at, s.archived_at`;
 const PENDING = `coalesce((
   SELECT jsonb_agg(jsonb_build_object('eventId', p.id, 'type', p.type) ORDER BY p.created_at, p.id)
@@ -56,6 +58,7 @@ function readSession(row: SessionRow): Session {
     goal: renderGoal(row.goal),
     pendingActions: row.pending,
     queuedCount: row.queued_count,
+    waiting: row.waiting,
     usage: row.usage,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

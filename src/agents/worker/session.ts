@@ -5,7 +5,7 @@ import type { Objects } from '../../platform/objects/objects.ts';
 import type { Db } from '../../platform/db/db.ts';
 import { runTurn } from '../loop/turn/turn.ts';
 import { findForgottenSteers } from '../log/history.ts';
-import { buildTurnStart } from '../log/write.ts';
+import { buildTurnStart, buildWaiting } from '../log/write.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Turn, TurnDeps } from '../loop/turn/types.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -19,7 +19,7 @@ import type { Logger } from '../../platform/log.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { listTurnActions } from '../store/pending-actions.ts';
 import { listInbox } from '../store/inbox.ts';
-import { readPermissions, releaseIfIdle } from '../store/leases.ts';
+import { readPermissions, releaseIfIdle, setWaiting } from '../store/leases.ts';
 import type { Claim } from '../store/leases.ts';
 import type { Web } from '../web/web.ts';
 import { buildAttachmentPort } from './attachments.ts';
@@ -137,6 +137,15 @@ function buildTurnDeps(
   const { sessionId: id, organizationId, agentId, subjectId, version } = claim;
   const { modelName, systemPrompt } = version;
   const toolConfigs = findToolConfigs(claim);
+  const sendLive: TurnDeps['sendLive'] = (frame, turnId) =>
+    sendDelta(deps.bus, organizationId, {
+      ...frame,
+      sessionId: id,
+      sequence: journal.lastSequence,
+      turnId,
+      processedAt: null,
+      createdAt: new Date().toISOString(),
+    });
   return {
     session: { id, organizationId, agentId, subjectId, modelName, systemPrompt, promptNotes, toolConfigs },
     journal,
@@ -150,15 +159,13 @@ function buildTurnDeps(
     readPendingActions: (turnId) => listTurnActions(deps.db, id, turnId),
     openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),
     mayHaveGoal: () => mayHaveGoal(claim, journal.events),
-    sendLive: (frame, turnId) =>
-      sendDelta(deps.bus, organizationId, {
-        ...frame,
-        sessionId: id,
-        sequence: journal.lastSequence,
-        turnId,
-        processedAt: null,
-        createdAt: new Date().toISOString(),
-      }),
+    sendLive,
+    async reportWaiting(waiting, turnId) {
+      await setWaiting(deps.db, claim, waiting);
+      if (waiting === null) return;
+      const payload = buildWaiting(waiting);
+      sendLive({ id: newId('evt'), type: payload.type, status: null, payload }, turnId);
+    },
     signal,
     drain,
     limits: deps.limits,

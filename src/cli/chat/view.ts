@@ -87,6 +87,8 @@ class ConversationView implements View {
       'agent.thread_message_received': ({ status, content }) =>
         this.#showThread(`subagent ${status}`, joinText(content)),
       'agent.message_discarded': ({ id }) => this.#showDiscarded(id),
+      'session.waiting': ({ reason, retryAt }) =>
+        this.note(`${paint('yellow', '!')} ${cleanText(reason)} Next try at ${retryAt}.`),
       'mcp.server_unavailable': ({ serverName, reason }) =>
         this.note(`${paint('yellow', '!')} ${cleanText(`MCP server ${serverName}: ${reason}`)}`),
       'session.compacted': () => this.note(paint('dim', '· earlier messages were summed up to make room')),

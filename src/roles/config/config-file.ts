@@ -38,6 +38,14 @@ export const ConfigFile = z.strictObject({
       tmpMiB: z.int().min(16).max(1_048_576).optional(),
     })
     .optional(),
+  turns: z
+    .strictObject({
+      /** how long a turn repeats a failing model call */
+      retryForSeconds: z.number().min(0).max(86_400).default(600),
+      /** a model provider that sends nothing for so long has failed */
+      silenceSeconds: z.number().positive().max(86_400).default(120),
+    })
+    .prefault({}),
   limits: z
     .strictObject({ requestsPerMinute: z.int().min(1).optional(), tokensPerDay: z.int().min(1).optional() })
     .optional(),

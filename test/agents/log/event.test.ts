@@ -7,6 +7,7 @@ import type {
   NewEvent,
   NewEventOf,
   PayloadOf,
+  StepPosition,
 } from '../../../src/agents/log/event.ts';
 import {
   findPrompt,
@@ -33,7 +34,7 @@ describe('the types of events', () => {
   });
 
   it('hold the internal fields of their own type only', () => {
-    expectTypeOf<InternalOf<'agent.message'>>().toEqualTypeOf<{ step: number; index: number }>();
+    expectTypeOf<InternalOf<'agent.message'>>().toEqualTypeOf<StepPosition & { guidance?: number }>();
     expectTypeOf<InternalOf<'session.title_updated'>>().toBeNever();
     expectTypeOf<NewEventOf<'agent.tool_result'>['internal']>().not.toExtend<InternalOf<'agent.tool_use'>>();
   });

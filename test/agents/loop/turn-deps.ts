@@ -1,3 +1,4 @@
+import type { Waiting } from '../../../src/agents/contract/events.ts';
 import type { ToolConfig } from '../../../src/agents/contract/tools.ts';
 import type { Change, NewPendingAction } from '../../../src/agents/log/entry.ts';
 import type { LogEvent } from '../../../src/agents/log/event.ts';
@@ -50,6 +51,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
   const actions: PendingActionState[] = [];
   const live: { type: string; status: string | null }[] = [];
   const errors: unknown[] = [];
+  const waits: (Waiting | null)[] = [];
   const abort = new AbortController();
   const drain = new AbortController();
 
@@ -104,10 +106,11 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
     readPermissions: () => Promise.resolve({ yoloMode: false, approved: new Set<string>() }),
     readPendingActions: () => Promise.resolve(actions),
     openSandbox: () => Promise.reject(new Error('there is no sandbox')),
+    reportWaiting: async (waiting) => void waits.push(waiting),
     sendLive: ({ type, status }) => live.push({ type, status }),
     signal: abort.signal,
     drain: drain.signal,
-    limits: { maxSteps: 10, customToolTimeoutMs: 60_000 },
+    limits: { maxSteps: 10, customToolTimeoutMs: 60_000, retryForMs: 60_000, silenceMs: 60_000 },
     logError: (error) => errors.push(error),
   };
   const message = buildInbound({ id: newId('evt'), turnId: TURN_ID }, 'received', {
@@ -117,7 +120,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
   const start = buildTurnStart({ turnId: TURN_ID }, { kind: 'message', eventId: message.id });
   const at = { sessionId: 'ses_1', processedAt: null, createdAt: new Date().toISOString() };
   events.push(toLogEvent(message, { ...at, sequence: 1 }), toLogEvent(start, { ...at, sequence: 2 }));
-  return { turn, deps, events, changes, requests, actions, live, errors, abort, drain };
+  return { turn, deps, events, changes, requests, actions, live, errors, waits, abort, drain };
 }
 
 export const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);

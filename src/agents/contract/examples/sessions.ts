@@ -41,6 +41,7 @@ const session = {
   createdAt: TIME,
   updatedAt: LATER,
   lastActivityAt: LATER,
+  waiting: null,
   archivedAt: null,
 };
 const fresh = { ...session, title: null, usage: null, updatedAt: TIME, lastActivityAt: TIME };

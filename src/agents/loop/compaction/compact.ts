@@ -26,8 +26,9 @@ export function buildMessages(
   log: readonly LogEvent[],
   steerToken: string,
   attachments: ShownAttachments,
+  guidance = 0,
 ): { entries: HistoryEntry[]; messages: ModelMessage[] } {
-  const entries = buildHistory(log, steerToken, attachments);
+  const entries = buildHistory(log, steerToken, attachments, guidance);
   return { entries, messages: applyCompaction(entries, listCompactions(log).at(-1)) };
 }
 

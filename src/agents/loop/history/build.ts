@@ -16,19 +16,23 @@ export type HistoryEntry = { key: string; message: ModelMessage };
 
 /**
  * The conversation as the model reads it: a function of the log. Turns come in the order in which they started,
- * whatever the sequence of the prompt that opened them; a call without a result gets one that says so.
+ * whatever the sequence of the prompt that opened them; a call without a result gets one that says so. Guidance of the
+ * latest turn up to the sequence `guidance` follows its last entry.
  */
 export function buildHistory(
   log: readonly LogEvent[],
   steerToken: string,
   attachments: ShownAttachments = new Map(),
+  guidance = 0,
 ): HistoryEntry[] {
   const entries: HistoryEntry[] = [];
   let notes: TurnNotes = { interruption: undefined, guidance: undefined };
-  for (const turn of groupTurns(log)) {
+  const turns = groupTurns(log);
+  for (const turn of turns) {
     entries.push({ key: turn.id, message: buildPrompt(turn.prompt, log, notes, attachments) });
     let steers = turn.events.filter((event) => event.type === 'user.steer');
     for (const step of groupSteps(turn.events)) {
+      steers = carryGuidance(entries, steers, step.guidance, steerToken);
       const key = `${turn.id}/${step.number}`;
       entries.push({ key, message: { role: 'assistant', content: step.parts.map(buildPart) } });
       const results = collectResults(step);
@@ -42,6 +46,7 @@ export function buildHistory(
         message: { role: 'tool', results: attachSteers(results, carried, steerToken) },
       });
     }
+    if (turn === turns.at(-1)) steers = carryGuidance(entries, steers, guidance, steerToken);
     notes = buildNotes(turn.events, steers);
   }
   return entries;
@@ -124,6 +129,27 @@ function attachSteers(results: ToolResult[], steers: readonly Steer[], steerToke
     steerToken,
   );
   return [...results.slice(0, -1), { ...last, content: [...last.content, { type: 'text', text }] }];
+}
+
+/** Adds the guidance up to a sequence to the last entry. Returns the rest. */
+function carryGuidance(entries: HistoryEntry[], steers: Steer[], upTo: number, steerToken: string): Steer[] {
+  const carried = steers.filter(({ sequence }) => sequence <= upTo);
+  const last = entries.at(-1);
+  if (last === undefined || carried.length === 0) return steers;
+  const { message } = last;
+  if (message.role === 'tool') {
+    entries[entries.length - 1] = {
+      ...last,
+      message: { ...message, results: attachSteers(message.results, carried, steerToken) },
+    };
+  } else if (message.role === 'user') {
+    const said = carried.map(({ payload }) => payload.message);
+    const content = [...message.content, { type: 'text' as const, text: wrapSteer(said, steerToken) }];
+    entries[entries.length - 1] = { ...last, message: { ...message, content } };
+  } else {
+    return steers;
+  }
+  return steers.filter((steer) => !carried.includes(steer));
 }
 
 /** What precedes the next prompt: how the turn was interrupted, and guidance that arrived too late for it. */

@@ -6,25 +6,23 @@ import { buildMessages, compactHistory, needsCompaction } from '../compaction/co
 import { showAttachments } from '../history/attachments.ts';
 import type { HistoryEntry } from '../history/build.ts';
 import { buildModelTools, buildOffered } from '../tool-calls/toolbox.ts';
-import type { NewEvent } from '../../log/event.ts';
+import type { LogEvent, NewEvent } from '../../log/event.ts';
 import { buildDiscarded, buildServerUnavailable } from '../../log/write.ts';
 import { newId } from '../../../platform/ids.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { ModelCallDeps, Turn } from '../turn/types.ts';
 import { addBrokenCall, addCall } from '../turn/usage.ts';
+import { Patience } from './patience.ts';
 import { buildSteerToken, buildSystemPrompt } from './prompt.ts';
 import { buildInterruptedReply, buildStepReply } from './reply-events.ts';
 import type { StepReply } from './reply-events.ts';
 import { ReplyStream } from './reply-stream.ts';
 import type { OfferedMcpTools } from './reply-stream.ts';
 
-/** How often a broken stream is requested again. Inference itself retries until the first delta. */
-const MAX_STREAM_RETRIES = 2;
-
 type Prompt = { entries: HistoryEntry[]; request: ModelRequest };
 
 /**
- * One model call, with compaction where the prompt has grown too long. Throws a `ModelError`, or the signal's reason
+ * One model call, with compaction where the prompt has grown too long, and repeated while the provider fails. Throws a `ModelError`, or the signal's reason
  * after adding the text received so far to `turn.unwritten`.
  */
 export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepReply> {
@@ -34,17 +32,19 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
   }
   const offered = buildOffered(deps.session.toolConfigs, await deps.mcp.listTools());
   if (turn.steps === 0) await reportUnavailable(turn, deps);
+  let guidance = 0;
   let prompt = await buildPrompt(turn, deps, offered);
   let mayCompact = true;
   const compact = async (tight: boolean) => {
     if (!(await compactHistory(turn, deps, { ...prompt, model, tight }))) return false;
-    prompt = await buildPrompt(turn, deps, offered);
+    prompt = await buildPrompt(turn, deps, offered, guidance);
     return true;
   };
   if (needsCompaction(turn, deps.journal.events, prompt.request.messages, model.contextWindow)) await compact(false);
-  for (let attempt = 0; ; attempt += 1) {
+  const patience = new Patience(turn, deps);
+  for (;;) {
     const frames = openLiveFrames((frame) => deps.sendLive(frame, turn.id));
-    const stream = new ReplyStream(frames, offered);
+    const stream = new ReplyStream(frames, offered, guidance);
     try {
       const reply = await receiveReply(prompt.request, stream, deps).finally(() => frames.flush());
       // A fallback model may have answered: its own price applies.
@@ -64,9 +64,11 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
         mayCompact = false;
         if (await compact(true)) continue;
       }
-      const canRetry = error instanceof ModelError && error.retryable && !stream.isEmpty;
-      if (!canRetry || attempt >= MAX_STREAM_RETRIES) throw error;
-      deps.logError(error, 'model stream broke, retrying');
+      await patience.wait(error);
+      await deps.journal.refresh();
+      // What the user said during the wait need not wait for the next tool result.
+      guidance = findLastSteer(turn, deps);
+      if (guidance > 0) prompt = await buildPrompt(turn, deps, offered, guidance);
     }
   }
 }
@@ -89,7 +91,9 @@ function discardFrames(stream: ReplyStream, stored: readonly NewEvent[], turn: T
 }
 
 function receiveReply(request: ModelRequest, stream: ReplyStream, deps: ModelCallDeps): Promise<ModelReply> {
-  return collectReply(deps.inference.stream(request, deps.signal), (delta) => stream.receive(delta));
+  // The turn itself retries, so that it can be interrupted and watchers see the wait.
+  const options = { attempts: 1, silenceMs: deps.limits.silenceMs };
+  return collectReply(deps.inference.stream(request, deps.signal, options), (delta) => stream.receive(delta));
 }
 
 /** Counts the usage of a reply that broke off, as far as its stream reported it. */
@@ -98,12 +102,18 @@ function countBrokenCall({ start }: ReplyStream, turn: Turn, deps: ModelCallDeps
   turn.usage = addBrokenCall(turn.usage, start.usage, deps.inference.findModel(start.model) ?? model);
 }
 
-async function buildPrompt(turn: Turn, deps: ModelCallDeps, offered: OfferedMcpTools): Promise<Prompt> {
+/** The sequence of the latest guidance for this turn; 0: there is none. */
+function findLastSteer(turn: Turn, { journal }: ModelCallDeps): number {
+  const isOwn = (event: LogEvent) => event.type === 'user.steer' && event.turnId === turn.id;
+  return journal.events.findLast(isOwn)?.sequence ?? 0;
+}
+
+async function buildPrompt(turn: Turn, deps: ModelCallDeps, offered: OfferedMcpTools, guidance = 0): Promise<Prompt> {
   const { session, journal } = deps;
   const attachments = await showAttachments(journal.events, turn.id, deps.attachments, deps.signal);
   const steerToken = buildSteerToken(session.id);
   const tools = buildModelTools(session.toolConfigs, deps.tools, offered);
-  const { entries, messages } = buildMessages(journal.events, steerToken, attachments);
+  const { entries, messages } = buildMessages(journal.events, steerToken, attachments, guidance);
   const request = {
     model: session.modelName,
     system: buildSystemPrompt({

@@ -25,7 +25,7 @@ export function buildStepReply(
       calls.push({ useId: id, index, callId: part.id, name: part.name, arguments: part.arguments, ...mcp });
       return;
     }
-    const event = buildPartEvent(part, id, index, turn);
+    const event = buildPartEvent(part, { id, index, guidance: stream.guidance }, turn);
     if (event !== undefined) events.push(event);
   });
   return { events, calls, finish };
@@ -36,14 +36,14 @@ export function buildInterruptedReply(stream: ReplyStream, turn: Turn): NewEvent
   if (stream.texts.size === 0) return [];
   turn.steps += 1;
   return [...stream.texts].flatMap(
-    ([index, text]) => buildPartEvent({ type: 'text', text }, stream.idOf(index), index, turn) ?? [],
+    ([index, text]) =>
+      buildPartEvent({ type: 'text', text }, { id: stream.idOf(index), index, guidance: stream.guidance }, turn) ?? [],
   );
 }
 
 function buildPartEvent(
   part: Exclude<AssistantPart, { type: 'tool_call' }>,
-  id: string,
-  index: number,
+  { id, index, guidance }: { id: string; index: number; guidance: number },
   turn: Turn,
 ): NewEvent | undefined {
   const slot = { id, turnId: turn.id };
@@ -53,5 +53,7 @@ function buildPartEvent(
     if (text === '' && Object.keys(signature).length === 0) return undefined;
     return buildThinking(slot, text, position, signature);
   }
-  return part.text === '' ? undefined : buildMessage(slot, buildBlocks(part.text), position);
+  return part.text === ''
+    ? undefined
+    : buildMessage(slot, buildBlocks(part.text), { ...position, ...(guidance > 0 ? { guidance } : {}) });
 }

@@ -29,10 +29,13 @@ export class ReplyStream {
   readonly #previews = new Map<number, Preview>();
   readonly #frames: LiveFrames;
   readonly #offered: OfferedMcpTools;
+  /** the request holds the guidance up to this sequence, beyond what tool results carry */
+  readonly guidance: number;
 
-  constructor(frames: LiveFrames, offered: OfferedMcpTools) {
+  constructor(frames: LiveFrames, offered: OfferedMcpTools, guidance = 0) {
     this.#frames = frames;
     this.#offered = offered;
+    this.guidance = guidance;
   }
 
   get isEmpty(): boolean {

@@ -140,6 +140,7 @@ class Subagent {
     };
     return {
       ...buildNestedDeps(this.#parent, deps, nested),
+      reportWaiting: (waiting) => deps.reportWaiting(waiting, this.#parent.id),
       session: {
         ...session,
         promptNotes: [...session.promptNotes, NOTE],

@@ -23,7 +23,8 @@ export async function runLoop(turn: Turn, deps: LoopDeps): Promise<StopReason | 
 async function takeStep(turn: Turn, deps: LoopDeps): Promise<StopReason | undefined> {
   if (turn.step !== null) return undefined;
   if (turn.steps >= deps.limits.maxSteps) {
-    return { type: 'error', message: `The turn reached its limit of ${deps.limits.maxSteps} model calls.` };
+    const message = `The turn reached its limit of ${deps.limits.maxSteps} model calls.`;
+    return { type: 'error', code: 'step_limit', message, retryable: false };
   }
   const reply = await callModel(turn, deps);
   markConsumed(turn, deps.journal.events);
@@ -33,7 +34,8 @@ async function takeStep(turn: Turn, deps: LoopDeps): Promise<StopReason | undefi
     return undefined;
   }
   if (reply.finish === 'length') {
-    return { type: 'error', message: 'The reply was cut off: the model reached its limit of output tokens.' };
+    const message = 'The reply was cut off: the model reached its limit of output tokens.';
+    return { type: 'error', code: 'output_limit', message, retryable: false };
   }
   return { type: 'end_turn' };
 }

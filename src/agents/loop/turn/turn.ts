@@ -9,9 +9,17 @@ import { buildIdle, buildResult } from '../../log/write.ts';
 import { endNestedCalls, endThreads } from '../../log/write-nested.ts';
 import { markConsumed, markPromptConsumed, runLoop } from './loop.ts';
 import { drainUnwritten } from './unwritten.ts';
+import { buildModelStop } from '../model-call/patience.ts';
 import { buildDelegation } from '../subagents/thread.ts';
 import { DrainError, InterruptedError, LeaseLostError } from './types.ts';
 import type { Turn, TurnDeps } from './types.ts';
+
+const UNEXPECTED = {
+  type: 'error',
+  code: 'internal',
+  message: 'The turn failed unexpectedly.',
+  retryable: false,
+} as const;
 
 /**
  * One turn, from wherever its journal stands to its end or to the next ask of the caller:
@@ -35,9 +43,8 @@ export async function runTurn(turn: Turn, turnDeps: TurnDeps): Promise<'ended' |
     if (deps.signal.aborted || isHandedOver(error)) throw error;
     // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
     if (!(error instanceof ModelError)) deps.logError(error, 'turn failed');
-    const message = error instanceof ModelError ? error.message : 'The turn failed unexpectedly.';
     markPromptConsumed(turn, deps.journal.events);
-    return await endTurn(turn, deps, { stop_reason: { type: 'error', message } });
+    return await endTurn(turn, deps, { stop_reason: error instanceof ModelError ? buildModelStop(error) : UNEXPECTED });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EventEnvelope } from '../../contract/events.ts';
+import type { EventEnvelope, Waiting } from '../../contract/events.ts';
 import type { Change } from '../../log/entry.ts';
 import type { LogEvent, NewEvent } from '../../log/event.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
@@ -82,6 +82,9 @@ export type ModelCallDeps = TurnContext & {
   tools: ReadonlyMap<string, Tool>;
   mcp: Pick<McpPort, 'listTools' | 'listUnavailable'>;
   attachments: AttachmentPort;
+  limits: { retryForMs: number; silenceMs: number };
+  /** tells watchers and the session record that the turn waits before it calls the model again; null: it goes on */
+  reportWaiting(waiting: Waiting | null, turnId: string): Promise<void>;
   sendLive(frame: Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>, turnId: string): void;
 };
 
@@ -105,9 +108,19 @@ export type SettleDeps = ToolRunDeps & {
   limits: { customToolTimeoutMs: number };
 };
 
+/** Times in milliseconds. */
+export type TurnLimits = {
+  /** model calls of one turn */
+  maxSteps: number;
+  customToolTimeoutMs: number;
+  /** how long a failing model call is repeated */
+  retryForMs: number;
+  /** a model provider that sends nothing for this long has failed */
+  silenceMs: number;
+};
+
 /** What the loop of model calls and tool calls needs. */
-export type LoopDeps = ModelCallDeps &
-  SettleDeps & { mcp: McpPort; limits: { maxSteps: number; customToolTimeoutMs: number } };
+export type LoopDeps = ModelCallDeps & SettleDeps & { mcp: McpPort; limits: TurnLimits };
 
 /** What a whole turn needs. */
 export type TurnDeps = LoopDeps & {

@@ -120,7 +120,12 @@ describe('an occurrence', () => {
     const made = await make();
     await makeDue(made.id);
     await run();
-    await finish(made.id, { type: 'error', message: 'The provider refused.' });
+    await finish(made.id, {
+      type: 'error',
+      code: 'upstream_rejected',
+      message: 'The provider refused.',
+      retryable: false,
+    });
     expect(await get(made)).toMatchObject({ failureCount: 1, lastStatus: 'error', lastError: 'The provider refused.' });
     await makeDue(made.id);
     await run();

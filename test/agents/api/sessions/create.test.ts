@@ -39,6 +39,7 @@ test('a new session is idle and records the production version', async () => {
     createdAt: expect.stringMatching(/Z$/) as string,
     updatedAt: body.createdAt,
     lastActivityAt: body.createdAt,
+    waiting: null,
     archivedAt: null,
   });
   expect((await api.call('GET', `/v1/sessions/${body.id}`)).body).toEqual(body);

@@ -16,7 +16,8 @@ it('alternates model calls and tool calls until the model makes no more calls', 
 it('stops at the limit of model calls', async () => {
   const { turn, deps } = openTurn();
   const end = await runLoop(turn, { ...deps, limits: { ...deps.limits, maxSteps: 0 } });
-  expect(end).toEqual({ type: 'error', message: 'The turn reached its limit of 0 model calls.' });
+  const message = 'The turn reached its limit of 0 model calls.';
+  expect(end).toEqual({ type: 'error', code: 'step_limit', message, retryable: false });
 });
 
 it('continues an open step without another model call', async () => {
