@@ -64,12 +64,14 @@ export function explainOutOfMemory(
 /** What the watchdog needs to know of an executor that has started. */
 export function describeWatched({ volume, started, active }: PooledExecutor): Watched[] {
   if (started === undefined || !started.isAlive()) return [];
+  const isActive = active > 0 || started.client.hasStartedProcess();
   return [
     {
       volume,
       rootPid: started.rootPid,
       isGrouped: started.group !== undefined,
-      isBusy: active > 0 || started.client.hasStartedProcess() || started.client.hasRunCommand(),
+      isUsed: isActive || started.client.hasRunCommand(),
+      isActive,
       stop: (reason) => started.stop(reason),
     },
   ];

@@ -17,8 +17,10 @@ export type Watched = {
   rootPid: number | undefined;
   /** its memory and processes are limited by the kernel */
   isGrouped: boolean;
-  /** a call or a background process may be writing */
-  isBusy: boolean;
+  /** a command was run, so something that it left behind may be writing */
+  isUsed: boolean;
+  /** a call is in progress, or background processes were started */
+  isActive: boolean;
   stop(reason: string): Promise<void>;
 };
 
@@ -26,7 +28,7 @@ const CHECK_MS = 500;
 /** The disk lost this much since the last count: somebody wrote, and who is found by counting. */
 const MIN_GROWTH_BYTES = 8 * 1024 * 1024;
 const COUNT_TIMEOUT_MS = 60_000;
-/** Others may free what this volume takes, so a busy one is counted anew after this time. */
+/** Others may free what this volume takes, so an active one is counted anew after this time. */
 const STALE_MS = 30_000;
 /** A count is repeated after this many times what it took. */
 const COUNT_SHARE = 5;
@@ -74,7 +76,7 @@ export function startWatchdog(options: {
     if (last !== undefined) {
       const growth = Math.max(MIN_GROWTH_BYTES, (maxVolumeBytes - last.bytes) / 2);
       const ageMs = Date.now() - last.atMs;
-      const mayHaveGrown = last.freeBytes - freeBytes >= growth || ageMs > STALE_MS;
+      const mayHaveGrown = last.freeBytes - freeBytes >= growth || (watched.isActive && ageMs > STALE_MS);
       if (!mayHaveGrown || ageMs < last.costMs * COUNT_SHARE) return;
     }
     const begunMs = Date.now();
@@ -97,7 +99,7 @@ export function startWatchdog(options: {
     let cached: ProcessRow[] | undefined;
     const rows = () => (cached ??= listProcesses());
     for (const watched of all) {
-      if (!watched.isBusy) continue;
+      if (!watched.isUsed) continue;
       if (!watched.isGrouped && (await checkMemory(watched, rows()))) continue;
       await checkVolume(watched, listProcesses).catch((error: unknown) => {
         log.debug({ error: errorText(error) }, 'a volume was not counted');

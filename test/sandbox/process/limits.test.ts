@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openControlGroups } from '../../../src/sandbox/process/control-groups.ts';
 import { decideLimits } from '../../../src/sandbox/process/limits.ts';
+import { findDescendants, listProcesses } from '../../../src/sandbox/process/process-table.ts';
 import { SandboxError } from '../../../src/sandbox/sandbox.ts';
 import type { SandboxSession, SandboxTarget } from '../../../src/sandbox/sandbox.ts';
 import { NEVER, newTarget, openLocalSandboxes } from '../../support/sandbox.ts';
@@ -80,6 +81,24 @@ describe('as many sandboxes as may run', () => {
     expect(outputs).toEqual(targets.map(() => 'done'));
     await local.close();
   });
+});
+
+test('an executor that stands still is given up after the time limit of the call, and replaced', async () => {
+  const local = await openLocalSandboxes();
+  const target = newTarget();
+  const sandbox = await local.sandboxes.acquire(target, NEVER);
+  await run(sandbox, 'true');
+  const own = findDescendants(listProcesses(), process.pid).map(({ pid }) => pid);
+  const executors = own.filter((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/opt/capstan/executor'),
+  );
+  expect(executors.length).toBeGreaterThan(0);
+  for (const pid of executors) process.kill(pid, 'SIGSTOP');
+  const call = sandbox.run({ callId: 'still', command: 'true', timeoutMs: 100 }, NEVER);
+  await expect(call).rejects.toThrow(/did not answer in time/);
+  const again = await local.sandboxes.acquire(target, NEVER);
+  expect((await run(again, 'echo back')).output).toBe('back\n');
+  await local.close();
 });
 
 const HOG = `python3 -c 'x = []
