@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { MessageAttachment } from './attachments.ts';
-import { Id, TextBlock, TextBlocks, Timestamp, queryInteger } from '../../platform/contract/common.ts';
+import { Id, TextBlock, TextBlocks, Timestamp, openRecord, queryInteger } from '../../platform/contract/common.ts';
 import { Usage } from './usage.ts';
 
 const Message = z.string().min(1).max(20_000);
-const EventMetadata = z.record(z.string().min(1).max(256), z.union([z.string(), z.number(), z.boolean(), z.null()]));
+const EventMetadata = openRecord(z.string().min(1).max(256), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
 export const UserMessage = z
   .object({

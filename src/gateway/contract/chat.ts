@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openRecord } from '../../platform/contract/common.ts';
 
 const CACHE_TTL = z.enum(['5m', '30m', '1h', '6h', '24h']);
 
@@ -52,7 +53,7 @@ export const ChatRequest = z
     seed: z.int().optional(),
     frequency_penalty: z.number().min(-2).max(2).optional(),
     presence_penalty: z.number().min(-2).max(2).optional(),
-    logit_bias: z.record(z.string(), z.number()).optional(),
+    logit_bias: openRecord(z.string(), z.number()).optional(),
     n: z.int().min(1).optional(),
     logprobs: z.boolean().optional(),
     top_logprobs: z.int().min(0).optional(),
@@ -105,7 +106,7 @@ export const ResponsesRequest = z
     top_p: z.number().min(0).max(1).optional(),
     store: z.literal(false).optional(),
     include: z.array(z.string()).optional(),
-    metadata: z.record(z.string(), z.unknown()).optional(),
+    metadata: openRecord(z.string(), z.unknown()).optional(),
     prompt_cache_key: z.string().optional(),
     cache_ttl: CACHE_TTL.optional(),
   })

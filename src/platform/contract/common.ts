@@ -3,7 +3,43 @@ import { z } from 'zod';
 /** ISO 8601 UTC, millisecond precision: `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = z.iso.datetime().meta({ id: 'Timestamp' });
 
-export const Metadata = z.record(z.string().min(1).max(256), z.unknown()).meta({ id: 'Metadata' });
+const MAX_KEYS = 512;
+/** Entries and items of an object at all depths. */
+const MAX_VALUES = 10_000;
+
+/** Whether a value holds more than so many entries and items at all depths. Stops counting there. */
+function holdsMore(value: unknown, limit: number): boolean {
+  let left = limit;
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const children: unknown[] = Object.values(next);
+    left -= children.length;
+    if (left < 0) return true;
+    for (const child of children) open.push(child);
+  }
+  return false;
+}
+
+/** An object with keys of the caller's choice: at most 512, and at most 10,000 values at all depths. */
+export function openRecord<K extends z.core.$ZodRecordKey, V extends z.core.SomeType>(key: K, value: V) {
+  return z
+    .record(key, value)
+    .superRefine((record, context) => {
+      if (Object.keys(record).length > MAX_KEYS) {
+        context.addIssue({ code: 'custom', path: [], message: `must be at most ${MAX_KEYS} entries` });
+      } else if (holdsMore(record, MAX_VALUES)) {
+        context.addIssue({ code: 'custom', path: [], message: `must hold at most ${MAX_VALUES} values` });
+      }
+    })
+    .meta({ maxProperties: MAX_KEYS });
+}
+
+export const Metadata = openRecord(z.string().min(1).max(256), z.unknown()).meta({
+  id: 'Metadata',
+  maxProperties: MAX_KEYS,
+});
 
 /** Opaque to callers; prefix + `_` + 26 Crockford base-32 characters of a UUIDv7. */
 export const Id = z.string().min(1).max(256);
