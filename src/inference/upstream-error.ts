@@ -41,14 +41,23 @@ const NAMED: [RegExp, ModelErrorCode][] = [
   [/invalid_request|invalid_prompt|bad_request|invalid_image|request_too_large/, 'invalid_request'],
 ];
 
+const BY_STATUS = new Map<number, ModelErrorCode>([
+  [401, 'authentication'],
+  [402, 'authentication'],
+  [403, 'authentication'],
+  [408, 'timeout'],
+  [429, 'rate_limited'],
+  [503, 'unavailable'],
+  [504, 'timeout'],
+  [522, 'timeout'],
+  [524, 'timeout'],
+  [529, 'unavailable'],
+]);
+
 function decideByStatus(status: number | undefined, message: string): ModelErrorCode {
   if (status === undefined) return 'upstream';
-  if (status === 401 || status === 402 || status === 403) return 'authentication';
-  if (status === 404) return /model/i.test(message) ? 'unknown_model' : 'invalid_request';
-  if (status === 408 || status === 504 || status === 522 || status === 524) return 'timeout';
-  if (status === 429) return 'rate_limited';
-  if (status === 503 || status === 529) return 'unavailable';
-  return status >= 400 && status < 500 ? 'invalid_request' : 'upstream';
+  if (status === 404 && /model/i.test(message)) return 'unknown_model';
+  return BY_STATUS.get(status) ?? (status >= 400 && status < 500 ? 'invalid_request' : 'upstream');
 }
 
 export function decideErrorCode(status: number | undefined, complaint: ErrorDetails): ModelErrorCode {
