@@ -66,9 +66,13 @@ export type CredentialPatch = {
 
 export type CredentialRotation = {
   type: "static_bearer";
+  /** if given, the URL that the credential has: it cannot be changed */
+  mcpServerUrl?: string | undefined;
   token: string;
 } | {
   type: "mcp_oauth";
+  /** if given, the URL that the credential has: it cannot be changed */
+  mcpServerUrl?: string | undefined;
   accessToken?: string | undefined;
   expiresAt?: Timestamp | null | undefined;
   refresh?: {

@@ -73,16 +73,23 @@ export const CredentialCreate = z
   .meta({ id: 'CredentialCreate' });
 export type CredentialCreate = z.infer<typeof CredentialCreate>;
 
-const changesSomething = ({ type: _type, ...rest }: Record<string, unknown>) =>
+const changesSomething = ({ type: _type, mcpServerUrl: _url, ...rest }: Record<string, unknown>) =>
   Object.values(rest).some((value) => value !== undefined);
 
-/** The type is that of the credential; the server's URL cannot be changed. */
+const StoredUrl = z
+  .string()
+  .max(2000)
+  .optional()
+  .describe('if given, the URL that the credential has: it cannot be changed');
+
+/** The type and the server's URL are those of the credential. */
 export const CredentialRotation = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('static_bearer'), token: Token }),
+    z.object({ type: z.literal('static_bearer'), mcpServerUrl: StoredUrl, token: Token }),
     z
       .object({
         type: z.literal('mcp_oauth'),
+        mcpServerUrl: StoredUrl,
         accessToken: Token.optional(),
         expiresAt: Expiry.nullish(),
         refresh: z.object({ refreshToken: Secret }).optional(),

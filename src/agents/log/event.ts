@@ -11,6 +11,8 @@ export type StepCall = {
   callId: string;
   name: string;
   arguments: string;
+  /** set for a call that was cut off: the output tokens of the reply */
+  cutOffAt?: number;
   /** set for a tool of an MCP server */
   mcp?: McpTarget;
 };

@@ -41,8 +41,17 @@ export function buildCredential(keys: MasterKeys, vaultId: string, body: Credent
   };
 }
 
+function isSameServer(url: string, stored: string): boolean {
+  return URL.canParse(url) && normalizeServerUrl(url) === normalizeServerUrl(stored);
+}
+
 function rotateSecrets(keys: MasterKeys, stored: StoredCredential, rotation: CredentialRotation) {
   if (rotation.type !== stored.auth.type) throw errors.validation('auth.type: must be that of the credential');
+  // Else the new secret would be sent to the old server.
+  const { mcpServerUrl } = rotation;
+  if (mcpServerUrl !== undefined && !isSameServer(mcpServerUrl, stored.auth.mcpServerUrl)) {
+    throw errors.validation('auth.mcpServerUrl: must be that of the credential');
+  }
   if (rotation.type === 'mcp_oauth' && rotation.refresh !== undefined && !stored.refreshable) {
     throw errors.validation('auth.refresh: must not be given for a credential without refresh');
   }

@@ -11,7 +11,7 @@ export type StepReply = { events: NewEvent[]; calls: StepCall[]; finish: ModelRe
 
 /** A complete reply as events and calls, under the ids that its live frames had. */
 export function buildStepReply(
-  { content, finish }: ModelReply,
+  { content, finish, usage }: ModelReply,
   stream: ReplyStream,
   turn: Turn,
   offered: OfferedMcpTools,
@@ -22,13 +22,24 @@ export function buildStepReply(
     const id = stream.idOf(index);
     if (part.type === 'tool_call') {
       const mcp = findTarget(part.name, offered);
-      calls.push({ useId: id, index, callId: part.id, name: part.name, arguments: part.arguments, ...mcp });
+      const isCutOff = finish === 'length' && index === content.length - 1 && !isComplete(part.arguments);
+      const cut = isCutOff ? { cutOffAt: usage.output } : {};
+      calls.push({ useId: id, index, callId: part.id, name: part.name, arguments: part.arguments, ...mcp, ...cut });
       return;
     }
     const event = buildPartEvent(part, { id, index, guidance: stream.guidance }, turn);
     if (event !== undefined) events.push(event);
   });
   return { events, calls, finish };
+}
+
+/** Whether the arguments of a call are there. `{}` stands for none: the reply may have ended before them. */
+function isComplete(json: string): boolean {
+  try {
+    return Object.keys(JSON.parse(json) as object).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** The text of a reply that was interrupted: what the user has already read stays in the log. */

@@ -3,6 +3,7 @@ import type { StepCall } from '../../log/event.ts';
 import { decidePermission } from './policy.ts';
 import type { Verdict } from './policy.ts';
 import type { RunnableTool } from './runnable-tool.ts';
+import { describeCutOff } from './repeats.ts';
 import type { FoundTool } from './toolbox.ts';
 
 /** What to do about one call of the open step. */
@@ -88,6 +89,7 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   const verdict = evaluatePolicy(found, toolset, facts, permissions);
   if (verdict.action === 'deny') return fail('This tool is not permitted here.', 'deny');
   if (facts.approval === 'deny') return fail('The user denied this call.', 'deny');
+  if (call.cutOffAt !== undefined) return fail(describeCutOff(call.cutOffAt), verdict.permission);
   if ('error' in args) return fail(args.error, verdict.permission);
   if (verdict.action === 'ask') {
     if (permissions.unattended) return fail(NOT_APPROVED, 'ask');

@@ -18,6 +18,7 @@ import type { PlannedCall, RefusedCall, RunnableCall } from './order.ts';
 import type { OpenStep, StepCall } from '../../log/event.ts';
 import { buildMcpTool } from './mcp.ts';
 import type { McpTool } from './runnable-tool.ts';
+import { warnOfRepeats } from './repeats.ts';
 import { runTool } from './run-tool.ts';
 import { findTool } from './toolbox.ts';
 import type { FoundTool } from './toolbox.ts';
@@ -103,7 +104,8 @@ async function refuseCalls(
 ): Promise<void> {
   const events = refused.flatMap(({ call, plan }) => {
     const place = { turnId: turn.id, step: step.number, call };
-    const content = JSON.stringify({ error: plan.message });
+    const error = JSON.stringify({ error: plan.message });
+    const content = warnOfRepeats(error, { call, input: plan.input }, deps.journal.events, turn.id);
     const result = buildResult(place, { content, isError: true, durationMs: 0 });
     return plan.announced ? [result] : [buildUse(place, plan), result];
   });
@@ -129,8 +131,12 @@ async function runBatch(batch: readonly RunnableCall[], step: OpenStep, turn: Tu
   const outcomes = await Promise.allSettled(
     batch.map(async ({ call, plan }) => {
       const result = await runTool({ call, tool: plan.tool, input: plan.input }, capResult, turn, deps);
+      const { events } = deps.journal;
+      const content = result.isError
+        ? warnOfRepeats(result.content, { call, input: plan.input }, events, turn.id)
+        : result.content;
       await deps.journal.append({
-        events: [buildResult({ turnId: turn.id, step: step.number, call }, result)],
+        events: [buildResult({ turnId: turn.id, step: step.number, call }, { ...result, content })],
         ...(result.stateChanged ? { session: { toolState: turn.toolState } } : {}),
       });
     }),

@@ -1,7 +1,11 @@
 import type { StopReason } from '../../contract/events.ts';
-import type { LogEvent } from '../../log/event.ts';
+import type { LogEvent, NewEvent } from '../../log/event.ts';
 import { settleCalls } from '../tool-calls/settle.ts';
+import { buildDiscarded } from '../../log/write.ts';
+import { textOf } from '../../log/read.ts';
+import { findRepeatedFailure } from '../tool-calls/repeats.ts';
 import { callModel } from '../model-call/call-model.ts';
+import type { StepReply } from '../model-call/reply-events.ts';
 import type { LoopDeps, Turn } from './types.ts';
 
 /**
@@ -16,6 +20,8 @@ export async function runLoop(turn: Turn, deps: LoopDeps): Promise<StopReason | 
     if (end !== undefined) return end;
     if (turn.step !== null && (await settleCalls(turn.step, turn, deps)) === 'waiting') return 'waiting';
     turn.step = null;
+    const repeated = findRepeatedFailure(deps.journal.events, turn.id);
+    if (repeated !== undefined) return repeated;
   }
 }
 
@@ -26,9 +32,17 @@ async function takeStep(turn: Turn, deps: LoopDeps): Promise<StopReason | undefi
     const message = `The turn reached its limit of ${deps.limits.maxSteps} model calls.`;
     return { type: 'error', code: 'step_limit', message, retryable: false };
   }
-  const reply = await callModel(turn, deps);
+  let reply = await callModel(turn, deps);
+  if (isEmpty(reply)) {
+    discardReply(reply, turn, deps);
+    reply = await callModel(turn, deps);
+  }
   markConsumed(turn, deps.journal.events);
   turn.unwritten.push(...reply.events);
+  if (reply.finish === 'content_filter' || reply.finish === 'refusal') {
+    const message = 'The model or its provider refused to answer.';
+    return { type: 'error', code: 'content_filtered', message, retryable: false };
+  }
   if (reply.calls.length > 0) {
     turn.step = { number: turn.steps, calls: reply.calls };
     return undefined;
@@ -37,7 +51,25 @@ async function takeStep(turn: Turn, deps: LoopDeps): Promise<StopReason | undefi
     const message = 'The reply was cut off: the model reached its limit of output tokens.';
     return { type: 'error', code: 'output_limit', message, retryable: false };
   }
+  if (isEmpty(reply)) {
+    const message = 'The model replied twice without text and without a tool call.';
+    return { type: 'error', code: 'empty_reply', message, retryable: true };
+  }
   return { type: 'end_turn' };
+}
+
+/** A complete reply without text and without calls. */
+function isEmpty({ calls, events, finish }: StepReply): boolean {
+  const isText = ({ payload }: NewEvent) => payload.type === 'agent.message' && textOf(payload).trim() !== '';
+  return calls.length === 0 && (finish === 'stop' || finish === 'tool_calls') && !events.some(isText);
+}
+
+/** Tells watchers that no event follows the frames of a reply. */
+function discardReply({ events }: StepReply, turn: Turn, deps: LoopDeps): void {
+  for (const { id } of events) {
+    const payload = buildDiscarded(id);
+    deps.sendLive({ id, type: payload.type, status: null, payload }, turn.id);
+  }
 }
 
 /** The model has read the prompt, guidance and interrupt, and guidance that arrived too late for an earlier turn. */

@@ -130,6 +130,21 @@ describe('a credential', () => {
     });
   });
 
+  it('keeps the URL of its server', async () => {
+    const vault = await makeVault();
+    const { id, auth } = await makeCredential(vault.id);
+    const path = `/v1/vaults/${vault.id}/credentials/${id}`;
+    const rotate = (mcpServerUrl: string) => {
+      return api.call('PATCH', path, { body: { auth: { type: 'static_bearer', mcpServerUrl, token: 'next' } } });
+    };
+    expect(await rotate('https://other.example/mcp')).toMatchObject({
+      status: 400,
+      body: { error: 'validation_error', message: 'auth.mcpServerUrl: must be that of the credential' },
+    });
+    expect((await rotate('nonsense')).status).toBe(400);
+    expect((await rotate(auth.mcpServerUrl)).status).toBe(200);
+  });
+
   it('is listed while active and belongs to its vault only', async () => {
     const [vault, other] = [await makeVault(), await makeVault()];
     const path = `/v1/vaults/${vault.id}/credentials`;
