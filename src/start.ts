@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from './roles/config/config.ts';
 import type { Config } from './roles/config/config.ts';
 import { StartupError } from './platform/errors.ts';
+import { watchEventLoop } from './platform/event-loop.ts';
 import { Lifecycle } from './platform/lifecycle.ts';
 import { openLog } from './platform/log.ts';
 import type { BareContext } from './roles/context.ts';
@@ -25,6 +26,7 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (role !== 'operator') requireShared(role, config);
   const log = openLog({ level: config.logLevel, pretty: process.stdout.isTTY });
   const lifecycle = new Lifecycle(log);
+  lifecycle.use('event loop monitor', watchEventLoop(log));
   const stop = (exitCode: number, withinMs = CLOSE_MS) => {
     setTimeout(() => {
       log.error('closing takes too long: the process ends without it');

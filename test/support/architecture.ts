@@ -14,6 +14,7 @@ const BASE: Places = [
   'master-key',
   'records',
   'abort',
+  'event-loop',
   'storage-floor',
 ].map((name) => `src/platform/${name}.ts`);
 const CONTRACT: Places = ['src/platform/contract/'];

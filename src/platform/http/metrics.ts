@@ -1,4 +1,5 @@
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { eventLoopBlocks } from '../event-loop.ts';
 
 export type HttpMetrics = {
   registry: Registry;
@@ -12,6 +13,7 @@ export type HttpMetrics = {
 export function openRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registry.registerMetric(eventLoopBlocks);
   return registry;
 }
 

@@ -13,6 +13,7 @@ import { openMetrics } from './metrics.ts';
 import { refuseConnection } from './refuse.ts';
 import { chooseRequestId } from './request-id.ts';
 import { openStreamSlots } from './stream-slots.ts';
+import { trackRequests } from './track-requests.ts';
 
 export type ServerOptions = {
   /** origins whose pages may call; `*` for all; absent: none */
@@ -106,6 +107,7 @@ export function buildHttpServer(
       maxAge: 600,
     });
   }
+  trackRequests(app);
   registerUnknownRoutes(app);
   registerHealth(app, ports, http);
   for (const plugin of plugins) plugin(app, http);

@@ -1,3 +1,4 @@
+import { trackWork } from '../../../platform/event-loop.ts';
 import { SandboxError } from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
@@ -56,7 +57,10 @@ export async function runTool(
   const context = { ...outer, scriptCalls: buildScriptCalls(outer, turn, deps) };
   let outcome: ToolOutcome;
   try {
-    outcome = await capResult(await finishResult(tool.name, await tool.run(input, context), context), context);
+    // The names of MCP and custom tools are the callers', and no labels of a metric.
+    outcome = await trackWork({ kind: 'tool', name: `tool ${tool.name}` }, async () =>
+      capResult(await finishResult(tool.name, await tool.run(input, context), context), context),
+    );
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(error instanceof SandboxError)) deps.logError(error, `tool ${tool.name} failed`);
