@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { StartupError, errorText } from '../errors.ts';
 import { readStorage } from '../storage-floor.ts';
@@ -101,6 +101,8 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
       throw error;
     }
   }
+  // Our lock stands for it; a loss of power can leave it empty, and PostgreSQL does not start on that.
+  rmSync(join(dataDir, 'postmaster.pid'), { force: true });
   const thread = new DatabaseThread({ dataDir, fsync, floor, module: options.thread, onLost: options.onLost });
   void thread.ended.then(() => lock.release());
   const post = (sql: string, params?: readonly unknown[]) => thread.run(sql, params, statementTimeoutMs);
