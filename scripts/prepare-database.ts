@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openPglite } from '../src/platform/db/pglite.ts';
+import { setTreeModes } from '../src/platform/db/tree-modes.ts';
 import { openLog } from '../src/platform/log.ts';
 import { findPreparedDatabase } from '../src/platform/store/prepared-database.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
@@ -21,4 +22,10 @@ if (!existsSync(place)) {
   await rm(`${draft}.lock`, { force: true });
   // Should another process have made it meanwhile, either is as good.
   await rename(draft, place).catch(() => rm(draft, { recursive: true, force: true }));
+}
+try {
+  // Whoever starts the server may be another user than the one who installed it.
+  setTreeModes(place, { folders: 0o755, files: 0o644 });
+} catch {
+  // It belongs to another user, who has done so.
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from './roles/config/config.ts';
 import type { Config } from './roles/config/config.ts';
+import { listWarnings } from './roles/config/warnings.ts';
 import { StartupError } from './platform/errors.ts';
 import { watchEventLoop } from './platform/event-loop.ts';
 import { Lifecycle } from './platform/lifecycle.ts';
@@ -12,7 +13,6 @@ import type { Started } from './roles/role.ts';
 import { prepareRole, readRole } from './roles/table.ts';
 import type { RoleName } from './roles/table.ts';
 
-const WORTHY_KEY = 16;
 /** Longest time in ms that closing may take: supervisors kill after 30 s. */
 const CLOSE_MS = 25_000;
 /** The same once the database is lost: there is nothing left to save. */
@@ -39,7 +39,7 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
     stop(1, FATAL_CLOSE_MS);
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
-  if ((config.apiKey?.length ?? WORTHY_KEY) < WORTHY_KEY) log.warn('CAPSTAN_API_KEY is short enough to be guessed');
+  for (const warning of listWarnings(role, config)) log.warn(warning);
   try {
     const context = { config, lifecycle, log };
     if (role === 'operator' && command === 'remove-sandboxes') {

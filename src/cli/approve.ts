@@ -6,9 +6,10 @@ import { ApprovalScope } from '../agents/contract/events.ts';
 import { buildContext } from './context.ts';
 import { describeInput, readPayload } from './describe-event.ts';
 import { CliError } from './cli-error.ts';
-import { cutLine } from './text.ts';
+import { buildFullDetail } from './chat/pending-actions.ts';
+import { cleanText, cutLine } from './text.ts';
 
-type ApproveFlags = { deny?: boolean; scope: ApprovalScope; message?: string };
+type ApproveFlags = { show?: boolean; deny?: boolean; scope: ApprovalScope; message?: string };
 type ApprovalRequest = Extract<OutboundPayload, { type: 'agent.approval_request' }>;
 
 const POLL_MS = 250;
@@ -47,6 +48,7 @@ export function addApproveCommand(program: Command): void {
   program
     .command('approve <session>')
     .description('answer every approval that a session waits for')
+    .option('--show', 'show all of what the approvals are for, and answer none')
     .option('--deny', 'deny instead of allow')
     .addOption(
       new Option('--scope <scope>', 'this call, this tool in the session, or this tool for the agent and subject')
@@ -61,6 +63,12 @@ export function addApproveCommand(program: Command): void {
       if (waiting.length === 0) throw new CliError('The session does not wait for an approval.');
       const ids = new Set(waiting.map((action) => action.eventId));
       const requests = await findRequests(context.client, sessionId, ids);
+      if (flags.show === true) {
+        context.show({ data: requests }, () =>
+          requests.map(({ tool_name, input }) => `${cleanText(tool_name)}\n${buildFullDetail(input)}`).join('\n'),
+        );
+        return;
+      }
       const result = flags.deny === true ? 'deny' : 'allow';
       const events: InboundEvent[] = waiting.map((action) => ({
         type: 'user.approval_response',

@@ -7,9 +7,26 @@ export function paint(format: Format, text: string): string {
   return styleText(format, text, { stream: process.stdout });
 }
 
-/** Text of models and tools as a terminal may show it: without control characters, which could move and recolor it. */
+/** A zero-width joiner between two pictures makes one picture of them; anywhere else it only hides. */
+const JOINED_PICTURES =
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{FE0F}])\u{200D}(?=\p{Extended_Pictographic})/u;
+const INVISIBLE = /[\p{Cf}\u{2028}\u{2029}]/gu;
+
+/** Characters without a shape of their own, which reorder or hide text, as `\u{202e}`. */
+function escapeInvisible(text: string): string {
+  return text.replaceAll(INVISIBLE, (character, index: number) => {
+    if (character === '\u{200D}' && JOINED_PICTURES.test(text.slice(Math.max(0, index - 2), index + 3)))
+      return character;
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+}
+
+/**
+ * Text of models and tools as a terminal may show it: without control characters, which could move and recolor it, and
+ * with invisible ones as escapes.
+ */
 export function cleanText(text: string): string {
-  return text.replaceAll('\r\n', '\n').replaceAll(/[^\P{Cc}\n\t]/gu, '');
+  return escapeInvisible(text.replaceAll('\r\n', '\n').replaceAll(/[^\P{Cc}\n\t]/gu, ''));
 }
 
 /** One line of at most `width` characters. */

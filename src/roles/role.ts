@@ -17,7 +17,8 @@ export type Started = { address?: string };
 export const DRAIN_MS = 10_000;
 
 export function readServerOptions({ config }: BareContext): ServerOptions {
-  return { corsOrigins: config.corsOrigins, bounds: config.bounds };
+  const { corsOrigins, bounds, host, metricsPort: port } = config;
+  return { corsOrigins, bounds, ...(port === undefined ? {} : { metricsServer: { host, port } }) };
 }
 
 export async function serve(context: RoleContext<unknown>, name: string, app: HttpServer): Promise<Started> {

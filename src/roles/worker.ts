@@ -13,6 +13,7 @@ import { startAutomations } from '../agents/automations/start.ts';
 import { startWorker } from '../agents/worker/start.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { openModels } from './models.ts';
+import { startRetention } from './retention.ts';
 import { DRAIN_MS, readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
@@ -59,6 +60,7 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
   );
   lifecycle.use('worker', worker);
   lifecycle.use('automations', startAutomations({ ...backends, log }));
+  lifecycle.use('retention', startRetention({ ...backends, log }, config.file.retention));
 }
 
 /** Has no surface of its own, so it serves health and metrics alone. */

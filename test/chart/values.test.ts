@@ -30,6 +30,7 @@ describe('values of the chart', () => {
     ['a database that is none', (values) => ((values['postgresql'] as { url: string }).url = 'mysql://db')],
     ['one amount where there are two', (values) => ((values['sandbox'] as { cpu: string }).cpu = '2')],
     ['a setting that the chart gives', (values) => ((values['settings'] as object) = { DATABASE_URL: 'x' })],
+    ['a digest that is none', (values) => ((values['image'] as { digest: string }).digest = 'latest')],
     ['no replicas', (values) => ((values['worker'] as { replicas: number }).replicas = 0)],
   ])('with %s are refused', (_, change) => {
     const values = readValues();
@@ -66,4 +67,14 @@ test('the chart installs the definitions of crds/', () => {
   const names = readdirSync(definitions);
   expect(readdirSync(new URL('files/crds/', CHART))).toEqual(names);
   for (const name of names) expect(read(`files/crds/${name}`)).toBe(readFileSync(new URL(name, definitions), 'utf8'));
+});
+
+test('metrics are scraped and probes answered on a port that no Service has', () => {
+  const deployment = read('templates/_deployment.tpl');
+  expect(deployment).toContain('{ name: CAPSTAN_METRICS_PORT, value: "9090" }');
+  expect(deployment.match(/httpGet: \{ path: \/\w+, port: (.+?) \},/g)).toHaveLength(3);
+  expect(deployment).not.toMatch(/httpGet: .* port: http \}/);
+  const role = read('templates/_role.tpl');
+  expect(role).toMatch(/targetPort: .*"metrics".*, path: \/metrics/);
+  expect(role.match(/targetPort: metrics/)).toBeNull();
 });

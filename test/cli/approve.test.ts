@@ -50,6 +50,15 @@ it('denies with guidance for the model', async () => {
   expect(payloads).toContainEqual(expect.objectContaining({ type: 'agent.tool_result', is_error: true }));
 }, 60_000);
 
+it('shows all of what waits, and answers nothing', async () => {
+  const session = await openSession();
+  const command = `echo ${'x'.repeat(400)} \u202E end`;
+  const out = await sendAndApprove(session, `run: ${command}`, '--show');
+  expect(out).toContain(`command: echo ${'x'.repeat(400)} \\u{202e} end`);
+  const { out: read } = await server.capstan(['sessions', 'get', session, '--json']);
+  expect((JSON.parse(read) as Session).pendingActions).toHaveLength(1);
+}, 60_000);
+
 it('approves a tool for the rest of the session', async () => {
   const session = await openSession();
   await sendAndApprove(session, 'run: true', '--scope', 'session');

@@ -5,6 +5,7 @@ memory, counted to the pod's limit).
 {{- define "capstan.deployment" -}}
 {{- $values := index .root.Values .role -}}
 {{- $usesBackends := ne .role "operator" -}}
+{{- $probed := ternary "metrics" "http" $usesBackends -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -84,6 +85,9 @@ spec:
           env:
             - { name: CAPSTAN_HOST, value: {{ .root.Values.listenHost | quote }} }
             - { name: CAPSTAN_PORT, value: "8080" }
+            {{- if $usesBackends }}
+            - { name: CAPSTAN_METRICS_PORT, value: "9090" }
+            {{- end }}
             - { name: CAPSTAN_DATA_DIR, value: /tmp/capstan }
             {{- .environment | nindent 12 }}
             {{- with dig "nodeOptions" "" $values }}
@@ -94,10 +98,14 @@ spec:
           {{- end }}
           ports:
             - { name: http, containerPort: 8080 }
+            {{- if $usesBackends }}
+            # No Service has it: metrics and the state of each backend are not for callers.
+            - { name: metrics, containerPort: 9090 }
+            {{- end }}
           # Migrations run at the start, under a lock; the first of several pods has them done.
-          startupProbe: { httpGet: { path: /livez, port: http }, periodSeconds: 2, failureThreshold: 90 }
-          livenessProbe: { httpGet: { path: /livez, port: http }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
-          readinessProbe: { httpGet: { path: /readyz, port: http }, periodSeconds: 5, timeoutSeconds: 5 }
+          startupProbe: { httpGet: { path: /livez, port: {{ $probed }} }, periodSeconds: 2, failureThreshold: 90 }
+          livenessProbe: { httpGet: { path: /livez, port: {{ $probed }} }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
+          readinessProbe: { httpGet: { path: /readyz, port: {{ $probed }} }, periodSeconds: 5, timeoutSeconds: 5 }
           # Until load balancers have heard of its end.
           lifecycle: { preStop: { exec: { command: [sleep, "5"] } } }
           resources: {{ toJson $values.resources }}

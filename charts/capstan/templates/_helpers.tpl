@@ -30,7 +30,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 
 {{- define "capstan.image" -}}
 {{- $repository := required "image.repository: name the image that you have built from the Dockerfile of Capstan" .Values.image.repository -}}
+{{- with .Values.image.digest -}}
+{{ $repository }}@{{ . }}
+{{- else -}}
 {{ $repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
 {{- end }}
 
 {{- /* Of a role: dict root, role. Some need programs that the others do not. */}}

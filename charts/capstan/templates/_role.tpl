@@ -79,7 +79,7 @@ spec:
     matchLabels:
       {{- include "capstan.selector" . | nindent 6 }}
   endpoints:
-    - { port: http, path: /metrics, interval: {{ .root.Values.serviceMonitor.interval }} }
+    - { targetPort: {{ ternary "http" "metrics" (eq .role "operator") }}, path: /metrics, interval: {{ .root.Values.serviceMonitor.interval }} }
 {{- end }}
 {{- if dig "ingress" "enabled" false $values }}
 ---

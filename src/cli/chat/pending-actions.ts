@@ -11,17 +11,32 @@ type CustomUse = Extract<OutboundPayload, { type: 'agent.custom_tool_use' }>;
 const DETAIL_LINES = 12;
 const DETAIL_WIDTH = 160;
 
-/** All of the input, so that nobody has to approve what they cannot see; long texts are cut, and say so. */
-export function buildDetail(input: unknown): string {
+/** All of an input, a line for each line of its fields. */
+function listInput(input: unknown): string[] {
   const fields = typeof input === 'object' && input !== null ? Object.entries(input) : [];
-  const lines = fields.flatMap(([name, value]) => {
-    const text = cleanText(typeof value === 'string' ? value : JSON.stringify(value));
-    const rows = text.split('\n');
-    return rows.length === 1 ? [`${name}: ${text}`] : [`${name}:`, ...rows.map((row) => `  ${row}`)];
+  return fields.flatMap(([name, value]) => {
+    const rows = cleanText(typeof value === 'string' ? value : JSON.stringify(value)).split('\n');
+    const label = cleanText(name);
+    return rows.length === 1 ? [`${label}: ${rows[0]}`] : [`${label}:`, ...rows.map((row) => `  ${row}`)];
   });
-  const cut = lines.slice(0, DETAIL_LINES).map((line) => cutDetail(line));
-  if (lines.length > DETAIL_LINES) cut.push(`… ${lines.length - DETAIL_LINES} more lines`);
-  return cut.map((line) => `  ${paint('dim', '│')} ${line}`).join('\n');
+}
+
+function drawLines(lines: readonly string[]): string {
+  return lines.map((line) => `  ${paint('dim', '│')} ${line}`).join('\n');
+}
+
+/** All of the input: nobody has to approve what they cannot see. */
+export function buildFullDetail(input: unknown): string {
+  return drawLines(listInput(input));
+}
+
+/** The input, long ones cut; `isCut` says so. */
+export function buildDetail(input: unknown): { text: string; isCut: boolean } {
+  const lines = listInput(input);
+  const shown = lines.slice(0, DETAIL_LINES).map((line) => cutDetail(line));
+  const hidden = lines.length - DETAIL_LINES;
+  if (hidden > 0) shown.push(`… ${hidden} more lines`);
+  return { text: drawLines(shown), isCut: hidden > 0 || lines.some((line) => line.length > DETAIL_WIDTH) };
 }
 
 function cutDetail(line: string): string {
@@ -39,15 +54,17 @@ async function answerApproval(action: Approval, lines: Lines, view: View): Promi
     return answer('deny');
   }
   const server = action.mcp_server_name === null ? '' : ` of ${action.mcp_server_name}`;
-  view.note(`${paint('yellow', '?')} ${paint('bold', action.tool_name)}${server} asks to run`);
-  process.stdout.write(`${buildDetail(action.input)}\n`);
+  view.note(`${paint('yellow', '?')} ${paint('bold', cleanText(action.tool_name))}${cleanText(server)} asks to run`);
+  const { text, isCut } = buildDetail(action.input);
+  process.stdout.write(`${text}\n`);
+  const choices = `${isCut ? 'v view all · ' : ''}y once · s session · a always · n no`;
   for (;;) {
-    const said = await lines.read(
-      `  ${paint('dim', 'y once · s session · a always · n no')} ${paint('yellow', '›')} `,
-      { fresh: true },
-    );
+    const said = await lines.read(`  ${paint('dim', choices)} ${paint('yellow', '›')} `, { fresh: true });
     if (typeof said === 'string') return 'interrupted';
     switch (said.text.trim().toLowerCase()) {
+      case 'v':
+        process.stdout.write(`${buildFullDetail(action.input)}\n`);
+        break;
       case 'y':
       case 'yes':
         return answer('allow');

@@ -71,3 +71,12 @@ export async function reportUsage(
   );
   return rows;
 }
+
+/** Deletes the counts of days that ended more than `days` ago. Returns how many rows went. */
+export async function deleteOldUsage(db: Queryable, days: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM model_usage WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::int`,
+    [Math.ceil(days)],
+  );
+  return rowCount;
+}

@@ -11,6 +11,8 @@ const STREAM = 'CAPSTAN_EVENTS';
 const MAX_AGE_MS = 3_600_000;
 const DEDUPE_MS = 120_000;
 const KEPT_PER_SUBJECT = 5_000;
+/** What is older goes first: streams then resume from the database. JetStream reserves it on the server's disk. */
+const MAX_BYTES = 512 * 1024 * 1024;
 
 const ANSWER_MS = 5_000;
 const PING_MS = 2_000;
@@ -28,6 +30,7 @@ async function ensureStream(manager: JetStreamManager, replicas: number): Promis
   const limits = {
     subjects: [`${EVENTS}>`],
     max_age: nanos(MAX_AGE_MS),
+    max_bytes: MAX_BYTES,
     duplicate_window: nanos(DEDUPE_MS),
     max_msgs_per_subject: KEPT_PER_SUBJECT,
     num_replicas: replicas,

@@ -10,6 +10,7 @@ import { takeLock } from './lock.ts';
 import { DatabaseThread } from './pglite-thread.ts';
 import { syncPath, syncTree } from './sync-tree.ts';
 import { openTransaction } from './transaction.ts';
+import { setTreeModes } from './tree-modes.ts';
 
 const IDLE_MS = 60_000;
 const STATEMENT_MS = 30_000;
@@ -79,6 +80,8 @@ async function copyDatabase(template: string, dataDir: string, fsync: boolean): 
   const draft = `${dataDir}.new`;
   rmSync(draft, { recursive: true, force: true });
   cpSync(template, draft, { recursive: true });
+  // The template is readable by all; a database is its owner's alone, and PostgreSQL insists on it.
+  setTreeModes(draft, { folders: 0o700, files: 0o600 });
   if (fsync) await syncTree(draft);
   renameSync(draft, dataDir);
   if (fsync) await syncPath(dirname(dataDir));

@@ -4,7 +4,7 @@ import type { ApiKey } from '../contract/keys.ts';
 import { sha256 } from '../crypto.ts';
 import { ApiError, errors } from '../errors.ts';
 import { findActiveKey } from '../store/keys.ts';
-import { rateLimitHeaders, takeAllowance } from './allowance.ts';
+import { openRequestAllowance, rateLimitHeaders } from './allowance.ts';
 import { openAttempts } from './attempts.ts';
 import type { Bounds } from './bounds.ts';
 import type { Authenticate, HttpPorts } from './deps.ts';
@@ -96,6 +96,7 @@ export function openAuthenticator(
   close(): Promise<void>;
 } {
   const cache = openKeyCache((text) => findActiveKey(db, text), unknownKeysPerMinute);
+  const requests = openRequestAllowance(limits);
   let subscription: Awaited<ReturnType<typeof onKeysChanged>> | undefined;
   return {
     async authenticate(request: FastifyRequest, reply: FastifyReply) {
@@ -103,11 +104,8 @@ export function openAuthenticator(
       if (text === undefined || text.length > MAX_KEY_LENGTH) throw errors.unauthorized();
       const key = await cache.find(text, request.socket.remoteAddress);
       if (key === undefined) throw errors.unauthorized();
-      const allowance = await takeAllowance(limits, 'requests', {
-        key: `requests:${key.id}`,
-        points: 1,
-        limit: key.requestsPerMinute,
-      });
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      const allowance = await requests.take(key.id, key.requestsPerMinute, isRead);
       void reply.headers(rateLimitHeaders(allowance));
       return {
         organizationId: key.organizationId,

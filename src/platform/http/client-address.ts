@@ -15,3 +15,10 @@ export function clientNetwork(address: string | undefined): string {
     .map((part) => part.toString(16))
     .join(':');
 }
+
+/** Whether an address or the name of a host, as in a URL, is this machine's own. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
+  if (bare === 'localhost') return true;
+  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
+}

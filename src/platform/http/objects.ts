@@ -12,6 +12,8 @@ const POLICY = { 'content-security-policy': "default-src 'none'; sandbox", 'x-co
 export function buildObjectRoutes(objects: Objects): RoutePlugin {
   return (app) => {
     if (objects.readSigned === undefined) return;
+    /** keys of uploads under way */
+    const uploading = new Set<string>();
     const read = (method: 'GET' | 'PUT', request: FastifyRequest): SignedUse => {
       const use = objects.readSigned?.(method, request.url);
       if (use === undefined) throw errors.forbidden('The address has expired or is not as it was given.');
@@ -57,7 +59,15 @@ export function buildObjectRoutes(objects: Objects): RoutePlugin {
         if (sizeBytes !== undefined && Number(request.headers['content-length']) !== sizeBytes) {
           throw errors.validation(`header.content-length: must be ${sizeBytes}`);
         }
-        await objects.put(key, request.body as Readable, { contentType: type });
+        // Once only: what was looked at and accepted must not be replaced later by whoever has the address.
+        if (uploading.has(key)) throw errors.conflict('The address is in use by another upload.');
+        uploading.add(key);
+        try {
+          if ((await objects.head(key)) !== undefined) throw errors.conflict('The address was used before.');
+          await objects.put(key, request.body as Readable, { contentType: type });
+        } finally {
+          uploading.delete(key);
+        }
         return reply.code(200).send();
       });
     });

@@ -9,9 +9,11 @@ import type { HttpDeps, HttpPorts } from './deps.ts';
 import { sendError } from './errors.ts';
 import { registerHealth } from './health.ts';
 import { registerUnknownRoutes } from './methods.ts';
+import { startMetricsServer } from './metrics-server.ts';
 import { openMetrics } from './metrics.ts';
 import { refuseConnection } from './refuse.ts';
 import { chooseRequestId } from './request-id.ts';
+import type { ListenOptions } from './start.ts';
 import { openStreamSlots } from './stream-slots.ts';
 import { trackRequests } from './track-requests.ts';
 
@@ -22,6 +24,8 @@ export type ServerOptions = {
   sendError?: typeof sendError;
   /** absent: `DEFAULT_BOUNDS` */
   bounds?: Partial<Bounds>;
+  /** where metrics and the state of each backend are served instead; absent: here, to callers on this machine */
+  metricsServer?: ListenOptions;
 };
 
 export type HttpServer = FastifyInstance;
@@ -40,6 +44,16 @@ const MAX_PARAM_LENGTH = 20_000;
 
 function refuseSchema(): never {
   throw new Error('Routes have no schema of fastify.');
+}
+
+/** Open from the moment that the server is ready until it has closed: a server that drains still answers its probes. */
+function openMetricsServer(app: FastifyInstance, ports: HttpPorts, http: HttpDeps, listen: ListenOptions): void {
+  let server: Awaited<ReturnType<typeof startMetricsServer>> | undefined;
+  app.addHook('onReady', async () => {
+    server = await startMetricsServer(ports, http, listen);
+    ports.log.info({ port: server.port }, 'metrics are served on a port of their own');
+  });
+  app.addHook('onClose', async () => server?.close());
 }
 
 /** One HTTP server for any number of services, not yet listening. Closing it ends its streams; the ports stay open. */
@@ -109,7 +123,8 @@ export function buildHttpServer(
   }
   trackRequests(app);
   registerUnknownRoutes(app);
-  registerHealth(app, ports, http);
+  registerHealth(app, ports, http, options.metricsServer === undefined ? 'local' : 'none');
+  if (options.metricsServer !== undefined) openMetricsServer(app, ports, http, options.metricsServer);
   for (const plugin of plugins) plugin(app, http);
   return app;
 }

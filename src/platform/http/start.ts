@@ -18,6 +18,7 @@ export async function startHttp(
 ): Promise<{ address: string; port: number; close(): Promise<void> }> {
   const address = await app.listen({ host, port }).catch(async (error: unknown) => {
     await app.close();
+    if (error instanceof StartupError) throw error;
     throw new StartupError(`The server cannot listen on ${host}:${port}: ${errorText(error)}`);
   });
   return { address, port: (app.server.address() as AddressInfo).port, close: () => app.close() };

@@ -47,3 +47,27 @@ export async function ensureMonthlyPartitions(db: Db, table: string, now: Date):
   }
   return made;
 }
+
+/**
+ * Drops partitions of months that ended before the last one and have no rows, and returns their names: a dropped table
+ * gives its disk back at once, which deleted rows do not. Rows carry the present time, so none can come meanwhile. `table`
+ * becomes part of the SQL: never pass text from outside.
+ */
+export async function dropEmptyMonths(db: Db, table: string, now: Date): Promise<string[]> {
+  const { name: lastMonth } = buildMonth(table, now, -1);
+  const { rows } = await db.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = $1::regclass AND c.relname ~ ('^' || $1::text || '_y[0-9]{4}m[0-9]{2}$') AND c.relname < $2
+     ORDER BY 1`,
+    [table, lastMonth],
+  );
+  const dropped: string[] = [];
+  for (const { name } of rows) {
+    const { rows: left } = await db.query(`SELECT 1 FROM ${name} LIMIT 1`);
+    if (left.length > 0) continue;
+    // The lock on the parent must not queue up appends for long. IF EXISTS: another process may have been faster.
+    await db.exec(`BEGIN; SET LOCAL lock_timeout = '5s'; DROP TABLE IF EXISTS ${name}; COMMIT;`);
+    dropped.push(name);
+  }
+  return dropped;
+}

@@ -46,6 +46,13 @@ export const ConfigFile = z.strictObject({
       silenceSeconds: z.number().positive().max(86_400).default(120),
     })
     .prefault({}),
+  /** days after which what is no longer needed is deleted */
+  retention: z
+    .strictObject({
+      archivedSessionDays: z.number().positive().max(36_500).default(365),
+      usageDays: z.number().positive().max(36_500).default(400),
+    })
+    .prefault({}),
   limits: z
     .strictObject({ requestsPerMinute: z.int().min(1).optional(), tokensPerDay: z.int().min(1).optional() })
     .optional(),

@@ -20,6 +20,8 @@ const amounts = (one: RegExp) =>
 export const Settings = z.object({
   CAPSTAN_HOST: text.default('127.0.0.1'),
   CAPSTAN_PORT: port.default(8080),
+  /** serves metrics and the state of each backend; unset: CAPSTAN_PORT does, to callers on this machine */
+  CAPSTAN_METRICS_PORT: port.optional(),
   CAPSTAN_DATA_DIR: text.default('./data'),
   CAPSTAN_API_KEY: z
     .string()

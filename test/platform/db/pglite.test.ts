@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { openPglite } from '../../../src/platform/db/pglite.ts';
+import { setTreeModes } from '../../../src/platform/db/tree-modes.ts';
 import { StartupError } from '../../../src/platform/errors.ts';
 import { findPreparedDatabase } from '../../../src/platform/store/prepared-database.ts';
 import { makeScratch } from '../../support/scratch.ts';
@@ -71,4 +73,21 @@ it('rolls a transaction back whose work waits for a statement outside of it', as
   await expect(stuck).rejects.toThrow('idle');
   expect((await db.query('SELECT * FROM box')).rows).toEqual([]);
   await db.close();
+});
+
+it('is copied from a template that others may read as a folder that only its owner may', async () => {
+  setTreeModes(dataDir, { folders: 0o755, files: 0o644 });
+  const copy = join(folder, 'copy');
+  await (await openPglite({ dataDir: copy, template: dataDir })).close();
+  for (const path of ['', 'base', 'PG_VERSION', 'global/pg_control']) {
+    expect([path, statSync(join(copy, path)).mode & 0o077]).toEqual([path, 0]);
+  }
+});
+
+it('that was prepared at installation can be read by other users', () => {
+  const place = findPreparedDatabase();
+  for (const entry of readdirSync(place, { recursive: true, withFileTypes: true })) {
+    const mode = statSync(join(entry.parentPath, entry.name)).mode;
+    expect([entry.name, mode & 0o044]).toEqual([entry.name, 0o044]);
+  }
 });

@@ -1,0 +1,34 @@
+import { deleteArchivedLogs, dropEmptyEventPartitions } from '../agents/store/retention.ts';
+import { deleteOldUsage } from '../gateway/store/model-usage.ts';
+import type { Db } from '../platform/db/db.ts';
+import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Config } from './config/config.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Few enough that a transaction is short. */
+const BATCH = 20;
+
+/** Deletes what the settings no longer keep, until it is closed. Any number of replicas may run it. */
+export function startRetention(
+  { db, log }: { db: Db; log: Logger },
+  { archivedSessionDays, usageDays }: Config['file']['retention'],
+): { close(): Promise<void> } {
+  return startPeriodicTasks(
+    [
+      {
+        name: 'delete logs of archived sessions',
+        periodMs: HOUR_MS,
+        run: async () => (await deleteArchivedLogs(db, archivedSessionDays, BATCH)) === BATCH,
+      },
+      { name: 'delete old usage', periodMs: DAY_MS, run: async () => void (await deleteOldUsage(db, usageDays)) },
+      {
+        name: 'drop empty partitions',
+        periodMs: DAY_MS,
+        run: async () => void (await dropEmptyEventPartitions(db, new Date())),
+      },
+    ],
+    log,
+  );
+}
