@@ -1,13 +1,15 @@
 # The image of all roles: docker build -t capstan .
 # Runs as a user without privileges, on a read-only root; what it writes goes to /tmp and CAPSTAN_DATA_DIR.
-FROM node:24-trixie-slim AS dependencies
+# With a digest (node:24-trixie-slim@sha256:…) in a release.
+ARG NODE_IMAGE=node:24-trixie-slim
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No dependency needs its install script. Node comes with the image; the copy from npm is for machines without one.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
-FROM node:24-trixie-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules node_modules

@@ -120,7 +120,7 @@ describe('references', () => {
     expect((await put('123', 'text/html')).ok).toBe(false);
     // A refused body uses nothing up, an accepted one uses up the address.
     const race = await Promise.all([put('123', 'image/png'), put('123', 'image/png')]);
-    expect(race.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(race.map(({ status }) => status)).toEqual(expect.arrayContaining([200, 409]));
     expect((await put('abc', 'image/png')).status).toBe(409);
   });
 
