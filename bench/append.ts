@@ -6,7 +6,7 @@ import type { Db } from '../src/platform/db/db.ts';
 import { newId } from '../src/platform/ids.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
 import { ensureEventPartitions } from '../src/agents/store/event-partitions.ts';
-import { buildMessage } from '../src/agents/log/write.ts';
+import { buildMessage } from '../src/agents/log/build-events.ts';
 import { openAppender } from '../src/agents/worker/appender.ts';
 import { startPostgres } from '../test/support/services/postgres.ts';
 import { median, printMachine, quantile, milliseconds } from './support/figures.ts';

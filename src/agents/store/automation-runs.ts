@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import type { JournalEntry } from '../log/entry.ts';
-import { buildInbound, buildTurnStart } from '../log/write.ts';
+import { buildInbound, buildTurnStart } from '../log/build-events.ts';
 import { newId } from '../../platform/ids.ts';
 import { readRow } from '../../platform/store/rows.ts';
 import type { RowOf } from '../../platform/store/rows.ts';

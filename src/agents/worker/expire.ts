@@ -1,5 +1,5 @@
 import type { Db, Queryable } from '../../platform/db/db.ts';
-import { buildIdle, buildResult, buildTurnResume } from '../log/write.ts';
+import { buildIdle, buildResult, buildTurnResume } from '../log/build-events.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import type { JournalEntry } from '../log/entry.ts';
 import type { NewEvent } from '../log/event.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildBlocks } from '../log/blocks.ts';
-import { readLastTurn } from '../log/history.ts';
-import type { LastTurn } from '../log/history.ts';
-import { buildIdle, buildMessage, buildTurnStart } from '../log/write.ts';
+import { readLastTurn } from '../log/turns.ts';
+import type { LastTurn } from '../log/turns.ts';
+import { buildIdle, buildMessage, buildTurnStart } from '../log/build-events.ts';
 import { askJudge, decideGoal } from '../loop/goal/goal.ts';
 import type { GoalStep, Verdict } from '../loop/goal/goal.ts';
 import { InterruptedError, LeaseLostError } from '../loop/turn/types.ts';

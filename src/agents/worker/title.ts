@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/db.ts';
 import { addCall } from '../loop/turn/usage.ts';
 import { splitUsage } from '../contract/usage.ts';
 import { textOf } from '../log/read.ts';
-import { buildTitleUpdate } from '../log/write.ts';
+import { buildTitleUpdate } from '../log/build-events.ts';
 import type { Turn } from '../loop/turn/types.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import type { LogEvent } from '../log/event.ts';

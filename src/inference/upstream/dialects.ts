@@ -1,11 +1,11 @@
 import type { WireFormat } from '../config.ts';
 import { buildChatRequest } from './chat-completions/request.ts';
-import { buildChatReader } from './chat-completions/stream.ts';
+import { buildChatReader } from './chat-completions/reader.ts';
 import type { Dialect } from './dialect.ts';
 import { buildCountRequest, buildMessagesRequest } from './messages/request.ts';
-import { buildMessagesReader } from './messages/stream.ts';
+import { buildMessagesReader } from './messages/reader.ts';
 import { buildResponsesRequest } from './responses/request.ts';
-import { buildResponsesReader } from './responses/stream.ts';
+import { buildResponsesReader } from './responses/reader.ts';
 
 export const DIALECTS: Record<WireFormat, Dialect> = {
   'chat-completions': { hasStop: true, buildRequest: buildChatRequest, buildReader: buildChatReader },

@@ -4,7 +4,7 @@ import { classifyFrames } from './kinds.ts';
 import type { SectionVerdict } from './kinds.ts';
 import { findObstacles } from './obstacles.ts';
 import { findLoginLinks } from './login-links.ts';
-import type { LoginPlan, LoginLink, PageKind, PlanReason, PlannedField } from './plan.ts';
+import type { LoginPlan, LoginLink, PageKind, PlanReason, PlannedField } from './login-plan.ts';
 import { isFillable, isPassword, isUsable } from './sections.ts';
 import type { Field, Section } from './sections.ts';
 import type { SectionSignals } from './signals.ts';

@@ -2,7 +2,7 @@ import { buildPlan } from './classify.ts';
 import type { Observation } from './description.ts';
 import { classifyFrames } from './kinds.ts';
 import type { SectionVerdict } from './kinds.ts';
-import type { LoginPlan, PageKind } from './plan.ts';
+import type { LoginPlan, PageKind } from './login-plan.ts';
 import { isFillable } from './sections.ts';
 import type { Button, Field } from './sections.ts';
 

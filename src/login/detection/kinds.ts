@@ -1,7 +1,7 @@
 import { canSend, says } from './captions.ts';
 import type { FrameDescription } from './description.ts';
 import { normalizeText } from './match.ts';
-import type { FieldRole, PageKind } from './plan.ts';
+import type { FieldRole, PageKind } from './login-plan.ts';
 import { readTexts } from './roles.ts';
 import { buildSections } from './sections.ts';
 import type { Field, Section } from './sections.ts';

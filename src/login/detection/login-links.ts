@@ -1,7 +1,7 @@
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
-import type { LoginLink, SignInMethod } from './plan.ts';
+import type { LoginLink, SignInMethod } from './login-plan.ts';
 import { EMAIL, USERNAME } from './words/fields.ts';
 
 const isName = buildMatcher({ ...EMAIL });

@@ -1,7 +1,7 @@
 import { says } from './captions.ts';
 import type { CoverDescription, ElementDescription, FrameDescription } from './description.ts';
 import { normalizeText } from './match.ts';
-import type { Obstacle } from './plan.ts';
+import type { Obstacle } from './login-plan.ts';
 
 const CONSENT = /cookie|consent|gdpr|onetrust|didomi|cmp|privacy|usercentrics|datenschutz/i;
 const CLOSE = /(?:^|[-_\s])(?:close|dismiss)(?:$|[-_\s])/i;

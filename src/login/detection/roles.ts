@@ -1,7 +1,7 @@
 import type { ElementDescription } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
 import type { Matcher } from './match.ts';
-import type { FieldRole } from './plan.ts';
+import type { FieldRole } from './login-plan.ts';
 import { EMAIL, PASSWORD, PHONE, USERNAME } from './words/fields.ts';
 import { AGAIN, CAPTCHA, CODE, NEW, OLD, SEARCH } from './words/more-fields.ts';
 import { REMEMBER } from './words/more-actions.ts';

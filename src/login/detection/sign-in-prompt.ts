@@ -2,7 +2,7 @@ import type { FrameDescription } from './description.ts';
 import { classifyFrames } from './kinds.ts';
 import type { SectionVerdict } from './kinds.ts';
 import { normalizeText } from './match.ts';
-import type { PageKind } from './plan.ts';
+import type { PageKind } from './login-plan.ts';
 import { isFillable, isPassword, isUsable } from './sections.ts';
 import type { Field } from './sections.ts';
 

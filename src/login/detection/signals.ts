@@ -1,6 +1,6 @@
 import { canSend, says } from './captions.ts';
 import { normalizeText } from './match.ts';
-import type { FieldRole } from './plan.ts';
+import type { FieldRole } from './login-plan.ts';
 import { isFillable, isPassword } from './sections.ts';
 import type { Field, Section } from './sections.ts';
 

@@ -2,7 +2,7 @@ import { canSend } from './captions.ts';
 import type { Caption } from './captions.ts';
 import type { ElementDescription } from './description.ts';
 import { normalizeText } from './match.ts';
-import type { PageKind } from './plan.ts';
+import type { PageKind } from './login-plan.ts';
 import type { Button, Field, Section } from './sections.ts';
 
 const WANTED: Readonly<Partial<Record<PageKind, Readonly<Partial<Record<Caption, number>>>>>> = {

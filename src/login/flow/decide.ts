@@ -1,5 +1,5 @@
 import type { LoginErrorCode } from '../contract/errors.ts';
-import type { LoginLink, LoginPlan, SignInMethod } from '../detection/plan.ts';
+import type { LoginLink, LoginPlan, SignInMethod } from '../detection/login-plan.ts';
 import type { PageSnapshot } from './evidence.ts';
 
 /** What the caller can provide, without the values. */

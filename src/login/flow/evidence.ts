@@ -1,4 +1,4 @@
-import type { FailureCause, LoginPlan, OutcomeSignals } from '../detection/plan.ts';
+import type { FailureCause, LoginPlan, OutcomeSignals } from '../detection/login-plan.ts';
 import type { Submission } from './traffic.ts';
 
 /** What decisions rest on: one observation of the page, without the page itself. */

@@ -1,6 +1,6 @@
 import type { Site } from '../site.ts';
 import { LoginError } from '../login-error.ts';
-import type { PlannedField } from '../detection/plan.ts';
+import type { PlannedField } from '../detection/login-plan.ts';
 import { setField, typeInto, withElement } from './page-actions.ts';
 import type { ObservedPage } from './page-observer.ts';
 import { findValue } from './fill.ts';

@@ -1,6 +1,6 @@
 import { errorText } from '../../platform/errors.ts';
 import { LoginError } from '../login-error.ts';
-import type { LoginPlan, PlannedField } from '../detection/plan.ts';
+import type { LoginPlan, PlannedField } from '../detection/login-plan.ts';
 import type { Site } from '../site.ts';
 import { StaleElementError, press, pressEnter, setField, typeInto } from './page-actions.ts';
 import type { ObservedPage } from './page-observer.ts';

@@ -1,5 +1,5 @@
 import type { LoginErrorCode } from '../contract/errors.ts';
-import type { FailureCause } from '../detection/plan.ts';
+import type { FailureCause } from '../detection/login-plan.ts';
 import { LoginError } from '../login-error.ts';
 import { weighEvidence } from './evidence.ts';
 import type { Attempt, Evidence, PageSnapshot, SuccessSignal } from './evidence.ts';

@@ -2,7 +2,7 @@ import type { ElementHandle, Frame, Page } from 'playwright-core';
 import { CapstanError } from '../../platform/errors.ts';
 import type { CauseOptions } from '../../platform/errors.ts';
 import { findElement, findFrame } from '../detection/observe.ts';
-import type { PlannedField } from '../detection/plan.ts';
+import type { PlannedField } from '../detection/login-plan.ts';
 import { LoginError } from '../login-error.ts';
 import type { Site } from '../site.ts';
 import { typeKeys } from './keys.ts';

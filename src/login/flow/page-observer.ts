@@ -4,7 +4,7 @@ import { openClosedRoots } from '../detection/closed-roots.ts';
 import type { Observation } from '../detection/description.ts';
 import { observePage } from '../detection/observe.ts';
 import { planLogin } from '../detection/classify.ts';
-import { readOutcome } from '../detection/outcome.ts';
+import { readOutcome } from '../detection/outcome-signals.ts';
 import type { Site } from '../site.ts';
 import type { PageSnapshot } from './evidence.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext } from 'playwright-core';
 import type { LoginMethod } from '../contract/shapes.ts';
 import { LoginError } from '../login-error.ts';
-import type { LoginPlan, SignInMethod } from '../detection/plan.ts';
+import type { LoginPlan, SignInMethod } from '../detection/login-plan.ts';
 import type { Site } from '../site.ts';
 import { decideAfterCheck, decideAfterSubmit } from './after-submit.ts';
 import type { FlowAction, SubmitAction } from './after-submit.ts';

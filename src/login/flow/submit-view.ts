@@ -1,5 +1,5 @@
 import type { BrowserContext } from 'playwright-core';
-import { readMessageCause } from '../detection/outcome.ts';
+import { readMessageCause } from '../detection/outcome-signals.ts';
 import type { Site } from '../site.ts';
 import { GIVE_UP_MS } from './after-submit.ts';
 import type { SubmitView } from './after-submit.ts';

@@ -8,8 +8,8 @@ import type { VideoEnginesConfig } from '../../video/contract/engines.ts';
 import type { WebSearchConfig } from '../../agents/contract/web-search.ts';
 import { StartupError, errorText } from '../../platform/errors.ts';
 import { omitUndefined } from '../../platform/records.ts';
-import { readSettings } from './settings.ts';
-import type { Environment, Settings } from './settings.ts';
+import { readSettings } from './environment.ts';
+import type { Environment, Settings } from './environment.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 

@@ -18,7 +18,13 @@ import {
   textOf,
   toLogEvent,
 } from '../../../src/agents/log/read.ts';
-import { buildIdle, buildInbound, buildResult, buildTurnStart, buildUse } from '../../../src/agents/log/write.ts';
+import {
+  buildIdle,
+  buildInbound,
+  buildResult,
+  buildTurnStart,
+  buildUse,
+} from '../../../src/agents/log/build-events.ts';
 
 type Renamed<T, Field extends keyof T> = Omit<T, Field> & { renamed: T[Field] };
 type WithPayload<Payload> = { id: string; turnId: null; status: null; payload: Payload };

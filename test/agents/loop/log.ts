@@ -11,7 +11,7 @@ import {
   buildThinking,
   buildTurnStart,
   buildUse,
-} from '../../../src/agents/log/write.ts';
+} from '../../../src/agents/log/build-events.ts';
 import type { NewEvent } from '../../../src/agents/log/event.ts';
 
 const text = (value: string) => [{ type: 'text' as const, text: value }];

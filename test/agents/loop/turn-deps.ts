@@ -3,7 +3,7 @@ import type { ToolConfig } from '../../../src/agents/contract/tools.ts';
 import type { Change, NewPendingAction } from '../../../src/agents/log/entry.ts';
 import type { LogEvent } from '../../../src/agents/log/event.ts';
 import { toLogEvent } from '../../../src/agents/log/read.ts';
-import { buildInbound, buildTurnStart } from '../../../src/agents/log/write.ts';
+import { buildInbound, buildTurnStart } from '../../../src/agents/log/build-events.ts';
 import type { PendingActionState, Turn, TurnDeps } from '../../../src/agents/loop/turn/types.ts';
 import type { Tool } from '../../../src/agents/tools/tool.ts';
 import { SCRIPT_MODEL, streamScript } from '../../../src/inference/script.ts';

@@ -4,8 +4,8 @@ import { findChromium } from '../../../src/login/browser/chromium.ts';
 import { planLogin } from '../../../src/login/detection/classify.ts';
 import type { Observation } from '../../../src/login/detection/description.ts';
 import { findElement, installDetection, observePage } from '../../../src/login/detection/observe.ts';
-import { readOutcome } from '../../../src/login/detection/outcome.ts';
-import type { LoginPlan, OutcomeSignals } from '../../../src/login/detection/plan.ts';
+import { readOutcome } from '../../../src/login/detection/outcome-signals.ts';
+import type { LoginPlan, OutcomeSignals } from '../../../src/login/detection/login-plan.ts';
 
 export type Pages = Readonly<Record<string, string>>;
 

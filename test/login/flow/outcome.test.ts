@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { planLogin } from '../../../src/login/detection/classify.ts';
-import { readOutcome } from '../../../src/login/detection/outcome.ts';
+import { readOutcome } from '../../../src/login/detection/outcome-signals.ts';
 import type { Attempt, PageSnapshot } from '../../../src/login/flow/evidence.ts';
 import { assess } from '../../../src/login/flow/outcome.ts';
 import type { Idle, Verdict } from '../../../src/login/flow/outcome.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ConfigFile } from '../../../src/roles/config/config-file.ts';
-import { Settings } from '../../../src/roles/config/settings.ts';
+import { Settings } from '../../../src/roles/config/environment.ts';
 
 const DOCS = new URL('../../../docs/', import.meta.url);
 const readPage = (name: string) => readFileSync(fileURLToPath(new URL(name, DOCS)), 'utf8');

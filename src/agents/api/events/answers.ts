@@ -4,10 +4,10 @@ import type {
   UserClarifyResult,
   UserCustomToolResult,
 } from '../../contract/events.ts';
-import { buildInbound } from '../../log/write.ts';
+import { buildInbound } from '../../log/build-events.ts';
 import { errors } from '../../../platform/errors.ts';
 import type { StoredAction, ActionAnswer } from '../../store/pending-actions.ts';
-import type { Draft } from './plan.ts';
+import type { Draft } from './send-plan.ts';
 
 export type Answer = UserApprovalResponse | UserCustomToolResult | UserClarifyResult;
 

@@ -1,8 +1,8 @@
 import type { UserMessage } from '../../contract/events.ts';
 import { readGoalPhrase, startGoal } from '../../contract/goals.ts';
 import type { GoalAction, GoalState } from '../../contract/goals.ts';
-import { buildIdle, buildInbound, buildMessage } from '../../log/write.ts';
-import type { Draft } from './plan.ts';
+import { buildIdle, buildInbound, buildMessage } from '../../log/build-events.ts';
+import type { Draft } from './send-plan.ts';
 
 /** Takes what a message says about the goal. `answered`: it was a control phrase, so it opens no turn. */
 export function takeGoal(draft: Draft, message: UserMessage): 'ordinary' | 'started' | 'answered' {

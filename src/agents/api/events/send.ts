@@ -18,7 +18,7 @@ import { actionId, isAnswer } from './answers.ts';
 import { checkAttachments } from './attachments/check.ts';
 import type { AttachmentParser } from './attachments/parser.ts';
 import { renderBody } from './attachments/stored.ts';
-import { decideSend } from './decide.ts';
+import { decideSend } from './decide-send.ts';
 import { announcePlan, writePlan } from './write-plan.ts';
 
 type Body = { object: 'list'; data: EventEnvelope[] };

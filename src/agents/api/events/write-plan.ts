@@ -2,14 +2,14 @@ import { omitUndefined } from '../../../platform/records.ts';
 import { publishEphemeral, publishEvents, sendControl, sendWake } from '../../channels.ts';
 import type { Queryable } from '../../../platform/db/db.ts';
 import type { EventEnvelope } from '../../contract/events.ts';
-import { buildToolUpdate } from '../../log/write.ts';
+import { buildToolUpdate } from '../../log/build-events.ts';
 import { answerPendingActions, insertStandingApprovals, setFinals } from '../../store/pending-actions.ts';
 import { findEvent, replacePayload } from '../../store/events.ts';
 import { insertInbox, notifySession, resumeTurn } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
 import { writeJournal } from '../../store/journal.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { SendPlan } from './plan.ts';
+import type { SendPlan } from './send-plan.ts';
 
 export type Written = {
   /** what the log has now that it had not before */

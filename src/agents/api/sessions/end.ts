@@ -4,7 +4,7 @@ import type { EventEnvelope } from '../../contract/events.ts';
 import type { Session } from '../../contract/sessions.ts';
 import { splitUsage } from '../../contract/usage.ts';
 import { errors, errorText } from '../../../platform/errors.ts';
-import { buildIdle } from '../../log/write.ts';
+import { buildIdle } from '../../log/build-events.ts';
 import { lockSession } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
 import { writeJournal } from '../../store/journal.ts';

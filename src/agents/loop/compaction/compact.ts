@@ -14,7 +14,7 @@ import type { ToolState } from '../../tools/tool.ts';
 import type { Turn, TurnContext } from '../turn/types.ts';
 import { addCall, addCounts } from '../turn/usage.ts';
 import { listCompactions } from '../../log/read.ts';
-import { buildCompacted } from '../../log/write.ts';
+import { buildCompacted } from '../../log/build-events.ts';
 import { drainUnwritten } from '../turn/unwritten.ts';
 
 /** After a summary that failed, the next ones do without the model for so long. */

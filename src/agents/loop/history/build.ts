@@ -1,8 +1,8 @@
 import type { AssistantPart, InputPart, ModelMessage, ToolResult } from '../../../inference/model.ts';
 import { joinBlocks } from '../../log/blocks.ts';
 import type { LogEvent, TurnPrompt } from '../../log/event.ts';
-import { groupSteps, groupTurns, isInterrupted } from '../../log/history.ts';
-import type { LogStep, PartEvent } from '../../log/history.ts';
+import { groupSteps, groupTurns, isInterrupted } from '../../log/turns.ts';
+import type { LogStep, PartEvent } from '../../log/turns.ts';
 import { textOf } from '../../log/read.ts';
 import { renderGoalNext, renderGoalStart } from '../goal/goal.ts';
 import { wrapSteer } from '../model-call/prompt.ts';

@@ -7,7 +7,7 @@ import { showAttachments } from '../history/attachments.ts';
 import type { HistoryEntry } from '../history/build.ts';
 import { buildModelTools, buildOffered } from '../tool-calls/toolbox.ts';
 import type { LogEvent, NewEvent } from '../../log/event.ts';
-import { buildDiscarded, buildServerUnavailable } from '../../log/write.ts';
+import { buildDiscarded, buildServerUnavailable } from '../../log/build-events.ts';
 import { newId } from '../../../platform/ids.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { ModelCallDeps, Turn } from '../turn/types.ts';

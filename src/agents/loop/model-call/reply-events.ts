@@ -1,7 +1,7 @@
 import type { AssistantPart, ModelReply } from '../../../inference/model.ts';
 import { buildBlocks } from '../../log/blocks.ts';
 import type { NewEvent, StepCall } from '../../log/event.ts';
-import { buildMessage, buildThinking } from '../../log/write.ts';
+import { buildMessage, buildThinking } from '../../log/build-events.ts';
 import type { Turn } from '../turn/types.ts';
 import { findTarget } from './reply-stream.ts';
 import type { OfferedMcpTools, ReplyStream } from './reply-stream.ts';

@@ -3,7 +3,7 @@ import { BUILTIN_TOOL_NAMES, findToolset } from '../../contract/toolsets.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ModelDelta } from '../../../inference/model.ts';
 import type { StepCall } from '../../log/event.ts';
-import { buildUsePayload } from '../../log/write.ts';
+import { buildUsePayload } from '../../log/build-events.ts';
 import type { OfferedMcpTool } from '../tool-calls/mcp.ts';
 import type { LiveFrames } from '../turn/live.ts';
 

@@ -1,6 +1,6 @@
 // Tests: test/flow/delegation.test.ts
 import type { Usage } from '../../contract/usage.ts';
-import type { ThreadStatus } from '../../log/write-nested.ts';
+import type { ThreadStatus } from '../../log/build-nested-events.ts';
 
 export type DelegatedTask = {
   goal: string;

@@ -3,7 +3,7 @@ import type { LogEvent, NestedCallTag } from '../../log/event.ts';
 import type { Change } from '../../log/entry.ts';
 import { toLogEvent } from '../../log/read.ts';
 import type { StoredAt } from '../../log/read.ts';
-import { tagNestedEvent } from '../../log/write-nested.ts';
+import { tagNestedEvent } from '../../log/build-nested-events.ts';
 import type { Journal, SettleDeps, Turn } from '../turn/types.ts';
 
 /** The journal of the calls that one tool makes. */

@@ -1,8 +1,8 @@
 import { DbUnavailableError } from '../../../platform/db/db.ts';
 import type { NewEvent } from '../../log/event.ts';
 import { newId } from '../../../platform/ids.ts';
-import { buildResult, buildUse } from '../../log/write.ts';
-import { tagNestedEvent } from '../../log/write-nested.ts';
+import { buildResult, buildUse } from '../../log/build-events.ts';
+import { tagNestedEvent } from '../../log/build-nested-events.ts';
 import { decideCall } from './decide.ts';
 import type { StepCall } from '../../log/event.ts';
 import { findTool, listScriptTools } from './toolbox.ts';

@@ -8,8 +8,8 @@ import {
   buildIdle,
   buildResult,
   buildUse,
-} from '../../log/write.ts';
-import type { CallSlot } from '../../log/write.ts';
+} from '../../log/build-events.ts';
+import type { CallSlot } from '../../log/build-events.ts';
 import { drainUnwritten } from '../turn/unwritten.ts';
 import { buildBatches, decideCall } from './decide.ts';
 import type { Arguments, CallFacts } from './decide.ts';

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '../../contract/events.ts';
 import type { PayloadOf } from '../../log/event.ts';
-import { buildDelta } from '../../log/write.ts';
+import { buildDelta } from '../../log/build-events.ts';
 
 type Frame = Pick<EventEnvelope, 'id' | 'type' | 'status' | 'payload'>;
 

@@ -1,7 +1,7 @@
 import type { StopReason } from '../../contract/events.ts';
 import type { LogEvent, NewEvent } from '../../log/event.ts';
 import { settleCalls } from '../tool-calls/settle.ts';
-import { buildDiscarded } from '../../log/write.ts';
+import { buildDiscarded } from '../../log/build-events.ts';
 import { textOf } from '../../log/read.ts';
 import { findRepeatedFailure } from '../tool-calls/repeats.ts';
 import { callModel } from '../model-call/call-model.ts';

@@ -22,7 +22,7 @@ import { CACHE_TTL } from '../cache.ts';
 import { buildChatError } from './error.ts';
 import { readConversation } from './messages.ts';
 import { buildCompletion } from './reply.ts';
-import { buildChatFrames } from './stream.ts';
+import { buildChatFrames } from './frames.ts';
 import { readTools } from './tools.ts';
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;

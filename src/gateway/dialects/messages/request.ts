@@ -30,7 +30,7 @@ import { SIGNATURE_PREFIX } from '../signature.ts';
 import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
 import type { ReportProviderOnly } from './blocks.ts';
 import { buildMessageReply } from './reply.ts';
-import { buildMessagesFrames } from './stream.ts';
+import { buildMessagesFrames } from './frames.ts';
 
 /** SDKs of the format then send the whole conversation without a thread. */
 function buildThreadError(): GatewayError {

@@ -20,7 +20,7 @@ import { readInput } from './input.ts';
 import { decidePassThrough } from './pass-through.ts';
 import { buildEcho } from './resource.ts';
 import { buildResponse } from './reply.ts';
-import { buildResponsesFrames } from './stream.ts';
+import { buildResponsesFrames } from './frames.ts';
 import { readResponsesTools } from './tools.ts';
 
 const EFFORTS = ['none', 'low', 'medium', 'high'] as const;

@@ -3,7 +3,7 @@ import { writeJournal } from '../../../../src/agents/store/journal.ts';
 import { runDue } from '../../../../src/agents/automations/run-due.ts';
 import { makeAgent, openApi } from '../harness.ts';
 import type { Api } from '../harness.ts';
-import { buildIdle } from '../../../../src/agents/log/write.ts';
+import { buildIdle } from '../../../../src/agents/log/build-events.ts';
 import type { StopReason } from '../../../../src/agents/contract/events.ts';
 
 export const BODY = { prompt: 'Write the report.', schedule: 'every 2h' };

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openMemoryBus } from '../../../../src/platform/bus/memory.ts';
 import { openFiles } from '../../../../src/platform/objects/files.ts';
-import { openStream } from '../../../../src/agents/api/events/stream/stream.ts';
+import { openStream } from '../../../../src/agents/api/events/stream/client-stream.ts';
 import { openEmbeddedDatabase } from '../../../support/database.ts';
 import type { TestDatabase } from '../../../support/database.ts';
 import { makeScratch } from '../../../support/scratch.ts';

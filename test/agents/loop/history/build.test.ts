@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLateSteers } from '../../../../src/agents/log/history.ts';
+import { findLateSteers } from '../../../../src/agents/log/turns.ts';
 import { buildHistory } from '../../../../src/agents/loop/history/build.ts';
 import type { ModelMessage } from '../../../../src/inference/model.ts';
 import { openTestLog } from '../log.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findLateSteers } from '../../../../src/agents/log/history.ts';
+import { findLateSteers } from '../../../../src/agents/log/turns.ts';
 import { buildHistory } from '../../../../src/agents/loop/history/build.ts';
 import type { StepCall } from '../../../../src/agents/log/event.ts';
 import type { ModelMessage } from '../../../../src/inference/model.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { settleCalls } from '../../../../src/agents/loop/tool-calls/settle.ts';
 import { toLogEvent } from '../../../../src/agents/log/read.ts';
-import { endNestedCalls, endThreads } from '../../../../src/agents/log/write-nested.ts';
+import { endNestedCalls, endThreads } from '../../../../src/agents/log/build-nested-events.ts';
 import { buildNestedDeps, storedAt } from '../../../../src/agents/loop/tool-calls/nested-call.ts';
 import { buildRawEvent } from '../../../support/events.ts';
 import type { Tool } from '../../../../src/agents/tools/tool.ts';

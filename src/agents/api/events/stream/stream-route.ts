@@ -6,7 +6,7 @@ import type { Answer, Call } from '../../../../platform/http/route.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { buildOpening } from './frame.ts';
 import type { Hub } from './hub.ts';
-import { openStream } from './stream.ts';
+import { openStream } from './client-stream.ts';
 
 const HEADERS = {
   'content-type': 'text/event-stream',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decideSend } from '../../../../src/agents/api/events/decide.ts';
-import type { SendPlan, SessionState } from '../../../../src/agents/api/events/plan.ts';
+import { decideSend } from '../../../../src/agents/api/events/decide-send.ts';
+import type { SendPlan, SessionState } from '../../../../src/agents/api/events/send-plan.ts';
 import { EventsSend } from '../../../../src/agents/contract/events.ts';
 import { ApiError } from '../../../../src/platform/errors.ts';
 import { newId } from '../../../../src/platform/ids.ts';

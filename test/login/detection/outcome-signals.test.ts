@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { readMessageCause } from '../../../src/login/detection/outcome.ts';
+import { readMessageCause } from '../../../src/login/detection/outcome-signals.ts';
 import { openTestBrowser, readSignals } from './pages.ts';
 
 const testBrowser = await openTestBrowser();

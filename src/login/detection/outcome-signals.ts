@@ -2,7 +2,7 @@ import { promptsSignIn } from './sign-in-prompt.ts';
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, FrameDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
-import type { FailureCause, OutcomeSignals } from './plan.ts';
+import type { FailureCause, OutcomeSignals } from './login-plan.ts';
 import { ACCOUNT } from './words/more-actions.ts';
 import { CAPTCHA } from './words/more-fields.ts';
 import { LIMITED, LOCKED, UNDER_WAY, WRONG } from './words/outcomes.ts';

@@ -1,13 +1,13 @@
 import type { EventsSend, InboundEvent, UserMessage } from '../../contract/events.ts';
 import type { TurnPrompt } from '../../log/event.ts';
-import { buildIdle, buildInbound, buildTurnResume, buildTurnStart } from '../../log/write.ts';
+import { buildIdle, buildInbound, buildTurnResume, buildTurnStart } from '../../log/build-events.ts';
 import { errors } from '../../../platform/errors.ts';
 import type { newId } from '../../../platform/ids.ts';
 import type { StoredAction } from '../../store/pending-actions.ts';
 import { pauseForInterrupt, takeGoal } from './goals.ts';
 import { findAction, isAnswer, takeAnswer } from './answers.ts';
-import { buildEmptyPlan } from './plan.ts';
-import type { Draft, SendPlan, SessionState } from './plan.ts';
+import { buildEmptyPlan } from './send-plan.ts';
+import type { Draft, SendPlan, SessionState } from './send-plan.ts';
 
 function refuseArchived(draft: Draft, events: readonly InboundEvent[]): never {
   const [first] = events;

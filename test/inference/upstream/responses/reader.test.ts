@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelDelta } from '../../../../src/inference/model.ts';
-import { buildResponsesReader } from '../../../../src/inference/upstream/responses/stream.ts';
+import { buildResponsesReader } from '../../../../src/inference/upstream/responses/reader.ts';
 import type { Wire } from '../../../support/model-server/pieces.ts';
 import { buildTarget, callIdsOf, readBody, readWire } from '../../../support/upstream.ts';
 
