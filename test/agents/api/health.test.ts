@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildServer } from '../../../src/agents/api/server.ts';
+import { VERSION } from '../../../src/platform/contract/version.ts';
 import { openApi } from './harness.ts';
 import type { Api } from './harness.ts';
 
@@ -13,7 +14,7 @@ test('a ready server names its backends, without a key', async () => {
   expect((await api.call('GET', '/livez', { key: null })).body).toEqual({ status: 'ok' });
   const reply = await api.call('GET', '/readyz', { key: null });
   const checks = { database: 'ok', bus: 'ok', limits: 'ok', objects: 'ok', sandbox: 'ok' };
-  expect([reply.status, reply.body]).toEqual([200, { status: 'ok', checks }]);
+  expect([reply.status, reply.body]).toMatchObject([200, { status: 'ok', checks, storage: { state: 'ok' } }]);
 });
 
 test('a backend that fails or never answers makes the server not ready', async () => {
@@ -50,7 +51,7 @@ test('requests are measured by route, not by path', async () => {
 
 test('the document and its page are open', async () => {
   const document = await api.call<{ openapi: string; info: object }>('GET', '/openapi/agents.json', { key: null });
-  expect(document.body).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } });
+  expect(document.body).toMatchObject({ openapi: '3.1.0', info: { version: VERSION, 'x-api-version': '1.0.0' } });
   expect((await api.call('GET', '/openapi.json', { key: null })).text).toBe(document.text);
   const page = await api.call('GET', '/docs', { key: null });
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
