@@ -74,7 +74,8 @@ async function serveApi(database: string | undefined, nats: string | undefined):
   await bootstrapKey(db, { key });
   await db.query('UPDATE api_keys SET requests_per_minute = 1000000');
   const ports = { db, bus, log, limits: openMemoryLimits(), models: new Set<string>() };
-  const api = await startApi(ports as unknown as ApiPorts, { host: '127.0.0.1', port: 0 });
+  const bounds = { streamsPerKey: 20_000, connections: 20_000 };
+  const api = await startApi(ports as unknown as ApiPorts, { host: '127.0.0.1', port: 0, bounds });
 
   async function makeSessions(count: number): Promise<string[]> {
     const { rows } = await db.query<{ id: string }>('SELECT id FROM organizations LIMIT 1');

@@ -11,7 +11,7 @@ export type Bounds = {
 };
 
 export const DEFAULT_BOUNDS: Bounds = {
-  streamsPerKey: 100,
+  streamsPerKey: 2000,
   connections: 10_000,
   idleConnectionsPerAddress: 256,
   unknownKeysPerMinute: 600,
