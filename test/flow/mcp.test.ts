@@ -149,12 +149,12 @@ describe('a turn with MCP servers', () => {
     const thread_id = events.find(({ type }) => type === 'agent.thread_message_sent')?.payload['thread_id'];
     const of = (type: string) => events.filter((event) => event.type === type).map(({ payload }) => payload);
     expect(of('agent.mcp_tool_use')).toMatchObject([
-      { name: 'wipe', evaluated_permission: 'ask', thread_id },
       { name: 'echo', mcp_server_name: 'files', evaluated_permission: 'allow', thread_id },
+      { name: 'wipe', evaluated_permission: 'ask', thread_id },
     ]);
     expect(of('agent.mcp_tool_result')).toMatchObject([
-      { name: 'wipe', is_error: true, thread_id },
       { name: 'echo', is_error: false, content: [{ text: 'hello' }], thread_id },
+      { name: 'wipe', is_error: true, thread_id },
     ]);
     chat.close();
   });
