@@ -12,7 +12,8 @@ const UNITS: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
  * Checks after calls whether the volume is full enough to grow, and reports it to the operator, which polls only now and
  * then. Writes once for each size of a volume.
  */
-export function openUsageReporter({ volumes, reportUsage }: Pick<Resources, 'volumes' | 'reportUsage'>, log: Logger) {
+export function openUsageReporter(resources: Pick<Resources, 'volumes' | 'reportUsage'>, log: Logger) {
+  const { volumes } = resources;
   /** volumes being checked or in the pause after a check; true: check again afterwards */
   const checking = new Map<string, boolean>();
   /** by volume: the size for which high usage was reported */
@@ -26,7 +27,7 @@ export function openUsageReporter({ volumes, reportUsage }: Pick<Resources, 'vol
     const { usedBytes = 0 } = await connection.client.health();
     if (usedBytes <= bytes * GROW_AT) return;
     reported.set(name, size);
-    await reportUsage(name, usedBytes);
+    await resources.reportUsage(name, usedBytes);
   };
 
   /** Runs in the background: its outcome does not affect the call. */
