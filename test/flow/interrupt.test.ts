@@ -99,14 +99,14 @@ it('cancels what a waiting session asks for', async () => {
   ]);
   service.model.play(
     callTools([
-      ['terminal', { command: 'true' }],
       ['lookup', {}],
+      ['terminal', { command: 'true' }],
     ]),
     say('Fine.'),
   );
   await chat.prompt('Go.');
-  const request = await chat.next('agent.approval_request');
   const use = await chat.next('agent.custom_tool_use');
+  const request = await chat.next('agent.approval_request');
   await chat.next('session.status_idle');
   await chat.send(interrupt('Never mind.'));
   const idle = await chat.next('session.status_idle');

@@ -34,7 +34,7 @@ async function makeClip(): Promise<Buffer> {
   return bytes;
 }
 
-/** A signed address for a `PUT` is good for 15 minutes, also after what was put there has been looked at. */
+/** S3 takes a signed `PUT` again for 15 minutes; our own server takes it once. What engines are given is safe from both. */
 describe.each([
   { name: 'files', installed: true, open: undefined },
   { name: 's3', installed: s3 !== undefined, open: () => openS3({ url: s3!, credentials: S3_CREDENTIALS }) },
@@ -57,6 +57,17 @@ describe.each([
       await putUpload(made.data, clip);
       return made.data;
     };
+    /** As the address allows, or, where it is used up, as somebody with access to the store. */
+    const replace = async (address: UploadAddress, bytes: Uint8Array): Promise<void> => {
+      if (open !== undefined) return putUpload(address, bytes);
+      const again = await fetch(address.upload_url, {
+        method: 'PUT',
+        headers: address.headers,
+        body: new Uint8Array(bytes),
+      });
+      expect(again.status).toBe(409);
+      await video.ports.objects.put(address.s3_key, bytes, { contentType: 'video/mp4' });
+    };
     const readPlan = async (id: string | undefined) =>
       (
         await video.ports.db.query<{ references: ReferenceKeys }>(
@@ -75,7 +86,7 @@ describe.each([
       const address = await upload();
       const [first] = await video.submit({ ...SMALL, sourceVideoKey: address.s3_key });
       const evil = randomBytes(clip.length);
-      await putUpload(address, evil);
+      await replace(address, evil);
       const plan = await readPlan(first);
       expect(plan.sourceVideo).not.toBe(address.s3_key);
       expect((await read(plan.sourceVideo)).equals(clip)).toBe(true);
@@ -90,7 +101,7 @@ describe.each([
       // One that passes for another kind has a copy of its own.
       const other = await makeClip();
       other[other.length - 1]! ^= 1;
-      await putUpload(address, other.subarray(0, clip.length));
+      await replace(address, other.subarray(0, clip.length));
       const [third] = await video.submit({ ...SMALL, audioKey: address.s3_key });
       const audio = await readPlan(third);
       expect((await read(audio.audio)).equals(other)).toBe(true);
