@@ -46,8 +46,8 @@ async function describe(key: string, path: string, stats: Stats): Promise<Object
 /** A folder may vanish between its making and its use, when the last object in it is deleted meanwhile. */
 async function moveIntoPlace(draft: string, path: string): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
-    await mkdir(dirname(path), { recursive: true });
     try {
+      await mkdir(dirname(path), { recursive: true });
       return await rename(draft, path);
     } catch (error) {
       if (!isMissing(error) || attempt === 10) throw error;
