@@ -62,7 +62,7 @@ type StartedProcess = {
   child: ChildProcess;
   /** the executor's socket as this process reaches it, once the executor listens */
   findSocket: () => Promise<string>;
-  rootPid: Promise<number | undefined>;
+  findRootPid: () => number | undefined;
   /** the volume's root as the executor names it */
   workspace: string;
   /** bubblewrap forwards no signal: its own death ends the whole pid namespace */
@@ -71,25 +71,25 @@ type StartedProcess = {
 
 function startIsolated(bwrapPath: string, spec: SandboxSpec, joinFiles: readonly string[]): StartedProcess {
   const launch = { bwrapPath, folder: spec.folder, uid: spec.uid, staged: listStagedPaths(spec), joinFiles };
-  const { child, info } = startBubblewrap({
+  const { child, findRootPid } = startBubblewrap({
     ...launch,
     options: buildBubblewrapOptions(spec, (path) => stagedSource(launch, path)),
     command: buildInnerCommand(spec),
   });
   const findSocket = async (): Promise<string> => {
-    const pid = await info;
+    const pid = findRootPid();
     if (pid === undefined) throw new SandboxError('bubblewrap did not report the process id of the sandbox');
     return `/proc/${pid}/root${SOCKET_INSIDE}`;
   };
-  return { child, findSocket, rootPid: info, workspace: WORKSPACE_INSIDE, stopSignal: 'SIGKILL' };
+  return { child, findSocket, findRootPid, workspace: WORKSPACE_INSIDE, stopSignal: 'SIGKILL' };
 }
 
 function startUnwrapped(spec: SandboxSpec): StartedProcess {
   const { program, args, env, cwd } = buildUnwrappedCommand(spec);
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env, cwd });
   const findSocket = async (): Promise<string> => join(spec.folder, 'run', 'executor.sock');
-  const rootPid = Promise.resolve(child.pid);
-  return { child, findSocket, rootPid, workspace: spec.volume, stopSignal: 'SIGTERM' };
+  const findRootPid = (): number | undefined => child.pid;
+  return { child, findSocket, findRootPid, workspace: spec.volume, stopSignal: 'SIGTERM' };
 }
 
 /**
@@ -101,7 +101,7 @@ export async function startExecutorChild(options: ChildOptions): Promise<Executo
   prepareFolder(folder);
   const { group, ...rest } = options;
   const spec = { ...rest, folder };
-  const { child, findSocket, rootPid, workspace, stopSignal } =
+  const { child, findSocket, findRootPid, workspace, stopSignal } =
     options.bwrapPath === undefined
       ? startUnwrapped(spec)
       : startIsolated(options.bwrapPath, spec, group?.joinFiles ?? []);
@@ -132,7 +132,7 @@ export async function startExecutorChild(options: ChildOptions): Promise<Executo
       ended,
       isAlive: () => child.exitCode === null && child.signalCode === null,
       describeEnd: () => reason,
-      rootPid: await rootPid,
+      rootPid: findRootPid(),
       group,
       async stop(why) {
         reason ??= why;

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { StartupError } from '../../platform/errors.ts';
 
@@ -90,10 +90,11 @@ function buildStagedCommand(launch: Launch): string[] {
 }
 
 /**
- * Starts bubblewrap. The child's standard streams are pipes; `info` resolves with the process id, on the host, of the
- * sandbox's first process.
+ * Starts bubblewrap. The child's standard streams are pipes. Once the sandbox runs, `findRootPid` returns the process id,
+ * on the host, of its first process. bubblewrap writes it to a file: writing to a pipe would kill it when this process is
+ * gone, before it has told its own child to go on or to end.
  */
-export function startBubblewrap(launch: Launch): { child: ChildProcess; info: Promise<number | undefined> } {
+export function startBubblewrap(launch: Launch): { child: ChildProcess; findRootPid: () => number | undefined } {
   const filter = findSeccompFilter();
   const seccomp = filter === undefined ? undefined : openSync(filter, constants.O_RDONLY);
   const options = [
@@ -104,32 +105,28 @@ export function startBubblewrap(launch: Launch): { child: ChildProcess; info: Pr
   ];
   const [program = '', ...args] = buildLaunchCommand(launch);
   if (launch.uid !== undefined) mkdirSync(join(launch.folder, 'stage'));
+  const infoPath = join(launch.folder, 'info');
+  const info = openSync(infoPath, 'w');
   try {
-    const stdio = ['pipe', 'pipe', 'pipe', 'pipe', seccomp ?? 'ignore', 'pipe'] as const;
+    const stdio = ['pipe', 'pipe', 'pipe', 'pipe', seccomp ?? 'ignore', info] as const;
     const child = spawn(program, args, { stdio: [...stdio], env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }, cwd: '/' });
     const argsPipe = child.stdio[ARGS_FD] as Writable;
     // a launcher that fails early is told by its standard error
     argsPipe.on('error', () => undefined);
     argsPipe.end(options.map((option) => `${option}\0`).join(''));
-    return { child, info: readInfo(child) };
+    return { child, findRootPid: () => readRootPid(infoPath) };
   } finally {
+    closeSync(info);
     if (seccomp !== undefined) closeSync(seccomp);
   }
 }
 
-const MAX_INFO = 4096;
+const MAX_COMPLAINT = 4096;
 const CHECK_TIMEOUT_MS = 30_000;
 
-async function readInfo(child: ChildProcess): Promise<number | undefined> {
-  let text = '';
-  const [, , , , , pipe] = child.stdio as readonly unknown[] as readonly (Readable | null)[];
-  if (!pipe) return undefined;
+function readRootPid(infoPath: string): number | undefined {
   try {
-    for await (const chunk of pipe) {
-      text += String(chunk);
-      if (text.length > MAX_INFO) return undefined;
-    }
-    const pid: unknown = (JSON.parse(text) as Record<string, unknown>)['child-pid'];
+    const pid: unknown = (JSON.parse(readFileSync(infoPath, 'utf8')) as Record<string, unknown>)['child-pid'];
     return typeof pid === 'number' ? pid : undefined;
   } catch {
     return undefined;
@@ -155,7 +152,7 @@ export async function requireUnprivilegedStart(bwrapPath: string, uid: number): 
     });
     let complaint = '';
     child.stderr?.on('data', (chunk: Buffer) => {
-      if (complaint.length < MAX_INFO) complaint += chunk.toString('utf8');
+      if (complaint.length < MAX_COMPLAINT) complaint += chunk.toString('utf8');
     });
     const timer = setTimeout(() => child.kill('SIGKILL'), CHECK_TIMEOUT_MS);
     const code = await new Promise<number | null>((resolve) => {
