@@ -9,6 +9,7 @@ import { openRegistry } from '../platform/http/metrics.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import { openWeb } from '../agents/web/web.ts';
 import { openAppender } from '../agents/worker/appender.ts';
+import { WarmLogs } from '../agents/worker/warm-logs.ts';
 import { startAutomations } from '../agents/automations/start.ts';
 import { startWorker } from '../agents/worker/start.ts';
 import { omitUndefined } from '../platform/records.ts';
@@ -49,6 +50,7 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
       log,
       tools: new Map([...buildTools(), ...buildServiceTools(context, registry)].map((tool) => [tool.name, tool])),
       appender: openAppender(backends.db),
+      warmLogs: new WarmLogs(),
       limits: {
         maxSteps: config.maxSteps,
         customToolTimeoutMs: config.customToolTimeoutMs,

@@ -19,6 +19,7 @@ import type { Inference } from '../../src/inference/model.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { createKey } from '../../src/platform/store/keys.ts';
 import { openAppender } from '../../src/agents/worker/appender.ts';
+import { WarmLogs } from '../../src/agents/worker/warm-logs.ts';
 import { startWorker } from '../../src/agents/worker/start.ts';
 import { openWeb } from '../../src/agents/web/web.ts';
 import { buildApi } from './chat.ts';
@@ -145,6 +146,7 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
       inference,
       tools,
       appender: openAppender(db),
+      warmLogs: new WarmLogs(),
       limits,
       ...(options.visionModel === undefined ? {} : { visionModel: options.visionModel }),
     };

@@ -3,6 +3,7 @@ import type { GoalState } from '../contract/goals.ts';
 import type { PendingAction, SessionStatus } from '../contract/sessions.ts';
 import type { Usage } from '../contract/usage.ts';
 import type { NewEvent, OpenStep } from './event.ts';
+import type { LogExtent } from './extent.ts';
 
 /** A question to the caller, or a call of a custom tool, that a turn waits for. */
 export type NewPendingAction = {
@@ -26,7 +27,8 @@ export type SessionPatch = {
   toolState?: Record<string, unknown>;
   title?: string;
   goal?: GoalState;
-  compaction?: Record<string, unknown>;
+  /** the part of the log that prompts are made from after a compaction */
+  compaction?: LogExtent;
   /** clears the interrupt that has been handled */
   clearInterrupt?: true;
   /** when a worker should claim the session next; a session with queued prompts is due at once in any case */

@@ -93,9 +93,14 @@ export function findPosition({ internal }: LogEvent): StepPosition | undefined {
   return internal !== null && 'step' in internal ? internal : undefined;
 }
 
-/** The compactions of a session, oldest first. */
+/** The compactions in this part of a log, oldest first. */
 export function listCompactions(log: readonly LogEvent[]): Compaction[] {
   return log.flatMap((event) =>
     event.type === 'session.compacted' && event.internal !== null ? [event.internal.compaction] : [],
   );
+}
+
+/** How often the session has been compacted so far, also where the log begins later. */
+export function countCompactions(log: readonly LogEvent[]): number {
+  return log.findLast((event) => event.type === 'session.compacted')?.payload.compression_count ?? 0;
 }

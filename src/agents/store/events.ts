@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { EventEnvelope, EventStatus } from '../contract/events.ts';
 import type { LogEvent } from '../log/event.ts';
+import type { LogExtent } from '../log/extent.ts';
 import type { Usage } from '../contract/usage.ts';
 import { readLogEvent } from '../log/read.ts';
 import { encodeJson } from '../../platform/store/json.ts';
@@ -33,6 +34,16 @@ function readEvent(row: EventRow): EventEnvelope {
     createdAt: row.created_at.toISOString(),
   };
 }
+
+const READ_ALL = 'SELECT * FROM events WHERE session_id = $1 AND sequence > $2 ORDER BY sequence';
+// One index range for each part of the extent.
+const READ_EXTENT = `
+SELECT * FROM events WHERE session_id = $1 AND sequence > $2 AND sequence <= $3
+UNION ALL
+SELECT * FROM events WHERE session_id = $1 AND sequence > $2 AND sequence > $3 AND sequence < $4 AND sequence = ANY($5::bigint[])
+UNION ALL
+SELECT * FROM events WHERE session_id = $1 AND sequence > $2 AND sequence > $3 AND sequence >= $4
+ORDER BY sequence`;
 
 /** Durable events past a sequence, in order, at most `limit`. */
 export async function listEvents(
@@ -96,12 +107,17 @@ export async function findLogTail(
   return rows[0] && { sequence: rows[0].last_sequence, ids: rows[0].ids };
 }
 
-/** The whole log past a sequence, for the loop. */
-export async function readLog(db: Queryable, sessionId: string, after: number): Promise<LogEvent[]> {
-  const { rows } = await db.query<EventRow>(
-    'SELECT * FROM events WHERE session_id = $1 AND sequence > $2 ORDER BY sequence',
-    [sessionId, after],
-  );
+/** The log past a sequence, for the loop: all of it, or the part within an extent. */
+export async function readLog(
+  db: Queryable,
+  sessionId: string,
+  after: number,
+  extent: LogExtent | null = null,
+): Promise<LogEvent[]> {
+  const { rows } =
+    extent === null
+      ? await db.query<EventRow>(READ_ALL, [sessionId, after])
+      : await db.query<EventRow>(READ_EXTENT, [sessionId, after, extent.head, extent.from, extent.also]);
   return rows.map((row) => readLogEvent(readEvent(row), row.internal));
 }
 

@@ -1,6 +1,7 @@
 import { encodeJson } from '../../platform/store/json.ts';
 import type { Waiting } from '../contract/events.ts';
 import type { OpenStep } from '../log/event.ts';
+import type { LogExtent } from '../log/extent.ts';
 import type { Queryable } from '../../platform/db/db.ts';
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
 import type { GoalState } from '../contract/goals.ts';
@@ -35,7 +36,8 @@ export type Claim = {
   toolState: Record<string, unknown>;
   interrupt: Interrupt | null;
   goal: GoalState | null;
-  compaction: Record<string, unknown> | null;
+  /** the part of the log that prompts are made from; null: the whole log */
+  extent: LogExtent | null;
   /** what memory and skills have put into the prompt; null before the first turn */
   promptSnapshot: { notes: string[] } | null;
   /** configured skills that the automation of this session asked for */
@@ -67,7 +69,7 @@ type ClaimRow = {
   tool_state: Record<string, unknown>;
   interrupt: Interrupt | null;
   goal: GoalState | null;
-  compaction: Record<string, unknown> | null;
+  compaction: LogExtent | null;
   prompt_snapshot: { notes: string[] } | null;
   run_skills: string[];
   live_turn: string | null;
@@ -150,7 +152,7 @@ async function readClaim(db: Queryable, row: ClaimRow): Promise<Claim> {
     toolState: row.tool_state,
     interrupt: row.interrupt,
     goal: row.goal,
-    compaction: row.compaction,
+    extent: row.compaction,
     promptSnapshot: row.prompt_snapshot,
     runSkills: row.run_skills,
     turn: row.live_turn === null ? null : await readTurn(db, row, row.live_turn),

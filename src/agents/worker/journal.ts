@@ -2,27 +2,31 @@ import type { Db } from '../../platform/db/db.ts';
 import { LeaseLostError } from '../loop/turn/types.ts';
 import type { Journal } from '../loop/turn/types.ts';
 import type { Change } from '../log/entry.ts';
+import type { LogEvent } from '../log/event.ts';
 import { toLogEvent } from '../log/read.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import { readLog } from '../store/events.ts';
 import type { Claim } from '../store/leases.ts';
 import type { Appender } from './appender.ts';
+import type { WarmLogs } from './warm-logs.ts';
 
 /** What a worker knows of one session's log while it holds the lease. */
 export type SessionJournal = Journal & {
   /** the last write left something to be done at once */
   readonly awake: boolean;
   readonly lastSequence: number;
+  /** Keeps the log for the next run of the session on this worker. A write that releases the lease does so by itself. */
+  keep(): void;
 };
 
 /** Reads the log and extends it. Writes of one session happen one after the other, whoever of its tools asks. */
 export async function openJournal(
   claim: Claim,
-  deps: { db: Db; appender: Appender; publish: (envelopes: EventEnvelope[]) => void },
+  deps: { db: Db; appender: Appender; warmLogs: WarmLogs; publish: (envelopes: EventEnvelope[]) => void },
 ): Promise<SessionJournal> {
   const { sessionId, epoch } = claim;
-  const events = await readLog(deps.db, sessionId, 0);
-  let last = Math.max(events.at(-1)?.sequence ?? 0, claim.lastSequence);
+  const { events, last: end } = await openLog(claim, deps);
+  let last = end;
   let awake = false;
   let tail: Promise<unknown> = Promise.resolve();
 
@@ -44,8 +48,11 @@ export async function openJournal(
       last = envelope.sequence;
     });
     if (change.inbound !== undefined) noteInbound(change.inbound);
+    if (change.session?.release === true) keep();
     deps.publish(appended.events);
   };
+
+  const keep = () => deps.warmLogs.keep(claim, events, last);
 
   const noteInbound = ({ sequences, turnId, status }: NonNullable<Change['inbound']>) => {
     const noted = new Set(sequences);
@@ -70,5 +77,17 @@ export async function openJournal(
     },
     append: (change) => inOrder(() => write(change)),
     refresh: () => inOrder(() => fetch(Number.MAX_SAFE_INTEGER)),
+    keep,
   };
+}
+
+/** What prompts need of the log, from an earlier run on this worker and the store. */
+async function openLog(
+  claim: Claim,
+  { db, warmLogs }: { db: Db; warmLogs: WarmLogs },
+): Promise<{ events: LogEvent[]; last: number }> {
+  const { sessionId, extent, lastSequence } = claim;
+  const { events, last } = warmLogs.take(claim) ?? { events: [], last: 0 };
+  if (last < lastSequence || last === 0) events.push(...(await readLog(db, sessionId, last, extent)));
+  return { events, last: Math.max(events.at(-1)?.sequence ?? 0, lastSequence) };
 }

@@ -2,6 +2,7 @@ import { findToolsetPolicy } from '../loop/tool-calls/policy.ts';
 import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import type { Db } from '../../platform/db/db.ts';
 import type { LogEvent } from '../log/event.ts';
+import { countCompactions } from '../log/read.ts';
 import type { ToolConfig } from '../contract/tools.ts';
 import type { ToolsetName } from '../contract/toolsets.ts';
 import { errorText } from '../../platform/errors.ts';
@@ -14,7 +15,8 @@ const WORKING: readonly ToolsetName[] = ['terminal', 'file', 'code_execution'];
 
 /** The first turn of a session with tools that work in the sandbox. Later on it is the call that brings it back. */
 export function needsSandbox(events: readonly LogEvent[], tools: readonly ToolConfig[]): boolean {
-  if (events.filter(({ type }) => type === 'session.status_running').length > 1) return false;
+  if (countCompactions(events) > 0 || events.filter(({ type }) => type === 'session.status_running').length > 1)
+    return false;
   return WORKING.some((toolset) => {
     const { enabled, policy } = findToolsetPolicy(tools, toolset);
     return enabled && policy !== 'always_deny';

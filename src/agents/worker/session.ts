@@ -33,6 +33,7 @@ import { enqueueSteer } from './enqueue.ts';
 import { needsSandbox, startSandbox } from './prepare.ts';
 import { readPromptNotes } from './snapshot.ts';
 import { startTitle } from './title.ts';
+import type { WarmLogs } from './warm-logs.ts';
 import { buildToolPorts } from './tool-ports.ts';
 
 export type WorkerDeps = {
@@ -49,6 +50,7 @@ export type WorkerDeps = {
   visionModel?: string;
   vaults: Vaults;
   appender: Appender;
+  warmLogs: WarmLogs;
   log: Logger;
   limits: TurnDeps['limits'];
 };
@@ -68,9 +70,10 @@ export async function runSession(claim: Claim, deps: WorkerDeps, signals: Sessio
     const expired = await expireActions(claim, deps.db, publish);
     if (!expired.resumed) return expired.awake;
   }
-  const journal = await openJournal(claim, { db: deps.db, appender: deps.appender, publish });
+  const journal = await openJournal(claim, { ...deps, publish });
   const turn = claim.turn === null ? await openNextTurn(claim, journal, deps) : readTurn(claim.turn, claim);
   if (turn === undefined) {
+    journal.keep();
     if (claim.goal?.status !== 'active') return releaseIfIdle(deps.db, claim.sessionId, claim.epoch);
     return pursueGoal(claim, claim.goal, journal.events, { ...deps, log, publish, signal });
   }

@@ -13,9 +13,11 @@ import { describeOpenTodos } from '../../tools/todo.ts';
 import type { ToolState } from '../../tools/tool.ts';
 import type { Turn, TurnContext } from '../turn/types.ts';
 import { addCall, addCounts } from '../turn/usage.ts';
-import { listCompactions } from '../../log/read.ts';
+import { findExtent } from '../../log/extent.ts';
+import { countCompactions, listCompactions } from '../../log/read.ts';
 import { buildCompacted } from '../../log/build-events.ts';
 import { drainUnwritten } from '../turn/unwritten.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 
 /** After a summary that failed, the next ones do without the model for so long. */
 const COOLDOWN_MS = 600_000;
@@ -79,9 +81,10 @@ export async function compactHistory(
   const compaction: Compaction = { head, tail, prompt, text, summary, failedAt, saved: 1 - after / before };
   turn.usage = { ...turn.usage, context_used: Math.max(0, Math.round(known - (before - after) * scale)) };
   const { id, steps, usage, toolState } = turn;
+  const { events } = deps.journal;
   await deps.journal.append({
-    ...drainUnwritten(turn, [buildCompacted({ turnId: id }, earlier.length + 1, compaction)]),
-    session: { toolState },
+    ...drainUnwritten(turn, [buildCompacted({ turnId: id }, countCompactions(events) + 1, compaction)]),
+    session: { toolState, ...omitUndefined({ compaction: findExtent(events, compaction) }) },
     turn: { id, state: 'running', steps, step: null, usage },
   });
   return true;
