@@ -17,8 +17,15 @@ export type Started = { address?: string };
 export const DRAIN_MS = 10_000;
 
 export function readServerOptions({ config }: BareContext): ServerOptions {
-  const { corsOrigins, bounds, host, metricsPort: port } = config;
-  return { corsOrigins, bounds, ...(port === undefined ? {} : { metricsServer: { host, port } }) };
+  const { corsOrigins, bounds, host, metricsPort: port, trustedProxies, video } = config;
+  const { publicUrl } = video;
+  return {
+    corsOrigins,
+    bounds,
+    publicUrl,
+    trustedProxies,
+    ...(port === undefined ? {} : { metricsServer: { host, port } }),
+  };
 }
 
 export async function serve(context: RoleContext<unknown>, name: string, app: HttpServer): Promise<Started> {

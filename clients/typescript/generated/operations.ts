@@ -8,6 +8,7 @@ import type { FilesOperations } from './files.ts';
 import type { VaultsOperations } from './vaults.ts';
 import type { MCPserversOperations } from './mcp-servers.ts';
 import type { APIkeysOperations } from './api-keys.ts';
+import type { SigninOperations } from './sign-in.ts';
 import type { GenerationsOperations } from './generations.ts';
 import type { ReferencesOperations } from './references.ts';
 import type { TemplatesandassetsOperations } from './templates-and-assets.ts';
@@ -24,6 +25,7 @@ export type Operations = AgentsOperations &
   VaultsOperations &
   MCPserversOperations &
   APIkeysOperations &
+  SigninOperations &
   GenerationsOperations &
   ReferencesOperations &
   TemplatesandassetsOperations &

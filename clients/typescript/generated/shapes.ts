@@ -9,6 +9,7 @@ export type * from './files.ts';
 export type * from './vaults.ts';
 export type * from './mcp-servers.ts';
 export type * from './api-keys.ts';
+export type * from './sign-in.ts';
 export type * from './generations.ts';
 export type * from './references.ts';
 export type * from './templates-and-assets.ts';

@@ -1,7 +1,8 @@
 import { agentExamples, mcpExamples, memoryExamples } from './examples/agents.ts';
 import { fileExamples } from './examples/files.ts';
 import { automationExamples, eventExamples, sessionExamples } from './examples/sessions.ts';
-import { keyExamples, vaultExamples } from './examples/vaults.ts';
+import { keyExamples, signInExamples } from './examples/keys.ts';
+import { vaultExamples } from './examples/vaults.ts';
 import { AGENT_ERRORS, buildOpenApi } from '../../platform/contract/openapi.ts';
 import type { ErrorCode } from '../../platform/contract/errors.ts';
 import type { Route } from '../../platform/contract/route.ts';
@@ -9,6 +10,7 @@ import { agentRoutes } from './routes/agents.ts';
 import { fileRoutes } from './routes/files.ts';
 import { automationRoutes } from './routes/automations.ts';
 import { keyRoutes } from '../../platform/contract/key-routes.ts';
+import { signInRoutes } from '../../platform/contract/sign-ins.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { eventRoutes, sessionRoutes } from './routes/sessions.ts';
 import { mcpRoutes } from './routes/mcp.ts';
@@ -25,6 +27,7 @@ export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(vaultRoutes),
   ...Object.values(mcpRoutes),
   ...Object.values(keyRoutes),
+  ...Object.values(signInRoutes),
 ];
 
 /** By the operation's id. */
@@ -38,6 +41,7 @@ export const AGENT_SERVICE_EXAMPLES = {
   ...vaultExamples,
   ...mcpExamples,
   ...keyExamples,
+  ...signInExamples,
 };
 
 export function buildAgentsDocument(): Record<string, unknown> {

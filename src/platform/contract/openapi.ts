@@ -201,6 +201,7 @@ function buildOperation<Code extends string>(
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
+    ...(route.open === true ? { security: [] } : {}),
     ...(route.scope === undefined ? {} : { description: `Needs a key with the scope \`${route.scope}\`.` }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...describeRequest(route, components, example),

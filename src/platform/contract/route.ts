@@ -17,6 +17,8 @@ export type Route<Code extends string = string> = {
   summary: string;
   /** what a key needs; absent: any valid key */
   scope?: Scope;
+  /** needs no key */
+  open?: true;
   params?: z.ZodType<Record<string, string>>;
   query?: z.ZodType<Record<string, unknown>>;
   body?: Body;

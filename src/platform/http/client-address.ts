@@ -22,3 +22,8 @@ export function isLoopback(host: string): boolean {
   if (bare === 'localhost') return true;
   return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
 }
+
+/** Whether a text is an IP address or a CIDR. */
+export function isNetwork(text: string): boolean {
+  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+}

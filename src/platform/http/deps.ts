@@ -4,6 +4,7 @@ import type { Bus } from '../bus/bus.ts';
 import type { Db } from '../db/db.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Scope } from '../contract/keys.ts';
+import type { SignedInUser } from '../contract/sign-ins.ts';
 import type { Logger } from '../log.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { StreamSlots } from './stream-slots.ts';
@@ -20,12 +21,18 @@ export type HttpPorts = {
   registry?: Registry;
 };
 
-/** Whose key a request carries. */
+/** Whose key a request carries, or who is signed in at the browser that sent it. */
 export type Caller = {
   organizationId: string;
   organization: string;
+  /** the key's; of a person without a key, the user's id */
   keyId: string;
+  /** the key's, or the sign-in's: requests are counted by it, and streams end with it */
+  credentialId: string;
   scopes: readonly Scope[];
+  requestsPerMinute: number;
+  /** null for a key, whoever uses it */
+  user: SignedInUser | null;
 };
 
 /** Throws `unauthorized`, `rate_limited` or `unavailable`; sets the rate-limit headers on the reply. */
@@ -38,6 +45,8 @@ export type HttpDeps = {
   streamSlots: StreamSlots;
   /** aborted when the server begins to close: whoever holds a stream open ends it then */
   closing: AbortSignal;
+  /** the address of this server as browsers know it; absent: the one that a request came to */
+  publicUrl: string | undefined;
 };
 
 declare module 'fastify' {

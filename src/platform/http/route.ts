@@ -61,6 +61,38 @@ function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
+function parseInput<R extends Route>(route: R, request: FastifyRequest): RouteInput<R> {
+  return {
+    params: parseParams(route, request.params),
+    query: parse(route.query, request.query, 'query'),
+    body: parseBody(route, request.body),
+  } as RouteInput<R>;
+}
+
+function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  if (answer === 'hijacked') return reply;
+  return reply
+    .code(answer.status)
+    .headers(answer.headers ?? {})
+    .send(answer.body);
+}
+
+/** Puts an operation on the server that needs no key. */
+export function registerOpenRoute<R extends Route & { open: true }>(
+  app: FastifyInstance,
+  route: R,
+  handler: (call: Omit<Call<R>, 'caller'>) => Promise<Answer>,
+): void {
+  app.route({
+    method: route.method,
+    url: routerPath(route.path),
+    bodyLimit: route.bodyLimit ?? BODY_LIMIT,
+    exposeHeadRoute: route.method === 'GET',
+    handler: async (request, reply) =>
+      sendAnswer(reply, await handler({ ...parseInput(route, request), request, reply })),
+  });
+}
+
 /** Puts one operation of the contract on the server: key, scope, validation, rendering. Errors are thrown. */
 export function registerRoute<R extends Route>(
   app: FastifyInstance,
@@ -82,17 +114,7 @@ export function registerRoute<R extends Route>(
     handler: async (request, reply) => {
       const { caller } = request;
       if (caller === undefined) throw errors.unauthorized();
-      const input = {
-        params: parseParams(route, request.params),
-        query: parse(route.query, request.query, 'query'),
-        body: parseBody(route, request.body),
-      } as RouteInput<R>;
-      const answer = await handler({ ...input, caller, request, reply });
-      if (answer === 'hijacked') return reply;
-      return reply
-        .code(answer.status)
-        .headers(answer.headers ?? {})
-        .send(answer.body);
+      return sendAnswer(reply, await handler({ ...parseInput(route, request), caller, request, reply }));
     },
   });
 }

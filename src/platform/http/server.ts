@@ -26,6 +26,10 @@ export type ServerOptions = {
   bounds?: Partial<Bounds>;
   /** where metrics and the state of each backend are served instead; absent: here, to callers on this machine */
   metricsServer?: ListenOptions;
+  /** the address of this server as browsers know it */
+  publicUrl?: string | undefined;
+  /** addresses and CIDRs of proxies whose `X-Forwarded-*` headers count */
+  trustedProxies?: readonly string[];
 };
 
 export type HttpServer = FastifyInstance;
@@ -68,6 +72,7 @@ export function buildHttpServer(
     logger: false,
     genReqId: (request) => chooseRequestId(request.headers['x-request-id']),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    ...(options.trustedProxies?.length ? { trustProxy: [...options.trustedProxies] } : {}),
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
@@ -92,6 +97,7 @@ export function buildHttpServer(
     metrics: openMetrics(ports.registry),
     streamSlots: openStreamSlots(bounds.streamsPerKey),
     closing: closing.signal,
+    publicUrl: options.publicUrl,
   };
   const { metrics } = http;
 

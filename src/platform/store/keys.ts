@@ -111,15 +111,6 @@ export async function findActiveKey(db: Queryable, text: string): Promise<ApiKey
   return rows[0] && readKey(rows[0]);
 }
 
-/** Those of these keys that exist and are not revoked. */
-export async function findActiveKeyIds(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    'SELECT id FROM api_keys WHERE id = ANY($1::text[]) AND revoked_at IS NULL',
-    [ids],
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
 /** Newest first; of one organization, or of all when none is named. */
 export async function listKeys(
   db: Queryable,

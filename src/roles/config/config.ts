@@ -200,6 +200,7 @@ export function readConfig(env: Environment, role?: string) {
       unknownKeysPerMinute: settings.CAPSTAN_UNKNOWN_KEYS_PER_MINUTE,
     },
     corsOrigins: list(settings.CAPSTAN_CORS_ORIGINS),
+    trustedProxies: list(settings.CAPSTAN_TRUSTED_PROXIES),
     login: {
       chromium: settings.CAPSTAN_CHROMIUM,
       searchPath: env['PATH'] ?? '',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { describeIssues } from '../../platform/contract/validation.ts';
 import { DEFAULT_BOUNDS } from '../../platform/http/bounds.ts';
+import { isNetwork } from '../../platform/http/client-address.ts';
 import { StartupError } from '../../platform/errors.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -121,6 +122,14 @@ export const Settings = z.object({
   CAPSTAN_STORAGE_FLOOR_MIB: z.coerce.number().int().min(0).max(1_000_000).default(512),
   CAPSTAN_STORAGE_FLOOR_PERCENT: z.coerce.number().min(0).max(50).default(2),
   CAPSTAN_CORS_ORIGINS: z.string().default(''),
+  /** addresses and CIDRs, comma-separated, of proxies whose X-Forwarded headers count */
+  CAPSTAN_TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .refine(
+      (value) => value === '' || value.split(',').every((item) => isNetwork(item.trim())),
+      'must be addresses or CIDRs with commas between',
+    ),
   CAPSTAN_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   OPENAI_API_KEY: text.optional(),
   OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),

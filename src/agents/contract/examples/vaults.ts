@@ -71,25 +71,3 @@ export const vaultExamples: Record<string, Example> = {
   getAgentVaults: { answers: { 200: agentVaults } },
   setAgentVaults: { body: { vaultIds: [ID.vault], expectedUpdatedAt: TIME }, answers: { 200: agentVaults } },
 };
-
-const key = {
-  object: 'api_key',
-  id: ID.key,
-  name: 'backend',
-  organization: 'acme',
-  organizationId: ID.organization,
-  prefix: 'cap_4f7Q',
-  scopes: ['agents:read', 'agents:write'],
-  requestsPerMinute: 1000,
-  createdAt: TIME,
-  revokedAt: null,
-};
-
-export const keyExamples: Record<string, Example> = {
-  listApiKeys: { answers: { 200: listExample(key) } },
-  createApiKey: {
-    body: { name: key.name, organization: key.organization, scopes: key.scopes },
-    answers: { 201: { ...key, key: 'cap_4f7QhV0exampleexampleexample' } },
-  },
-  revokeApiKey: { answers: { 200: { object: 'api_key.deleted', id: ID.key, deleted: true } } },
-};

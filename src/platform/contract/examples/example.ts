@@ -27,6 +27,7 @@ export const ID = {
   automation: 'aut_01kg9ef9x8y7z6w5v4t3s2r1qa',
   key: 'key_01kg9dz0a1b2c3d4e5f6g7h8ja',
   organization: 'org_01kg9dz0a1b2c3d4e5f6g7h8jb',
+  signIn: 'sgn_01kg9dz0a1b2c3d4e5f6g7h8jc',
 } as const;
 
 /** What stands for each parameter of a path. */

@@ -16,7 +16,7 @@ export type Stream = Listener & {
   start(position: { after: number; cursor: Cursor | undefined }): Promise<void>;
 };
 
-type Watch = { organizationId: string; sessionId: string; keyId: string };
+type Watch = { organizationId: string; sessionId: string; credentialId: string };
 /** What the cursors of replayed events say, besides the sequence. */
 type Origin = Omit<Cursor, 'sequence'>;
 
@@ -35,7 +35,7 @@ export function openStream(ports: StreamPorts, watch: Watch, response: ServerRes
 }
 
 class EventStream implements Stream {
-  readonly keyId: string;
+  readonly credentialId: string;
   readonly #ports: StreamPorts;
   readonly #organizationId: string;
   readonly #sessionId: string;
@@ -51,8 +51,8 @@ class EventStream implements Stream {
   /** how much of a text its deltas have sent, in characters; usually of one message, or none */
   readonly #sentLengths = new Map<string, number>();
 
-  constructor(ports: StreamPorts, { organizationId, sessionId, keyId }: Watch, response: ServerResponse) {
-    this.keyId = keyId;
+  constructor(ports: StreamPorts, { organizationId, sessionId, credentialId }: Watch, response: ServerResponse) {
+    this.credentialId = credentialId;
     this.#ports = ports;
     this.#organizationId = organizationId;
     this.#sessionId = sessionId;

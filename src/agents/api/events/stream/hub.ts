@@ -1,6 +1,6 @@
 import { errorText, errors } from '../../../../platform/errors.ts';
 import { findLastSequences } from '../../../store/events.ts';
-import { findActiveKeyIds } from '../../../../platform/store/keys.ts';
+import { findActiveCredentialIds } from '../../../../platform/store/sign-ins.ts';
 import { openTopic } from './topic.ts';
 import type { Listener, StreamPorts, Topic } from './topic.ts';
 
@@ -49,13 +49,13 @@ export function openHub(ports: StreamPorts, { sweepMs = 3000 }: HubOptions = {})
     }
   }
 
-  /** A key that was revoked ends its streams, within the time that it may go on working anywhere. */
+  /** A key that was revoked, or a browser that was signed out, ends its streams, within the time that it may go on working anywhere. */
   async function endRevoked(): Promise<void> {
     const listeners = [...topics.values()].flatMap((topic) => [...topic.listeners]);
-    const keyIds = [...new Set(listeners.map((listener) => listener.keyId))];
-    if (keyIds.length === 0) return;
-    const active = await findActiveKeyIds(ports.db, keyIds);
-    for (const listener of listeners) if (!active.has(listener.keyId)) listener.end();
+    const credentialIds = [...new Set(listeners.map((listener) => listener.credentialId))];
+    if (credentialIds.length === 0) return;
+    const active = await findActiveCredentialIds(ports.db, credentialIds);
+    for (const listener of listeners) if (!active.has(listener.credentialId)) listener.end();
   }
 
   async function sweep(): Promise<void> {

@@ -27,12 +27,12 @@ export async function openEventStream(
   call: Call<typeof eventRoutes.streamEvents>,
 ): Promise<Answer> {
   const { request, reply, query } = call;
-  const { organizationId, keyId } = call.caller;
+  const { organizationId, keyId, credentialId } = call.caller;
   const { sessionId } = call.params;
   await getLogEnd(deps, organizationId, sessionId);
   const releaseSlot = deps.streamSlots.acquire(keyId);
   const response = reply.raw;
-  const stream = openStream(deps, { organizationId, sessionId, keyId }, response);
+  const stream = openStream(deps, { organizationId, sessionId, credentialId }, response);
   const leave = () => {
     hub.leave(sessionId, stream);
     releaseSlot();

@@ -27,7 +27,7 @@ type Piece = { from: number; to: number };
 
 export type Listener = {
   /** whose stream it is: it ends when the key is revoked */
-  readonly keyId: string;
+  readonly credentialId: string;
   take(item: Item): void;
   /** the session is gone, or the server closes */
   end(): void;

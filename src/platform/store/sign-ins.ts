@@ -1,0 +1,148 @@
+import type { Db, Queryable } from '../db/db.ts';
+import type { Scope } from '../contract/keys.ts';
+import type { SignedInUser } from '../contract/sign-ins.ts';
+import { randomToken, sha256 } from '../crypto.ts';
+import { newId } from '../ids.ts';
+
+/** A browser is signed out after so long without a request, and after so long in any case. */
+const IDLE = "interval '12 hours'";
+const LIFETIME = "interval '7 days'";
+/** Requests closer together than this write nothing. */
+const TOUCH = "interval '5 minutes'";
+/** Browsers that one key or person may be signed in with; the oldest are signed out first. */
+const MAX_PER_OWNER = 100;
+
+/** Whose request a cookie makes it: a key's, or a person's. */
+export type ActiveSignIn = {
+  id: string;
+  organizationId: string;
+  organization: string;
+  keyId: string | null;
+  keyName: string | null;
+  /** of the key; null for a person, whose role says it */
+  scopes: Scope[] | null;
+  user: SignedInUser | null;
+  expiresAt: Date;
+};
+
+type SignInRow = {
+  id: string;
+  organization_id: string;
+  organization: string;
+  key_id: string | null;
+  key_name: string | null;
+  scopes: Scope[] | null;
+  user_id: string | null;
+  email: string | null;
+  user_name: string | null;
+  role: string | null;
+  groups: string[] | null;
+  expires_at: Date;
+  is_stale: boolean;
+};
+
+const ACTIVE = `FROM sign_ins s
+  JOIN organizations o ON o.id = s.organization_id
+  LEFT JOIN api_keys k ON k.id = s.key_id
+  LEFT JOIN users u ON u.id = s.user_id
+  WHERE s.expires_at > now() AND s.last_used_at > now() - ${IDLE} AND (s.key_id IS NULL OR k.revoked_at IS NULL)`;
+
+function readSignIn(row: SignInRow): ActiveSignIn {
+  const { user_id: userId, role } = row;
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    organization: row.organization,
+    keyId: row.key_id,
+    keyName: row.key_name,
+    scopes: row.scopes,
+    user:
+      userId === null || role === null
+        ? null
+        : { id: userId, email: row.email, name: row.user_name, role, groups: row.groups ?? [] },
+    expiresAt: row.expires_at,
+  };
+}
+
+/** Who is signed in. `issuerSession` and `idToken` (sealed) come from an identity provider. */
+export type SignInOwner = {
+  organizationId: string;
+  keyId?: string;
+  userId?: string;
+  issuerSession?: string | undefined;
+  idToken?: object | undefined;
+};
+
+/** Signs a browser in. The token is for its cookie; only its hash is kept. */
+export async function createSignIn(
+  db: Queryable,
+  owner: SignInOwner,
+): Promise<{ id: string; token: string; expiresAt: Date }> {
+  const { organizationId, keyId = null, userId = null, issuerSession = null, idToken } = owner;
+  const token = randomToken(32);
+  const id = newId('sgn');
+  await db.query(
+    `DELETE FROM sign_ins WHERE id IN (
+       (SELECT id FROM sign_ins WHERE expires_at <= now() ORDER BY expires_at LIMIT 100)
+       UNION ALL (SELECT id FROM sign_ins WHERE key_id = $1 ORDER BY id DESC OFFSET ${MAX_PER_OWNER - 1})
+       UNION ALL (SELECT id FROM sign_ins WHERE user_id = $2 ORDER BY id DESC OFFSET ${MAX_PER_OWNER - 1}))`,
+    [keyId, userId],
+  );
+  const { rows } = await db.query<{ expires_at: Date }>(
+    `INSERT INTO sign_ins (id, token_sha256, organization_id, key_id, user_id, issuer_session, id_token, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, now() + ${LIFETIME}) RETURNING expires_at`,
+    [
+      id,
+      sha256(token),
+      organizationId,
+      keyId,
+      userId,
+      issuerSession,
+      idToken === undefined ? null : JSON.stringify(idToken),
+    ],
+  );
+  return { id, token, expiresAt: rows[0]!.expires_at };
+}
+
+/**
+ * The sign-in of a cookie, while it lasts. Notes that it was used; where that cannot be written, it is found all the
+ * same.
+ */
+export async function findActiveSignIn(db: Db, token: string): Promise<ActiveSignIn | undefined> {
+  const { rows } = await db.query<SignInRow>(
+    `SELECT s.id, s.organization_id, o.name AS organization, s.key_id, k.name AS key_name, k.scopes, s.user_id, u.email,
+       u.name AS user_name, u.role, u.groups, s.expires_at, s.last_used_at < now() - ${TOUCH} AS is_stale
+     ${ACTIVE} AND s.token_sha256 = $1`,
+    [sha256(token)],
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  if (row.is_stale) await db.query('UPDATE sign_ins SET last_used_at = now() WHERE id = $1', [row.id]).catch(() => {});
+  return readSignIn(row);
+}
+
+/** Those of these keys and sign-ins that still work. */
+export async function findActiveCredentialIds(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM api_keys WHERE id = ANY($1::text[]) AND revoked_at IS NULL
+     UNION ALL SELECT s.id ${ACTIVE} AND s.id = ANY($1::text[])`,
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What was ended, or undefined when there is no such sign-in. */
+export type EndedSignIn = { id: string; userId: string | null; idToken: unknown };
+
+export async function deleteSignIn(
+  db: Queryable,
+  by: { id: string } | { token: string },
+): Promise<EndedSignIn | undefined> {
+  const [column, value] = 'id' in by ? ['id', by.id] : ['token_sha256', sha256(by.token)];
+  const { rows } = await db.query<{ id: string; user_id: string | null; id_token: unknown }>(
+    `DELETE FROM sign_ins WHERE ${column} = $1 RETURNING id, user_id, id_token`,
+    [value],
+  );
+  const [row] = rows;
+  return row && { id: row.id, userId: row.user_id, idToken: row.id_token };
+}
