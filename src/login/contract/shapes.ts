@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Timestamp } from '../../platform/contract/common.ts';
+import { NO_CONTROL_CHARACTERS, Timestamp } from '../../platform/contract/common.ts';
 
 export const LOGIN_METHODS = [
   'password',
@@ -50,7 +50,7 @@ export const ImapMailbox = z
       .string()
       .min(1)
       .max(200)
-      .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+      .regex(NO_CONTROL_CHARACTERS, 'must not contain control characters')
       .default('INBOX'),
   })
   .meta({ id: 'ImapMailbox' });
@@ -84,7 +84,7 @@ export const CollectionId = z
   .string()
   .min(1)
   .max(128)
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters');
+  .regex(NO_CONTROL_CHARACTERS, 'must not contain control characters');
 
 /** Extra fields of the form by name, id or label; the names below have meanings of their own. */
 export const AdditionalFields = z.record(z.string().min(1).max(200), z.unknown()).superRefine((fields, context) => {

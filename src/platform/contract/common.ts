@@ -44,12 +44,15 @@ export const Metadata = openRecord(z.string().min(1).max(256), z.unknown()).meta
 /** Opaque to callers; prefix + `_` + 26 Crockford base-32 characters of a UUIDv7. */
 export const Id = z.string().min(1).max(256);
 
+/** Without `\p{Cc}` and flags, so that clients generated in any language can read the pattern. */
+export const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
 /** The caller's stable identifier for a person, team or workspace. */
 export const SubjectId = z
   .string()
   .min(1)
   .max(256)
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+  .regex(NO_CONTROL_CHARACTERS, 'must not contain control characters')
   .meta({ id: 'SubjectId' });
 
 /** 1 to 100 blocks, each of 1 to 20,000 characters. */
