@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../platform/errors.ts';
 import { estimateTokens } from '../inference/estimate.ts';
-import type { ModelDelta, ModelRequest } from '../inference/model.ts';
+import type { CallOptions, ModelDelta, ModelRequest } from '../inference/model.ts';
 import type { PassThroughCall } from '../inference/pass-through.ts';
 import { readBody } from './body.ts';
 import { ClientGoneError, watchClient } from './client-gone.ts';
@@ -36,10 +36,12 @@ function hasImages({ messages }: ModelRequest): boolean {
 
 /** Rejects requests that no upstream of the model could serve. */
 function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelRequest): void {
-  const info = deps.inference.findModel(request.model);
-  if (info === undefined) throw unknownModel();
-  if (!info.vision && dialect.rejectsImagesForTextModels && hasImages(request)) {
-    throw invalid('model', 'the model accepts text only, but the conversation contains an image');
+  for (const name of [request.model, ...(request.fallbackModels ?? [])]) {
+    const info = deps.inference.findModel(name);
+    if (info === undefined) throw unknownModel();
+    if (!info.vision && dialect.rejectsImagesForTextModels && hasImages(request)) {
+      throw invalid('model', 'the model accepts text only, but the conversation contains an image');
+    }
   }
 }
 
@@ -62,20 +64,28 @@ const FORWARDED = ['anthropic-beta'];
 function findPassThrough(
   { inference }: GatewayDeps,
   { dialect, call, meta }: Pick<Task, 'dialect' | 'call' | 'meta'>,
-  { body, headers }: FastifyRequest,
+  { body, headers, caller }: FastifyRequest,
 ): PassThroughReply | undefined {
   if (call.passThrough === undefined) return undefined;
   const { refusal, anyOfFormat = false, buildBody } = call.passThrough;
   const sent = FORWARDED.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as const] : []));
-  const own: PassThroughCall = {
+  const forwarded: PassThroughCall = {
     format: dialect.name,
     headers: Object.fromEntries(sent),
-    buildBody: (target) => buildBody(body as JsonObject, target),
+    buildBody: (target) => {
+      const { models: _models, ...own } = buildBody(body as JsonObject, target);
+      return own;
+    },
   };
-  const open = inference.findPassThrough(call.request, own, { force: anyOfFormat });
+  const organization = caller?.organizationId ?? '';
+  const open = inference.findPassThrough(call.request, forwarded, { force: anyOfFormat, organization });
   if (open !== undefined) return { open, writer: call.passThrough.open(meta) };
   if (refusal !== undefined) throw refusal;
   return undefined;
+}
+
+function readOptions({ caller }: FastifyRequest): CallOptions {
+  return { organization: caller?.organizationId ?? '' };
 }
 
 async function writeReply(
@@ -119,7 +129,7 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
   const frames = call.buildFrames(meta);
   try {
     if (passThrough === undefined)
-      await writeReply(task, deps.inference.stream(call.request, watch.signal), frames, stream);
+      await writeReply(task, deps.inference.stream(call.request, watch.signal, readOptions(request)), frames, stream);
     else await writePassThrough(task.meter, passThrough, watch.signal, stream);
     reply.hijack();
   } catch (error) {
@@ -144,18 +154,23 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
 }
 
 /** The body of a response that is not streamed. */
-async function collectBody(deps: GatewayDeps, task: Task, signal: AbortSignal): Promise<string> {
+async function collectBody(
+  deps: GatewayDeps,
+  task: Task,
+  request: FastifyRequest,
+  signal: AbortSignal,
+): Promise<string> {
   const { call, meta, meter, passThrough } = task;
   if (passThrough !== undefined) return collectPassThrough(meter, passThrough, signal);
-  const whole = await collectSequence(deps.inference.stream(call.request, signal), call);
+  const whole = await collectSequence(deps.inference.stream(call.request, signal, readOptions(request)), call);
   meter.finish(whole);
   return JSON.stringify(call.buildFinal(whole, meta));
 }
 
-async function sendJson(deps: GatewayDeps, task: Task, reply: FastifyReply): Promise<void> {
+async function sendJson(deps: GatewayDeps, task: Task, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const watch = watchClient(reply.raw, deps.closing, deps.timing?.drainMs);
   try {
-    const text = await collectBody(deps, task, watch.signal);
+    const text = await collectBody(deps, task, request, watch.signal);
     if (deps.closing.aborted) void reply.header('connection', 'close');
     await reply.type('application/json; charset=utf-8').send(text);
   } catch (error) {
@@ -201,7 +216,7 @@ export async function answerCall(
   const release = deps.admission.acquire(request.bodyBytes);
   try {
     if (call.stream) await sendStream(deps, task, request, reply);
-    else await sendJson(deps, task, reply);
+    else await sendJson(deps, task, request, reply);
   } finally {
     release();
   }

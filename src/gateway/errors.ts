@@ -36,11 +36,12 @@ export function sendGatewayError(
 ): void {
   const fault = decideFault(error, request.routeOptions.bodyLimit ?? 0);
   logGatewayError(log, error, fault, request);
-  const { retryAfterMs } = fault;
+  const { retryAfterMs, upstream } = fault;
   void reply
     .code(fault.status)
     .header('x-request-id', request.id)
     .headers(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) })
+    .headers(upstream?.request_id === undefined ? {} : { 'x-upstream-request-id': upstream.request_id })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(render(fault, request.id)));
 }

@@ -38,8 +38,13 @@ type Details = {
   retryAfterMs?: number;
   /** further fields for clients, in formats whose errors have `details` */
   details?: Record<string, unknown>;
+  /** the provider's own words for the error */
+  upstream?: UpstreamError | undefined;
   cause?: unknown;
 };
+
+/** Status, code, type and request id of a provider's error. */
+export type UpstreamError = { status?: number; code?: string; type?: string; request_id?: string };
 
 /** An error that callers of the gateway may see. */
 export class GatewayError extends CapstanError<GatewayErrorCode> {
@@ -47,12 +52,18 @@ export class GatewayError extends CapstanError<GatewayErrorCode> {
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
   readonly details: Record<string, unknown> | undefined;
+  readonly upstream: UpstreamError | undefined;
 
-  constructor(code: GatewayErrorCode, message: string, { param, retryAfterMs, details, cause }: Details = {}) {
+  constructor(
+    code: GatewayErrorCode,
+    message: string,
+    { param, retryAfterMs, details, upstream, cause }: Details = {},
+  ) {
     super(code, message, { cause, retryable: RETRYABLE.has(code) });
     this.param = param ?? null;
     this.retryAfterMs = retryAfterMs;
     this.details = details;
+    this.upstream = upstream;
   }
 
   get status(): number {
@@ -89,11 +100,18 @@ const RETRY_AFTER_MS: Partial<Record<GatewayErrorCode, number>> = {
   upstream_unavailable: 5000,
 };
 
+function describeUpstream({ status, upstream }: ModelError): UpstreamError | undefined {
+  const { code, type, requestId } = upstream;
+  if (status === undefined && code === undefined && type === undefined && requestId === undefined) return undefined;
+  return omitUndefined({ status, code, type, request_id: requestId });
+}
+
 export function fromModelError(error: ModelError): GatewayError {
   const code = MODEL_ERROR_CODES[error.code];
   const retryAfterMs = error.retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS[code]) : undefined;
   return new GatewayError(code, error.message, {
     cause: error,
+    upstream: describeUpstream(error),
     ...(code === 'model_not_found' ? { param: 'model' } : {}),
     ...omitUndefined({ retryAfterMs }),
   });

@@ -26,6 +26,9 @@ export type ProviderModel = z.infer<typeof ProviderModel>;
 export const WireFormat = z.enum(['chat-completions', 'responses', 'messages']);
 export type WireFormat = z.infer<typeof WireFormat>;
 
+const Headers = z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name'), z.string());
+const ExtraBody = z.record(z.string().min(1).max(100), z.unknown());
+
 export const ProviderConfig = z
   .strictObject({
     format: WireFormat,
@@ -36,6 +39,10 @@ export const ProviderConfig = z
     apiKey: z.string().min(1).optional(),
     /** name of the environment variable that holds the key; resolved to `apiKey` when the configuration is read */
     apiKeyEnv: z.string().min(1).optional(),
+    /** names of the variables of several keys, used in turn; a key that the provider refuses rests */
+    apiKeyEnvs: z.array(z.string().min(1)).min(1).max(50).optional(),
+    /** what `apiKeyEnvs` is resolved to */
+    apiKeys: z.array(z.string().min(1)).min(1).max(50).optional(),
     /** absent: any model id is accepted */
     models: z.array(ProviderModel).optional(),
     /**
@@ -44,14 +51,21 @@ export const ProviderConfig = z
      */
     passThrough: z.boolean().optional(),
     /** sent with every call; override the default headers */
-    headers: z
-      .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name'), z.string())
-      .optional(),
+    headers: Headers.optional(),
+    /** the same as `headers` */
+    extraHeaders: Headers.optional(),
+    /** fields set in the body of every call; replace the caller's */
+    extraBody: ExtraBody.optional(),
   })
   .refine((provider) => provider.apiKey === undefined || provider.apiKeyEnv === undefined, {
     path: ['apiKeyEnv'],
     message: 'must not be set together with apiKey',
-  });
+  })
+  .refine(
+    ({ apiKeyEnvs, apiKey, apiKeyEnv }) =>
+      apiKeyEnvs === undefined || (apiKey === undefined && apiKeyEnv === undefined),
+    { path: ['apiKeyEnvs'], message: 'must not be set together with apiKey or apiKeyEnv' },
+  );
 export type ProviderConfig = z.infer<typeof ProviderConfig>;
 
 export const ProviderName = z
@@ -62,9 +76,40 @@ export const ProviderName = z
 export const ProvidersConfig = z.record(ProviderName, ProviderConfig);
 export type ProvidersConfig = z.infer<typeof ProvidersConfig>;
 
-/** Names in addition to `<provider>/<id>`: each stands for a list of models that is tried in order. */
-export const ModelsConfig = z.record(
-  z.string().min(1).max(500),
-  z.array(z.string().regex(/^[^/]+\/.+$/, 'must be <provider>/<id>')).min(1),
-);
+const ModelRef = z.string().regex(/^[^/]+\/.+$/, 'must be <provider>/<id>');
+
+/** One model of a list. */
+const RouteEntry = z.union([
+  ModelRef,
+  z.strictObject({
+    model: ModelRef,
+    /** share of the calls with `routing: weighted`, relative to the others */
+    weight: z.number().positive().max(1_000_000).optional(),
+    /** timeout for the first byte and between bytes; absent: the provider's */
+    timeoutSeconds: z.number().positive().max(86_400).optional(),
+    /** further tries of this model; absent: the gateway's */
+    retries: z.int().min(0).max(10).optional(),
+    extraBody: ExtraBody.optional(),
+    extraHeaders: Headers.optional(),
+  }),
+]);
+export type RouteEntry = z.infer<typeof RouteEntry>;
+const RouteEntries = z.array(RouteEntry).min(1).max(100);
+
+/** The order in which the models of a list are tried. */
+export const Routing = z.enum(['order', 'weighted', 'latency']);
+export type Routing = z.infer<typeof Routing>;
+
+const RouteOptions = z.strictObject({
+  models: RouteEntries,
+  routing: Routing.default('order'),
+  extraBody: ExtraBody.optional(),
+  extraHeaders: Headers.optional(),
+  /** further reasons to go on to the next model */
+  fallbackOn: z.array(z.enum(['content_policy'])).default([]),
+});
+export type RouteOptions = z.infer<typeof RouteOptions>;
+
+/** Names in addition to `<provider>/<id>`: each stands for one model or a list of models. */
+export const ModelsConfig = z.record(z.string().min(1).max(500), z.union([ModelRef, RouteEntries, RouteOptions]));
 export type ModelsConfig = z.infer<typeof ModelsConfig>;

@@ -1,18 +1,20 @@
 import type { ModelsConfig, ProvidersConfig } from './config.ts';
 import type { Logger } from '../platform/log.ts';
-import { orderByKey } from './affinity.ts';
 import { DEFAULT_BREAKER, buildBreaker } from './breaker.ts';
-import type { BreakerPolicy } from './breaker.ts';
+import type { Breaker, BreakerPolicy } from './breaker.ts';
 import { callUpstream } from './call.ts';
 import { ModelError } from './model.ts';
-import type { CallOptions, Inference, ModelInfo, ModelRequest } from './model.ts';
+import type { CallOptions, Inference, ModelDelta, ModelInfo, ModelRequest } from './model.ts';
 import { callPassThrough, isSilentEvent } from './pass-through.ts';
 import type { PassThroughCall, PassThroughEvent } from './pass-through.ts';
+import { KeyRing, streamWithKeys } from './key-ring.ts';
 import { buildModelTable } from './providers.ts';
-import type { ModelEntry } from './providers.ts';
+import type { ModelEntry } from './model-entry.ts';
 import { DEFAULT_RETRY, streamWithRetries } from './retry.ts';
-import type { Candidate, Failure, RetryPolicy, CallObserver } from './retry.ts';
+import type { Candidate, RetryPolicy, CallObserver } from './retry.ts';
 import { DEFAULT_RETRY_BUDGET, buildRetryBudget } from './retry-budget.ts';
+import { Latencies, joinRoutes, orderCandidates } from './routing.ts';
+import type { Route, RoutedEntry } from './routing.ts';
 import { streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
 import type { Transport } from './transport.ts';
@@ -32,7 +34,7 @@ export type GatewayInference = Inference & {
   findPassThrough(
     request: ModelRequest,
     passThrough: PassThroughCall,
-    options: { force: boolean },
+    options: { force: boolean; organization?: string },
   ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined;
   /** Input tokens as counted by the upstream; undefined if it does not count. */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
@@ -69,60 +71,124 @@ async function requestCount(
 
 /** The target with a shorter timeout, if the call wants one. */
 export function limitSilence(target: UpstreamTarget, { silenceMs = Infinity }: CallOptions): UpstreamTarget {
-  return { ...target, timeoutMs: Math.min(target.timeoutMs, silenceMs) };
+  return silenceMs >= target.timeoutMs ? target : { ...target, timeoutMs: silenceMs };
+}
+
+/** What one call is routed by. */
+type RoutedCall = { request: ModelRequest; organization: string | undefined };
+
+/** Decides which upstreams a call tries and in what order, and remembers how they did. */
+class Router {
+  readonly #options: Pick<InferenceOptions, 'log' | 'affinity'>;
+  readonly #named: ReadonlySet<string>;
+  readonly #breaker: Breaker | undefined;
+  readonly #latencies = new Latencies();
+
+  constructor(
+    { log, affinity = false, breaker }: Pick<InferenceOptions, 'log' | 'affinity' | 'breaker'>,
+    named: ReadonlySet<string>,
+  ) {
+    this.#options = { log, affinity };
+    this.#named = named;
+    this.#breaker = breaker && buildBreaker({ ...DEFAULT_BREAKER, ...breaker });
+  }
+
+  /** The key of breakers and retry budgets. Models that the configuration does not name share the key of their provider. */
+  getGroup(name: string, organization = ''): string {
+    const group = this.#named.has(name) ? name : `${name.slice(0, name.indexOf('/'))}/*`;
+    return `${organization}\n${group}`;
+  }
+
+  /**
+   * The candidates to try, in order. The only one of a model is always tried; `unavailable` is thrown when the breakers of
+   * all of several are open.
+   */
+  choose<T extends Candidate<unknown> & { weight?: number | undefined }>(
+    candidates: readonly T[],
+    { routing }: Route,
+    { request, organization }: RoutedCall,
+  ): readonly T[] {
+    if (candidates.length < 2) return candidates;
+    const affinityKey = this.#options.affinity === true ? request.cacheKey : undefined;
+    // A caller that lists models means their order.
+    const order = request.fallbackModels === undefined ? affinityKey : undefined;
+    const ordered = orderCandidates(candidates, { routing, latencies: this.#latencies, affinityKey: order });
+    const breaker = this.#breaker;
+    if (breaker === undefined) return ordered;
+    const allowed = ordered.filter(({ name }) => breaker.allows(this.getGroup(name, organization)));
+    if (allowed.length > 0) return allowed;
+    const retryAfterMs = breaker.retryAfterMs(ordered.map(({ name }) => this.getGroup(name, organization)));
+    throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
+  }
+
+  watch(organization: string | undefined): CallObserver {
+    return {
+      failed: ({ name, attempt, error, waitMs }) => {
+        // The message may quote the caller's request, so it is not logged.
+        const { code: fault, status } = error;
+        this.#options.log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
+        if (waitMs === undefined) this.#breaker?.fail(this.getGroup(name, organization), fault);
+      },
+      begun: (name, ms) => {
+        this.#breaker?.succeed(this.getGroup(name, organization));
+        this.#latencies.note(name, ms);
+      },
+    };
+  }
+}
+
+function isBlockedDelta(delta: ModelDelta): boolean {
+  return delta.type === 'finish' && (delta.reason === 'content_filter' || delta.reason === 'refusal');
+}
+
+function isBlockedEvent({ deltas }: PassThroughEvent): boolean {
+  return deltas.some(isBlockedDelta) && deltas.every((delta) => delta.type === 'start' || delta.type === 'finish');
+}
+
+/** Streams over the target with each of its keys in turn, if it has several. */
+function buildKeyedStream(rings: WeakMap<readonly string[], KeyRing>) {
+  return <T>(target: UpstreamTarget, stream: (target: UpstreamTarget) => AsyncIterable<T>): AsyncIterable<T> => {
+    const { apiKeys } = target;
+    if (apiKeys === undefined) return stream(target);
+    const ring = rings.get(apiKeys) ?? new KeyRing(apiKeys);
+    rings.set(apiKeys, ring);
+    return streamWithKeys(ring, (apiKey) => stream({ ...target, apiKey }));
+  };
 }
 
 /**
  * Model calls by name over the configured providers and the built-in `script/demo`.
  * Throws a `StartupError` for a contradictory configuration.
  */
-export function openInference({
-  providers,
-  models,
-  log,
-  retry = {},
-  breaker: breakerOptions,
-  affinity = false,
-}: InferenceOptions): GatewayInference {
+export function openInference({ providers, models, retry = {}, ...options }: InferenceOptions): GatewayInference {
   const table = buildModelTable(providers, models);
   const listed = new Set(table.list().map(({ name }) => name));
+  const members = Object.keys(models).flatMap((name) => table.resolve(name).entries.map(({ info }) => info.name));
+  const router = new Router(options, new Set([...listed, ...members]));
   const transport = openTransport();
   const policy = { ...DEFAULT_RETRY, budget: buildRetryBudget(DEFAULT_RETRY_BUDGET), ...retry };
-  const breaker = breakerOptions && buildBreaker({ ...DEFAULT_BREAKER, ...breakerOptions });
+  const streamKeyed = buildKeyedStream(new WeakMap());
 
-  /** The key of breakers and retry budgets. Unlisted model ids share the key of their provider. */
-  function getGroup({ name }: { name: string }): string {
-    return listed.has(name) ? name : `${name.slice(0, name.indexOf('/'))}/*`;
+  function resolve({ model, fallbackModels = [] }: ModelRequest): Route {
+    return fallbackModels.length === 0
+      ? table.resolve(model)
+      : joinRoutes([model, ...fallbackModels].map((name) => table.resolve(name)));
   }
 
-  /** The candidates to try, in order. Throws `unavailable` when the breakers of all are open. */
-  function chooseCandidates<T>(candidates: Candidate<T>[], { cacheKey }: ModelRequest): Candidate<T>[] {
-    const ordered = affinity && cacheKey !== undefined ? orderByKey(cacheKey, candidates) : candidates;
-    if (breaker === undefined) return ordered;
-    const allowed = ordered.filter((candidate) => breaker.allows(getGroup(candidate)));
-    if (allowed.length > 0) return allowed;
-    const retryAfterMs = breaker.retryAfterMs(candidates.map(getGroup));
-    throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
+  function buildCandidate<T>(entry: RoutedEntry, { organization }: RoutedCall, stream: Candidate<T>['stream']) {
+    const { info, weight, attempts } = entry;
+    const { name, contextWindow } = info;
+    return { name, group: router.getGroup(name, organization), contextWindow, weight, attempts, stream };
   }
 
-  function recordFailure({ name, attempt, error, waitMs }: Failure): void {
-    // The message may quote the caller's request, so it is not logged.
-    const { code: fault, status } = error;
-    log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
-    if (waitMs === undefined) breaker?.fail(getGroup({ name }), fault);
-  }
-
-  const watch: CallObserver = { failed: recordFailure, begun: (name) => breaker?.succeed(getGroup({ name })) };
-
-  function buildCandidate({ info, target }: ModelEntry, request: ModelRequest, options: CallOptions): Candidate {
-    return {
-      name: info.name,
-      group: getGroup(info),
-      stream: (signal) =>
-        target === undefined
-          ? streamScript(request, signal)
-          : callUpstream(transport, limitSilence(target, options), request, signal),
-    };
+  function streamEntry(
+    { target }: ModelEntry,
+    request: ModelRequest,
+    call: CallOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<ModelDelta> {
+    if (target === undefined) return streamScript(request, signal);
+    return streamKeyed(limitSilence(target, call), (keyed) => callUpstream(transport, keyed, request, signal));
   }
 
   return {
@@ -130,7 +196,7 @@ export function openInference({
     listModels: () => table.list(),
     isListed: (model) => listed.has(model),
     async countTokens(request, signal) {
-      const target = table.resolve(request.model)[0]?.target;
+      const target = table.resolve(request.model).entries[0]?.target;
       if (target === undefined) return undefined;
       try {
         return await requestCount(transport, target, request, signal);
@@ -140,34 +206,42 @@ export function openInference({
         throw error;
       }
     },
-    stream(request, signal, options = {}) {
+    stream(request, signal, call = {}) {
+      const { attempts = policy.attempts, organization } = call;
+      const routed = { request, organization };
+      const route = resolve(request);
       const choose = () => {
         signal.throwIfAborted();
-        const entries = table.resolve(request.model);
-        if (entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
-        return chooseCandidates(
-          entries.map((entry) => buildCandidate(entry, request, options)),
-          request,
+        if (route.entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
+        const candidates = route.entries.map((entry) =>
+          buildCandidate(entry, routed, (aborted) => streamEntry(entry, request, call, aborted)),
         );
+        return router.choose(candidates, route, routed);
       };
-      const { attempts = policy.attempts } = options;
-      return streamWithRetries({ choose, policy: { ...policy, attempts }, signal, watch });
+      return streamWithRetries({
+        choose,
+        policy: { ...policy, attempts },
+        signal,
+        watch: router.watch(organization),
+        isBlocked: route.fallbackOnContentPolicy ? isBlockedDelta : undefined,
+      });
     },
-    findPassThrough(request, passThrough, { force }) {
-      const entries = table.resolve(request.model);
-      const targets = entries.flatMap(({ target }) =>
-        target !== undefined && target.format === passThrough.format && (force || target.passThrough === true)
-          ? [target]
-          : [],
-      );
-      if (targets.length === 0 || targets.length !== entries.length) return undefined;
-      const all = targets.map((target): Candidate<PassThroughEvent> => ({
-        name: target.name,
-        group: getGroup(target),
-        stream: (signal) => callPassThrough({ transport, target, request, signal }, passThrough),
-      }));
-      const choose = () => chooseCandidates(all, request);
-      return (signal) => streamWithRetries({ choose, policy, signal, watch, isSilent: isSilentEvent });
+    findPassThrough(request, passThrough, { force, organization }) {
+      const route = resolve(request);
+      const routed = { request, organization };
+      const candidates = route.entries.flatMap((entry) => {
+        const { target } = entry;
+        if (target === undefined || target.format !== passThrough.format) return [];
+        if (!force && target.passThrough !== true) return [];
+        const stream = (signal: AbortSignal) =>
+          streamKeyed(target, (keyed) => callPassThrough({ transport, target: keyed, request, signal }, passThrough));
+        return [buildCandidate(entry, routed, stream)];
+      });
+      if (candidates.length === 0 || candidates.length !== route.entries.length) return undefined;
+      const choose = () => router.choose(candidates, route, routed);
+      const watch = router.watch(organization);
+      const isBlocked = route.fallbackOnContentPolicy ? isBlockedEvent : undefined;
+      return (signal) => streamWithRetries({ choose, policy, signal, watch, isSilent: isSilentEvent, isBlocked });
     },
     close: () => transport.close(),
   };

@@ -57,6 +57,8 @@ export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | '
 export type ModelRequest = {
   /** as the caller named it: `<provider>/<id>` or a name from the configuration's `models` */
   model: string;
+  /** further names, tried in order after `model` */
+  fallbackModels?: string[];
   /** instructions before the conversation */
   system: string;
   messages: ModelMessage[];
@@ -139,19 +141,31 @@ export type ModelErrorCode =
 /** Another try, of this or another upstream, may succeed. */
 const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout', 'upstream']);
 
+/** An error in the upstream's own words: identifiers only, no text. */
+export type UpstreamErrorCodes = { code?: string; type?: string; requestId?: string };
+
+const CONTENT_POLICY = /content_?(policy|filter)|moderation|safety|responsible_?ai/i;
+
 /** Why a model call failed. The message may be shown to callers: it contains no key and no URL. */
 export class ModelError extends CapstanError<ModelErrorCode> {
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
+  readonly upstream: UpstreamErrorCodes;
 
   constructor(
     code: ModelErrorCode,
     message: string,
-    options: { retryAfterMs?: number; status?: number; cause?: unknown } = {},
+    options: { retryAfterMs?: number; status?: number; upstream?: UpstreamErrorCodes; cause?: unknown } = {},
   ) {
     super(code, message, { cause: options.cause, retryable: RETRYABLE.has(code) });
     this.retryAfterMs = options.retryAfterMs;
     this.status = options.status;
+    this.upstream = options.upstream ?? {};
+  }
+
+  /** Whether the upstream rejected the content by its policy. */
+  get isContentPolicy(): boolean {
+    return CONTENT_POLICY.test(`${this.upstream.code ?? ''} ${this.upstream.type ?? ''}`);
   }
 }
 
@@ -170,6 +184,8 @@ export type CallOptions = {
   attempts?: number;
   /** an upstream that sends nothing for this long has failed; only shortens its configured timeout */
   silenceMs?: number;
+  /** the organization that calls; circuit breakers and retry budgets are kept for each */
+  organization?: string;
 };
 
 /** Model calls by name, with retries and fallback before the first delta. */

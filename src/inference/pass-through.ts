@@ -34,7 +34,11 @@ export async function* callPassThrough(
   // The conversation is forwarded, not translated.
   const withoutConversation = { ...request, messages: [], tools: [] };
   const { path, headers, body: translated } = dialect.buildRequest(withoutConversation, target);
-  const body = { ...passThrough.buildBody({ translated, reasoning: target.reasoning !== false }), model: target.model };
+  const body = {
+    ...passThrough.buildBody({ translated, reasoning: target.reasoning !== false }),
+    model: target.model,
+    ...target.extraBody,
+  };
   const response = await transport.post(
     target,
     { path, headers: { ...passThrough.headers, ...headers }, body },

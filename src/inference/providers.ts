@@ -3,6 +3,9 @@ import { StartupError } from '../platform/errors.ts';
 import { omitUndefined } from '../platform/records.ts';
 import type { ModelInfo } from './model.ts';
 import { SCRIPT_MODEL, SCRIPT_PROVIDER } from './script.ts';
+import type { ModelEntry } from './model-entry.ts';
+import { buildRoute } from './routing.ts';
+import type { Route } from './routing.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
@@ -15,12 +18,9 @@ const NO_REASONING = /(^|\/)(gpt-[34]|chatgpt-4|claude-(instant|2|3-(opus|sonnet
 /** Their replies follow the format exactly, and they support more fields than the internal request. */
 const PASS_THROUGH_HOSTS = new Set(['api.openai.com', 'api.anthropic.com']);
 
-/** One model behind a name. Without a target it is the built-in `script/demo`. */
-export type ModelEntry = { info: ModelInfo; target: UpstreamTarget | undefined };
-
 export type ModelTable = {
-  /** The models behind a name, in the order to try; empty when no provider serves it. */
-  resolve(model: string): ModelEntry[];
+  /** The models behind a name; none when no provider serves it. */
+  resolve(model: string): Route;
   /** Undefined when no provider serves it. For a list: what all of its models support, at the price of the first. */
   find(model: string): ModelInfo | undefined;
   /** Names in the configuration: lists first, then the models of each provider. */
@@ -31,6 +31,25 @@ const SCRIPT: ModelEntry = {
   info: { name: SCRIPT_MODEL, contextWindow: DEFAULT_CONTEXT_WINDOW, vision: true, price: { input: 0, output: 0 } },
   target: undefined,
 };
+
+/** How a provider is reached; the same for all of its models. */
+function buildConnection(
+  config: ProviderConfig,
+): Pick<UpstreamTarget, 'format' | 'baseUrl' | 'timeoutMs' | 'apiKey' | 'apiKeys' | 'headers' | 'extraBody'> {
+  const { format, baseUrl, timeoutSeconds, apiKey, apiKeys = [], headers, extraHeaders, extraBody } = config;
+  const sent = headers === undefined && extraHeaders === undefined ? undefined : { ...headers, ...extraHeaders };
+  return {
+    format,
+    baseUrl,
+    timeoutMs: timeoutSeconds * 1000,
+    ...omitUndefined({
+      apiKey: apiKey ?? apiKeys[0],
+      apiKeys: apiKeys.length < 2 ? undefined : apiKeys,
+      headers: sent,
+      extraBody,
+    }),
+  };
+}
 
 function buildEntry(provider: string, config: ProviderConfig, id: string): ModelEntry | undefined {
   const known = config.models?.find((model) => model.id === id);
@@ -49,10 +68,7 @@ function buildEntry(provider: string, config: ProviderConfig, id: string): Model
     target: {
       name,
       model: id,
-      format: config.format,
-      baseUrl: config.baseUrl,
-      timeoutMs: config.timeoutSeconds * 1000,
-      ...omitUndefined({ apiKey: config.apiKey, headers: config.headers }),
+      ...buildConnection(config),
       vision,
       reasoning: known?.reasoning ?? !NO_REASONING.test(id),
       passThrough: config.passThrough ?? PASS_THROUGH_HOSTS.has(new URL(config.baseUrl).hostname),
@@ -99,32 +115,32 @@ export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig
     return entry;
   }
 
-  const lists = new Map<string, ModelEntry[]>();
-  for (const [name, members] of Object.entries(models)) {
-    const entries = members.map((member) => {
+  const lists = new Map<string, Route>();
+  for (const [name, config] of Object.entries(models)) {
+    const route = buildRoute(config, (member) => {
       const entry = findEntry(member);
       if (entry === undefined) throw new StartupError(`Model ${name} names ${member}, which no provider has.`);
       return entry;
     });
-    lists.set(name, entries);
+    lists.set(name, route);
   }
 
-  function resolve(model: string): ModelEntry[] {
+  function resolve(model: string): Route {
     const listed = lists.get(model);
     if (listed !== undefined) return listed;
     const entry = findEntry(model);
-    return entry === undefined ? [] : [entry];
+    return { entries: entry === undefined ? [] : [entry], routing: 'order', fallbackOnContentPolicy: false };
   }
 
   return {
     resolve,
-    find: (model) => joinInfo(model, resolve(model)),
+    find: (model) => joinInfo(model, resolve(model).entries),
     list: () => {
       const spelled = Object.entries(providers).flatMap(([provider, config]) =>
         (config.models ?? []).map(({ id }) => `${provider}/${id}`),
       );
       const names = [...new Set([...lists.keys(), ...spelled, SCRIPT_MODEL])];
-      return names.flatMap((name) => joinInfo(name, resolve(name)) ?? []);
+      return names.flatMap((name) => joinInfo(name, resolve(name).entries) ?? []);
     },
   };
 }

@@ -15,6 +15,9 @@ export const DEFAULT_RETRY_BUDGET: RetryBudgetPolicy = {
   now: () => performance.now(),
 };
 
+/** Groups come from callers, so their number is bounded. */
+const MAX_GROUPS = 20_000;
+
 /** Bounds the retries of an upstream: if every caller retried twice, an overload would never end. */
 export type RetryBudget = {
   /** Counts a new call. */
@@ -31,6 +34,8 @@ export function buildRetryBudget({ share, perSecond, reserve, now }: RetryBudget
     const account = accounts.get(group) ?? { left: reserve, at };
     account.left = Math.min(reserve, account.left + ((at - account.at) / 1000) * perSecond + more);
     account.at = at;
+    const [oldest] = accounts.keys();
+    if (accounts.size >= MAX_GROUPS && !accounts.has(group) && oldest !== undefined) accounts.delete(oldest);
     accounts.set(group, account);
     return account;
   }

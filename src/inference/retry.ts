@@ -30,11 +30,15 @@ export type Candidate<T = ModelDelta> = {
   name: string;
   /** the key of its retry budget; absent: its name */
   group?: string;
+  /** tries of this upstream; absent: the policy's */
+  attempts?: number | undefined;
+  /** context window, tokens; absent: unknown */
+  contextWindow?: number;
   stream(signal: AbortSignal): AsyncIterable<T>;
 };
 
-/** Observes the attempts of a call. `begun` is called when an upstream begins to answer. */
-export type CallObserver = { failed(failure: Failure): void; begun?(name: string): void };
+/** Observes the attempts of a call. `begun` is called when an upstream begins to answer, `ms` after it was asked. */
+export type CallObserver = { failed(failure: Failure): void; begun?(name: string, ms: number): void };
 
 export type Failure = { name: string; attempt: number; error: ModelError; waitMs: number | undefined };
 
@@ -62,19 +66,20 @@ export type RetriedCall<T = ModelDelta> = {
   watch: CallObserver;
   /** whether an item shows nothing of the reply yet, so that another upstream may still be asked; absent: `start` deltas */
   isSilent?: (item: T) => boolean;
+  /** whether an item ends a reply that a content filter blocked; absent: the next upstream is not asked for that */
+  isBlocked?: ((item: T) => boolean) | undefined;
 };
 
-/** Waits before the next try of the same upstream. False: it gets no other try. Throws what no try can help. */
+/** Waits before the next try of the same upstream. False: it gets no other try. */
 async function waitForRetry<T>(
   { policy, signal, watch }: RetriedCall<T>,
-  { name, group = name }: Candidate<T>,
+  { name, group = name, attempts = policy.attempts }: Candidate<T>,
   attempt: number,
   error: ModelError,
 ): Promise<boolean> {
-  const wait = decideWait(error, attempt, policy);
+  const wait = decideWait(error, attempt, { ...policy, attempts });
   const waitMs = wait !== undefined && policy.budget?.take(group) === false ? undefined : wait;
   watch.failed({ name, attempt, error, waitMs });
-  if (!error.retryable) throw error;
   if (waitMs === undefined) return false;
   await policy.sleep(waitMs, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
@@ -83,18 +88,42 @@ async function waitForRetry<T>(
   return true;
 }
 
+/** Whether the provider itself refuses its key, its bill or the model: another one may accept the call. */
+function isProvidersFault({ code, status = 0 }: ModelError): boolean {
+  return code === 'authentication' || code === 'unknown_model' || (status >= 401 && status <= 404);
+}
+
+/** Those of the following upstreams that may succeed where this one failed. */
+function listFollowers<T>(
+  error: ModelError,
+  { contextWindow = 0 }: Candidate<T>,
+  others: readonly Candidate<T>[],
+  call: RetriedCall<T>,
+): readonly Candidate<T>[] {
+  if (error.retryable || isProvidersFault(error)) return others;
+  if (error.code === 'context_overflow') return others.filter((other) => (other.contextWindow ?? 0) > contextWindow);
+  return call.isBlocked !== undefined && error.isContentPolicy ? others : [];
+}
+
+function blocked(): ModelError {
+  const code = 'content_filter';
+  return new ModelError('invalid_request', 'The provider blocked the reply.', { upstream: { code } });
+}
+
 /**
  * Tries the candidates in order, each several times as far as its retry budget allows, until one begins to answer. After
  * that, its failure is the caller's. Silent items are held back until the first one that is not.
  * Throws the last error, at once when another try would not help, and the signal's reason when it aborts.
  */
 export async function* streamWithRetries<T = ModelDelta>(call: RetriedCall<T>): AsyncGenerator<T> {
-  const { policy, signal, watch, isSilent = isStart } = call;
+  const { policy, signal, watch, isSilent = isStart, isBlocked } = call;
   let last: ModelError | undefined;
-  for (const candidate of call.choose()) {
+  let [candidate, ...others] = call.choose();
+  while (candidate !== undefined) {
     const { name, group = name } = candidate;
     policy.budget?.add(group);
     for (let attempt = 1; ; attempt += 1) {
+      const asked = performance.now();
       let begun = false;
       const held: T[] = [];
       try {
@@ -104,7 +133,8 @@ export async function* streamWithRetries<T = ModelDelta>(call: RetriedCall<T>): 
             continue;
           }
           if (!begun) {
-            watch.begun?.(name);
+            if (others.length > 0 && isBlocked?.(item) === true) throw blocked();
+            watch.begun?.(name, performance.now() - asked);
             for (const early of held) yield early;
             begun = true;
           }
@@ -115,7 +145,9 @@ export async function* streamWithRetries<T = ModelDelta>(call: RetriedCall<T>): 
         signal.throwIfAborted();
         if (begun || !(error instanceof ModelError)) throw error;
         last = error;
-        if (!(await waitForRetry(call, candidate, attempt, error))) break;
+        if (await waitForRetry(call, candidate, attempt, error)) continue;
+        [candidate, ...others] = listFollowers(error, candidate, others, call);
+        break;
       }
     }
   }

@@ -1,6 +1,6 @@
 import { Agent, errors as undiciErrors } from 'undici';
 import { omitUndefined } from '../platform/records.ts';
-import { buildUpstreamError, parseRetryAfter } from './upstream-error.ts';
+import { buildUpstreamError, findRequestId, parseRetryAfter } from './upstream-error.ts';
 import { ModelError } from './model.ts';
 import { buildEventReader } from './sse.ts';
 import { decodeBody, readText } from './body.ts';
@@ -62,7 +62,8 @@ async function buildHttpError(answer: Exchange, target: UpstreamTarget): Promise
   const header = answer.headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now());
   const { status } = answer;
-  return buildUpstreamError(body, target, { status, ...omitUndefined({ retryAfterMs }) });
+  const requestId = findRequestId(answer.headers);
+  return buildUpstreamError(body, target, { status, ...omitUndefined({ retryAfterMs, requestId }) });
 }
 
 /** Calls upstreams over kept-alive connections, one pool per origin. */

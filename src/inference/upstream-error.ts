@@ -99,7 +99,7 @@ const MESSAGES: Record<Exclude<ModelErrorCode, 'invalid_request'>, string> = {
 export function buildUpstreamError(
   body: unknown,
   target: Pick<UpstreamTarget, 'apiKey' | 'headers'>,
-  http: { status?: number; retryAfterMs?: number } = {},
+  http: { status?: number; retryAfterMs?: number; requestId?: string } = {},
 ): ModelError {
   const complaint = readErrorDetails(body);
   const fault = decideErrorCode(http.status, complaint);
@@ -110,7 +110,41 @@ export function buildUpstreamError(
       : MESSAGES[fault];
   return new ModelError(fault, message, {
     ...omitUndefined({ status, retryAfterMs: http.retryAfterMs }),
+    upstream: omitUndefined({
+      code: readIdentifier(complaint.code, target),
+      type: readIdentifier(complaint.type, target),
+      requestId: readIdentifier(http.requestId ?? readRequestId(body), target),
+    }),
   });
+}
+
+/** Names and ids only: anything else may quote the request or contain a secret. */
+const IDENTIFIER = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/;
+
+function readIdentifier(
+  value: string | undefined,
+  target: Pick<UpstreamTarget, 'apiKey' | 'headers'>,
+): string | undefined {
+  if (value === undefined || !IDENTIFIER.test(value)) return undefined;
+  return redactMessage(value, target) === value ? value : undefined;
+}
+
+/** Errors of the messages format have the request's id in the body. */
+function readRequestId(body: unknown): string | undefined {
+  const id = asText(asObject(body)?.request_id);
+  return id === '' ? undefined : id;
+}
+
+/** Where providers put the id of a request. */
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-goog-request-id'];
+
+/** The upstream's id of a request, from the headers of its response. */
+export function findRequestId(headers: Record<string, string | string[] | undefined>): string | undefined {
+  for (const name of REQUEST_ID_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') return readIdentifier(value, {});
+  }
+  return undefined;
 }
 
 /** A longer `retry-after` of an upstream is cut to this. */

@@ -24,7 +24,7 @@ export type TestGateway = {
   key: string;
   upstream: ModelServer;
   ports: GatewayPorts;
-  makeKey(options: { scopes?: Scope[]; requestsPerMinute?: number }): Promise<string>;
+  makeKey(options: { scopes?: Scope[]; requestsPerMinute?: number; organization?: string }): Promise<string>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   /** ends what is under way first, as a role that is told to stop does */
@@ -33,7 +33,7 @@ export type TestGateway = {
 };
 
 export type TestGatewayOptions = {
-  models?: Record<string, string[]>;
+  models?: Record<string, unknown>;
   providers?: (url: string) => Record<string, unknown>;
   retry?: InferenceOptions['retry'];
   breaker?: InferenceOptions['breaker'];
@@ -79,8 +79,11 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.timing === undefined ? {} : { timing: options.timing }),
     ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
   };
-  const makeKey: TestGateway['makeKey'] = async ({ scopes = ['inference'], requestsPerMinute = 1_000_000 }) =>
-    (await createKey(database.db, { name: 'test', organization: 'default', scopes, requestsPerMinute })).key;
+  const makeKey: TestGateway['makeKey'] = async ({
+    scopes = ['inference'],
+    requestsPerMinute = 1_000_000,
+    organization = 'default',
+  }) => (await createKey(database.db, { name: 'test', organization, scopes, requestsPerMinute })).key;
   const key = await makeKey({});
   const server = await startHttp(buildGateway(ports), { host: '127.0.0.1', port: 0 });
   const url = server.address;

@@ -27,7 +27,7 @@ beforeAll(async () => {
       raw: { format: 'chat-completions', baseUrl, passThrough: true },
     }),
     retry: { attempts: 1 },
-    breaker: { failures: Number.MAX_SAFE_INTEGER },
+    breaker: { minCalls: Number.MAX_SAFE_INTEGER },
   });
 });
 afterAll(async () => {

@@ -6,9 +6,9 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    models: { pair: ['chat/a', 'anth/b'] },
+    models: { pair: ['chat/a', 'anth/b'], failing: ['resp/x', 'resp/y'] },
     retry: { attempts: 1 },
-    breaker: { failures: 2, openMs: 3_600_000 },
+    breaker: { minCalls: 2, openMs: 3_600_000 },
   });
 });
 afterAll(() => gateway.close());
@@ -38,11 +38,11 @@ it('a conversation stays with its upstream, and goes to another while that one f
   expect((await ask('pair')).body['model']).toBe('chat/a');
 });
 
-it('an upstream that fails is left alone after a while, and callers are told when to come back', async () => {
+it('a list of failing models is left alone after a while, and callers are told when to come back', async () => {
   gateway.upstream.script(() => ({ status: 500 }));
-  for (let count = 0; count < 2; count += 1) expect((await ask('resp/x')).status).toBe(502);
+  for (let count = 0; count < 2; count += 1) expect((await ask('failing')).status).toBe(502);
   const before = gateway.upstream.requests.length;
-  const refused = await ask('resp/x');
+  const refused = await ask('failing');
   expect(refused).toMatchObject({ status: 503, body: { error: { code: 'upstream_unavailable' } } });
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(gateway.upstream.requests.length).toBe(before);
@@ -70,7 +70,7 @@ it('retries are a share of the calls: an upstream that fails is not asked twice 
   const calls = 60;
   const eager = await startGateway({
     retry: { attempts: 3, baseMs: 0 },
-    breaker: { failures: Number.MAX_SAFE_INTEGER },
+    breaker: { minCalls: Number.MAX_SAFE_INTEGER },
   });
   eager.upstream.script(() => ({ status: 500 }));
   const started = performance.now();

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { orderByKey } from '../../src/inference/affinity.ts';
-import { buildBreaker } from '../../src/inference/breaker.ts';
+import { DEFAULT_BREAKER, buildBreaker } from '../../src/inference/breaker.ts';
 
-it('an upstream that fails five times in a row is left alone, but for one try a period', () => {
+it('an upstream of which most calls fail is left alone, but for one try a period', () => {
   let now = 0;
-  const breaker = buildBreaker({ failures: 5, openMs: 1000, now: () => now });
+  const breaker = buildBreaker({ ...DEFAULT_BREAKER, minCalls: 5, openMs: 1000, now: () => now });
   for (let count = 0; count < 5; count += 1) {
     expect(breaker.allows('a')).toBe(true);
     breaker.fail('a', 'upstream');
@@ -17,13 +17,25 @@ it('an upstream that fails five times in a row is left alone, but for one try a 
   expect([breaker.allows('a'), breaker.allows('a')]).toEqual([true, true]);
 });
 
-it('refusals and successes between failures keep an upstream in use', () => {
-  const breaker = buildBreaker({ failures: 2, openMs: 1000, now: () => 0 });
+it('refusals do not count, and an upstream that mostly answers stays in use', () => {
+  const breaker = buildBreaker({ ...DEFAULT_BREAKER, minCalls: 4, now: () => 0 });
   for (const fault of ['rate_limited', 'invalid_request', 'authentication', 'context_overflow'] as const)
     breaker.fail('a', fault);
-  breaker.fail('a', 'timeout');
-  breaker.succeed('a');
-  breaker.fail('a', 'timeout');
+  for (let count = 0; count < 5; count += 1) {
+    breaker.succeed('a');
+    breaker.succeed('a');
+    breaker.fail('a', 'timeout');
+  }
+  expect(breaker.allows('a')).toBe(true);
+});
+
+it('failures older than the window are forgotten', () => {
+  let now = 0;
+  const breaker = buildBreaker({ ...DEFAULT_BREAKER, windowMs: 1000, minCalls: 3, now: () => now });
+  breaker.fail('a', 'upstream');
+  breaker.fail('a', 'upstream');
+  now = 1500;
+  breaker.fail('a', 'upstream');
   expect(breaker.allows('a')).toBe(true);
 });
 

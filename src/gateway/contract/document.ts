@@ -6,9 +6,23 @@ import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount
 
 type Json = Record<string, unknown>;
 
+/** What the provider said, where it caused the error. */
+const UpstreamError = z.object({
+  status: z.int().optional(),
+  code: z.string().optional(),
+  type: z.string().optional(),
+  request_id: z.string().optional(),
+});
+
 export const InferenceError = z
   .object({
-    error: z.object({ message: z.string(), code: z.string(), type: z.string(), param: z.string().nullable() }),
+    error: z.object({
+      message: z.string(),
+      code: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      upstream: UpstreamError.optional(),
+    }),
   })
   .meta({ id: 'InferenceError' });
 

@@ -14,6 +14,10 @@ export type UpstreamTarget = {
   baseUrl: string;
   timeoutMs: number;
   apiKey?: string;
+  /** several keys, used in turn instead of `apiKey` */
+  apiKeys?: readonly string[];
+  /** fields set in the body of every call */
+  extraBody?: Record<string, unknown>;
   headers?: Record<string, string>;
   vision: boolean;
   /** false: it rejects a reasoning effort */

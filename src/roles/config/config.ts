@@ -71,8 +71,10 @@ function readProviders(file: ConfigFile, settings: Settings, env: Environment, i
   }
   for (const [name, provider] of Object.entries(file.providers)) {
     const { apiKeyEnv } = provider;
-    const apiKey = provider.apiKey ?? findKey(env, apiKeyEnv, isNeeded && `Provider ${name}`);
-    providers[name] = { ...provider, ...omitUndefined({ apiKey }) };
+    const owner = isNeeded && `Provider ${name}`;
+    const apiKey = provider.apiKey ?? findKey(env, apiKeyEnv, owner);
+    const apiKeys = provider.apiKeyEnvs?.flatMap((variable) => findKey(env, variable, owner) ?? []) ?? provider.apiKeys;
+    providers[name] = { ...provider, ...omitUndefined({ apiKey, apiKeys }) };
   }
   return providers;
 }

@@ -1,4 +1,5 @@
 import type { GatewayError } from '../../gateway-error.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import type { JsonObject } from '../dialect.ts';
 
 function decideType(status: number): string {
@@ -9,6 +10,6 @@ function decideType(status: number): string {
 }
 
 /** The error body of chat completions and responses. */
-export function buildChatError({ message, code, param, status }: GatewayError): JsonObject {
-  return { error: { message, code, type: decideType(status), param } };
+export function buildChatError({ message, code, param, status, upstream }: GatewayError): JsonObject {
+  return { error: { message, code, type: decideType(status), param, ...omitUndefined({ upstream }) } };
 }

@@ -19,6 +19,7 @@ import {
   readText,
 } from '../fields.ts';
 import { CACHE_TTL } from '../cache.ts';
+import { readModels } from '../models.ts';
 import { buildChatError } from './error.ts';
 import { readConversation } from './messages.ts';
 import { buildCompletion } from './reply.ts';
@@ -141,12 +142,12 @@ function readSampling(body: JsonObject): Sampling | undefined {
 }
 
 function readRequest(body: JsonObject): ModelRequest {
-  const model = readName(body['model'], 'model');
+  const named = readModels(body);
   refuseUnsupported(body);
   const messages = readConversation(readList(body['messages'], 'messages'));
   const { tools, toolChoice } = readTools(body);
   return {
-    model,
+    ...named,
     system: '',
     messages,
     tools,

@@ -23,9 +23,11 @@ const TOO_LONG = 'prompt is too long: the conversation exceeds the context windo
 
 export function buildMessagesError(fault: GatewayError, requestId: string): JsonObject {
   const message = fault.code === 'context_length_exceeded' ? TOO_LONG : fault.message;
+  const { upstream } = fault;
+  const details = upstream === undefined ? fault.details : { ...fault.details, upstream };
   return {
     type: 'error',
-    error: { type: decideType(fault), message, ...omitUndefined({ details: fault.details }) },
+    error: { type: decideType(fault), message, ...omitUndefined({ details }) },
     request_id: requestId,
   };
 }

@@ -26,6 +26,7 @@ import {
   readText,
 } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
+import { readModels } from '../models.ts';
 import { SIGNATURE_PREFIX } from '../signature.ts';
 import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
 import type { ReportProviderOnly } from './blocks.ts';
@@ -166,7 +167,7 @@ export function readMessagesRequest(body: JsonObject): MessagesRequest {
 }
 
 function readRequest(body: JsonObject, report: ReportProviderOnly): ModelRequest {
-  const model = readName(body['model'], 'model');
+  const named = readModels(body);
   const system = readTextBlocks(body['system'], 'system');
   const declared = readOptionalList(body['tools'], 'tools');
   const tools = declared.flatMap((item, index) => readTool(item, `tools.${index}`, report));
@@ -176,7 +177,7 @@ function readRequest(body: JsonObject, report: ReportProviderOnly): ModelRequest
   const topK = readOptionalCount(body['top_k'], 'top_k');
   const messages = readConversation(readList(body['messages'], 'messages'), report);
   return {
-    model,
+    ...named,
     system: system.map(({ text }) => text).join('\n\n'),
     // The provider of a thread has its earlier messages, so results may come without their calls.
     messages: isAbsent(body['thread']) ? pairCalls(messages, 'messages') : messages,

@@ -5,6 +5,7 @@ import { isAbsent, readObject } from '../fields.ts';
 /** Fields of the format that are read, or that are accepted and have no effect. */
 const KNOWN = new Set([
   'model',
+  'models',
   'input',
   'instructions',
   'stream',

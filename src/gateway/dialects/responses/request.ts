@@ -6,7 +6,6 @@ import { readSchemaFormat } from '../chat-completions/request.ts';
 import type { ClientCall, JsonObject } from '../dialect.ts';
 import {
   isAbsent,
-  readName,
   readObject,
   readOptionalBoolean,
   readOptionalChoice,
@@ -15,6 +14,7 @@ import {
   readOptionalNumber,
   readOptionalText,
 } from '../fields.ts';
+import { readModels } from '../models.ts';
 import { checkFields, readStrict } from './fields.ts';
 import { readInput } from './input.ts';
 import { decidePassThrough } from './pass-through.ts';
@@ -47,13 +47,13 @@ function checkIgnoredFields(body: JsonObject): void {
 export function readResponsesCall(body: JsonObject): ClientCall {
   checkFields(body);
   checkIgnoredFields(body);
-  const model = readName(body['model'], 'model');
+  const named = readModels(body);
   const { names, tools, toolChoice } = readResponsesTools(body);
   const reasoning = readStrict(body['reasoning'], 'reasoning', REASONING_FIELDS);
   const text = readStrict(body['text'], 'text', ['format', 'verbosity']);
   readOptionalBoolean(body['store'], 'store');
   const request: ModelRequest = {
-    model,
+    ...named,
     system: readOptionalText(body['instructions'], 'instructions') ?? '',
     messages: readInput(body['input'], names),
     tools,

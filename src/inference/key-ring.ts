@@ -1,0 +1,60 @@
+import { ModelError } from './model.ts';
+
+/** A key that the provider rejects is tried again after this. */
+const REJECTED_MS = 300_000;
+/** A key over its rate limit rests as long as the provider says, within these bounds. */
+const LIMITED_MS = { min: 1000, default: 10_000, max: 120_000 };
+
+/** The keys of one provider, used in turn. A key that the provider refuses rests. */
+export class KeyRing {
+  readonly #keys: readonly string[];
+  readonly #restsUntil = new Map<string, number>();
+  readonly #now: () => number;
+  #next = 0;
+
+  constructor(keys: readonly string[], now: () => number = () => performance.now()) {
+    this.#keys = keys;
+    this.#now = now;
+  }
+
+  /** The keys to try for one call. All of them rest: the one that has rested longest of its time. */
+  order(): string[] {
+    const start = this.#next;
+    this.#next = (start + 1) % this.#keys.length;
+    const turned = [...this.#keys.slice(start), ...this.#keys.slice(0, start)];
+    const until = (key: string) => this.#restsUntil.get(key) ?? 0;
+    const usable = turned.filter((key) => until(key) <= this.#now());
+    if (usable.length > 0) return usable;
+    return turned.sort((a, b) => until(a) - until(b)).slice(0, 1);
+  }
+
+  /** Lets the key rest if the error is about the key. False: another key would fail as well. */
+  refuse(key: string, error: ModelError): boolean {
+    const { min, max, default: usual } = LIMITED_MS;
+    if (error.code === 'authentication') this.#restsUntil.set(key, this.#now() + REJECTED_MS);
+    else if (error.code === 'rate_limited') {
+      const ms = Math.min(max, Math.max(min, error.retryAfterMs ?? usual));
+      this.#restsUntil.set(key, this.#now() + ms);
+    } else return false;
+    return true;
+  }
+}
+
+/** Streams with the next key; with the one after it when the provider refuses the key before the first item. */
+export async function* streamWithKeys<T>(ring: KeyRing, stream: (key: string) => AsyncIterable<T>): AsyncGenerator<T> {
+  let last: ModelError | undefined;
+  for (const key of ring.order()) {
+    let begun = false;
+    try {
+      for await (const item of stream(key)) {
+        begun = true;
+        yield item;
+      }
+      return;
+    } catch (error) {
+      if (begun || !(error instanceof ModelError) || !ring.refuse(key, error)) throw error;
+      last = error;
+    }
+  }
+  throw last ?? new ModelError('authentication', 'The provider has no API key.');
+}
