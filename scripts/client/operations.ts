@@ -38,6 +38,7 @@ export function listFunctions(method: string, path: string, operation: Operation
   if (successes.some((content) => 'text/event-stream' in content)) return [];
   const content = operation.requestBody?.content;
   const base = { name: operation.operationId, method: method.toUpperCase(), path, operation };
+  if (!successes.some((answers) => JSON_TYPE in answers)) return [{ ...base, body: undefined, answer: 'bytes' }];
   const functions: ClientFunction[] = [
     { ...base, body: content === undefined ? undefined : 'json', answer: 'json' as const },
   ];

@@ -1,4 +1,4 @@
-import type { EventEnvelope, InboundEvent, OutboundPayload, TextBlock } from '../../clients/typescript/index.ts';
+import type { EventEnvelope, TextBlock } from '../../clients/typescript/index.ts';
 import { callByType } from './payload-table.ts';
 import type { PayloadTable } from './payload-table.ts';
 
@@ -53,7 +53,7 @@ export function describeOutcome(content: readonly TextBlock[]): string {
 }
 
 /** The payload of an event, told apart by its type. */
-export function readPayload(event: EventEnvelope): OutboundPayload | InboundEvent | { type: 'other' } {
+export function readPayload(event: EventEnvelope): EventEnvelope['payload'] | { type: 'other' } {
   return event.payload;
 }
 

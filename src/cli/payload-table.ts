@@ -1,6 +1,6 @@
-import type { EventEnvelope, InboundEvent, OutboundPayload } from '../../clients/typescript/index.ts';
+import type { EventEnvelope } from '../../clients/typescript/index.ts';
 
-export type Payload = InboundEvent | OutboundPayload;
+export type Payload = EventEnvelope['payload'];
 
 type PayloadOf<Type extends Payload['type']> = Extract<Payload, { type: Type }>;
 

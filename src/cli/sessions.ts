@@ -21,7 +21,8 @@ function showSession(session: Session): string {
   });
 }
 
-type Status = 'idle' | 'running' | 'archived';
+const STATUSES = ['idle', 'running', 'waiting_on_human', 'archived'] as const;
+type Status = (typeof STATUSES)[number];
 type ListFlags = { agent?: string; subject?: string; status?: Status; limit: string; offset: string };
 type CreateFlags = { subject: string; role?: string; title?: string; tag?: string; preview?: boolean; yolo?: boolean };
 
@@ -33,13 +34,13 @@ export function addSessionCommands(program: Command): void {
     .description('the sessions, newest first')
     .option('--agent <agent>', 'of this agent')
     .option('--subject <subject>', 'of this subject')
-    .addOption(new Option('--status <status>', 'idle, running or archived').choices(['idle', 'running', 'archived']))
+    .addOption(new Option('--status <status>', STATUSES.join(', ')).choices(STATUSES))
     .option('--limit <n>', '1 to 100', '50')
     .option('--offset <n>', 'how many to leave out', '0')
     .action(async ({ agent, subject, status, ...page }: ListFlags, command: Command) => {
       const context = buildContext(command);
       const agentId = agent === undefined ? undefined : (await getAgent(context.client, agent)).id;
-      const query = { ...readPage(page), agentId, subjectId: subject, status };
+      const query = { ...readPage(page), agentId, subjectId: subject, status: status && [status] };
       const found = await context.client.listSessions(query);
       context.show(found, () => {
         if (found.data.length === 0) return paint('dim', 'No sessions');

@@ -134,6 +134,7 @@ export type Session = {
   object: "session";
   id: string;
   agentId: string;
+  agentName: string;
   agentVersion: number;
   agentVersionId: string;
   subjectId: SubjectId;
@@ -147,6 +148,25 @@ export type Session = {
   automationId: string | null;
   goal: Goal | null;
   pendingActions: PendingAction[];
+  /** number of `pendingActions` */
+  openActions: number;
+  /** sequence of the last durable event; 0 when there is none */
+  lastSequence: number;
+  /** why the latest turn stopped or waits; null before the first turn */
+  lastStopReason: {
+    type: "end_turn";
+  } | {
+    type: "error";
+    code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
+    message: string;
+    /** whether the same prompt may succeed later */
+    retryable: boolean;
+  } | {
+    type: "requires_action";
+    event_ids: string[];
+  } | null;
+  /** of the turn that runs or waits; null when there is none */
+  turnStartedAt: Timestamp | null;
   queuedCount: number;
   /** set while the turn waits for its model provider */
   waiting: {

@@ -2,6 +2,16 @@
 import type { CallOptions } from '../options.ts';
 import type { Timestamp, Usage } from './common.ts';
 
+export type AttachmentSummary = {
+  type: "file";
+  filename: string;
+  mediaType: "application/pdf" | "text/csv" | "application/csv" | "text/plain" | "text/markdown" | "text/x-markdown" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "image/png" | "image/jpeg" | "image/webp" | "image/gif" | "image/bmp";
+  sizeBytes: number;
+  /** path of the bytes */
+  href: string;
+  analysisMode?: "default" | "visual" | undefined;
+};
+
 export type EventEnvelope = {
   id: string;
   type: string;
@@ -10,7 +20,12 @@ export type EventEnvelope = {
   turnId: string | null;
   status: "received" | "queued" | "processed" | "complete" | "streaming" | null;
   usage?: Usage | undefined;
-  payload: InboundEvent | OutboundPayload;
+  payload: InboundEvent | OutboundPayload | {
+    type: "user.message";
+    content: TextBlock[];
+    metadata?: Record<string, string | number | boolean | null> | undefined;
+    attachments?: AttachmentSummary[] | undefined;
+  };
   processedAt: Timestamp | null;
   createdAt: Timestamp;
 };
@@ -19,7 +34,10 @@ export type EventList = {
   object: "list";
   data: EventEnvelope[];
   pagination: {
+    /** in ascending order the last sequence of the page */
     after: number;
+    /** in descending order the lowest sequence of the page */
+    before?: number | undefined;
     hasMore: boolean;
     limit: number;
   };
@@ -239,11 +257,11 @@ export type UserSteer = {
 
 export type EventsOperations = {
   /**
-   * The durable history, in sequence order. `GET /v1/sessions/{sessionId}/events`
+   * The durable history, in sequence order; filtered by type, subagent or text when asked for. `GET /v1/sessions/{sessionId}/events`
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listEvents(sessionId: string, query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<EventList>;
+  listEvents(sessionId: string, query?: { after?: number | undefined; before?: number | undefined; order?: "asc" | "desc" | undefined; limit?: number | undefined; types?: string[] | undefined; threadId?: string | undefined; q?: string | undefined; attachments?: "include" | "omit" | undefined }, options?: CallOptions): Promise<EventList>;
 
   /**
    * Send prompts, steering, approvals, answers and tool results. `POST /v1/sessions/{sessionId}/events`
@@ -251,4 +269,18 @@ export type EventsOperations = {
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, no_active_turn, response_expired, payload_too_large, rate_limited, server_error, storage_full.
    */
   sendEvents(sessionId: string, body: EventsSend, options?: CallOptions): Promise<EventsAccepted>;
+
+  /**
+   * One event of the durable history. `GET /v1/sessions/{sessionId}/events/{eventId}`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   */
+  getEvent(sessionId: string, eventId: string, query?: { attachments?: "include" | "omit" | undefined }, options?: CallOptions): Promise<EventEnvelope>;
+
+  /**
+   * The bytes of one attachment of a message, counted from 0, under their own media type. `GET /v1/sessions/{sessionId}/events/{eventId}/attachments/{index}`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   */
+  getEventAttachment(sessionId: string, eventId: string, index: string, options?: CallOptions): Promise<Response>;
 };

@@ -1,5 +1,5 @@
 // Generated from the contract by "npm run generate". Changes are lost.
-import type { CallOptions, List } from '../options.ts';
+import type { CallOptions } from '../options.ts';
 import type { Metadata, Session, SubjectId } from './common.ts';
 
 export type SandboxWarm = {
@@ -41,11 +41,24 @@ export type SessionsOperations = {
   createSession(body: SessionCreate, options?: CallOptions): Promise<Session>;
 
   /**
-   * The sessions of the organization, newest first; archived ones only when asked for. `GET /v1/sessions`
+   * The sessions of the organization, newest first unless ordered; archived ones only when asked for. `GET /v1/sessions`
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  listSessions(query?: { limit?: number | undefined; offset?: number | undefined; agentId?: string | undefined; agent?: string | undefined; subjectId?: SubjectId | undefined; subject?: SubjectId | undefined; status?: "idle" | "running" | "archived" | undefined }, options?: CallOptions): Promise<List<Session>>;
+  listSessions(query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined; agentId?: string | undefined; agent?: string | undefined; subjectId?: SubjectId | undefined; subject?: SubjectId | undefined; status?: Array<"idle" | "running" | "waiting_on_human" | "archived"> | undefined; q?: string | undefined; outcome?: "ok" | "error" | "interrupted" | undefined; automationId?: string | undefined; tag?: string | undefined; createdFrom?: string | undefined; createdTo?: string | undefined; activeFrom?: string | undefined; activeTo?: string | undefined; minCostUsd?: number | undefined; idleForSeconds?: number | undefined; order?: "created" | "activity" | "cost" | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Session[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * One session. `GET /v1/sessions/{sessionId}`

@@ -103,3 +103,16 @@ export const MessageAttachment = z
   })
   .meta({ id: 'MessageAttachment' });
 export type MessageAttachment = z.infer<typeof MessageAttachment>;
+
+/** An attachment without its bytes, and where they are. */
+export const AttachmentSummary = z
+  .object({
+    type: z.literal('file'),
+    filename: z.string(),
+    mediaType: z.enum(ATTACHMENT_MEDIA_TYPES),
+    sizeBytes: z.int(),
+    href: z.string().describe('path of the bytes'),
+    analysisMode: z.enum(['default', 'visual']).optional(),
+  })
+  .meta({ id: 'AttachmentSummary' });
+export type AttachmentSummary = z.infer<typeof AttachmentSummary>;

@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { MessageAttachment } from './attachments.ts';
-import { Id, TextBlock, TextBlocks, Timestamp, openRecord, queryInteger } from '../../platform/contract/common.ts';
+import { AttachmentSummary, MessageAttachment } from './attachments.ts';
+import {
+  Id,
+  TextBlock,
+  TextBlocks,
+  Timestamp,
+  openRecord,
+  queryInteger,
+  queryList,
+} from '../../platform/contract/common.ts';
 import { Usage } from './usage.ts';
 
 const Message = z.string().min(1).max(20_000);
@@ -104,10 +112,29 @@ export const EventEnvelope = z.object({
 });
 export type EventEnvelope = z.infer<typeof EventEnvelope>;
 
+/** Whether data URLs of attachments come whole, or what they are and where they lie. */
+export const AttachmentView = z.enum(['include', 'omit']);
+export type AttachmentView = z.infer<typeof AttachmentView>;
+
+const attachments = AttachmentView.default('include').describe(
+  '`omit`: an attachment is `{ type, filename, mediaType, sizeBytes, href }`',
+);
+
 export const EventListQuery = z.object({
   after: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }),
+  before: queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 })
+    .optional()
+    .describe('only events with a lower sequence'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('`desc`: the latest first; page with `before`'),
   limit: queryInteger({ min: 1, max: 100, default: 100 }),
+  types: queryList(z.string().min(1).max(100)).optional().describe('only events of these types'),
+  threadId: Id.optional().describe('only events of this subagent'),
+  q: z.string().min(1).max(200).optional().describe('part of the payload, in any case'),
+  attachments,
 });
+export type EventListQuery = z.infer<typeof EventListQuery>;
+
+export const EventQuery = z.object({ attachments });
 
 export const EventStreamQuery = z.object({
   after: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }).optional(),
@@ -255,16 +282,25 @@ export const OutboundPayload = z
 export type OutboundPayload = z.infer<typeof OutboundPayload>;
 export type OutboundType = OutboundPayload['type'];
 
-/** An envelope as callers know it: what they sent themselves, or what the service wrote. */
-export const SessionEvent = EventEnvelope.extend({ payload: z.union([InboundEvent, OutboundPayload]) }).meta({
-  id: 'EventEnvelope',
-});
+/** An envelope as callers know it: what they sent themselves, or what the service wrote. A list may omit attachments. */
+export const SessionEvent = EventEnvelope.extend({
+  payload: z.union([
+    InboundEvent,
+    OutboundPayload,
+    UserMessage.extend({ attachments: z.array(AttachmentSummary).max(10).optional() }),
+  ]),
+}).meta({ id: 'EventEnvelope' });
 
 export const EventList = z
   .object({
     object: z.literal('list'),
     data: z.array(SessionEvent),
-    pagination: z.object({ after: z.int(), hasMore: z.boolean(), limit: z.int() }),
+    pagination: z.object({
+      after: z.int().describe('in ascending order the last sequence of the page'),
+      before: z.int().optional().describe('in descending order the lowest sequence of the page'),
+      hasMore: z.boolean(),
+      limit: z.int(),
+    }),
   })
   .meta({ id: 'EventList' });
 

@@ -1,6 +1,17 @@
 import { z } from 'zod';
-import { Id, Metadata, Page, SubjectId, Timestamp, deletedBody } from '../../platform/contract/common.ts';
-import { Waiting } from './events.ts';
+import {
+  AnyPage,
+  Id,
+  Metadata,
+  QueryTime,
+  SubjectId,
+  Timestamp,
+  deletedBody,
+  queryInteger,
+  queryList,
+  queryNumber,
+} from '../../platform/contract/common.ts';
+import { StopReason, Waiting } from './events.ts';
 import { Usage } from './usage.ts';
 
 export const SessionStatus = z.enum(['idle', 'running', 'waiting_on_human', 'archived']);
@@ -26,6 +37,7 @@ export const Session = z
     object: z.literal('session'),
     id: Id,
     agentId: Id,
+    agentName: z.string(),
     agentVersion: z.int(),
     agentVersionId: Id,
     subjectId: SubjectId,
@@ -39,6 +51,10 @@ export const Session = z
     automationId: Id.nullable(),
     goal: Goal.nullable(),
     pendingActions: z.array(PendingAction),
+    openActions: z.int().describe('number of `pendingActions`'),
+    lastSequence: z.int().describe('sequence of the last durable event; 0 when there is none'),
+    lastStopReason: StopReason.nullable().describe('why the latest turn stopped or waits; null before the first turn'),
+    turnStartedAt: Timestamp.nullable().describe('of the turn that runs or waits; null when there is none'),
     queuedCount: z.int(),
     waiting: Waiting.nullable().describe('set while the turn waits for its model provider'),
     usage: Usage.nullable().describe('null until a turn has completed'),
@@ -76,12 +92,31 @@ export const SessionUpdate = z
   .meta({ id: 'SessionUpdate' });
 export type SessionUpdate = z.infer<typeof SessionUpdate>;
 
-export const SessionListQuery = Page.extend({
+export const SessionOutcome = z.enum(['ok', 'error', 'interrupted']);
+export type SessionOutcome = z.infer<typeof SessionOutcome>;
+
+export const SessionOrder = z.enum(['created', 'activity', 'cost']);
+export type SessionOrder = z.infer<typeof SessionOrder>;
+
+export const SessionListQuery = AnyPage.extend({
   agentId: Id.optional(),
   agent: Id.optional(),
   subjectId: SubjectId.optional(),
   subject: SubjectId.optional(),
-  status: z.enum(['idle', 'running', 'archived']).optional(),
+  status: queryList(SessionStatus).optional().describe('default: all but archived'),
+  q: z.string().min(1).max(200).optional().describe('part of the title or of the subject, or the id'),
+  outcome: SessionOutcome.optional().describe('how the latest turn ended'),
+  automationId: Id.optional(),
+  tag: z.string().min(1).max(64).optional(),
+  createdFrom: QueryTime.optional(),
+  createdTo: QueryTime.optional().describe('exclusive'),
+  activeFrom: QueryTime.optional().describe('of the last activity'),
+  activeTo: QueryTime.optional().describe('exclusive'),
+  minCostUsd: queryNumber({ min: 0, max: 1e9 }).optional(),
+  idleForSeconds: queryInteger({ min: 1, max: 1e9, default: 1 })
+    .optional()
+    .describe('no event for at least so long; without `status`: of running sessions'),
+  order: SessionOrder.default('created').describe('newest, latest activity or highest cost first'),
 }).superRefine((query, context) => {
   if (query.agent !== undefined && query.agentId !== undefined && query.agent !== query.agentId) {
     context.addIssue({ code: 'custom', path: ['agent'], message: 'must match agentId' });

@@ -6,7 +6,7 @@ import type { Usage } from '../contract/usage.ts';
 import { readLogEvent } from '../log/read.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 
-type EventRow = {
+export type EventRow = {
   session_id: string;
   sequence: number;
   id: string;
@@ -20,7 +20,7 @@ type EventRow = {
   created_at: Date;
 };
 
-function readEvent(row: EventRow): EventEnvelope {
+export function readEvent(row: EventRow): EventEnvelope {
   return {
     id: row.id,
     type: row.type,

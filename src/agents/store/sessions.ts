@@ -3,11 +3,11 @@ import type { Page } from '../../platform/contract/common.ts';
 import { renderGoal } from '../contract/goals.ts';
 import type { GoalState } from '../contract/goals.ts';
 import type { PendingAction, Session, SessionStatus } from '../contract/sessions.ts';
-import type { Waiting } from '../contract/events.ts';
+import type { StopReason, Waiting } from '../contract/events.ts';
 import type { Usage } from '../contract/usage.ts';
 import { newId } from '../../platform/ids.ts';
 
-type SessionRow = {
+export type SessionRow = {
   id: string;
   agent_id: string;
   agent_version: number;
@@ -23,6 +23,10 @@ type SessionRow = {
   automation_id: string | null;
   goal: GoalState | null;
   pending: PendingAction[];
+  agent_name: string;
+  turn_started_at: Date | null;
+  last_sequence: number;
+  last_stop_reason: StopReason | null;
   queued_count: number;
   waiting: Waiting | null;
   usage: Usage | null;
@@ -32,18 +36,23 @@ type SessionRow = {
   archived_at: Date | null;
 };
 
-const COLUMNS = `s.id, s.agent_id, s.agent_version, s.agent_version_id, s.subject_id, s.role, s.title, s.status,
+const OWN_COLUMNS = `s.id, s.agent_id, s.agent_version, s.agent_version_id, s.subject_id, s.role, s.title, s.status,
   s.yolo_mode, s.preview, s.tag, s.metadata, s.automation_id, s.goal, s.queued_count, s.waiting, s.usage, s.created_at,
-  s.updated_at, s.last_activity_at, s.archived_at`;
+  s.updated_at, s.last_activity_at, s.archived_at, s.last_sequence, s.last_stop_reason,
+  (SELECT a.name FROM agents a WHERE a.id = s.agent_id) AS agent_name,
+  (SELECT t.started_at FROM turns t WHERE t.id = s.live_turn) AS turn_started_at`;
 const PENDING = `coalesce((
   SELECT jsonb_agg(jsonb_build_object('eventId', p.id, 'type', p.type) ORDER BY p.created_at, p.id)
   FROM pending_actions p WHERE p.session_id = s.id AND p.state = 'pending'), '[]') AS pending`;
+/** Of `sessions s`. */
+export const SESSION_COLUMNS = `${OWN_COLUMNS}, ${PENDING}`;
 
-function readSession(row: SessionRow): Session {
+export function readSession(row: SessionRow): Session {
   return {
     object: 'session',
     id: row.id,
     agentId: row.agent_id,
+    agentName: row.agent_name,
     agentVersion: row.agent_version,
     agentVersionId: row.agent_version_id,
     subjectId: row.subject_id,
@@ -57,6 +66,10 @@ function readSession(row: SessionRow): Session {
     automationId: row.automation_id,
     goal: renderGoal(row.goal),
     pendingActions: row.pending,
+    openActions: row.pending.length,
+    lastSequence: row.last_sequence,
+    lastStopReason: row.last_stop_reason,
+    turnStartedAt: row.turn_started_at?.toISOString() ?? null,
     queuedCount: row.queued_count,
     waiting: row.waiting,
     usage: row.usage,
@@ -128,7 +141,7 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
        title_fixed, yolo_mode, preview, tag, metadata, automation_id)
      SELECT $1, $2, a.id, $4, $5, $6, $7, $8, $8::text IS NOT NULL, $9, $10, $11, $12, $13
      FROM agents a WHERE a.id = $3 FOR KEY SHARE
-     RETURNING ${COLUMNS}, '[]'::jsonb AS pending`,
+     RETURNING ${OWN_COLUMNS}, '[]'::jsonb AS pending`,
     [
       newId('ses'),
       session.organizationId,
@@ -150,38 +163,10 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
 
 export async function findSession(db: Queryable, organizationId: string, id: string): Promise<Session | undefined> {
   const { rows } = await db.query<SessionRow>(
-    `SELECT ${COLUMNS}, ${PENDING} FROM sessions s WHERE s.id = $1 AND s.organization_id = $2`,
+    `SELECT ${SESSION_COLUMNS} FROM sessions s WHERE s.id = $1 AND s.organization_id = $2`,
     [id, organizationId],
   );
   return rows[0] && readSession(rows[0]);
-}
-
-export type SessionFilter = {
-  agentId: string | null;
-  subjectId: string | null;
-  /** null: all but archived ones */
-  status: SessionStatus | null;
-};
-
-/** Newest first. */
-export async function listSessions(
-  db: Queryable,
-  organizationId: string,
-  filter: SessionFilter,
-  page: Page,
-): Promise<{ sessions: Session[]; total: number }> {
-  const where = `WHERE s.organization_id = $1 AND ($2::text IS NULL OR s.agent_id = $2)
-    AND ($3::text IS NULL OR s.subject_id = $3)
-    AND CASE WHEN $4::text IS NULL THEN s.status <> 'archived' ELSE s.status = $4 END`;
-  const params = [organizationId, filter.agentId, filter.subjectId, filter.status];
-  const [{ rows }, count] = await Promise.all([
-    db.query<SessionRow>(
-      `SELECT ${COLUMNS}, ${PENDING} FROM sessions s ${where} ORDER BY s.id DESC LIMIT $5 OFFSET $6`,
-      [...params, page.limit, page.offset],
-    ),
-    db.query<{ total: number }>(`SELECT count(*) AS total FROM sessions s ${where}`, params),
-  ]);
-  return { sessions: rows.map(readSession), total: count.rows[0]!.total };
 }
 
 /** The sessions of an automation's runs, archived ones included, newest first. */
@@ -193,10 +178,11 @@ export async function listAutomationSessions(
   const where = 'WHERE s.automation_id = $1 AND s.organization_id = $2';
   const params = [automation.id, automation.organizationId];
   const [{ rows }, count] = await Promise.all([
-    db.query<SessionRow>(
-      `SELECT ${COLUMNS}, ${PENDING} FROM sessions s ${where} ORDER BY s.id DESC LIMIT $3 OFFSET $4`,
-      [...params, page.limit, page.offset],
-    ),
+    db.query<SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions s ${where} ORDER BY s.id DESC LIMIT $3 OFFSET $4`, [
+      ...params,
+      page.limit,
+      page.offset,
+    ]),
     db.query<{ total: number }>(`SELECT count(*) AS total FROM sessions s ${where}`, params),
   ]);
   return { sessions: rows.map(readSession), total: count.rows[0]!.total };

@@ -70,6 +70,26 @@ export function queryInteger(bounds: { min: number; max: number; default: number
   );
 }
 
+/** A number in a query string. */
+export function queryNumber(bounds: { min: number; max: number }) {
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value),
+    z.number().min(bounds.min).max(bounds.max),
+  );
+}
+
+/** Values of one parameter in a query string: separated by commas, or the parameter repeated. 1 to 50 of them. */
+export function queryList<T extends z.ZodType>(item: T) {
+  return z.preprocess((value) => {
+    if (value === undefined) return value;
+    const given: unknown[] = Array.isArray(value) ? value : [value];
+    return given.flatMap((part): unknown[] => (typeof part === 'string' ? part.split(',') : [part]));
+  }, z.array(item).min(1).max(50));
+}
+
+/** A point in time in a query string, from 1970 on, with `Z` or an offset. */
+export const QueryTime = z.iso.datetime({ offset: true }).refine((time) => Date.parse(time) >= 0, 'must be after 1970');
+
 /** `true` or `false` in a query string. */
 export function queryBoolean(fallback: boolean) {
   return z.preprocess(
@@ -83,6 +103,57 @@ export const Page = z.object({
   offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }),
 });
 export type Page = z.infer<typeof Page>;
+
+/** A place in a list; opaque to callers. */
+export const Cursor = z.string().min(1).max(1000);
+
+/** A page of a list that is read by cursor alone. */
+export const CursorPage = z.object({
+  limit: queryInteger({ min: 1, max: 100, default: 50 }),
+  cursor: Cursor.optional().describe('`nextCursor` of the page before'),
+});
+export type CursorPage = z.infer<typeof CursorPage>;
+
+/** A page of a list that is read by cursor or by offset, never by both. */
+export const AnyPage = CursorPage.extend({
+  offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 })
+    .optional()
+    .describe('not together with `cursor`'),
+});
+export type AnyPage = z.infer<typeof AnyPage>;
+
+export const CursorPagination = z.object({
+  limit: z.int(),
+  hasMore: z.boolean(),
+  nextCursor: Cursor.nullable().describe('null on the last page'),
+});
+export const AnyPagination = CursorPagination.extend({
+  offset: z.int().optional().describe('absent where the page was asked for by cursor'),
+  total: z.int().optional().describe('absent where the page was asked for by cursor'),
+});
+
+export function cursorListOf<T extends z.ZodType>(item: T) {
+  return z.object({ object: z.literal('list'), data: z.array(item), pagination: CursorPagination });
+}
+
+export function anyListOf<T extends z.ZodType>(item: T) {
+  return z.object({ object: z.literal('list'), data: z.array(item), pagination: AnyPagination });
+}
+
+/** The envelope of a page that was read by cursor. */
+export function buildCursorList<T>(data: T[], { limit }: { limit: number }, nextCursor: string | null) {
+  return { object: 'list' as const, data, pagination: { limit, hasMore: nextCursor !== null, nextCursor } };
+}
+
+/** The envelope of a page; `total` is null where it was asked for by cursor. */
+export function buildAnyList<T>(
+  data: T[],
+  page: { limit: number; offset?: number | undefined },
+  { total, nextCursor }: { total: number | null; nextCursor: string | null },
+) {
+  const { pagination, ...list } = buildCursorList(data, page, nextCursor);
+  return { ...list, pagination: total === null ? pagination : { ...pagination, offset: page.offset ?? 0, total } };
+}
 
 export const Pagination = z.object({
   limit: z.int(),

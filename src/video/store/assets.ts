@@ -1,7 +1,7 @@
 // Tests: test/video/catalog.test.ts, test/video/references.test.ts
 import type { Queryable } from '../../platform/db/db.ts';
 import { encodeJson } from '../../platform/store/json.ts';
-import { escapeLike } from './templates.ts';
+import { escapeLike } from '../../platform/store/like.ts';
 
 /** The scope of what everybody may find. */
 export const COMMUNITY = '';

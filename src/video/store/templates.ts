@@ -1,12 +1,8 @@
 import type { Queryable } from '../../platform/db/db.ts';
+import { escapeLike } from '../../platform/store/like.ts';
 import type { Template } from '../contract/catalog.ts';
 
 const COLUMNS = 'id, title, description, kind, model_name';
-
-/** `%` and `_` in what somebody looks for are themselves. */
-export function escapeLike(text: string): string {
-  return text.replaceAll(/[\\%_]/g, String.raw`\$&`);
-}
 
 /** Featured ones in the order in which they were made; one more than the limit when there are more. */
 export async function listTemplates(

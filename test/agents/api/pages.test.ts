@@ -53,10 +53,10 @@ test.each(LISTS)('%s holds 50 unless told otherwise, in pages that fit together'
   expect(total).toBeGreaterThanOrEqual(2);
   expect(all.data).toHaveLength(total);
   const first = (await list(path, '?limit=1')).body;
-  expect(first.pagination).toEqual({ limit: 1, offset: 0, hasMore: true, total });
+  expect(first.pagination).toMatchObject({ limit: 1, offset: 0, hasMore: true, total });
   expect(first.data).toEqual(all.data.slice(0, 1));
   const rest = (await list(path, '?limit=100&offset=1')).body;
-  expect(rest.pagination).toEqual({ limit: 100, offset: 1, hasMore: false, total });
+  expect(rest.pagination).toMatchObject({ limit: 100, offset: 1, hasMore: false, total });
   expect(rest.data).toEqual(all.data.slice(1));
 });
 

@@ -3,7 +3,7 @@ import { eventRoutes } from '../../contract/routes/sessions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
 import { registerAttachmentParser } from './attachments/parser.ts';
-import { sendEventList } from './list.ts';
+import { sendAttachment, sendEvent, sendEventList } from './list.ts';
 import { buildSendEvents } from './send.ts';
 import { openHub } from './stream/hub.ts';
 import { openEventStream } from './stream/stream-route.ts';
@@ -17,5 +17,7 @@ export function registerEventRoutes(app: FastifyInstance, deps: ApiDeps): void {
     registerRoute(scope, deps, eventRoutes.sendEvents, buildSendEvents(deps, attachments));
   });
   registerRoute(app, deps, eventRoutes.listEvents, (call) => sendEventList(deps, call));
+  registerRoute(app, deps, eventRoutes.getEvent, (call) => sendEvent(deps, call));
+  registerRoute(app, deps, eventRoutes.getEventAttachment, (call) => sendAttachment(deps, call));
   registerRoute(app, deps, eventRoutes.streamEvents, (call) => openEventStream(deps, hub, call));
 }

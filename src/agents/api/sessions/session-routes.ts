@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { buildList } from '../../../platform/contract/common.ts';
+import { buildAnyList } from '../../../platform/contract/common.ts';
 import { sessionRoutes } from '../../contract/routes/sessions.ts';
 import { errors } from '../../../platform/errors.ts';
-import { listSessions, updateSession } from '../../store/sessions.ts';
+import { listSessions } from '../../store/session-list.ts';
+import { updateSession } from '../../store/sessions.ts';
 import { getActiveAgent } from '../agents/find.ts';
 import { dropOrphan } from '../files/volume.ts';
 import { rateLimitHeaders } from '../../../platform/http/allowance.ts';
@@ -21,13 +22,10 @@ export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void
   });
 
   registerRoute(app, deps, sessionRoutes.listSessions, async ({ query, caller }) => {
-    const filter = {
-      agentId: query.agentId ?? query.agent ?? null,
-      subjectId: query.subjectId ?? query.subject ?? null,
-      status: query.status ?? null,
-    };
-    const { sessions, total } = await listSessions(db, caller.organizationId, filter, query);
-    return { status: 200, body: buildList(sessions, query, total) };
+    const { agent, subject, ...rest } = query;
+    const filter = { ...rest, agentId: query.agentId ?? agent, subjectId: query.subjectId ?? subject };
+    const found = await listSessions(db, caller.organizationId, filter, query);
+    return { status: 200, body: buildAnyList(found.rows, query, found) };
   });
 
   registerRoute(app, deps, sessionRoutes.getSession, async ({ params, caller }) => ({

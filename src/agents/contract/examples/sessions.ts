@@ -1,4 +1,4 @@
-import { ID, LATER, SUBJECT, TIME, listExample } from '../../../platform/contract/examples/example.ts';
+import { ID, LATER, SUBJECT, TIME, anyListExample, listExample } from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const usage = {
@@ -23,6 +23,7 @@ const session = {
   object: 'session',
   id: ID.session,
   agentId: ID.agent,
+  agentName: 'Ada',
   agentVersion: 1,
   agentVersionId: ID.version,
   subjectId: SUBJECT,
@@ -36,6 +37,10 @@ const session = {
   automationId: null,
   goal: null,
   pendingActions: [],
+  openActions: 0,
+  lastSequence: 4,
+  lastStopReason: { type: 'end_turn' },
+  turnStartedAt: null,
   queuedCount: 0,
   usage,
   createdAt: TIME,
@@ -44,7 +49,15 @@ const session = {
   waiting: null,
   archivedAt: null,
 };
-const fresh = { ...session, title: null, usage: null, updatedAt: TIME, lastActivityAt: TIME };
+const fresh = {
+  ...session,
+  title: null,
+  usage: null,
+  lastSequence: 0,
+  lastStopReason: null,
+  updatedAt: TIME,
+  lastActivityAt: TIME,
+};
 
 const envelope = { sessionId: ID.session, turnId: ID.turn, createdAt: TIME, processedAt: null };
 const message = { type: 'user.message', content: [{ type: 'text', text: 'Where is my order?' }] };
@@ -98,7 +111,7 @@ export const sessionExamples: Record<string, Example> = {
   },
   listSessions: {
     query: { agentId: ID.agent, subjectId: SUBJECT, status: 'idle' },
-    answers: { 200: listExample(session) },
+    answers: { 200: anyListExample(session) },
   },
   getSession: { answers: { 200: session } },
   updateSession: { body: { title: 'Late delivery' }, answers: { 200: session } },
@@ -117,6 +130,8 @@ export const eventExamples: Record<string, Example> = {
     query: { after: '0', limit: '100' },
     answers: { 200: { object: 'list', data: history, pagination: { after: 0, hasMore: false, limit: 100 } } },
   },
+  getEvent: { query: { attachments: 'omit' }, answers: { 200: reply } },
+  getEventAttachment: { answers: {} },
   streamEvents: {
     query: { after: '2' },
     answers: { 200: `id: b3BhcXVl\nevent: agent.message\ndata: ${JSON.stringify(reply)}\n\n` },

@@ -1,8 +1,16 @@
 // Tests: test/agents/contract/examples.test.ts, test/agents/api/fuzz.test.ts
 import { z } from 'zod';
 import { EVENTS_BODY_BYTES } from '../attachments.ts';
-import { Id, listOf } from '../../../platform/contract/common.ts';
-import { EventList, EventListQuery, EventStreamQuery, EventsAccepted, EventsSend } from '../events.ts';
+import { Id, anyListOf } from '../../../platform/contract/common.ts';
+import {
+  EventList,
+  EventListQuery,
+  EventQuery,
+  EventStreamQuery,
+  EventsAccepted,
+  EventsSend,
+  SessionEvent,
+} from '../events.ts';
 import { defineRoute } from '../../../platform/contract/route.ts';
 import {
   SandboxWarm,
@@ -15,6 +23,7 @@ import {
 } from '../sessions.ts';
 
 const SessionParams = z.object({ sessionId: Id });
+const EventParams = SessionParams.extend({ eventId: Id });
 const read = { scope: 'agents:read' } as const;
 const write = { scope: 'agents:write' } as const;
 
@@ -36,9 +45,9 @@ export const sessionRoutes = {
     method: 'GET',
     path: '/v1/sessions',
     tag: 'Sessions',
-    summary: 'The sessions of the organization, newest first; archived ones only when asked for',
+    summary: 'The sessions of the organization, newest first unless ordered; archived ones only when asked for',
     query: SessionListQuery,
-    responses: { 200: listOf(Session) },
+    responses: { 200: anyListOf(Session) },
     errors: [],
   }),
   getSession: defineRoute({
@@ -106,10 +115,33 @@ export const eventRoutes = {
     method: 'GET',
     path: '/v1/sessions/{sessionId}/events',
     tag: 'Events',
-    summary: 'The durable history, in sequence order',
+    summary: 'The durable history, in sequence order; filtered by type, subagent or text when asked for',
     params: SessionParams,
     query: EventListQuery,
     responses: { 200: EventList },
+    errors: ['not_found'],
+  }),
+  getEvent: defineRoute({
+    ...read,
+    id: 'getEvent',
+    method: 'GET',
+    path: '/v1/sessions/{sessionId}/events/{eventId}',
+    tag: 'Events',
+    summary: 'One event of the durable history',
+    params: EventParams,
+    query: EventQuery,
+    responses: { 200: SessionEvent },
+    errors: ['not_found'],
+  }),
+  getEventAttachment: defineRoute({
+    ...read,
+    id: 'getEventAttachment',
+    method: 'GET',
+    path: '/v1/sessions/{sessionId}/events/{eventId}/attachments/{index}',
+    tag: 'Events',
+    summary: 'The bytes of one attachment of a message, counted from 0, under their own media type',
+    params: EventParams.extend({ index: z.string().regex(/^\d$/, 'must be 0 to 9') }),
+    responses: { 200: 'binary' },
     errors: ['not_found'],
   }),
   streamEvents: defineRoute({

@@ -35,6 +35,8 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   agentId: ID.agent,
   subjectId: SUBJECT,
   sessionId: ID.session,
+  eventId: ID.reply,
+  index: '0',
   vaultId: ID.vault,
   credentialId: ID.credential,
   automationId: ID.automation,
@@ -48,4 +50,15 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
 /** The envelope of an offset-paged list that is shown whole. */
 export function listExample(...data: unknown[]) {
   return { object: 'list', data, pagination: { limit: 50, offset: 0, hasMore: false, total: data.length } };
+}
+
+/** The envelope of a list that is shown whole; it can be read by cursor too. */
+export function anyListExample(...data: unknown[]) {
+  const list = listExample(...data);
+  return { ...list, pagination: { ...list.pagination, nextCursor: null } };
+}
+
+/** The envelope of a list that is read by cursor alone, shown whole. */
+export function cursorListExample(...data: unknown[]) {
+  return { object: 'list', data, pagination: { limit: 50, hasMore: false, nextCursor: null } };
 }
