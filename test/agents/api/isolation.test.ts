@@ -13,6 +13,7 @@ const ids: Record<string, string> = {
   subjectId: 'anna',
   tool: 'terminal',
   serverName: 'tools',
+  index: '0',
 };
 beforeAll(async () => {
   api = await openApi();
