@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import { escapeLike } from '../../platform/store/like.ts';
-import type { EventEnvelope, EventListQuery } from '../contract/events.ts';
+import type { EventListQuery } from '../contract/event-lists.ts';
+import type { EventEnvelope } from '../contract/events.ts';
 import { readEvent } from './events.ts';
 import type { EventRow } from './events.ts';
 

@@ -2,15 +2,8 @@
 import { z } from 'zod';
 import { EVENTS_BODY_BYTES } from '../attachments.ts';
 import { Id, anyListOf } from '../../../platform/contract/common.ts';
-import {
-  EventList,
-  EventListQuery,
-  EventQuery,
-  EventStreamQuery,
-  EventsAccepted,
-  EventsSend,
-  SessionEvent,
-} from '../events.ts';
+import { EventList, EventListQuery, EventQuery, EventStreamQuery, EventsAccepted } from '../event-lists.ts';
+import { EventsSend, SessionEvent } from '../events.ts';
 import { defineRoute } from '../../../platform/contract/route.ts';
 import {
   SandboxWarm,
