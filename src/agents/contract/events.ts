@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { AttachmentSummary, MessageAttachment } from './attachments.ts';
-import {
-  Id,
-  TextBlock,
-  TextBlocks,
-  Timestamp,
-  openRecord,
-  queryInteger,
-  queryList,
-} from '../../platform/contract/common.ts';
+import { Id, TextBlock, TextBlocks, Timestamp, openRecord } from '../../platform/contract/common.ts';
 import { Usage } from './usage.ts';
 
 const Message = z.string().min(1).max(20_000);
