@@ -17,6 +17,7 @@ export function buildModelRecord(info: ModelInfo): JsonObject {
     context_window: info.contextWindow,
     max_output_tokens: info.maxOutputTokens ?? null,
     price: info.price ?? null,
+    reasoning: info.efforts === undefined ? null : { efforts: info.efforts },
     modalities: { input: info.vision ? ['text', 'image'] : ['text'], output: ['text'] },
   };
 }

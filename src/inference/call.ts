@@ -3,6 +3,7 @@ import type { Transport } from './transport.ts';
 import { readDeltas } from './upstream/dialect.ts';
 import type { UpstreamRequest, UpstreamTarget } from './upstream/dialect.ts';
 import { DIALECTS } from './upstream/dialects.ts';
+import { fitReasoning } from './upstream/effort.ts';
 import { endAtStop } from './upstream/stop.ts';
 
 /** Sets the fields that the configuration adds to every body. */
@@ -18,9 +19,7 @@ export function callUpstream(
   signal: AbortSignal,
 ): AsyncGenerator<ModelDelta> {
   const dialect = DIALECTS[target.format];
-  const { reasoning: _reasoning, ...plain } = request;
-  const asked = target.reasoning === false ? plain : request;
-  const built = dialect.buildRequest(asked, target);
+  const built = dialect.buildRequest(fitReasoning(request, target), target);
   const sent = addExtraBody(built, target);
   const deltas = readDeltas(() => transport.post(target, sent, signal), dialect.buildReader(target));
   const stop = dialect.hasStop ? [] : (request.stop ?? []).filter((sequence) => sequence !== '');

@@ -1,11 +1,17 @@
 import { z } from 'zod';
 
-/** US dollars per million tokens. */
-export const ModelPrice = z.strictObject({
+const amounts = {
   input: z.number().min(0),
   output: z.number().min(0),
   cacheRead: z.number().min(0).optional(),
   cacheWrite: z.number().min(0).optional(),
+};
+
+/** US dollars per million tokens. */
+export const ModelPrice = z.strictObject({
+  ...amounts,
+  /** for all tokens of a call whose prompt has more than `from` tokens */
+  longContext: z.strictObject({ from: z.int().min(1), ...amounts }).optional(),
 });
 export type ModelPrice = z.infer<typeof ModelPrice>;
 

@@ -1,7 +1,9 @@
-import type { ModelInfo, ModelUsage } from './model.ts';
+import type { ModelUsage, Price } from './model.ts';
 
 /** US dollars. Cached input without a price of its own costs as much as other input. */
-export function estimateCost(usage: ModelUsage, price: NonNullable<ModelInfo['price']>): number {
+export function estimateCost(usage: ModelUsage, listed: Price): number {
+  const { longContext } = listed;
+  const price = longContext !== undefined && usage.input > longContext.from ? longContext : listed;
   const fresh = Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite);
   const perMillion =
     fresh * price.input +

@@ -52,7 +52,7 @@ export type Sampling = {
   logitBias?: Record<string, unknown>;
   topK?: number;
 };
-export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 export type ModelRequest = {
   /** as the caller named it: `<provider>/<id>` or a name from the configuration's `models` */
@@ -169,13 +169,21 @@ export class ModelError extends CapstanError<ModelErrorCode> {
   }
 }
 
-/** The properties of a model. Prices are US dollars per million tokens. */
+/** US dollars per million tokens. */
+type Amounts = { input: number; output: number; cacheRead?: number | undefined; cacheWrite?: number | undefined };
+
+/** `longContext` applies to all tokens of a call whose prompt has more than `from` tokens. */
+export type Price = Amounts & { longContext?: (Amounts & { from: number }) | undefined };
+
+/** The properties of a model. */
 export type ModelInfo = {
   name: string;
   contextWindow: number;
   vision: boolean;
   maxOutputTokens?: number;
-  price?: { input: number; output: number; cacheRead?: number; cacheWrite?: number };
+  price?: Price;
+  /** the reasoning efforts that it accepts, rising; empty: none; absent: unknown */
+  efforts?: readonly ReasoningEffort[];
 };
 
 /** How one call differs from the configuration. */

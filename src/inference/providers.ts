@@ -1,6 +1,7 @@
 import type { ModelsConfig, ProviderConfig, ProvidersConfig } from './config.ts';
 import { StartupError } from '../platform/errors.ts';
 import { omitUndefined } from '../platform/records.ts';
+import { findInCatalogue, listKnownModels } from './catalogue.ts';
 import type { ModelInfo } from './model.ts';
 import { SCRIPT_MODEL, SCRIPT_PROVIDER } from './script.ts';
 import type { ModelEntry } from './model-entry.ts';
@@ -12,7 +13,7 @@ const DEFAULT_CONTEXT_WINDOW = 128_000;
 /** Maximum number of cached models. */
 const MAX_ENTRIES = 2000;
 
-/** Models that reject a reasoning effort. */
+/** Models outside the catalogue that reject a reasoning effort. */
 const NO_REASONING = /(^|\/)(gpt-[34]|chatgpt-4|claude-(instant|2|3-(opus|sonnet|haiku|5)))/;
 
 /** Their replies follow the format exactly, and they support more fields than the internal request. */
@@ -23,7 +24,7 @@ export type ModelTable = {
   resolve(model: string): Route;
   /** Undefined when no provider serves it. For a list: what all of its models support, at the price of the first. */
   find(model: string): ModelInfo | undefined;
-  /** Names in the configuration: lists first, then the models of each provider. */
+  /** Lists first, then the models of each provider: those in the configuration, else those in the catalogue. */
   list(): ModelInfo[];
 };
 
@@ -55,24 +56,29 @@ function buildEntry(provider: string, config: ProviderConfig, id: string): Model
   const known = config.models?.find((model) => model.id === id);
   if (config.models !== undefined && known === undefined) return undefined;
   const name = `${provider}/${id}`;
-  const { contextWindow = DEFAULT_CONTEXT_WINDOW, vision = true, maxOutputTokens, price } = known ?? {};
+  const { efforts, ...listed } = findInCatalogue({ provider, id, baseUrl: config.baseUrl });
+  const own = omitUndefined(known ?? {});
+  const { contextWindow = DEFAULT_CONTEXT_WINDOW, vision = true, maxOutputTokens, price } = { ...listed, ...own };
   const limits = maxOutputTokens === undefined ? {} : { maxOutputTokens };
+  const reasoning = known?.reasoning ?? (efforts === undefined ? !NO_REASONING.test(id) : efforts.length > 0);
+  const accepted = reasoning ? efforts : [];
   return {
     info: {
       name,
       contextWindow,
       vision,
       ...limits,
-      ...(price === undefined ? {} : { price: omitUndefined(price) }),
+      ...omitUndefined({ price: price && omitUndefined(price), efforts: accepted }),
     },
     target: {
       name,
       model: id,
       ...buildConnection(config),
       vision,
-      reasoning: known?.reasoning ?? !NO_REASONING.test(id),
+      reasoning,
       passThrough: config.passThrough ?? PASS_THROUGH_HOSTS.has(new URL(config.baseUrl).hostname),
       ...limits,
+      ...omitUndefined({ efforts: accepted }),
     },
   };
 }
@@ -136,9 +142,10 @@ export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig
     resolve,
     find: (model) => joinInfo(model, resolve(model).entries),
     list: () => {
-      const spelled = Object.entries(providers).flatMap(([provider, config]) =>
-        (config.models ?? []).map(({ id }) => `${provider}/${id}`),
-      );
+      const spelled = Object.entries(providers).flatMap(([provider, { models: own, baseUrl }]) => {
+        const ids = own?.map(({ id }) => id) ?? listKnownModels({ provider, baseUrl });
+        return ids.map((id) => `${provider}/${id}`);
+      });
       const names = [...new Set([...lists.keys(), ...spelled, SCRIPT_MODEL])];
       return names.flatMap((name) => joinInfo(name, resolve(name).entries) ?? []);
     },

@@ -26,11 +26,15 @@ const LIST_TIMEOUT_MS = 10_000;
 /** For the first byte and between bytes; the gateway sends a keepalive every 15 seconds. */
 const CALL_TIMEOUT_MS = 60_000;
 
-const Price = z.object({
+const amounts = {
   input: z.number(),
   output: z.number(),
   cacheRead: z.number().exactOptional(),
   cacheWrite: z.number().exactOptional(),
+};
+const Price = z.object({
+  ...amounts,
+  longContext: z.object({ from: z.number(), ...amounts }).exactOptional(),
 });
 const ModelList = z.object({
   data: z.array(

@@ -17,4 +17,12 @@ describe('the cost of a call', () => {
   it('is never negative when an upstream counts more cached tokens than input', () => {
     expect(estimateCost({ ...usage, input: 0 }, { input: 3, output: 0, cacheRead: 0, cacheWrite: 0 })).toBe(0);
   });
+
+  it('prices a long prompt as such', () => {
+    const longContext = { from: 200_000, input: 6, output: 30 };
+    expect(estimateCost(usage, { input: 3, output: 15, longContext })).toBeCloseTo(6 + 15);
+    expect(
+      estimateCost({ ...usage, input: 200_000, cacheRead: 0, cacheWrite: 0 }, { input: 3, output: 15, longContext }),
+    ).toBeCloseTo(0.6 + 7.5);
+  });
 });

@@ -37,7 +37,11 @@ export const Model = z
     created_at: z.string(),
     context_window: z.int(),
     max_output_tokens: z.int().nullable(),
-    price: ModelPrice.nullable(),
+    price: ModelPrice.nullable().describe('US dollars per million tokens'),
+    reasoning: z
+      .object({ efforts: z.array(z.string()) })
+      .nullable()
+      .describe('the efforts that the model accepts; null where that is unknown'),
     modalities: z.object({ input: z.array(z.string()), output: z.array(z.string()) }),
   })
   .meta({ id: 'Model' });

@@ -1,5 +1,5 @@
 import type { WireFormat } from '../config.ts';
-import type { ModelDelta, ModelRequest } from '../model.ts';
+import type { ModelDelta, ModelRequest, ReasoningEffort } from '../model.ts';
 
 /** One event of an upstream's stream, or a whole JSON body instead of a stream. */
 export type SseEvent = { event?: string | undefined; data: string };
@@ -22,6 +22,8 @@ export type UpstreamTarget = {
   vision: boolean;
   /** false: it rejects a reasoning effort */
   reasoning?: boolean;
+  /** the efforts that it accepts, rising; absent: unknown */
+  efforts?: readonly ReasoningEffort[];
   /** whether calls of this format are forwarded unchanged */
   passThrough?: boolean;
   maxOutputTokens?: number;

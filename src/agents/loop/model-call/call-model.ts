@@ -33,11 +33,11 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
   const offered = buildOffered(deps.session.toolConfigs, await deps.mcp.listTools());
   if (turn.steps === 0) await reportUnavailable(turn, deps);
   let guidance = 0;
-  let prompt = await buildPrompt(turn, deps, offered);
+  let prompt = await buildPrompt(turn, deps, model, { offered, guidance });
   let mayCompact = true;
   const compact = async (tight: boolean) => {
     if (!(await compactHistory(turn, deps, { ...prompt, model, tight }))) return false;
-    prompt = await buildPrompt(turn, deps, offered, guidance);
+    prompt = await buildPrompt(turn, deps, model, { offered, guidance });
     return true;
   };
   if (needsCompaction(turn, deps.journal.events, prompt.request.messages, model.contextWindow)) await compact(false);
@@ -68,7 +68,7 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
       await deps.journal.refresh();
       // What the user said during the wait need not wait for the next tool result.
       guidance = findLastSteer(turn, deps);
-      if (guidance > 0) prompt = await buildPrompt(turn, deps, offered, guidance);
+      if (guidance > 0) prompt = await buildPrompt(turn, deps, model, { offered, guidance });
     }
   }
 }
@@ -108,7 +108,12 @@ function findLastSteer(turn: Turn, { journal }: ModelCallDeps): number {
   return journal.events.findLast(isOwn)?.sequence ?? 0;
 }
 
-async function buildPrompt(turn: Turn, deps: ModelCallDeps, offered: OfferedMcpTools, guidance = 0): Promise<Prompt> {
+async function buildPrompt(
+  turn: Turn,
+  deps: ModelCallDeps,
+  model: ModelInfo,
+  { offered, guidance }: { offered: OfferedMcpTools; guidance: number },
+): Promise<Prompt> {
   const { session, journal } = deps;
   const attachments = await showAttachments(journal.events, turn.id, deps.attachments, deps.signal);
   const steerToken = buildSteerToken(session.id);
@@ -126,6 +131,16 @@ async function buildPrompt(turn: Turn, deps: ModelCallDeps, offered: OfferedMcpT
     messages,
     tools,
     cacheKey: session.id,
+    ...limitOutput(model),
   };
   return { entries, request };
+}
+
+/** Part of the window that one reply may fill. */
+const OUTPUT_PART = 1 / 4;
+
+/** The output limit of a call; unset for a model whose limit is unknown: the provider's own applies. */
+export function limitOutput({ maxOutputTokens, contextWindow }: ModelInfo): { maxOutputTokens?: number } {
+  if (maxOutputTokens === undefined) return {};
+  return { maxOutputTokens: Math.min(maxOutputTokens, Math.floor(contextWindow * OUTPUT_PART)) };
 }

@@ -26,7 +26,7 @@ import { buildCompletion } from './reply.ts';
 import { buildChatFrames } from './frames.ts';
 import { readTools } from './tools.ts';
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 export function readStop(value: unknown, path: string): string[] | undefined {
   if (isAbsent(value)) return undefined;

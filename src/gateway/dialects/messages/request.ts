@@ -111,7 +111,7 @@ const EFFORTS: Record<string, ReasoningEffort> = {
   medium: 'medium',
   high: 'high',
   xhigh: 'xhigh',
-  max: 'xhigh',
+  max: 'max',
 };
 
 function readEffort(config: JsonObject): ReasoningEffort | undefined {

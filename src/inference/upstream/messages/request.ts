@@ -93,7 +93,7 @@ export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarg
       stop_sequences: stop === undefined || stop.length === 0 ? undefined : stop,
       thinking,
       output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
-      ...buildSampling(request, thinking !== undefined),
+      ...buildSampling(request, thinking !== undefined && thinking['type'] !== 'disabled'),
     }),
   };
 }

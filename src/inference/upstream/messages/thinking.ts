@@ -11,14 +11,14 @@ const BUDGETS: Record<Exclude<ReasoningEffort, 'none'>, number> = {
   medium: 10_000,
   high: 24_000,
   xhigh: 32_000,
+  max: 32_000,
 };
-const ADAPTIVE_EFFORT: Record<Exclude<ReasoningEffort, 'none'>, string> = {
-  minimal: 'low',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  xhigh: 'max',
-};
+
+/** Not every model with adaptive thinking knows `xhigh`. */
+function nameEffort(level: Exclude<ReasoningEffort, 'none'>, { efforts = [] }: UpstreamTarget): string {
+  if (level === 'minimal') return 'low';
+  return level === 'xhigh' && !efforts.includes('xhigh') ? 'max' : level;
+}
 
 export type Thinking = { maxTokens: number; thinking?: Record<string, unknown>; effort?: string };
 
@@ -38,23 +38,33 @@ function loopLacksSignature(messages: readonly ModelMessage[], target: UpstreamT
   return !last.content.some((part) => part.type === 'reasoning' && part.issuer === target.name);
 }
 
+/** A budget in place of an effort, as the effort nearest to it. */
+function readLevel({ effort, budgetTokens }: NonNullable<ModelRequest['reasoning']> = {}): ReasoningEffort | undefined {
+  if (effort !== undefined || budgetTokens === undefined) return effort;
+  return budgetTokens <= 4096 ? 'low' : 'high';
+}
+
 /** Decides `max_tokens`, which the format requires, and a thinking budget below it. */
 export function decideThinking(
   request: ModelRequest,
   messages: readonly ModelMessage[],
   target: UpstreamTarget,
 ): Thinking {
-  const { effort, budgetTokens } = request.reasoning ?? {};
   const ceiling = target.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const asked = request.maxOutputTokens;
   const plain = { maxTokens: Math.min(asked ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, ceiling) };
-  const level = effort ?? (budgetTokens === undefined ? undefined : budgetTokens <= 4096 ? 'low' : 'high');
+  const level = readLevel(request.reasoning);
+  // Newer models think unless they are told not to.
+  if (level === 'none' && isAdaptive(target.model)) return { ...plain, thinking: { type: 'disabled' } };
   if (level === undefined || level === 'none') return plain;
   const forced = request.toolChoice === 'required' || typeof request.toolChoice === 'object';
   if (forced || loopLacksSignature(messages, target)) return plain;
-  const wanted = Math.max(budgetTokens ?? BUDGETS[level], SMALLEST_BUDGET);
+  const wanted = Math.max(request.reasoning?.budgetTokens ?? BUDGETS[level], SMALLEST_BUDGET);
   const maxTokens = Math.min(asked ?? target.maxOutputTokens ?? DEFAULT_MAX_TOKENS + wanted, ceiling);
-  if (isAdaptive(target.model)) return { maxTokens, thinking: { type: 'adaptive' }, effort: ADAPTIVE_EFFORT[level] };
+  if (isAdaptive(target.model)) {
+    // Without `display` the newest models return thinking without text.
+    return { maxTokens, thinking: { type: 'adaptive', display: 'summarized' }, effort: nameEffort(level, target) };
+  }
   // `max_tokens` includes the budget; when it is too small, half of it stays for the answer.
   const budget = wanted < maxTokens ? wanted : Math.floor(maxTokens / 2);
   if (budget < SMALLEST_BUDGET) return plain;

@@ -72,3 +72,15 @@ it('requests a stream that broke again, until the time for retries is over', asy
   expect(waits.at(-1)).toBeNull();
   expect(turn.unwritten).toEqual([]);
 });
+
+it('limits a reply to what the model can write, and to a quarter of its window', async () => {
+  const limitOf = async (limits: object) => {
+    const { turn, deps, requests } = openTurn();
+    const info = { name: 'acme/small', contextWindow: 32_000, vision: true, ...limits };
+    await callModel(turn, { ...deps, inference: { ...deps.inference, findModel: () => info } });
+    return requests[0]?.maxOutputTokens;
+  };
+  expect(await limitOf({ maxOutputTokens: 4000 })).toBe(4000);
+  expect(await limitOf({ maxOutputTokens: 64_000 })).toBe(8000);
+  expect(await limitOf({})).toBeUndefined();
+});

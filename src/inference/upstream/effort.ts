@@ -1,0 +1,25 @@
+import type { ModelRequest, ReasoningEffort } from '../model.ts';
+import type { UpstreamTarget } from './dialect.ts';
+
+const RISING: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+/** `max` is the one effort that most upstreams do not know. */
+const USUAL = RISING.slice(0, -1);
+
+/** The wanted effort if it is accepted, else the next lower one, else the lowest; `none` stands for itself only. */
+export function fitEffort(wanted: ReasoningEffort, accepted: readonly ReasoningEffort[]): ReasoningEffort {
+  const ranks = RISING.filter((effort) => accepted.includes(effort));
+  const lower = ranks.filter((effort) => RISING.indexOf(effort) <= RISING.indexOf(wanted));
+  const found = lower.findLast((effort) => effort !== 'none' || wanted === 'none');
+  return found ?? ranks.find((effort) => effort !== 'none') ?? wanted;
+}
+
+/** The request with an effort that the upstream accepts; without one where it accepts none. */
+export function fitReasoning(request: ModelRequest, target: UpstreamTarget): ModelRequest {
+  const { reasoning, ...plain } = request;
+  if (reasoning === undefined || target.relays === true) return request;
+  if (target.reasoning === false) return plain;
+  if (reasoning.effort === undefined) return request;
+  // A model of the messages format takes every effort: as an effort of its own, or as a number of tokens.
+  if (target.efforts === undefined && target.format === 'messages') return request;
+  return { ...plain, reasoning: { ...reasoning, effort: fitEffort(reasoning.effort, target.efforts ?? USUAL) } };
+}
