@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ApiKey, ApiKeyCreated } from '../platform/contract/keys.ts';
-import { ApiKeyCreate, SCOPES } from '../platform/contract/keys.ts';
+import { ApiKeyCreate, DEFAULT_SCOPES, SCOPES } from '../platform/contract/keys.ts';
 import type { List } from '../platform/contract/common.ts';
 import { describeIssues } from '../platform/contract/validation.ts';
 import { buildContext, readInteger } from './context.ts';
@@ -40,7 +40,7 @@ export function addKeyCommands(program: Command): void {
     .description('make a key; a new organization is created by its name')
     .requiredOption('--org <name>', 'organization')
     .option('--name <name>', 'what the key is for')
-    .option('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}; default: all but admin`)
+    .option('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}; default: ${DEFAULT_SCOPES.join(', ')}`)
     .option('--limit <n>', 'requests per minute')
     .action(async (flags: CreateFlags, command: Command) => {
       const context = buildContext(command);

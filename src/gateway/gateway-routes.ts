@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
-import { errors } from '../platform/errors.ts';
+import { requireScope } from '../platform/http/route.ts';
+import { CALL_SCOPES, READ_SCOPES } from './contract/document.ts';
 import type { RoutePlugin } from '../platform/http/server.ts';
 import { VERSION } from '../platform/contract/version.ts';
 import { buildAdmission } from './admission.ts';
@@ -45,7 +46,7 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
 function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = await deps.authenticate(request, reply);
-    if (!caller.scopes.includes('inference')) throw errors.missingScope('inference');
+    requireScope(caller, request.method === 'GET' || request.method === 'HEAD' ? READ_SCOPES : CALL_SCOPES);
     request.caller = caller;
   };
 

@@ -133,7 +133,7 @@ export type AgentsOperations = {
   /**
    * Delete an agent and its sessions; refused while one of them runs. `DELETE /v1/agents/{agentId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
   deleteAgent(agentId: string, options?: CallOptions): Promise<{
     object: "agent.deleted";
@@ -158,7 +158,7 @@ export type AgentsOperations = {
   /**
    * Move the production pointer to an existing version. `PUT /v1/agents/{agentId}/production`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   setProduction(agentId: string, body: VersionPointer, options?: CallOptions): Promise<ProductionPointer>;
 

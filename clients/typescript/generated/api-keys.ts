@@ -9,7 +9,7 @@ export type ApiKey = {
   organization: string;
   organizationId: string;
   prefix: string;
-  scopes: Array<"agents:read" | "agents:write" | "inference" | "templates:read" | "login" | "admin">;
+  scopes: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner">;
   requestsPerMinute: number;
   createdAt: Timestamp;
   revokedAt: Timestamp | null;
@@ -18,7 +18,7 @@ export type ApiKey = {
 export type ApiKeyCreate = {
   name: string;
   organization?: string | undefined;
-  scopes?: Array<"agents:read" | "agents:write" | "inference" | "templates:read" | "login" | "admin"> | undefined;
+  scopes?: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner"> | undefined;
   requestsPerMinute?: number | undefined;
 };
 
@@ -29,7 +29,7 @@ export type ApiKeyCreated = {
   organization: string;
   organizationId: string;
   prefix: string;
-  scopes: Array<"agents:read" | "agents:write" | "inference" | "templates:read" | "login" | "admin">;
+  scopes: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner">;
   requestsPerMinute: number;
   createdAt: Timestamp;
   revokedAt: Timestamp | null;

@@ -15,7 +15,7 @@ export type CreditsOperations = {
   /**
    * What may be spent, and what is set aside for generations under way. `GET /api/credits`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   getCredits(options?: CallOptions): Promise<{
     data: Credits;

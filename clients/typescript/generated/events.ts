@@ -222,6 +222,7 @@ export type UserApprovalResponse = {
   approval_id: string;
   result: "allow" | "deny";
   scope?: "once" | "session" | "always" | undefined;
+  message?: string | undefined;
 };
 
 export type UserClarifyResult = {
@@ -259,28 +260,28 @@ export type EventsOperations = {
   /**
    * The durable history, in sequence order; filtered by type, subagent or text when asked for. `GET /v1/sessions/{sessionId}/events`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:read` or `agents:approve`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   listEvents(sessionId: string, query?: { after?: number | undefined; before?: number | undefined; order?: "asc" | "desc" | undefined; limit?: number | undefined; types?: string[] | undefined; threadId?: string | undefined; q?: string | undefined; attachments?: "include" | "omit" | undefined }, options?: CallOptions): Promise<EventList>;
 
   /**
    * Send prompts, steering, approvals, answers and tool results. `POST /v1/sessions/{sessionId}/events`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, no_active_turn, response_expired, payload_too_large, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:write` or `agents:approve`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, no_active_turn, response_expired, payload_too_large, rate_limited, server_error, storage_full.
    */
   sendEvents(sessionId: string, body: EventsSend, options?: CallOptions): Promise<EventsAccepted>;
 
   /**
    * One event of the durable history. `GET /v1/sessions/{sessionId}/events/{eventId}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:read` or `agents:approve`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getEvent(sessionId: string, eventId: string, query?: { attachments?: "include" | "omit" | undefined }, options?: CallOptions): Promise<EventEnvelope>;
 
   /**
    * The bytes of one attachment of a message, counted from 0, under their own media type. `GET /v1/sessions/{sessionId}/events/{eventId}/attachments/{index}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:read` or `agents:approve`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getEventAttachment(sessionId: string, eventId: string, index: string, options?: CallOptions): Promise<Response>;
 };

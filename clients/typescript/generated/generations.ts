@@ -102,7 +102,7 @@ export type GenerationsOperations = {
   /**
    * Own generations, newest first. `GET /api/generations`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listGenerations(query?: { limit?: number | undefined; offset?: number | undefined; status?: "generating" | "completed" | "failed" | undefined }, options?: CallOptions): Promise<{
     data: Generation[];
@@ -112,7 +112,7 @@ export type GenerationsOperations = {
   /**
    * How far a generation is, and its video once it is there. `GET /api/generations/{generationId}`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
@@ -149,7 +149,7 @@ export type GenerationsOperations = {
   /**
    * What each model can do and what it costs. `GET /api/models`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listVideoModels(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
     data: VideoModel[];

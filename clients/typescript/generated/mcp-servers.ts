@@ -60,7 +60,7 @@ export type MCPserversOperations = {
   /**
    * Add an MCP server with its credential and permissions: publishes a version, leaves production alone. `POST /v1/agents/{agentId}/mcp/installations`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   installMcpServer(agentId: string, body: McpInstall, options?: CallOptions): Promise<McpInstallation>;
 };

@@ -61,7 +61,7 @@ export type ReferencesOperations = {
   /**
    * Own characters, newest first. `GET /api/characters`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listCharacters(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
     data: Character[];

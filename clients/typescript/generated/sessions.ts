@@ -63,7 +63,7 @@ export type SessionsOperations = {
   /**
    * One session. `GET /v1/sessions/{sessionId}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:read` or `agents:approve`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getSession(sessionId: string, options?: CallOptions): Promise<Session>;
 

@@ -8,7 +8,8 @@ export type Caller = {
   organizationId: string;
   keyId: string | null;
   user: SignedInUser | null;
-  scopes: Array<"agents:read" | "agents:write" | "inference" | "templates:read" | "login" | "admin">;
+  scopes: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner">;
+  effectiveScopes: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner">;
   requestsPerMinute: number;
   services: Array<"agents" | "inference" | "video" | "login">;
   version: string;
@@ -19,7 +20,7 @@ export type SignIn = {
   id: string;
   organization: string;
   organizationId: string;
-  scopes: Array<"agents:read" | "agents:write" | "inference" | "templates:read" | "login" | "admin">;
+  scopes: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner">;
   expiresAt: Timestamp;
 };
 
@@ -37,7 +38,7 @@ export type SignedInUser = {
   id: string;
   email: string | null;
   name: string | null;
-  role: string;
+  role: "viewer" | "approver" | "builder" | "operator" | "admin" | "owner";
   groups: string[];
 };
 

@@ -23,7 +23,7 @@ export type TemplatesandassetsOperations = {
   /**
    * Featured templates; `q` is looked for in title and description. `GET /api/templates`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listTemplates(query?: { limit?: number | undefined; offset?: number | undefined; q?: string | undefined }, options?: CallOptions): Promise<{
     data: Template[];
@@ -42,7 +42,7 @@ export type TemplatesandassetsOperations = {
   /**
    * One featured template. `GET /api/templates/{templateId}`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getTemplate(templateId: string, options?: CallOptions): Promise<{
     data: Template;
@@ -51,7 +51,7 @@ export type TemplatesandassetsOperations = {
   /**
    * Videos of the community and the caller's own by words of their prompts, newest first. `GET /api/assets/search`
    *
-   * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   searchAssets(query: { limit?: number | undefined; offset?: number | undefined; q: string; type?: "all" | "image" | "video" | undefined; source?: "all" | "community" | "history" | undefined }, options?: CallOptions): Promise<{
     data: Asset[];

@@ -144,7 +144,7 @@ export type VaultsOperations = {
   /**
    * Delete an empty vault and its attachments. `DELETE /v1/vaults/{vaultId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
   deleteVault(vaultId: string, options?: CallOptions): Promise<{
     object: "vault.deleted";
@@ -155,14 +155,14 @@ export type VaultsOperations = {
   /**
    * Archive a vault: it takes no new credentials and attachments, and its credentials are not used. `POST /v1/vaults/{vaultId}/archive`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   archiveVault(vaultId: string, options?: CallOptions): Promise<Vault>;
 
   /**
    * Store a credential; its secrets are never returned. `POST /v1/vaults/{vaultId}/credentials`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   createCredential(vaultId: string, body: CredentialCreate, options?: CallOptions): Promise<Credential>;
 
@@ -183,14 +183,14 @@ export type VaultsOperations = {
   /**
    * Rotate the secrets of a credential, or change how it is shown. `PATCH /v1/vaults/{vaultId}/credentials/{credentialId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   patchCredential(vaultId: string, credentialId: string, body: CredentialPatch, options?: CallOptions): Promise<Credential>;
 
   /**
    * Delete a credential for good. `DELETE /v1/vaults/{vaultId}/credentials/{credentialId}`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   deleteCredential(vaultId: string, credentialId: string, options?: CallOptions): Promise<{
     object: "vault_credential.deleted";
@@ -201,7 +201,7 @@ export type VaultsOperations = {
   /**
    * Archive a credential: it is not used any longer. `POST /v1/vaults/{vaultId}/credentials/{credentialId}/archive`
    *
-   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:deploy`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   archiveCredential(vaultId: string, credentialId: string, options?: CallOptions): Promise<Credential>;
 

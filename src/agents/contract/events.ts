@@ -30,6 +30,8 @@ export const UserApprovalResponse = z
     approval_id: Id,
     result: z.enum(['allow', 'deny']),
     scope: ApprovalScope.default('once'),
+    /** with a denial: what the model is told of the reason */
+    message: z.string().min(1).max(2000).optional(),
   })
   .meta({ id: 'UserApprovalResponse' });
 export type UserApprovalResponse = z.infer<typeof UserApprovalResponse>;

@@ -6,7 +6,7 @@ import type { RowOf } from '../../platform/store/rows.ts';
 
 /** What a caller answered: to an approval, to a clarification, to a custom tool call. */
 export type ActionAnswer =
-  | { result: 'allow' | 'deny'; scope: 'once' | 'session' | 'always' }
+  | { result: 'allow' | 'deny'; scope: 'once' | 'session' | 'always'; message?: string }
   | { answer: string }
   | { content: { type: 'text'; text: string }[]; status: 'running' | 'completed' | 'failed' | null; is_error: boolean };
 
@@ -44,6 +44,12 @@ export async function listPendingActions(
     [sessionId, ids],
   );
   return rows.map((row) => readRow<StoredAction>(row));
+}
+
+/** Whether anything in the session waits for a person, or ever did. */
+export async function hasPendingActions(db: Queryable, sessionId: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT 1 FROM pending_actions WHERE session_id = $1 LIMIT 1', [sessionId]);
+  return rowCount > 0;
 }
 
 /** All actions of one turn, oldest first. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { ModelPrice } from '../../inference/config.ts';
+import type { Scope } from '../../platform/contract/keys.ts';
+import { describeScopes } from '../../platform/contract/route.ts';
 import { VERSION } from '../../platform/contract/version.ts';
 import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from './chat.ts';
 import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount } from './messages.ts';
@@ -104,6 +106,10 @@ const version = (name: string): Json => ({
 const VERSIONS = [version('provider-version'), version('anthropic-version')];
 const MODEL = { name: 'model', in: 'path', required: true, schema: { type: 'string' } };
 const query = (name: string, schema: Json): Json => ({ name, in: 'query', required: false, schema });
+
+/** What calls of models need, and what lists do. */
+export const CALL_SCOPES: readonly Scope[] = ['inference'];
+export const READ_SCOPES: readonly Scope[] = ['inference', 'services:read'];
 
 /** Every operation of the inference gateway. */
 export const INFERENCE_OPERATIONS: readonly Operation[] = [
@@ -237,7 +243,7 @@ function describe(schema: z.ZodType, components: Map<string, Json>): Json {
 }
 
 function buildOperation(operation: Operation, components: Map<string, Json>): Json {
-  const { id, tag, summary, body, answer, streams, error = InferenceError, open, parameters } = operation;
+  const { id, method, tag, summary, body, answer, streams, error = InferenceError, open, parameters } = operation;
   const json = (schema: z.ZodType) => ({ 'application/json': { schema: describe(schema, components) } });
   const failures =
     open === true ? [] : Object.entries(ERRORS).filter(([status]) => body !== undefined || Number(status) < 429);
@@ -245,7 +251,8 @@ function buildOperation(operation: Operation, components: Map<string, Json>): Js
     operationId: id,
     tags: [tag],
     summary,
-    ...(open === true ? { security: [] } : { description: 'Needs a key with the scope `inference`.' }),
+    ...(open === true ? { security: [] } : {}),
+    ...describeScopes(open === true ? [] : method === 'get' ? READ_SCOPES : CALL_SCOPES),
     ...(parameters === undefined ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
     responses: {

@@ -77,6 +77,7 @@ export const loginRoutes = {
   }),
   listCredentials: defineRoute({
     ...login,
+    orScope: 'services:read',
     id: 'listStoredCredentials',
     method: 'GET',
     path: '/api/credentials',

@@ -1,12 +1,30 @@
 import { z } from 'zod';
 import { Id, Timestamp, deletedBody } from './common.ts';
 
-export const SCOPES = ['agents:read', 'agents:write', 'inference', 'templates:read', 'login', 'admin'] as const;
+/**
+ * `agents:approve` reads what waits for people and answers it. `agents:deploy` moves production, deletes agents and keeps
+ * secrets. `services:read` reads what the gateway, the video service and the website login list. `owner` makes
+ * organizations and sets budgets.
+ */
+export const SCOPES = [
+  'agents:read',
+  'agents:approve',
+  'agents:write',
+  'agents:deploy',
+  'inference',
+  'templates:read',
+  'login',
+  'services:read',
+  'admin',
+  'owner',
+] as const;
 export const Scope = z.enum(SCOPES);
 export type Scope = z.infer<typeof Scope>;
 
 /** What a key made without scopes may do. */
-export const DEFAULT_SCOPES: Scope[] = SCOPES.filter((scope) => scope !== 'admin');
+export const DEFAULT_SCOPES: Scope[] = ['agents:read', 'agents:write', 'inference', 'templates:read', 'login'];
+/** The very first key's: with what they imply, all of them. */
+export const BOOTSTRAP_SCOPES: Scope[] = [...DEFAULT_SCOPES, 'admin'];
 export const DEFAULT_REQUESTS_PER_MINUTE = 1000;
 
 export const ApiKeyCreate = z

@@ -4,6 +4,7 @@ import { ErrorBody, ERROR_STATUS, publicCode } from './errors.ts';
 import { listErrorExamples } from './examples/errors.ts';
 import { PARAMETERS } from './examples/example.ts';
 import type { Example } from './examples/example.ts';
+import { describeScopes, listScopes } from './route.ts';
 import type { Route } from './route.ts';
 import { VERSION } from './version.ts';
 
@@ -202,7 +203,7 @@ function buildOperation<Code extends string>(
     tags: [route.tag],
     summary: route.summary,
     ...(route.open === true ? { security: [] } : {}),
-    ...(route.scope === undefined ? {} : { description: `Needs a key with the scope \`${route.scope}\`.` }),
+    ...describeScopes(listScopes(route)),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...describeRequest(route, components, example),
     responses: Object.fromEntries([

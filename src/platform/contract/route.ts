@@ -17,6 +17,8 @@ export type Route<Code extends string = string> = {
   summary: string;
   /** what a key needs; absent: any valid key */
   scope?: Scope;
+  /** enough as well, in place of `scope` */
+  orScope?: Scope;
   /** needs no key */
   open?: true;
   params?: z.ZodType<Record<string, string>>;
@@ -44,6 +46,18 @@ export type RouteInput<R extends Route> = {
   query: Inferred<R['query']>;
   body: Inferred<R['body']>;
 };
+
+/** The scopes of which a caller needs one; none for any caller. */
+export function listScopes({ scope, orScope }: Pick<Route, 'scope' | 'orScope'>): Scope[] {
+  return [scope, orScope].filter((each) => each !== undefined);
+}
+
+/** How a document shows the scopes of an operation. */
+export function describeScopes(scopes: readonly Scope[]): { description?: string; 'x-capstan-scopes': Scope[] } {
+  const shown = { 'x-capstan-scopes': [...scopes] };
+  if (scopes.length === 0) return shown;
+  return { description: `Needs a key with the scope ${scopes.map((each) => `\`${each}\``).join(' or ')}.`, ...shown };
+}
 
 /** Keeps the literal types of a route. */
 export function defineRoute<const R extends Route>(route: R): R {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, Timestamp, deletedBody } from './common.ts';
 import { Scope } from './keys.ts';
+import { Role } from './roles.ts';
 import { defineRoute } from './route.ts';
 
 /** A person, as the identity provider names them. */
@@ -9,7 +10,7 @@ export const SignedInUser = z
     id: Id,
     email: z.string().nullable(),
     name: z.string().nullable(),
-    role: z.string(),
+    role: Role,
     groups: z.array(z.string()),
   })
   .meta({ id: 'SignedInUser' });
@@ -17,7 +18,10 @@ export type SignedInUser = z.infer<typeof SignedInUser>;
 
 export const SERVICES = ['agents', 'inference', 'video', 'login'] as const;
 
-/** Whose request this is, and what it may do. `keyId` is null for a person, `user` for a key. */
+/**
+ * Whose request this is, and what it may do: `effectiveScopes` are `scopes` and what they imply. `keyId` is null for a
+ * person, `user` for a key.
+ */
 export const CallerInfo = z
   .object({
     object: z.literal('caller'),
@@ -26,6 +30,7 @@ export const CallerInfo = z
     keyId: Id.nullable(),
     user: SignedInUser.nullable(),
     scopes: z.array(Scope),
+    effectiveScopes: z.array(Scope),
     requestsPerMinute: z.int(),
     services: z.array(z.enum(SERVICES)),
     version: z.string(),

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { onKeysChanged } from '../bus/key-changes.ts';
+import { ROLE_SCOPES, expandKeyScopes } from '../contract/roles.ts';
+import type { SignedInUser } from '../contract/sign-ins.ts';
 import { errors } from '../errors.ts';
 import { findActiveKey } from '../store/keys.ts';
 import { findActiveSignIn } from '../store/sign-ins.ts';
@@ -28,24 +30,34 @@ async function findKeyCaller({ db }: Pick<HttpPorts, 'db'>, text: string): Promi
     organization: key.organization,
     keyId: key.id,
     credentialId: key.id,
-    scopes: key.scopes,
+    scopes: expandKeyScopes(key.scopes),
+    grantedScopes: key.scopes,
     requestsPerMinute: key.requestsPerMinute,
     user: null,
+    actor: { type: 'key', id: key.id, name: key.name },
   };
+}
+
+function describePerson(user: SignedInUser): Pick<Caller, 'keyId' | 'scopes' | 'grantedScopes' | 'user' | 'actor'> {
+  const scopes = ROLE_SCOPES[user.role];
+  const name = user.email ?? user.name ?? user.id;
+  return { keyId: user.id, scopes, grantedScopes: scopes, user, actor: { type: 'user', id: user.id, name } };
 }
 
 async function findCookieCaller({ db }: Pick<HttpPorts, 'db'>, token: string): Promise<Caller | undefined> {
   const signIn = await findActiveSignIn(db, token);
-  const keyId = signIn?.keyId ?? signIn?.user?.id;
-  if (signIn === undefined || keyId === undefined) return undefined;
+  if (signIn === undefined) return undefined;
+  const { organizationId, organization, owner } = signIn;
+  const own = { organizationId, organization, credentialId: signIn.id, requestsPerMinute: SIGN_IN_REQUESTS_PER_MINUTE };
+  if (owner.type === 'user') return { ...own, ...describePerson(owner.user) };
+  const { id, name, scopes } = owner.key;
   return {
-    organizationId: signIn.organizationId,
-    organization: signIn.organization,
-    keyId,
-    credentialId: signIn.id,
-    scopes: signIn.scopes ?? [],
-    requestsPerMinute: SIGN_IN_REQUESTS_PER_MINUTE,
-    user: signIn.user,
+    ...own,
+    keyId: id,
+    scopes: expandKeyScopes(scopes),
+    grantedScopes: scopes,
+    user: null,
+    actor: { type: 'key', id, name },
   };
 }
 

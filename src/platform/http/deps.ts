@@ -29,10 +29,15 @@ export type Caller = {
   keyId: string;
   /** the key's, or the sign-in's: requests are counted by it, and streams end with it */
   credentialId: string;
+  /** all that it may do */
   scopes: readonly Scope[];
+  /** those that its key was given, which may imply more; of a person, the role's */
+  grantedScopes: readonly Scope[];
   requestsPerMinute: number;
   /** null for a key, whoever uses it */
   user: SignedInUser | null;
+  /** who is named in records of what was done */
+  actor: { type: 'key' | 'user'; id: string; name: string };
 };
 
 /** Throws `unauthorized`, `rate_limited` or `unavailable`; sets the rate-limit headers on the reply. */

@@ -2,14 +2,21 @@ import type { FastifyInstance } from 'fastify';
 import { sendKeysChanged } from '../bus/key-changes.ts';
 import { buildList } from '../contract/common.ts';
 import { keyRoutes } from '../contract/key-routes.ts';
+import type { Scope } from '../contract/keys.ts';
 import { errors } from '../errors.ts';
 import { BOOTSTRAP_ORGANIZATION, createKey, listKeys, revokeKey } from '../store/keys.ts';
 import type { Caller, HttpDeps, HttpPorts } from './deps.ts';
-import { registerRoute } from './route.ts';
+import { registerRoute, requireScope } from './route.ts';
 
 /** The one organization whose keys the caller manages, or null for all of them. */
 function findManaged(caller: Caller): string | null {
-  return caller.organization === BOOTSTRAP_ORGANIZATION ? null : caller.organizationId;
+  const isOwner = caller.scopes.includes('owner');
+  return caller.organization === BOOTSTRAP_ORGANIZATION && isOwner ? null : caller.organizationId;
+}
+
+/** Nobody gives away more of the organization than they have: an admin key is its owner. */
+function checkGrantable(caller: Caller, scopes: readonly Scope[]): void {
+  if (scopes.some((scope) => scope === 'admin' || scope === 'owner')) requireScope(caller, ['owner']);
 }
 
 export function registerKeyRoutes(app: FastifyInstance, deps: HttpPorts & HttpDeps): void {
@@ -25,6 +32,7 @@ export function registerKeyRoutes(app: FastifyInstance, deps: HttpPorts & HttpDe
     if (findManaged(caller) !== null && organization !== caller.organization) {
       throw errors.forbidden('The API key may only manage the keys of its own organization.');
     }
+    checkGrantable(caller, body.scopes ?? []);
     const key = await createKey(db, { ...body, organization });
     sendKeysChanged(bus);
     return { status: 201, body: key };

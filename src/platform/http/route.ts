@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { listScopes } from '../contract/route.ts';
 import type { Route, RouteInput } from '../contract/route.ts';
+import type { Scope } from '../contract/keys.ts';
 import { describeIssues, describePath } from '../contract/validation.ts';
 import { errors } from '../errors.ts';
 import { isRecord } from '../records.ts';
@@ -93,6 +95,12 @@ export function registerOpenRoute<R extends Route & { open: true }>(
   });
 }
 
+/** Throws `forbidden` for a caller that has none of the scopes, where there are any. */
+export function requireScope(caller: Pick<Caller, 'scopes'>, scopes: readonly Scope[]): void {
+  const [first] = scopes;
+  if (first !== undefined && !scopes.some((scope) => caller.scopes.includes(scope))) throw errors.missingScope(first);
+}
+
 /** Puts one operation of the contract on the server: key, scope, validation, rendering. Errors are thrown. */
 export function registerRoute<R extends Route>(
   app: FastifyInstance,
@@ -100,7 +108,7 @@ export function registerRoute<R extends Route>(
   route: R,
   handler: Handler<R>,
 ): void {
-  const { scope } = route;
+  const scopes = listScopes(route);
   app.route({
     method: route.method,
     url: routerPath(route.path),
@@ -108,7 +116,7 @@ export function registerRoute<R extends Route>(
     exposeHeadRoute: route.method === 'GET' && !isStream(route),
     onRequest: async (request, reply) => {
       const caller = await deps.authenticate(request, reply);
-      if (scope !== undefined && !caller.scopes.includes(scope)) throw errors.missingScope(scope);
+      requireScope(caller, scopes);
       request.caller = caller;
     },
     handler: async (request, reply) => {

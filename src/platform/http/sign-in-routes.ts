@@ -39,12 +39,19 @@ export function registerSignInRoutes(app: FastifyInstance, deps: HttpPorts & Htt
   const { db, bus, limits, publicUrl } = deps;
 
   registerRoute(app, deps, signInRoutes.getCaller, async ({ caller }) => {
-    const { organization, organizationId, user, scopes, requestsPerMinute } = caller;
+    const { organization, organizationId, user, requestsPerMinute } = caller;
     const body = { object: 'caller', organization, organizationId, keyId: user === null ? caller.keyId : null, user };
     return {
       status: 200,
       headers: NO_STORE,
-      body: { ...body, scopes, requestsPerMinute, services: SERVICES, version: VERSION },
+      body: {
+        ...body,
+        scopes: caller.grantedScopes,
+        effectiveScopes: caller.scopes,
+        requestsPerMinute,
+        services: SERVICES,
+        version: VERSION,
+      },
     };
   });
 

@@ -1,5 +1,5 @@
 import type { Db, Queryable } from '../db/db.ts';
-import { DEFAULT_REQUESTS_PER_MINUTE, DEFAULT_SCOPES, SCOPES } from '../contract/keys.ts';
+import { DEFAULT_REQUESTS_PER_MINUTE, DEFAULT_SCOPES, BOOTSTRAP_SCOPES } from '../contract/keys.ts';
 import type { ApiKey, ApiKeyCreate, ApiKeyCreated, Scope } from '../contract/keys.ts';
 import type { Page } from '../contract/common.ts';
 import { randomToken, sha256 } from '../crypto.ts';
@@ -149,7 +149,7 @@ export async function bootstrapKey(db: Db, options: { key: string | undefined })
     // One start at a time, or two processes would each print a key.
     await tx.query('LOCK TABLE organizations IN SHARE ROW EXCLUSIVE MODE');
     const organizationId = await ensureOrganization(tx, BOOTSTRAP_ORGANIZATION);
-    const own = { organizationId, scopes: SCOPES, requestsPerMinute: DEFAULT_REQUESTS_PER_MINUTE };
+    const own = { organizationId, scopes: BOOTSTRAP_SCOPES, requestsPerMinute: DEFAULT_REQUESTS_PER_MINUTE };
     if (key !== undefined) {
       await tx.query('DELETE FROM api_keys WHERE name = $1 AND organization_id = $2 AND key_sha256 <> $3', [
         BOOTSTRAP_SETTING,

@@ -1,5 +1,6 @@
 import type { Db, Queryable } from '../db/db.ts';
 import type { Scope } from '../contract/keys.ts';
+import type { Role } from '../contract/roles.ts';
 import type { SignedInUser } from '../contract/sign-ins.ts';
 import { randomToken, sha256 } from '../crypto.ts';
 import { newId } from '../ids.ts';
@@ -12,17 +13,12 @@ const TOUCH = "interval '5 minutes'";
 /** Browsers that one key or person may be signed in with; the oldest are signed out first. */
 const MAX_PER_OWNER = 100;
 
-/** Whose request a cookie makes it: a key's, or a person's. */
+/** A browser that is signed in, with a key or as a person. */
 export type ActiveSignIn = {
   id: string;
   organizationId: string;
   organization: string;
-  keyId: string | null;
-  keyName: string | null;
-  /** of the key; null for a person, whose role says it */
-  scopes: Scope[] | null;
-  user: SignedInUser | null;
-  expiresAt: Date;
+  owner: { type: 'key'; key: { id: string; name: string; scopes: Scope[] } } | { type: 'user'; user: SignedInUser };
 };
 
 type SignInRow = {
@@ -35,9 +31,8 @@ type SignInRow = {
   user_id: string | null;
   email: string | null;
   user_name: string | null;
-  role: string | null;
+  role: Role | null;
   groups: string[] | null;
-  expires_at: Date;
   is_stale: boolean;
 };
 
@@ -47,21 +42,14 @@ const ACTIVE = `FROM sign_ins s
   LEFT JOIN users u ON u.id = s.user_id
   WHERE s.expires_at > now() AND s.last_used_at > now() - ${IDLE} AND (s.key_id IS NULL OR k.revoked_at IS NULL)`;
 
-function readSignIn(row: SignInRow): ActiveSignIn {
-  const { user_id: userId, role } = row;
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    organization: row.organization,
-    keyId: row.key_id,
-    keyName: row.key_name,
-    scopes: row.scopes,
-    user:
-      userId === null || role === null
-        ? null
-        : { id: userId, email: row.email, name: row.user_name, role, groups: row.groups ?? [] },
-    expiresAt: row.expires_at,
-  };
+function readOwner(row: SignInRow): ActiveSignIn['owner'] {
+  const { key_id: keyId, user_id: userId, key_name: keyName, scopes, role } = row;
+  if (userId !== null && role !== null) {
+    const { email, user_name: name, groups } = row;
+    return { type: 'user', user: { id: userId, email, name, role, groups: groups ?? [] } };
+  }
+  if (keyId === null || keyName === null || scopes === null) throw new Error('A sign-in has neither key nor person.');
+  return { type: 'key', key: { id: keyId, name: keyName, scopes } };
 }
 
 /** Who is signed in. `issuerSession` and `idToken` (sealed) come from an identity provider. */
@@ -111,14 +99,14 @@ export async function createSignIn(
 export async function findActiveSignIn(db: Db, token: string): Promise<ActiveSignIn | undefined> {
   const { rows } = await db.query<SignInRow>(
     `SELECT s.id, s.organization_id, o.name AS organization, s.key_id, k.name AS key_name, k.scopes, s.user_id, u.email,
-       u.name AS user_name, u.role, u.groups, s.expires_at, s.last_used_at < now() - ${TOUCH} AS is_stale
+       u.name AS user_name, u.role, u.groups, s.last_used_at < now() - ${TOUCH} AS is_stale
      ${ACTIVE} AND s.token_sha256 = $1`,
     [sha256(token)],
   );
   const [row] = rows;
   if (row === undefined) return undefined;
   if (row.is_stale) await db.query('UPDATE sign_ins SET last_used_at = now() WHERE id = $1', [row.id]).catch(() => {});
-  return readSignIn(row);
+  return { id: row.id, organizationId: row.organization_id, organization: row.organization, owner: readOwner(row) };
 }
 
 /** Those of these keys and sign-ins that still work. */

@@ -57,6 +57,7 @@ export const videoRoutes = {
   }),
   listGenerations: defineVideoRoute({
     ...generations,
+    orScope: 'services:read',
     id: 'listGenerations',
     method: 'GET',
     path: '/api/generations',
@@ -67,6 +68,7 @@ export const videoRoutes = {
   }),
   getGeneration: defineVideoRoute({
     ...generations,
+    orScope: 'services:read',
     id: 'getGeneration',
     method: 'GET',
     path: '/api/generations/{generationId}',
@@ -141,6 +143,7 @@ export const videoRoutes = {
   }),
   listCharacters: defineVideoRoute({
     ...references,
+    orScope: 'services:read',
     id: 'listCharacters',
     method: 'GET',
     path: '/api/characters',
@@ -151,6 +154,7 @@ export const videoRoutes = {
   }),
   listTemplates: defineVideoRoute({
     ...catalog,
+    orScope: 'services:read',
     id: 'listTemplates',
     method: 'GET',
     path: '/api/templates',
@@ -161,6 +165,7 @@ export const videoRoutes = {
   }),
   getTemplate: defineVideoRoute({
     ...catalog,
+    orScope: 'services:read',
     id: 'getTemplate',
     method: 'GET',
     path: '/api/templates/{templateId}',
@@ -182,6 +187,7 @@ export const videoRoutes = {
   }),
   searchAssets: defineVideoRoute({
     ...catalog,
+    orScope: 'services:read',
     id: 'searchAssets',
     method: 'GET',
     path: '/api/assets/search',
@@ -196,6 +202,7 @@ export const videoRoutes = {
   }),
   listVideoModels: defineVideoRoute({
     ...generations,
+    orScope: 'services:read',
     id: 'listVideoModels',
     method: 'GET',
     path: '/api/models',
@@ -206,6 +213,7 @@ export const videoRoutes = {
   }),
   getCredits: defineVideoRoute({
     ...account,
+    orScope: 'services:read',
     id: 'getCredits',
     method: 'GET',
     path: '/api/credits',

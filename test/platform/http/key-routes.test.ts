@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildServer } from '../../../src/agents/api/server.ts';
 import { onKeysChanged } from '../../../src/platform/bus/key-changes.ts';
-import { DEFAULT_SCOPES, SCOPES } from '../../../src/platform/contract/keys.ts';
+import { BOOTSTRAP_SCOPES, DEFAULT_SCOPES } from '../../../src/platform/contract/keys.ts';
 import type { ApiKey, ApiKeyCreated } from '../../../src/platform/contract/keys.ts';
 import type { List } from '../../../src/platform/contract/common.ts';
 import { bootstrapKey } from '../../../src/platform/store/keys.ts';
@@ -152,6 +152,6 @@ test('without a setting the first start makes a key, later ones none', async () 
   ]);
   expect([first, second].filter((key) => key !== undefined)).toHaveLength(1);
   const list = await empty.call<List<ApiKey>>('GET', '/v1/api-keys', { key: first ?? second ?? '' });
-  expect(list.body.data).toMatchObject([{ organization: 'default', scopes: SCOPES }]);
+  expect(list.body.data).toMatchObject([{ organization: 'default', scopes: BOOTSTRAP_SCOPES }]);
   await empty.close();
 });

@@ -42,6 +42,7 @@ test('a key says whose it is', async () => {
     keyId: made.id,
     user: null,
     scopes: ['agents:read'],
+    effectiveScopes: ['agents:read'],
     requestsPerMinute: 77,
     services: ['agents', 'inference', 'video', 'login'],
     version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,

@@ -6,6 +6,7 @@ import type {
 } from '../../contract/events.ts';
 import { buildInbound } from '../../log/build-events.ts';
 import { errors } from '../../../platform/errors.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import type { StoredAction, ActionAnswer } from '../../store/pending-actions.ts';
 import type { Draft } from './send-plan.ts';
 
@@ -51,7 +52,10 @@ function failed(event: UserCustomToolResult): boolean {
 }
 
 function buildAnswer(event: Answer): ActionAnswer {
-  if (event.type === 'user.approval_response') return { result: event.result, scope: event.scope };
+  if (event.type === 'user.approval_response') {
+    const { result, scope, message } = event;
+    return { result, scope, ...omitUndefined({ message }) };
+  }
   if (event.type === 'user.clarify_result') return { answer: event.answer };
   return { content: event.content, status: event.status ?? null, is_error: failed(event) };
 }

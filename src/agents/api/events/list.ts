@@ -8,22 +8,25 @@ import { errors } from '../../../platform/errors.ts';
 import { searchEvents } from '../../store/event-list.ts';
 import { findEvent, findLogEnd, listEvents } from '../../store/events.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { Caller } from '../../../platform/http/deps.ts';
 import type { Answer, Call } from '../../../platform/http/route.ts';
+import { checkReadable } from '../approvers.ts';
 import { renderBody } from './attachments/stored.ts';
 import { listAttachments, omitAttachments } from './attachments/summary.ts';
 
-async function getLogEnd(deps: ApiDeps, organizationId: string, sessionId: string): Promise<number> {
-  const end = await findLogEnd(deps.db, organizationId, sessionId);
+async function getLogEnd(deps: ApiDeps, caller: Caller, sessionId: string): Promise<number> {
+  const end = await findLogEnd(deps.db, caller.organizationId, sessionId);
   if (end === undefined) throw errors.notFound('session');
+  await checkReadable(deps.db, caller, sessionId);
   return end;
 }
 
 async function getEvent(
   deps: ApiDeps,
-  organizationId: string,
+  caller: Caller,
   { sessionId, eventId }: { sessionId: string; eventId: string },
 ): Promise<EventEnvelope> {
-  await getLogEnd(deps, organizationId, sessionId);
+  await getLogEnd(deps, caller, sessionId);
   const event = await findEvent(deps.db, sessionId, eventId);
   if (event === undefined) throw errors.notFound('event');
   return event;
@@ -34,7 +37,7 @@ export async function sendEventList(deps: ApiDeps, call: Call<typeof eventRoutes
   const { sessionId } = call.params;
   const { query } = call;
   const { after, before, limit, order } = query;
-  const end = await getLogEnd(deps, call.caller.organizationId, sessionId);
+  const end = await getLogEnd(deps, call.caller, sessionId);
   const isPlain =
     order === 'asc' && [before, query.types, query.threadId, query.q].every((filter) => filter === undefined);
   let found: EventEnvelope[] = [];
@@ -56,7 +59,7 @@ export async function sendEventList(deps: ApiDeps, call: Call<typeof eventRoutes
 
 /** Handler of `GET /v1/sessions/{sessionId}/events/{eventId}`. */
 export async function sendEvent(deps: ApiDeps, call: Call<typeof eventRoutes.getEvent>): Promise<Answer> {
-  const event = await getEvent(deps, call.caller.organizationId, call.params);
+  const event = await getEvent(deps, call.caller, call.params);
   const body = call.query.attachments === 'omit' ? omitAttachments(event) : event;
   return { status: 200, ...renderBody(body, call.params.sessionId, deps.objects) };
 }
@@ -91,7 +94,7 @@ export async function sendAttachment(
   deps: ApiDeps,
   call: Call<typeof eventRoutes.getEventAttachment>,
 ): Promise<Answer> {
-  const event = await getEvent(deps, call.caller.organizationId, call.params);
+  const event = await getEvent(deps, call.caller, call.params);
   const attachment = listAttachments(event)[Number(call.params.index)];
   const opened = attachment && (await openAttachment(deps.objects, attachment.source.dataUrl));
   if (attachment === undefined || opened === undefined) throw errors.notFound('attachment');

@@ -15,6 +15,7 @@ import { rateLimitHeaders, subjectKey, takeAllowance } from '../../../platform/h
 import type { ApiDeps } from '../deps.ts';
 import type { Answer, Call } from '../../../platform/http/route.ts';
 import { actionId, isAnswer } from './answers.ts';
+import { checkSendable } from '../approvers.ts';
 import { checkAttachments } from './attachments/check.ts';
 import type { AttachmentParser } from './attachments/parser.ts';
 import { renderBody } from './attachments/stored.ts';
@@ -130,6 +131,7 @@ export function buildSendEvents(
   }
 
   return async (call) => {
+    checkSendable(call.caller, call.body.events);
     const idempotency = readIdempotency(call);
     await checkAttachments(call.body, attachments.findStored(call.request));
     let refund = async () => {};

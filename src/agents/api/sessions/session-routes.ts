@@ -9,6 +9,7 @@ import { dropOrphan } from '../files/volume.ts';
 import { rateLimitHeaders } from '../../../platform/http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
+import { checkReadable } from '../approvers.ts';
 import { createSession } from './create.ts';
 import { archiveSession, removeSession } from './end.ts';
 import { getSession } from './find.ts';
@@ -28,10 +29,11 @@ export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void
     return { status: 200, body: buildAnyList(found.rows, query, found) };
   });
 
-  registerRoute(app, deps, sessionRoutes.getSession, async ({ params, caller }) => ({
-    status: 200,
-    body: await getSession(db, caller.organizationId, params.sessionId),
-  }));
+  registerRoute(app, deps, sessionRoutes.getSession, async ({ params, caller }) => {
+    const session = await getSession(db, caller.organizationId, params.sessionId);
+    await checkReadable(db, caller, session.id);
+    return { status: 200, body: session };
+  });
 
   registerRoute(app, deps, sessionRoutes.updateSession, async ({ params, body, caller }) => {
     const change = { title: body.title ?? null, yoloMode: body.yoloMode ?? null, metadata: body.metadata ?? null };

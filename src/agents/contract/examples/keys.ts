@@ -43,6 +43,7 @@ export const signInExamples: Record<string, Example> = {
         keyId: ID.key,
         user: null,
         scopes: key.scopes,
+        effectiveScopes: ['agents:read', 'agents:approve', 'agents:write', 'agents:deploy'],
         requestsPerMinute: 1000,
         services: ['agents', 'inference', 'video', 'login'],
         version: VERSION,

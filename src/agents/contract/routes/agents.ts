@@ -87,6 +87,7 @@ export const agentRoutes = {
   }),
   deleteAgent: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'deleteAgent',
     method: 'DELETE',
     path: '/v1/agents/{agentId}',
@@ -117,6 +118,7 @@ export const agentRoutes = {
   }),
   setProduction: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'setProduction',
     method: 'PUT',
     path: '/v1/agents/{agentId}/production',

@@ -19,6 +19,7 @@ export const mcpRoutes = {
   }),
   installMcpServer: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'installMcpServer',
     method: 'POST',
     path: '/v1/agents/{agentId}/mcp/installations',

@@ -45,6 +45,7 @@ export const sessionRoutes = {
   }),
   getSession: defineRoute({
     ...read,
+    orScope: 'agents:approve',
     id: 'getSession',
     method: 'GET',
     path: '/v1/sessions/{sessionId}',
@@ -104,6 +105,7 @@ export const sessionRoutes = {
 export const eventRoutes = {
   listEvents: defineRoute({
     ...read,
+    orScope: 'agents:approve',
     id: 'listEvents',
     method: 'GET',
     path: '/v1/sessions/{sessionId}/events',
@@ -116,6 +118,7 @@ export const eventRoutes = {
   }),
   getEvent: defineRoute({
     ...read,
+    orScope: 'agents:approve',
     id: 'getEvent',
     method: 'GET',
     path: '/v1/sessions/{sessionId}/events/{eventId}',
@@ -128,6 +131,7 @@ export const eventRoutes = {
   }),
   getEventAttachment: defineRoute({
     ...read,
+    orScope: 'agents:approve',
     id: 'getEventAttachment',
     method: 'GET',
     path: '/v1/sessions/{sessionId}/events/{eventId}/attachments/{index}',
@@ -139,6 +143,7 @@ export const eventRoutes = {
   }),
   streamEvents: defineRoute({
     ...read,
+    orScope: 'agents:approve',
     id: 'streamEvents',
     method: 'GET',
     path: '/v1/sessions/{sessionId}/events/stream',
@@ -152,6 +157,7 @@ export const eventRoutes = {
   }),
   sendEvents: defineRoute({
     ...write,
+    orScope: 'agents:approve',
     id: 'sendEvents',
     method: 'POST',
     path: '/v1/sessions/{sessionId}/events',

@@ -53,6 +53,7 @@ export const vaultRoutes = {
   }),
   archiveVault: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'archiveVault',
     method: 'POST',
     path: '/v1/vaults/{vaultId}/archive',
@@ -63,6 +64,7 @@ export const vaultRoutes = {
   }),
   deleteVault: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'deleteVault',
     method: 'DELETE',
     path: '/v1/vaults/{vaultId}',
@@ -73,6 +75,7 @@ export const vaultRoutes = {
   }),
   createCredential: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'createCredential',
     method: 'POST',
     path: '/v1/vaults/{vaultId}/credentials',
@@ -105,6 +108,7 @@ export const vaultRoutes = {
   }),
   patchCredential: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'patchCredential',
     method: 'PATCH',
     path: '/v1/vaults/{vaultId}/credentials/{credentialId}',
@@ -116,6 +120,7 @@ export const vaultRoutes = {
   }),
   archiveCredential: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'archiveCredential',
     method: 'POST',
     path: '/v1/vaults/{vaultId}/credentials/{credentialId}/archive',
@@ -126,6 +131,7 @@ export const vaultRoutes = {
   }),
   deleteCredential: defineRoute({
     ...write,
+    scope: 'agents:deploy',
     id: 'deleteCredential',
     method: 'DELETE',
     path: '/v1/vaults/{vaultId}/credentials/{credentialId}',

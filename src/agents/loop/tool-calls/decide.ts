@@ -42,6 +42,8 @@ export type CallFacts = {
   waiting: boolean;
   /** the answer to its approval */
   approval: 'allow' | 'deny' | undefined;
+  /** what was said with the denial */
+  denial?: string | undefined;
 };
 
 /** What callers have allowed so far. */
@@ -88,7 +90,7 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   }
   const verdict = evaluatePolicy(found, toolset, facts, permissions);
   if (verdict.action === 'deny') return fail('This tool is not permitted here.', 'deny');
-  if (facts.approval === 'deny') return fail('The user denied this call.', 'deny');
+  if (facts.approval === 'deny') return fail(describeDenial(facts.denial), 'deny');
   if (call.cutOffAt !== undefined) return fail(describeCutOff(call.cutOffAt), verdict.permission);
   if ('error' in args) return fail(args.error, verdict.permission);
   if (verdict.action === 'ask') {
@@ -98,6 +100,10 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   if (found.kind === 'custom') return { kind: 'custom', input };
   if (toolset === 'clarify') return { kind: 'clarify', input: args.input };
   return { kind: 'run', tool: found.tool, toolset, input: args.input, permission: verdict.permission, announced };
+}
+
+function describeDenial(message: string | undefined): string {
+  return message === undefined ? 'The user denied this call.' : `The user denied this call: ${message}`;
 }
 
 function evaluatePolicy(

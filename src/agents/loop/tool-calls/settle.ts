@@ -83,11 +83,13 @@ function readInput(found: FoundTool, call: StepCall): Arguments {
 function gatherFacts(call: StepCall, log: readonly LogEvent[], actions: readonly PendingActionState[]): CallFacts {
   const own = actions.filter(({ toolUseId }) => toolUseId === call.useId);
   const approval = own.find(({ type, state }) => type === 'agent.approval_request' && state === 'answered');
+  const message = approval?.answer?.['message'];
   return {
     hasResult: log.some((event) => resultOf(event)?.useId === call.useId),
     announced: log.some((event) => isToolUse(event) && event.id === call.useId),
     waiting: own.some(({ state }) => state === 'pending'),
     approval: approval?.answer?.['result'] as 'allow' | 'deny' | undefined,
+    denial: typeof message === 'string' ? message : undefined,
   };
 }
 

@@ -86,6 +86,11 @@ describe('a call', () => {
       { kind: 'fail', permission: 'deny', toolset: 'terminal', message: 'The user denied this call.' },
     ],
     [
+      'that was denied with a reason fails with it',
+      decide(builtin(terminalTool, asking), { approval: 'deny', denial: 'Ask Bo.' }),
+      { kind: 'fail', message: 'The user denied this call: Ask Bo.' },
+    ],
+    [
       'of a denied tool fails, whatever was approved',
       decide(builtin(terminalTool, denied), { approval: 'allow' }, { yoloMode: true, approved: ['terminal'] }),
       { kind: 'fail', permission: 'deny', message: 'This tool is not permitted here.' },

@@ -3,6 +3,7 @@ import { errors } from '../../../../platform/errors.ts';
 import { findLogEnd } from '../../../store/events.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { Answer, Call } from '../../../../platform/http/route.ts';
+import { checkReadable } from '../../approvers.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { buildOpening } from './frame.ts';
 import type { Hub } from './hub.ts';
@@ -30,6 +31,7 @@ export async function openEventStream(
   const { organizationId, keyId, credentialId } = call.caller;
   const { sessionId } = call.params;
   await getLogEnd(deps, organizationId, sessionId);
+  await checkReadable(deps.db, call.caller, sessionId);
   const releaseSlot = deps.streamSlots.acquire(keyId);
   const response = reply.raw;
   const stream = openStream(deps, { organizationId, sessionId, credentialId }, response);
