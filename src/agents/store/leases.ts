@@ -228,6 +228,22 @@ export async function clearLeases(db: Queryable): Promise<void> {
   await db.query('UPDATE sessions SET lease_owner = NULL, lease_expires = NULL WHERE lease_expires IS NOT NULL');
 }
 
+/**
+ * Corrects times that a clock set back has left in the future: of sessions with work to do, which would wait for the
+ * clock to catch up, and of leases, which would outlive a dead owner. A living owner renews its lease before it ends.
+ * Sessions that wait for a person are left alone: their time is a deadline.
+ */
+export async function correctFutureTimes(db: Queryable, leaseMs: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `UPDATE sessions SET wake_at = least(wake_at, now()),
+       lease_expires = least(lease_expires, now() + $1 * interval '1 millisecond')
+     WHERE wake_at IS NOT NULL AND status <> 'waiting_on_human'
+       AND (wake_at > now() + interval '1 second' OR lease_expires > now() + 2 * $1 * interval '1 millisecond')`,
+    [leaseMs],
+  );
+  return rowCount;
+}
+
 /** What a permission decision has to know at the moment it is made. */
 export async function readPermissions(
   db: Queryable,

@@ -13,7 +13,9 @@ export async function acquireRefresh(
   const { rowCount } = await db.query(
     `UPDATE vault_credentials SET refresh_owner = $3, refresh_expires = now() + $4 * interval '1 second'
      WHERE id = $1 AND revision = $2 AND archived_at IS NULL
-       AND (refresh_expires IS NULL OR refresh_expires < now())`,
+       AND (refresh_expires IS NULL OR refresh_expires < now()
+         -- acquired before the clock was set back
+         OR refresh_expires > now() + 2 * $4 * interval '1 second')`,
     [id, revision, owner, seconds],
   );
   return rowCount > 0;

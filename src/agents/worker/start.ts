@@ -4,6 +4,7 @@ import type { Subscription } from '../../platform/bus/bus.ts';
 import { errorText } from '../../platform/errors.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import { ensureEventPartitions } from '../store/event-partitions.ts';
+import { correctFutureTimes } from '../store/leases.ts';
 import { openWorkerMetrics } from './metrics.ts';
 import { openNoticeQueue } from './notices.ts';
 import type { WorkerDeps } from './session.ts';
@@ -21,6 +22,7 @@ export type WorkerOptions = {
 };
 
 const POLL_MS = 1000;
+const CLOCK_MS = 30_000;
 /** Partitions are created two months ahead; once a day would be enough. */
 const PARTITIONS_MS = 6 * 3_600_000;
 
@@ -40,6 +42,15 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
     [
       { name: 'poll for work', periodMs: POLL_MS, immediately: true, run: () => pool.claim() },
       { name: 'renew leases', periodMs: leaseMs / 3, run: () => pool.renew() },
+      {
+        name: 'correct times in the future',
+        periodMs: CLOCK_MS,
+        immediately: true,
+        run: async () => {
+          const sessions = await correctFutureTimes(db, leaseMs);
+          if (sessions > 0) log.warn({ sessions }, 'the clock was set back: sessions were due in the future');
+        },
+      },
       {
         name: 'create partitions',
         periodMs: PARTITIONS_MS,
