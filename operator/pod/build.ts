@@ -32,6 +32,17 @@ export function buildOwner(kind: 'Session' | 'Volume', { name, uid }: ResourceMe
   return { apiVersion: API_VERSION, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
+/** What the API server takes as the value of a label. */
+const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+function buildOwnerLabels({ spec: { organizationId, agentId, subjectId } }: Volume): Record<string, string> {
+  return {
+    [LABELS.organizationId]: organizationId,
+    [LABELS.agentId]: agentId,
+    ...(LABEL_VALUE.test(subjectId) ? { [LABELS.subjectId]: subjectId } : {}),
+  };
+}
+
 /** A pod that serves one volume: no cluster permissions, no secrets, no privilege escalation. */
 export function buildPod(
   volume: Volume,
@@ -55,6 +66,7 @@ export function buildPod(
       labels: {
         [LABELS.managedBy]: 'capstan-operator',
         [LABELS.component]: 'sandbox',
+        ...buildOwnerLabels(volume),
         ...volumeLabels,
         ...identity.labels,
       },

@@ -58,4 +58,4 @@ export function openCaches(
   };
 }
 
-export type CachedObject = { metadata: ResourceMeta };
+export type CachedObject = { metadata: ResourceMeta; status?: object | undefined };

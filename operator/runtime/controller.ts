@@ -4,7 +4,9 @@ import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
 import type { Informer } from '../../src/platform/kubernetes/informer.ts';
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import type { PodOptions } from '../pod/build.ts';
+import type { LostClaimPolicy } from '../volume/loss.ts';
 import type { Expectations } from './expectations.ts';
+import type { Refusals } from './refusals.ts';
 import type { DeferredStatus } from './status.ts';
 import type { Writer } from './writer.ts';
 
@@ -14,6 +16,8 @@ export type ControllerOptions = {
   pod: PodOptions;
   /** of the claims; default: the cluster's default class */
   storageClassName?: string;
+  /** when a claim is gone; default: halt */
+  onLostClaim?: LostClaimPolicy;
 };
 
 /** What reconciling reads and writes, for one term of leadership. */
@@ -32,6 +36,7 @@ export type Controller = {
   expectations: Expectations;
   writer: Writer;
   deferredStatus: DeferredStatus;
+  refusals: Refusals;
   /** bytes in use, by UID of the volume, as last reported by an executor */
   usage: Map<string, number>;
   /** a session's pod became ready, this long after it was requested */

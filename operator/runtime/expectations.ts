@@ -72,6 +72,6 @@ export function buildExpectations(
 }
 
 /** Resource versions of one kind are increasing numbers: etcd makes them so, and Kubernetes guarantees it since 1.35. */
-function readVersion(text: string): bigint | undefined {
+export function readVersion(text: string): bigint | undefined {
   return /^\d+$/.test(text) ? BigInt(text) : undefined;
 }

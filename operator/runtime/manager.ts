@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LABELS } from '../../src/platform/kubernetes/resource.ts';
+import { LABELS, USAGE_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
 import type { Plural } from '../../src/platform/kubernetes/paths.ts';
 import type { Logger } from '../../src/platform/log.ts';
@@ -12,8 +13,10 @@ import type { Controller, ControllerOptions } from './controller.ts';
 import { buildExpectations } from './expectations.ts';
 import type { Leadership } from './leader-election.ts';
 import type { Metrics } from './metrics.ts';
+import { OwnWrites } from './own-writes.ts';
 import { startQueue } from './queue.ts';
 import type { Queue } from './queue.ts';
+import { Refusals } from './refusals.ts';
 import { buildWriter, resourceKey, splitKey } from './writer.ts';
 
 export type ManagerOptions = {
@@ -35,18 +38,28 @@ const CACHES: Record<string, keyof Controller['caches']> = {
   persistentvolumeclaims: 'claims',
 };
 
-/** A status that somebody else has changed is repaired within this time. */
+/** For what no change announces. */
 const RESYNC_MS = 10 * 60_000;
 
 /**
- * False for a change that leads to no decision. A change of only the status of a session or volume is our own write. Of
- * a pod or claim the cache keeps only some fields, and others may have changed.
+ * False for a change that leads to no decision, such as our own write of a status. Of a pod or claim the cache keeps
+ * only some fields, and others may have changed.
  */
-function needsReconcile(plural: Plural, object: CachedObject | undefined, before: CachedObject | undefined): boolean {
+function needsReconcile(
+  plural: Plural,
+  object: CachedObject | undefined,
+  before: CachedObject | undefined,
+  isOwnStatus: () => boolean,
+): boolean {
   if (object === undefined || before === undefined || object.metadata.uid !== before.metadata.uid) return true;
   if (plural === 'sessions' || plural === 'volumes') {
     const { generation, deletionTimestamp } = object.metadata;
-    return generation !== before.metadata.generation || deletionTimestamp !== before.metadata.deletionTimestamp;
+    return (
+      generation !== before.metadata.generation ||
+      deletionTimestamp !== before.metadata.deletionTimestamp ||
+      !isDeepStrictEqual(pickAnnotations(object), pickAnnotations(before)) ||
+      (!isOwnStatus() && !isDeepStrictEqual(object.status, before.status))
+    );
   }
   const { resourceVersion } = object.metadata;
   return !isDeepStrictEqual(object, { ...before, metadata: { ...before.metadata, resourceVersion } });
@@ -62,24 +75,40 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
   const enqueue: Enqueue = (plural, name) => {
     if (name !== undefined) queues[plural]?.add(name);
   };
-  const expectations = buildExpectations(
-    (key) => {
-      const [plural, name] = splitKey(key);
-      return caches[CACHES[plural] ?? 'pods'].get(name);
-    },
-    (waiter) => {
-      const [plural, name] = splitKey(waiter);
-      enqueue(plural === 'volumes' ? 'volumes' : 'sessions', name);
-    },
-  );
+  const lookup = (key: string): CachedObject | undefined => {
+    const [plural, name] = splitKey(key);
+    return caches[CACHES[plural] ?? 'pods'].get(name);
+  };
+  const enqueueKey = (key: string): void => {
+    const [plural, name] = splitKey(key);
+    enqueue(plural === 'volumes' ? 'volumes' : 'sessions', name);
+  };
+  const expectations = buildExpectations(lookup, enqueueKey);
+  const ownWrites = new OwnWrites((key) => lookup(key)?.metadata.resourceVersion, enqueueKey);
   const ended = waitAborted(leadership.signal);
   const caches = openCaches({ kubernetes, namespace, log }, (plural, name, object, before) => {
-    expectations.observe(resourceKey(plural, name), object === undefined);
-    if (!needsReconcile(plural, object, before)) return;
-    for (const [target, affected] of listAffected(caches, { plural, name, object, before })) enqueue(target, affected);
+    const key = resourceKey(plural, name);
+    expectations.observe(key, object === undefined);
+    if (object === undefined) ownWrites.forget(key);
+    const isOwnStatus = (): boolean => ownWrites.isOwn(key, object?.metadata.resourceVersion ?? '');
+    const affected = listAffected(caches, { plural, name, object, before });
+    if (needsReconcile(plural, object, before, isOwnStatus))
+      for (const [target, each] of affected) enqueue(target, each);
+    // Sessions wait for a volume that has failed.
+    else if (isFailedVolume(plural, object) !== isFailedVolume(plural, before)) {
+      for (const [target, each] of affected) if (target === 'sessions') enqueue(target, each);
+    }
   });
   await Promise.race([caches.synced, ended]);
-  const writer = buildWriter({ kubernetes, namespace, leadership, expectations, log, onWrite: metrics.onWrite });
+  const writer = buildWriter({
+    kubernetes,
+    namespace,
+    leadership,
+    expectations,
+    ownWrites,
+    log,
+    onWrite: metrics.onWrite,
+  });
   const controller: Controller = {
     kubernetes,
     namespace,
@@ -88,6 +117,7 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
     expectations,
     writer,
     deferredStatus: new Map(),
+    refusals: new Refusals(),
     usage: new Map(),
     onSessionReady: (ms) => metrics.onSessionReady(ms),
   };
@@ -121,6 +151,16 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
   await Promise.all([queues.sessions.close(), queues.volumes.close()]);
   await writer.flushEvents();
   await caches.close();
+}
+
+/** The usage that services report is the poller's. */
+function pickAnnotations({ metadata }: CachedObject): object {
+  const { [USAGE_ANNOTATION]: _, ...others } = metadata.annotations ?? {};
+  return others;
+}
+
+function isFailedVolume(plural: Plural, object: CachedObject | undefined): boolean {
+  return plural === 'volumes' && (object as Volume | undefined)?.status?.phase === 'Failed';
 }
 
 type Enqueue = (plural: 'sessions' | 'volumes', name: string | undefined) => void;

@@ -1,5 +1,8 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import { isLossOpen } from '../volume/loss.ts';
 
 export type Metrics = {
   registry: Registry;
@@ -13,10 +16,10 @@ export type Metrics = {
   onSessionReady(ms: number): void;
 };
 
-type Phased = {
-  status?: { phase?: string | undefined; conditions?: { type: string; reason: string }[] | undefined } | undefined;
+type Resources = {
+  sessions: readonly Pick<Session, 'status'>[];
+  volumes: readonly Pick<Volume, 'metadata' | 'status'>[];
 };
-type Resources = { sessions: Phased[]; volumes: Phased[] };
 
 /** The Prometheus metrics of one operator. */
 export function openMetrics(): Metrics {
@@ -67,6 +70,16 @@ export function openMetrics(): Metrics {
       }),
     );
   }
+  registry.registerMetric(
+    new Gauge({
+      name: 'capstan_operator_volumes_files_lost',
+      help: 'Number of volumes that have lost their files without confirmation.',
+      registers: [],
+      collect() {
+        this.set(resources().volumes.filter(isLossOpen).length);
+      },
+    }),
+  );
   let leading = (): boolean => false;
   let depths = (): Record<string, number> => ({});
   registry.registerMetric(

@@ -21,6 +21,9 @@ const SEVERITIES = {
   ContainerCannotStart: 'warning',
   Unschedulable: 'warning',
   BackOff: 'warning',
+  // refused by the API server: quota, admission, a missing runtime class
+  QuotaExceeded: 'warning',
+  PodRefused: 'warning',
   // sessions
   NotStarted: 'routine',
   Idle: 'routine',
@@ -31,12 +34,20 @@ const SEVERITIES = {
   SpareRemoved: 'warning',
   VolumeNotFound: 'warning',
   VolumeEnding: 'normal',
+  VolumeFailed: 'warning',
+  VolumeMismatch: 'warning',
   // volumes
   ClaimPending: 'routine',
   ClaimBound: 'routine',
   EarlierClaim: 'normal',
   ClaimEnding: 'warning',
   ClaimLost: 'warning',
+  ClaimRefused: 'warning',
+  ProvisioningFailed: 'warning',
+  FilesLost: 'warning',
+  ClaimDeleted: 'warning',
+  DiskLost: 'warning',
+  FilesRestored: 'normal',
   Growing: 'normal',
   GrowthRefused: 'warning',
 } as const satisfies Record<string, Severity>;

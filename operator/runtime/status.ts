@@ -29,8 +29,8 @@ export type StatusReport = {
 };
 
 /**
- * Writes the status in one patch, if it changed. Records an Event where the reason of Ready changed to one that is not
- * routine. Returns the milliseconds after which to report a transient status again, if its write was deferred.
+ * Writes the status in one patch, if it changed. Records an Event where the reason of a condition changed to one
+ * that is not routine. Returns the milliseconds after which to report a transient status again, if its write was deferred.
  */
 export async function reportStatus(
   { writer, deferredStatus }: { writer: Writer; deferredStatus: DeferredStatus },
@@ -54,7 +54,7 @@ export async function reportStatus(
   deferredStatus.delete(key);
   if (!mustWrite) return undefined;
   await writer.patch(plural, object, { status: buildStatusPatch(before, after) }, 'status');
-  recordReason(writer, report);
+  recordReasons(writer, report);
   return undefined;
 }
 
@@ -64,12 +64,14 @@ function buildStatusPatch(before: object, after: object): object {
   return { ...Object.fromEntries(removed.map((name) => [name, null])), ...after };
 }
 
-function recordReason(writer: Writer, { kind, object, conditions }: StatusReport): void {
-  const ready = conditions.find(({ type }) => type === 'Ready');
-  const known = object.status?.conditions?.find(({ type }) => type === 'Ready');
-  if (ready === undefined || ready.reason === known?.reason) return;
-  const { reason, message } = ready;
-  const severity = severityOf(reason);
-  if (severity === 'routine') return;
-  writer.recordEvent(kind, object, { type: severity === 'warning' ? 'Warning' : 'Normal', reason, message });
+/** Conditions whose news are Events. Ready tells of the others too. */
+const EVENT_TYPES = new Set<ConditionUpdate['type']>(['Ready', 'Standby', 'FilesLost']);
+
+function recordReasons(writer: Writer, { kind, object, conditions }: StatusReport): void {
+  for (const { type, reason, message, touch } of conditions) {
+    const known = object.status?.conditions?.find((condition) => condition.type === type);
+    const severity = severityOf(reason);
+    if (!EVENT_TYPES.has(type) || severity === 'routine' || (reason === known?.reason && touch !== true)) continue;
+    writer.recordEvent(kind, object, { type: severity === 'warning' ? 'Warning' : 'Normal', reason, message });
+  }
 }

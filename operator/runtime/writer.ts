@@ -8,6 +8,7 @@ import type { Plural } from '../../src/platform/kubernetes/paths.ts';
 import type { Logger } from '../../src/platform/log.ts';
 import type { Expectations } from './expectations.ts';
 import type { Leadership } from './leader-election.ts';
+import type { OwnWrites } from './own-writes.ts';
 import type { Reason } from './reasons.ts';
 
 type Named = { metadata: ResourceMeta };
@@ -34,6 +35,7 @@ export type WriterOptions = {
   namespace: string;
   leadership: Leadership;
   expectations: Expectations;
+  ownWrites: OwnWrites;
   log: Logger;
   onWrite?: (verb: string, plural: Plural) => void;
 };
@@ -61,7 +63,7 @@ export function splitKey(key: string): [plural: string, name: string] {
 }
 
 export function buildWriter(options: WriterOptions): Writer {
-  const { kubernetes, namespace, leadership, expectations } = options;
+  const { kubernetes, namespace, leadership, expectations, ownWrites } = options;
   const events = new Set<Promise<void>>();
   const waiting: object[] = [];
 
@@ -69,7 +71,7 @@ export function buildWriter(options: WriterOptions): Writer {
     verb: 'create' | 'patch' | 'delete',
     plural: Plural,
     call: Parameters<Kubernetes['request']>[0],
-  ): Promise<void> => {
+  ): Promise<string | undefined> => {
     leadership.assertLeading();
     options.onWrite?.(verb, plural);
     const response = await kubernetes.request<Partial<Named> & { kind?: string }>({
@@ -82,11 +84,13 @@ export function buildWriter(options: WriterOptions): Writer {
     if (name !== undefined && resourceVersion !== undefined && verb !== 'delete' && plural !== 'events') {
       expectations.expect(resourceKey(plural, name), resourceVersion);
     }
+    return resourceVersion;
   };
 
   const sendEvents = (): void => {
     for (let body; events.size < MAX_CONCURRENT_EVENTS && (body = waiting.shift()) !== undefined;) {
       const sent = write('create', 'events', { method: 'POST', path: buildListPath(namespace, 'events'), body })
+        .then(() => undefined)
         .catch((error: unknown) => options.log.debug({ error: errorText(error) }, 'could not record an Event'))
         .finally(() => {
           events.delete(sent);
@@ -110,7 +114,9 @@ export function buildWriter(options: WriterOptions): Writer {
       const path = buildPath(namespace, plural, name, subresource);
       const { metadata, ...rest } = change as { metadata?: object };
       const body = { ...rest, metadata: { ...metadata, resourceVersion, uid } };
-      await write('patch', plural, { method: 'PATCH', path, body });
+      const send = () => write('patch', plural, { method: 'PATCH', path, body });
+      if (subresource === 'status') await ownWrites.track(resourceKey(plural, name), send);
+      else await send();
     },
     async remove(plural, { metadata: { name, uid, resourceVersion } }) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } };

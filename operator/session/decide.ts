@@ -7,6 +7,7 @@ import { omitUndefined } from '../../src/platform/records.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
 import { describePod } from '../pod/state.ts';
+import type { PodState } from '../pod/state.ts';
 import type { Reason } from '../runtime/reasons.ts';
 
 /** Everything that a decision on one session depends on. */
@@ -37,6 +38,8 @@ export type SessionPlan = {
   /** the pod that the status names */
   pod: Pod | undefined;
   failures: ReturnType<typeof pickFailures>;
+  /** see the status field */
+  futureActivity: SessionStatus['futureActivity'];
   /** a pod that ended is replaced; kept as the condition Restarted, since Events expire after an hour */
   restart?: Cause;
   requeueMs: number | undefined;
@@ -66,6 +69,7 @@ export function decideSession(input: SessionInput): SessionPlan {
     message: cause.message,
     pod: undefined,
     failures: pickFailures(session.status ?? {}),
+    futureActivity: decideFutureActivity(input),
     requeueMs: isRequested ? idleInMs : undefined,
     ...over,
   });
@@ -79,6 +83,10 @@ export function decideSession(input: SessionInput): SessionPlan {
   }
   const blocked = decideOnForeignPod(plan, input.foreignPod, isRequested && pod === undefined);
   if (blocked !== undefined) return blocked;
+  const mismatch = findMismatch(session, input.volume);
+  if (mismatch !== undefined) {
+    return plan('Failed', mismatch, pod === undefined ? {} : { action: removeOnce(pod), pod });
+  }
   if (!isRequested) return decideSuspension(plan, pod, explainSuspension(session, idleInMs));
   return pod === undefined ? decideStart(plan, input) : decideOnPod(plan, pod, input);
 }
@@ -106,6 +114,8 @@ function decideStart(plan: MakePlan, { session, volume, standby, now }: SessionI
   if (isEnding(volume)) {
     return plan('Pending', { reason: 'VolumeEnding', message: `Volume ${volume.metadata.name} is being deleted.` });
   }
+  const failure = explainVolume(volume);
+  if (failure !== undefined) return plan('Failed', failure);
   const failures = pickFailures(session.status ?? {});
   const delayMs = decideDelay(failures, now);
   if (delayMs > 0) {
@@ -124,12 +134,12 @@ function decideStart(plan: MakePlan, { session, volume, standby, now }: SessionI
 /** The session needs a pod and has one. */
 function decideOnPod(plan: MakePlan, pod: Pod, { session, volume, now }: SessionInput): SessionPlan {
   const state = describePod(pod);
-  const trusted = volume === undefined ? undefined : fingerprint(volume.spec.publicKey);
-  const isStale = trusted !== undefined && pod.metadata.annotations?.[KEY_ANNOTATION] !== trusted;
-  if (isStale && !isEnding(pod)) {
+  if (isStale(pod, volume) && !isEnding(pod)) {
     const cause = { reason: 'KeyChanged', message: `Pod ${pod.metadata.name} trusts a former key.` } as const;
     return plan('Pending', cause, { action: { type: 'remove', pod }, pod });
   }
+  const failure = explainVolume(volume, state);
+  if (failure !== undefined) return plan('Failed', failure, { pod });
   switch (state.state) {
     case 'ready':
       return plan('Running', state, { pod, failures: {} });
@@ -150,14 +160,55 @@ function decideOnPod(plan: MakePlan, pod: Pod, { session, volume, now }: Session
   }
 }
 
+/** A session gets only the files of its own organization, agent and subject, whatever volume it names. */
+function findMismatch({ spec }: Session, volume: Volume | undefined): Cause | undefined {
+  const fields = ['organizationId', 'agentId', 'subjectId'] as const;
+  const differing = volume === undefined ? [] : fields.filter((field) => spec[field] !== volume.spec[field]);
+  if (differing.length === 0) return undefined;
+  const message = `Volume ${spec.volumeName} belongs to somebody else: ${differing.join(', ')} differ.`;
+  return { reason: 'VolumeMismatch', message };
+}
+
+/** The pod trusts a former key. */
+function isStale({ metadata }: Pod, volume: Volume | undefined): boolean {
+  return volume !== undefined && metadata.annotations?.[KEY_ANNOTATION] !== fingerprint(volume.spec.publicKey);
+}
+
+/** Why no pod, or one of this state, can mount the volume; undefined while it is not known to have failed. */
+function explainVolume(volume: Volume | undefined, pod?: PodState): Cause | undefined {
+  if (volume?.status?.phase !== 'Failed') return undefined;
+  if (pod !== undefined && pod.state !== 'starting' && pod.reason !== 'Unschedulable') return undefined;
+  const ready = volume.status.conditions?.find(({ type }) => type === 'Ready');
+  const message = `Volume ${volume.metadata.name} has failed: ${ready?.message ?? 'no reason given'}`;
+  return { reason: 'VolumeFailed', message };
+}
+
 function removeOnce(pod: Pod): SessionPlan['action'] {
   return isEnding(pod) ? { type: 'none' } : { type: 'remove', pod };
 }
 
+/** Clocks may differ by this much. */
+const MAX_AHEAD_MS = 5 * 60_000;
+
+/**
+ * A time of activity that lies ahead counts from when the operator first saw it, so that a wrong clock does not keep a
+ * pod for ever. Undefined for any other time.
+ */
+function decideFutureActivity({ session, now }: SessionInput): SessionStatus['futureActivity'] {
+  const { lastActivityAt } = session.spec;
+  const known = session.status?.futureActivity;
+  if (lastActivityAt === undefined) return undefined;
+  if (known?.lastActivityAt === lastActivityAt) return known;
+  const isAhead = Date.parse(lastActivityAt) > now.getTime() + MAX_AHEAD_MS;
+  return isAhead ? { lastActivityAt, seenAt: now.toISOString() } : undefined;
+}
+
 /** Milliseconds until the session counts as idle; negative afterwards. */
-function measureIdle({ session, now, idleMs }: SessionInput): number {
-  const since = session.spec.lastActivityAt ?? session.metadata.creationTimestamp ?? now.toISOString();
-  return Date.parse(since) + idleMs - now.getTime();
+function measureIdle(input: SessionInput): number {
+  const { session, now, idleMs } = input;
+  const { lastActivityAt } = session.spec;
+  const active = decideFutureActivity(input)?.seenAt ?? lastActivityAt ?? session.metadata.creationTimestamp;
+  return Date.parse(active ?? now.toISOString()) + idleMs - now.getTime();
 }
 
 function explainSuspension(session: Session, idleInMs: number): Cause {
@@ -192,7 +243,7 @@ export function buildStatusFields(plan: SessionPlan): SessionStatus {
     phase,
     ...(pod === undefined ? {} : { podName: pod.metadata.name, podUid: pod.metadata.uid }),
     ...(ip === undefined || !acceptsCalls ? {} : { podIP: ip }),
-    ...omitUndefined({ nodeName: pod?.spec.nodeName, publicKey: key }),
+    ...omitUndefined({ nodeName: pod?.spec.nodeName, publicKey: key, futureActivity: plan.futureActivity }),
     ...plan.failures,
   };
 }

@@ -5,6 +5,8 @@ import { buildPath } from '../../src/platform/kubernetes/paths.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { RECHECK_MS } from '../runtime/expectations.ts';
+import { describeRefusal } from '../runtime/refusals.ts';
+import type { Refusal } from '../runtime/refusals.ts';
 import { earliest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
@@ -78,9 +80,10 @@ function findStandby(
   });
 }
 
-async function act(controller: Controller, session: Session, plan: SessionPlan, now: Date): Promise<Outcome> {
+async function act(controller: Controller, session: Session, decided: SessionPlan, now: Date): Promise<Outcome> {
   const { writer } = controller;
-  const { action } = plan;
+  const { action } = decided;
+  const plan = await startPod(controller, session, decided);
   let deferredMs: number | undefined;
   const report = async (force: boolean): Promise<void> => {
     deferredMs = await reportStatus(controller, {
@@ -96,16 +99,8 @@ async function act(controller: Controller, session: Session, plan: SessionPlan, 
   };
   switch (action.type) {
     case 'none':
-      await report(false);
-      break;
     case 'create':
-      // A name that is taken means that the cache is behind; the watch event will come.
-      await writer.create('pods', buildSessionPod(session, action.volume, controller.options.pod));
-      await report(false);
-      break;
     case 'adopt':
-      // Whoever else wants it fails, for it has changed.
-      await writer.patch('pods', action.pod, buildAdoption(session));
       await report(false);
       break;
     case 'remove':
@@ -116,6 +111,42 @@ async function act(controller: Controller, session: Session, plan: SessionPlan, 
   }
   if (plan.phase === 'Running' && session.status?.phase !== 'Running') recordStartup(controller, session, now);
   return earliest(plan.requeueMs, deferredMs);
+}
+
+/** Creates or adopts the pod where that is planned. Returns the plan, or what the API server's refusal makes of it. */
+async function startPod(controller: Controller, session: Session, plan: SessionPlan): Promise<SessionPlan> {
+  const { writer, refusals, options } = controller;
+  const { name, generation = 0 } = session.metadata;
+  const { action } = plan;
+  const key = resourceKey('sessions', name);
+  if (action.type !== 'create' && action.type !== 'adopt') {
+    refusals.forget(key);
+    return plan;
+  }
+  const pending = refusals.findPending(key, generation);
+  if (pending !== undefined) return buildRefusedPlan(plan, pending);
+  try {
+    // A name that is taken means that the cache is behind; the watch event will come.
+    if (action.type === 'create') await writer.create('pods', buildSessionPod(session, action.volume, options.pod));
+    // Whoever else wants it fails, for it has changed.
+    else await writer.patch('pods', action.pod, buildAdoption(session));
+    refusals.forget(key);
+    return plan;
+  } catch (error) {
+    // 404: somebody has deleted the standby pod.
+    const isGone = action.type === 'adopt' && hasStatus(error, 404);
+    const refusal = isGone ? undefined : describeRefusal(error, 'PodRefused');
+    if (refusal === undefined) throw error;
+    return buildRefusedPlan(plan, { ...refusal, requeueMs: refusals.record(key, generation, refusal) });
+  }
+}
+
+/** A quota may be freed by others at any time; anything else has to be fixed by somebody. */
+function buildRefusedPlan(plan: SessionPlan, refusal: Refusal & { requeueMs: number }): SessionPlan {
+  const { reason, message } = refusal;
+  const phase = reason === 'QuotaExceeded' ? 'Pending' : 'Failed';
+  const requeueMs = Math.min(refusal.requeueMs, plan.requeueMs ?? Infinity);
+  return { ...plan, phase, reason, message, pod: undefined, requeueMs };
 }
 
 /** A pod is starting. A status that still names a running pod is wrong, and is replaced at once. */
@@ -138,6 +169,7 @@ function recordStartup({ onSessionReady }: Controller, { spec }: Session, now: D
 async function removeOrphans(controller: Controller, name: string): Promise<Outcome> {
   const { caches, writer, deferredStatus, kubernetes, namespace } = controller;
   deferredStatus.delete(resourceKey('sessions', name));
+  controller.refusals.forget(resourceKey('sessions', name));
   const pods = caches.pods.find('session', name).filter((pod) => !isEnding(pod));
   if (pods.length === 0) return undefined;
   if (await exists(() => kubernetes.request({ method: 'GET', path: buildPath(namespace, 'sessions', name) }))) {

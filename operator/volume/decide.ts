@@ -4,10 +4,13 @@ import type { Volume, VolumePhase, VolumeStatus } from '../../src/sandbox/resour
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
+import { earliest } from '../runtime/queue.ts';
 import type { Reason } from '../runtime/reasons.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
 import type { Failures } from '../pod/failures.ts';
+import { decideLoss } from './loss.ts';
+import type { Loss, LostClaimPolicy } from './loss.ts';
 import { describePod } from '../pod/state.ts';
 import { formatQuantity, parseQuantity } from './quantity.ts';
 
@@ -18,13 +21,16 @@ export type VolumeInput = {
   /** all pods that mount this volume */
   pods: Pod[];
   usedBytes: number | undefined;
+  /** why the cluster's storage does not bind the claim, in its own words */
+  claimProblem?: string | undefined;
+  onLostClaim?: LostClaimPolicy | undefined;
   now: Date;
 };
 
 export type VolumePlan = {
   action:
     | { type: 'none' }
-    | { type: 'createClaim' }
+    | { type: 'createClaim'; disk?: string | undefined }
     | { type: 'growClaim'; claim: Claim; size: string }
     | { type: 'createStandby'; name: string }
     | { type: 'removePod'; pod: Pod };
@@ -36,48 +42,81 @@ export type VolumePlan = {
 /** A refused growth is retried after this time: the storage class may allow expansion by then. */
 const GROWTH_RETRY_MS = 60 * 60_000;
 
+/** Most claims are bound by then. */
+export const CLAIM_PATIENCE_MS = 2000;
+const MAX_RECHECK_MS = 30_000;
+
 type State = { phase: VolumePhase; reason: Reason; message: string };
 
 /** First the claim, then its size, then the standby pod; one action per reconcile. */
 export function decideVolume(input: VolumeInput): VolumePlan {
-  const { volume, claim, usedBytes, now } = input;
-  const { spec, metadata, status } = volume;
-  const state = describeClaim(volume, claim);
+  const { volume, claim, now } = input;
+  const { disk, lostDisk } = volume.status ?? {};
+  const isForeign = claim !== undefined && !isClaimOf(claim, volume);
+  const loss: Loss = isForeign ? { disk, lostDisk } : decideLoss(volume, claim, input.onLostClaim ?? 'halt');
+  const state = describeState(input, loss);
   const standby = decideStandby(input);
-  const capacity = claim?.status?.capacity?.storage;
-  const used = usedBytes ?? status?.usedBytes;
-  const size = capacity ?? claim?.spec.resources?.requests?.storage ?? spec.initialSize;
-  const growth = claim === undefined || state.phase !== 'Ready' ? undefined : decideGrowth(volume, claim, used, now);
-  const plan = (action: VolumePlan['action']): VolumePlan => ({
-    action,
+  const isReady = state.phase === 'Ready' || state.phase === 'Resizing';
+  const { reason, message } = state;
+  const ready: ConditionUpdate = { type: 'Ready', status: isReady ? 'True' : 'False', reason, message };
+  return {
+    action: decideAction(input, loss, state) ?? standby.action,
     status: {
       phase: state.phase,
-      ...(claim === undefined ? {} : { claimName: metadata.name }),
-      size: formatQuantity(parseQuantity(size)),
-      ...(used === undefined ? {} : { used: formatQuantity(used), usedBytes: used }),
+      ...omitUndefined({ disk: loss.disk, lostDisk: loss.lostDisk }),
+      ...describeSize(input),
       ...standby.status,
       ...standby.failures,
     },
-    conditions: [
-      {
-        type: 'Ready',
-        status: state.phase === 'Ready' || state.phase === 'Resizing' ? 'True' : 'False',
-        reason: state.reason,
-        message: state.message,
-      },
-      ...(standby.condition === undefined ? [] : [standby.condition]),
-    ],
-    requeueMs: standby.requeueMs,
-  });
-  if (metadata.deletionTimestamp !== undefined) return plan({ type: 'none' });
-  if (claim === undefined) return plan({ type: 'createClaim' });
-  if (claim.metadata.deletionTimestamp !== undefined || !isClaimOf(claim, volume)) return plan({ type: 'none' });
-  if (growth !== undefined) return plan({ type: 'growClaim', claim, size: growth });
-  return plan(standby.action);
+    conditions: [ready, standby.condition, loss.condition].filter((condition) => condition !== undefined),
+    requeueMs: earliest(standby.requeueMs, measureRecheck(claim, now))?.requeueMs,
+  };
+}
+
+/** What the claim needs; undefined when it needs nothing. */
+function decideAction(input: VolumeInput, loss: Loss, { phase }: State): VolumePlan['action'] | undefined {
+  const { volume, claim, now } = input;
+  if (volume.metadata.deletionTimestamp !== undefined) return { type: 'none' };
+  if (claim === undefined) {
+    return loss.halt === undefined ? { type: 'createClaim', disk: loss.restoreDisk } : { type: 'none' };
+  }
+  if (claim.metadata.deletionTimestamp !== undefined || !isClaimOf(claim, volume)) return { type: 'none' };
+  const used = input.usedBytes ?? volume.status?.usedBytes;
+  const size = phase === 'Ready' ? decideGrowth(volume, claim, used, now) : undefined;
+  return size === undefined ? undefined : { type: 'growClaim', claim, size };
+}
+
+function describeSize({ volume, claim, usedBytes }: VolumeInput) {
+  const used = usedBytes ?? volume.status?.usedBytes;
+  const size = claim?.status?.capacity?.storage ?? claim?.spec.resources?.requests?.storage ?? volume.spec.initialSize;
+  return {
+    ...(claim === undefined ? {} : { claimName: volume.metadata.name }),
+    size: formatQuantity(parseQuantity(size)),
+    ...(used === undefined ? {} : { used: formatQuantity(used), usedBytes: used }),
+  };
 }
 
 export function isClaimOf(claim: Claim, volume: Volume): boolean {
   return claim.metadata.ownerReferences?.some(({ uid }) => uid === volume.metadata.uid) === true;
+}
+
+function describeState({ volume, claim, claimProblem }: VolumeInput, { halt }: Loss): State {
+  if (halt !== undefined) return { phase: 'Failed', ...halt };
+  const state = describeClaim(volume, claim);
+  if (state.reason !== 'ClaimPending' || claimProblem === undefined) return state;
+  const message = `Claim ${volume.metadata.name} gets no storage: ${claimProblem}`;
+  return { phase: 'Failed', reason: 'ProvisioningFailed', message };
+}
+
+/** A claim that waits for storage for longer is checked for the reason, less and less often. */
+function measureRecheck(claim: Claim | undefined, now: Date): number | undefined {
+  if (claim === undefined || claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost') return undefined;
+  return Math.min(MAX_RECHECK_MS, Math.max(CLAIM_PATIENCE_MS, measureAge(claim, now)));
+}
+
+/** Milliseconds since the claim was created. */
+export function measureAge({ metadata }: Claim, now: Date): number {
+  return now.getTime() - Date.parse(metadata.creationTimestamp ?? now.toISOString());
 }
 
 function describeClaim(volume: Volume, claim: Claim | undefined): State {

@@ -1,17 +1,21 @@
 import { LABELS } from '../../src/platform/kubernetes/resource.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
+import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts';
+import { stripClaim } from '../../src/platform/kubernetes/types.ts';
+import type { Claim } from '../../src/platform/kubernetes/types.ts';
 import { errorText } from '../../src/platform/errors.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
 import { buildOwner, buildPod } from '../pod/build.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { RECHECK_MS } from '../runtime/expectations.ts';
+import { describeRefusal } from '../runtime/refusals.ts';
 import { earliest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
 import { resourceKey } from '../runtime/writer.ts';
-import { decideVolume } from './decide.ts';
+import { CLAIM_PATIENCE_MS, decideVolume, isClaimOf, measureAge } from './decide.ts';
 import type { VolumePlan } from './decide.ts';
 
 /** Brings one volume's claim and standby pod to what its spec requests: gather, decide, act. */
@@ -21,6 +25,7 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
   // Its claim and pods have it as their owner, so the cluster collects them.
   if (volume === undefined) {
     controller.deferredStatus.delete(resourceKey('volumes', name));
+    controller.refusals.forget(resourceKey('volumes', name));
     return undefined;
   }
   const pods = caches.pods
@@ -37,18 +42,60 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
   if (!expectations.areMet(keys, key)) return { requeueMs: RECHECK_MS };
   const now = new Date();
   const usedBytes = usage.get(volume.metadata.uid);
-  const plan = decideVolume({ volume, claim: caches.claims.get(name), pods, usedBytes, now });
+  const claim = caches.claims.get(name) ?? (await findUnlabelledClaim(controller, volume));
+  const claimProblem = claim === undefined ? undefined : await findClaimProblem(controller, claim, now);
+  const { onLostClaim } = controller.options;
+  const plan = decideVolume({ volume, claim, pods, usedBytes, claimProblem, onLostClaim, now });
   return act(controller, volume, plan, now);
 }
 
-async function act(controller: Controller, volume: Volume, plan: VolumePlan, now: Date): Promise<Outcome> {
-  const growth = await perform(controller, volume, plan);
+/**
+ * The claim of a volume that had one, as the API server holds it: before files are reported as lost, the cache is not
+ * enough. It misses a claim whose label was removed, which is put back here.
+ */
+async function findUnlabelledClaim({ kubernetes, namespace, writer }: Controller, volume: Volume) {
+  if (volume.status?.disk === undefined) return undefined;
+  const { name, uid } = volume.metadata;
+  try {
+    const path = buildPath(namespace, 'persistentvolumeclaims', name);
+    const claim = stripClaim(await kubernetes.request<Claim>({ method: 'GET', path }));
+    if (!isClaimOf(claim, volume)) return claim;
+    await writer.patch('persistentvolumeclaims', claim, { metadata: { labels: buildClaimLabels(name, uid) } });
+    return claim;
+  } catch (error) {
+    if (hasStatus(error, 404)) return undefined;
+    throw error;
+  }
+}
+
+/** Reasons of Events that say why a claim gets no storage: no such class, no default class, the provisioner failed. */
+const PROBLEMS = new Set(['ProvisioningFailed', 'FailedBinding']);
+
+/** Kubernetes reports only by Events why a claim stays pending. */
+async function findClaimProblem(
+  { kubernetes, namespace }: Controller,
+  claim: Claim,
+  now: Date,
+): Promise<string | undefined> {
+  const { phase = 'Pending' } = claim.status ?? {};
+  if (phase !== 'Pending' || measureAge(claim, now) < CLAIM_PATIENCE_MS) return undefined;
+  type List = { items: { reason?: string; message?: string; lastTimestamp?: string | null }[] };
+  const query = { fieldSelector: `involvedObject.uid=${claim.metadata.uid}`, limit: '100' };
+  const path = buildListPath(namespace, 'events');
+  const { items } = await kubernetes.request<List>({ method: 'GET', path, query });
+  const problems = items.filter(({ reason }) => PROBLEMS.has(reason ?? ''));
+  problems.sort((left, right) => (left.lastTimestamp ?? '').localeCompare(right.lastTimestamp ?? ''));
+  return problems.at(-1)?.message;
+}
+
+async function act(controller: Controller, volume: Volume, decided: VolumePlan, now: Date): Promise<Outcome> {
+  const plan = await perform(controller, volume, decided);
   const deferredMs = await reportStatus(controller, {
     kind: 'Volume',
     plural: 'volumes',
     object: volume,
     fields: plan.status,
-    conditions: growth === undefined ? plan.conditions : [...plan.conditions, growth],
+    conditions: plan.conditions,
     now,
     // Most claims are bound within a second; some storage classes wait for the first pod.
     isTransient: plan.conditions.some(({ type, reason }) => type === 'Ready' && reason === 'ClaimPending'),
@@ -56,42 +103,86 @@ async function act(controller: Controller, volume: Volume, plan: VolumePlan, now
   return earliest(plan.requeueMs, deferredMs);
 }
 
-/** Returns the outcome of a growth, accepted or refused. Any other failure is thrown and retried. */
-async function perform(
-  { writer, options }: Controller,
-  volume: Volume,
-  plan: VolumePlan,
-): Promise<ConditionUpdate | undefined> {
+/** Returns the plan, with the outcome of a growth, and with what the API server has refused. */
+async function perform(controller: Controller, volume: Volume, plan: VolumePlan): Promise<VolumePlan> {
+  const { writer, options } = controller;
   const { action } = plan;
   switch (action.type) {
     case 'none':
-      return undefined;
-    case 'createClaim':
-      await writer.create('persistentvolumeclaims', buildClaim(volume, options.storageClassName));
-      return undefined;
+      return plan;
+    case 'createClaim': {
+      const claim = buildClaim(volume, { storageClassName: options.storageClassName, volumeName: action.disk });
+      const refusal = await create(controller, volume, { plural: 'persistentvolumeclaims', body: claim });
+      if (refusal === undefined) return plan;
+      const { reason, message } = refusal;
+      const refused = update(plan, { type: 'Ready', status: 'False', reason, message });
+      return {
+        ...refused,
+        status: { ...plan.status, phase: 'Failed' },
+        ...earliest(plan.requeueMs, refusal.requeueMs),
+      };
+    }
     case 'growClaim':
-      try {
-        const change = { spec: { resources: { requests: { storage: action.size } } } };
-        await writer.patch('persistentvolumeclaims', action.claim, change);
-        return { type: 'Growable', status: 'True', reason: 'Growing', message: `Requested ${action.size}.` };
-      } catch (error) {
-        if (!hasStatus(error, 403, 422)) throw error;
-        return { type: 'Growable', status: 'False', reason: 'GrowthRefused', message: errorText(error), touch: true };
-      }
-    case 'createStandby':
-      await writer.create(
-        'pods',
-        buildPod(volume, options.pod, { name: action.name, owner: buildOwner('Volume', volume.metadata), labels: {} }),
-      );
-      return undefined;
+      return update(plan, await grow(controller, action));
+    case 'createStandby': {
+      const owner = buildOwner('Volume', volume.metadata);
+      const body = buildPod(volume, options.pod, { name: action.name, owner, labels: {} });
+      const refusal = await create(controller, volume, { plural: 'pods', body });
+      if (refusal === undefined) return plan;
+      const { reason, message } = refusal;
+      const refused = update(plan, { type: 'Standby', status: 'False', reason, message });
+      return { ...refused, ...earliest(plan.requeueMs, refusal.requeueMs) };
+    }
     case 'removePod':
       // Fails if a session has adopted the pod since it was read.
       await writer.remove('pods', action.pod);
-      return undefined;
+      return plan;
   }
 }
 
-function buildClaim(volume: Volume, storageClassName: string | undefined) {
+function update(plan: VolumePlan, condition: ConditionUpdate): VolumePlan {
+  return { ...plan, conditions: [...plan.conditions.filter(({ type }) => type !== condition.type), condition] };
+}
+
+type Creation = {
+  plural: 'pods' | 'persistentvolumeclaims';
+  body: object & { metadata: { name: string } };
+};
+
+/** Returns the API server's refusal, of now or of the last attempt while the next is not due. */
+async function create({ writer, refusals }: Controller, volume: Volume, { plural, body }: Creation) {
+  const { name, generation = 0 } = volume.metadata;
+  const key = resourceKey('volumes', name);
+  const pending = refusals.findPending(key, generation);
+  if (pending !== undefined) return pending;
+  try {
+    await writer.create(plural, body);
+    refusals.forget(key);
+    return undefined;
+  } catch (error) {
+    const refusal = describeRefusal(error, plural === 'pods' ? 'PodRefused' : 'ClaimRefused');
+    if (refusal === undefined) throw error;
+    return { ...refusal, requeueMs: refusals.record(key, generation, refusal) };
+  }
+}
+
+async function grow({ writer }: Controller, { claim, size }: { claim: Claim; size: string }): Promise<ConditionUpdate> {
+  try {
+    await writer.patch('persistentvolumeclaims', claim, { spec: { resources: { requests: { storage: size } } } });
+    return { type: 'Growable', status: 'True', reason: 'Growing', message: `Requested ${size}.` };
+  } catch (error) {
+    if (!hasStatus(error, 403, 422)) throw error;
+    return { type: 'Growable', status: 'False', reason: 'GrowthRefused', message: errorText(error), touch: true };
+  }
+}
+
+const buildClaimLabels = (name: string, uid: string) => ({
+  [LABELS.managedBy]: 'capstan-operator',
+  [LABELS.volume]: name,
+  [LABELS.volumeUid]: uid,
+});
+
+function buildClaim(volume: Volume, spec: { storageClassName: string | undefined; volumeName: string | undefined }) {
   const { name, namespace, uid } = volume.metadata;
   return {
     apiVersion: 'v1',
@@ -99,13 +190,13 @@ function buildClaim(volume: Volume, storageClassName: string | undefined) {
     metadata: {
       name,
       namespace,
-      labels: { [LABELS.managedBy]: 'capstan-operator', [LABELS.volume]: name, [LABELS.volumeUid]: uid },
+      labels: buildClaimLabels(name, uid),
       ownerReferences: [buildOwner('Volume', volume.metadata)],
     },
     spec: {
       accessModes: ['ReadWriteOnce'],
       resources: { requests: { storage: volume.spec.initialSize } },
-      ...omitUndefined({ storageClassName }),
+      ...omitUndefined(spec),
     },
   };
 }

@@ -81,6 +81,9 @@ export class SandboxError extends CapstanError<'sandbox_failed'> {
   }
 }
 
+/** Thrown when the cluster refuses to start a sandbox: nothing has run. */
+export class SandboxRefusedError extends SandboxError {}
+
 /** Thrown when the sandbox did not answer in time. A sandbox on this machine is stopped then; the next call starts another. */
 export class UnresponsiveError extends SandboxError {}
 

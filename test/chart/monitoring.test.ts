@@ -107,8 +107,14 @@ describe('alerts and dashboard', () => {
     await fleet.close();
     await egress.close();
     const metrics = openMetrics();
-    const resources = [{ status: { phase: 'Running', conditions: [{ type: 'Ready', reason: 'PodReady' }] } }];
-    metrics.watchResources(() => ({ sessions: resources, volumes: resources }));
+    const ready = { type: 'Ready', status: 'True', message: '', lastTransitionTime: '' } as const;
+    const session = { status: { phase: 'Running' as const, conditions: [{ ...ready, reason: 'PodReady' }] } };
+    const metadata = { name: 'vol-1', namespace: 'n', uid: 'u', resourceVersion: '1' };
+    const volume = { metadata, status: { phase: 'Ready' as const, conditions: [{ ...ready, reason: 'ClaimBound' }] } };
+    metrics.watchResources(() => ({
+      sessions: [session],
+      volumes: [volume],
+    }));
     metrics.watchQueues(() => ({ sessions: 0 }));
     metrics.onReconcile('sessions', undefined, 1);
     metrics.onWrite('create', 'pods');

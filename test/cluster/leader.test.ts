@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OwnWrites } from '../../operator/runtime/own-writes.ts';
 import { buildExpectations } from '../../operator/runtime/expectations.ts';
 import { startLeaderElection } from '../../operator/runtime/leader-election.ts';
 import type { Leadership } from '../../operator/runtime/leader-election.ts';
@@ -78,7 +79,11 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
         () => undefined,
         () => undefined,
       );
-      const writer = buildWriter({ kubernetes, namespace, leadership, expectations, log });
+      const ownWrites = new OwnWrites(
+        () => undefined,
+        () => undefined,
+      );
+      const writer = buildWriter({ kubernetes, namespace, leadership, expectations, ownWrites, log });
       const untilMs = performance.now() + times.deadlineMs;
       while (performance.now() < untilMs);
       const wasAborted = leadership.signal.aborted;

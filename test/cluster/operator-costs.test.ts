@@ -143,6 +143,12 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
     await api.untilVolume(volumeName, 'has grown', isGrown);
     await api.remove('sessions', session.metadata.name);
     await api.untilGone('pods', status?.podName ?? '');
+    // A claim that somebody deletes, and one that gets no storage.
+    await api.remove('persistentvolumeclaims', volumeName);
+    await api.patch('persistentvolumeclaims', volumeName, { metadata: { finalizers: null } }).catch(() => undefined);
+    await api.untilVolume(volumeName, 'has lost its files', (volume) => volume.status?.lostDisk !== undefined);
+    stage.node.fail();
+    await stage.newVolume();
 
     const granted = new Set<string>();
     for (const document of rights.flatMap((text) => parseAllDocuments(text).map((one) => one.toJS() as Role))) {
@@ -156,7 +162,9 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
     }
     const used = () => new Set(readAudit(cluster, ACCOUNT).map(({ verb, resource }) => `${verb} ${resource}`));
     // Watches stand in the log from their beginning, events a moment after what they tell of.
-    await waitFor('an event is told', () => used().has('create events'));
+    await waitFor('an event is told, and others are read', () =>
+      ['create events', 'list events'].every((right) => used().has(right)),
+    );
     expect([...used()].sort()).toEqual([...granted].sort());
     expect(readAudit(cluster, ACCOUNT).filter((entry) => entry.status === 403)).toEqual([]);
   });

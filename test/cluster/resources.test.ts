@@ -61,9 +61,26 @@ describe.skipIf(found === undefined)('custom resources on an API server', () => 
     const { metadata } = await cluster.create(buildSession(cluster.namespace));
     await patchSpec('sessions', metadata.name, { lastActivityAt: '2026-01-02T00:00:00Z' });
     await patchSpec('sessions', metadata.name, { lastActivityAt: '2026-01-02T00:00:00.500Z' });
-    for (const lastActivityAt of ['2026-01-01T00:00:00Z', null]) {
+    for (const lastActivityAt of ['2026-01-01T23:30:00Z', null]) {
       await expect(patchSpec('sessions', metadata.name, { lastActivityAt })).rejects.toThrow('cannot go back');
     }
+  });
+
+  test('a time that a wrong clock has set far ahead can be corrected', async () => {
+    const { metadata } = await cluster.create(
+      buildSession(cluster.namespace, { lastActivityAt: '2999-01-01T00:00:00Z' }),
+    );
+    const lastActivityAt = '2026-01-02T00:00:00Z';
+    expect(await patchSpec('sessions', metadata.name, { lastActivityAt })).toMatchObject({ spec: { lastActivityAt } });
+  });
+
+  test.each([
+    ['of 64 characters', 'v'.repeat(64)],
+    ['with dots', 'vol.ada'],
+  ])('a volume with a name %s is refused, for its claim could not carry it', async (_, name) => {
+    const volume = buildVolume(cluster.namespace);
+    const named = { ...volume, metadata: { ...volume.metadata, name } };
+    await expect(cluster.create(named)).rejects.toThrow('at most 63 characters and no dots');
   });
 
   test.each([
@@ -136,6 +153,12 @@ describe.skipIf(found === undefined)('custom resources on an API server', () => 
     expect(volumes[0]).toEqual(['NAME', 'AGENT', 'SUBJECT', 'PHASE', 'SIZE', 'USED', 'POD', 'AGE']);
     expect(volumes[1]?.slice(0, -1)).toEqual([volume.metadata.name, 'agt_1', 'ada', 'Ready', '512Mi', '3Mi', 'pod-2']);
     expect(await runKubectl(cluster, ['get', 'sessions.capstan.dev', '-o', 'name'])).toContain(session.metadata.name);
+    const selector = ['get', 'cvol', '--field-selector', 'spec.subjectId=ada,spec.agentId=agt_1', '-o', 'name'];
+    expect(await runKubectl(cluster, selector)).toContain(volume.metadata.name);
+    expect(await runKubectl(cluster, ['get', 'sess', '--field-selector', 'spec.subjectId=bob', '-o', 'name'])).toBe('');
+    expect(await runKubectl(cluster, ['get', 'sess', '-o', 'wide'])).toMatch(
+      /AGE +ORGANIZATION +VOLUME +LAST ACTIVITY/,
+    );
     expect(await runKubectl(cluster, ['explain', 'session.spec.lastActivityAt'])).toContain('idle timeout');
   });
 

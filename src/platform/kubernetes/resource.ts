@@ -17,6 +17,10 @@ export const LABELS = {
   sessionUid: `${GROUP}/session-uid`,
   /** fingerprint of the agent, to find all its resources */
   agent: `${GROUP}/agent`,
+  /** for people and reports of cost: whom a pod works for; a subject that is no label value has no label */
+  organizationId: `${GROUP}/organization-id`,
+  agentId: `${GROUP}/agent-id`,
+  subjectId: `${GROUP}/subject-id`,
 } as const;
 
 /** Fingerprint of the public key that the pod's executor trusts. */
@@ -24,6 +28,12 @@ export const KEY_ANNOTATION = `${GROUP}/public-key`;
 
 /** On a Volume: the usage that made a service report it. The operator polls the volume when this changes. */
 export const USAGE_ANNOTATION = `${GROUP}/seen-used-bytes`;
+
+/** On a Volume: name of the PersistentVolume whose loss somebody has confirmed. An empty claim then replaces it. */
+export const LOSS_ACCEPTED_ANNOTATION = `${GROUP}/files-lost-accepted`;
+
+/** On a Volume whose claim is gone: name of the PersistentVolume that the new claim is bound to. */
+export const RESTORE_ANNOTATION = `${GROUP}/restore-disk`;
 
 /** The port of the executor in a pod. */
 export const EXECUTOR_PORT = 8090;
@@ -35,10 +45,18 @@ export function rules(...list: Rule[]): Record<string, Rule[]> {
   return { 'x-kubernetes-validations': list };
 }
 
-type Column = { name: string; type: 'string' | 'date'; jsonPath: string };
+type Column = { name: string; type: 'string' | 'date'; jsonPath: string; priority?: 1 };
 
-/** The names of a kind and its columns in `kubectl get`; `columns` come between phase and age. */
-export function nameKind<K extends string>(kind: K, shortName: string, columns: Record<string, string>) {
+/** Fields that `kubectl get --field-selector` takes. */
+const SELECTABLE = ['.spec.organizationId', '.spec.agentId', '.spec.subjectId'];
+
+/** The names of a kind and its columns in `kubectl get`: `columns` between phase and age, `wide` only with `-o wide`. */
+export function nameKind<K extends string>(
+  kind: K,
+  shortName: string,
+  columns: Record<string, string>,
+  wide: readonly Column[] = [],
+) {
   const singular = kind.toLowerCase() as Lowercase<K>;
   const shown = { Agent: '.spec.agentId', Subject: '.spec.subjectId', Phase: '.status.phase', ...columns };
   return {
@@ -46,9 +64,11 @@ export function nameKind<K extends string>(kind: K, shortName: string, columns: 
     plural: `${singular}s` as const,
     singular,
     shortNames: [shortName],
+    selectable: SELECTABLE,
     columns: [
       ...Object.entries(shown).map(([name, jsonPath]): Column => ({ name, type: 'string', jsonPath })),
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' } satisfies Column,
+      ...wide.map((column): Column => ({ ...column, priority: 1 })),
     ],
   };
 }

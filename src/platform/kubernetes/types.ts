@@ -30,7 +30,7 @@ export type Pod = {
 
 export type Claim = {
   metadata: ResourceMeta;
-  spec: { resources?: { requests?: { storage?: string } } };
+  spec: { resources?: { requests?: { storage?: string } }; volumeName?: string };
   status?: {
     phase?: string;
     capacity?: { storage?: string };
@@ -89,11 +89,14 @@ export function stripResource<T extends { metadata: ResourceMeta }>(object: T): 
 }
 
 export function stripClaim({ metadata, spec, status }: Claim): Claim {
-  const { resources } = spec;
+  const { resources, volumeName } = spec;
   const { phase, capacity, conditions } = status ?? {};
   return {
     metadata: stripMeta(metadata),
-    spec: resources === undefined ? {} : { resources: pick(resources, ['requests']) },
+    spec: {
+      ...(resources === undefined ? {} : { resources: pick(resources, ['requests']) }),
+      ...omitUndefined({ volumeName }),
+    },
     status: {
       ...omitUndefined({ phase, capacity }),
       ...(conditions === undefined

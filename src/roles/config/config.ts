@@ -194,6 +194,7 @@ export function readConfig(env: Environment, role?: string) {
     sandboxIdleMs: settings.CAPSTAN_SANDBOX_IDLE_TIMEOUT * 1000,
     sandboxPod: readPodOptions(settings),
     storageClass: settings.CAPSTAN_SANDBOX_STORAGE_CLASS,
+    onLostClaim: settings.CAPSTAN_SANDBOX_ON_LOST_CLAIM,
     egressAllow: list(settings.CAPSTAN_EGRESS_ALLOW),
     bounds: {
       streamsPerKey: settings.CAPSTAN_STREAMS_PER_KEY,

@@ -7,10 +7,17 @@ import { buildVolumeFiles } from '../executor/files.ts';
 import { guardSession, guardVolumeFiles } from '../executor/guard.ts';
 import { ActivityReporter } from './activity.ts';
 import { Connections } from './connections.ts';
-import type { Connection, PodAddress } from './connections.ts';
+import type { Connection } from './connections.ts';
 import { buildSessionName, buildVolumeName } from './names.ts';
 import { Resources } from './resources.ts';
-import { buildVolumeInfo, findSessionPod, readPodAddress } from './status.ts';
+import {
+  assertNotRefused,
+  buildVolumeInfo,
+  describeStartError,
+  findServingPod,
+  findSessionPod,
+  readMessage,
+} from './status.ts';
 import { openUsageReporter } from './usage.ts';
 import { SandboxError } from '../sandbox.ts';
 import type {
@@ -33,9 +40,7 @@ const STANDBY_MS = 5 * 60_000;
 const ANNOUNCE_MS = 5000;
 /** Activity of a session is reported at most this often, and at most this long after a call. */
 const TOUCH_MS = 60_000;
-const POLL_MS = 50;
-const CHANGE_MS = 1000;
-const RETRY_MS = 500;
+const [POLL_MS, CHANGE_MS, RETRY_MS] = [50, 1000, 500];
 const UNREACHABLE = 'the API server of Kubernetes does not respond';
 const USAGE_TIMEOUT_MS = 5000;
 
@@ -135,7 +140,7 @@ class KubernetesSandboxes {
         const session = (await prepared) ?? (await this.#wake(name, target));
         return await this.#waitStarted(target, session, deadline, signal);
       } catch (error) {
-        if (error instanceof SandboxError || !isTransient(error)) throw error;
+        if (error instanceof SandboxError || !isTransient(error)) throw describeStartError(error);
         if (running !== undefined) {
           // The API server does not respond; the next round reports the activity.
           this.#activity.track(name, target, -Infinity);
@@ -181,7 +186,7 @@ class KubernetesSandboxes {
   async describeVolume(key: VolumeKey): Promise<VolumeInfo | undefined> {
     const volume = this.#resources.volumes.get(buildVolumeName(key));
     if (volume === undefined) return undefined;
-    const connection = this.#connections.get(this.#findServingPod(volume.metadata.name)?.podUid);
+    const connection = this.#connections.get(findServingPod(this.#resources, volume.metadata.name)?.podUid);
     const usage = await connection?.client.call('usage', {}, { timeoutMs: USAGE_TIMEOUT_MS }).catch(() => undefined);
     return buildVolumeInfo(volume, usage?.usedBytes);
   }
@@ -247,6 +252,7 @@ class KubernetesSandboxes {
     signal: AbortSignal,
   ): Promise<SandboxSession> {
     const { name, uid } = woken.metadata;
+    const startedMs = Date.now();
     let session = woken;
     for (;;) {
       this.#assertOpen(signal);
@@ -256,9 +262,9 @@ class KubernetesSandboxes {
         this.#connections.follow(connection, target.sessionId);
         return this.#guardSession(connection, target);
       }
+      assertNotRefused(session, startedMs);
       if (Date.now() > deadline) {
-        const ready = session.status?.conditions?.find(({ type }) => type === 'Ready');
-        throw new SandboxError(`the sandbox did not start: ${ready?.message ?? 'no operator has handled it'}`);
+        throw new SandboxError(`the sandbox did not start: ${readMessage(session) ?? 'no operator has handled it'}`);
       }
       await this.#resources.changed(address === undefined ? CHANGE_MS : POLL_MS);
       const cached = this.#resources.sessions.get(name);
@@ -268,28 +274,21 @@ class KubernetesSandboxes {
     }
   }
 
-  /** A pod that mounts the volume: a session's, otherwise the standby. */
-  #findServingPod(volumeName: string): PodAddress | undefined {
-    const sessions = this.#resources.sessions.find('volume', volumeName);
-    return (
-      sessions.flatMap((session) => findSessionPod(session) ?? [])[0] ??
-      readPodAddress(this.#resources.volumes.get(volumeName)?.status)
-    );
-  }
-
   async #connectVolume(key: VolumeKey): Promise<Connection> {
     const name = buildVolumeName(key);
-    const deadline = Date.now() + (this.#options.volumeWaitMs ?? VOLUME_WAIT_MS);
+    const startedMs = Date.now();
+    const deadline = startedMs + (this.#options.volumeWaitMs ?? VOLUME_WAIT_MS);
     for (;;) {
       this.#assertOpen();
       let failure: unknown;
       await this.warm(key).catch((error: unknown) => {
-        if (!isTransient(error)) throw error;
+        if (!isTransient(error)) throw describeStartError(error);
         failure = error;
       });
-      const address = this.#findServingPod(name);
+      const address = findServingPod(this.#resources, name);
       const connection = address === undefined ? undefined : await this.#connections.connect(address);
       if (connection !== undefined) return connection;
+      assertNotRefused(this.#resources.volumes.get(name), startedMs);
       if (Date.now() > deadline) {
         const message = failure === undefined ? 'the sandbox is still warming up' : UNREACHABLE;
         throw new SandboxError(message, { cause: failure });

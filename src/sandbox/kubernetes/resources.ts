@@ -15,6 +15,8 @@ import type { SandboxTarget, VolumeKey } from '../sandbox.ts';
 /** Resolved at the latest after this time, when the cache has not caught up with a deletion. */
 const SETTLE_MS = 10_000;
 const POLL_MS = 200;
+/** More than what the API server accepts as a correction: an hour. */
+const MAX_AHEAD_MS = 61 * 60_000;
 
 export type ResourcesOptions = { kubernetes: Kubernetes; namespace: string; publicKey: string; log: Logger };
 
@@ -75,7 +77,9 @@ export class Resources {
     const name = buildSessionName(target);
     const known = this.sessions.get(name);
     // Not before the known time: clocks of machines differ, and the API server refuses an earlier one.
-    const lastActivityMs = Math.max(Date.now(), Date.parse(known?.spec.lastActivityAt ?? '') || 0);
+    // One that lies far ahead was written by a wrong clock, and is corrected.
+    const knownMs = Date.parse(known?.spec.lastActivityAt ?? '') || 0;
+    const lastActivityMs = knownMs > Date.now() + MAX_AHEAD_MS ? Date.now() : Math.max(Date.now(), knownMs);
     const spec = { desiredState: 'Running', lastActivityAt: new Date(lastActivityMs).toISOString() };
     try {
       const woken =

@@ -1,7 +1,11 @@
+import { errorText } from '../../platform/errors.ts';
+import { hasStatus } from '../../platform/kubernetes/client.ts';
+import { SandboxRefusedError } from '../sandbox.ts';
 import type { Session } from '../resources/session.ts';
 import type { Volume } from '../resources/volume.ts';
 import { INITIAL_VOLUME_BYTES } from '../volume-size.ts';
 import type { PodAddress } from './connections.ts';
+import type { Resources } from './resources.ts';
 import { readSize } from './usage.ts';
 import type { VolumeInfo } from '../sandbox.ts';
 
@@ -18,13 +22,67 @@ export function buildVolumeInfo({ status, metadata }: Volume, usedBytes: number 
   };
 }
 
+/** A refused sandbox may still start within this time, for example when another one has just ended. */
+const REFUSED_MS = 1500;
+
+/** Reasons of conditions that say: the cluster refused a pod or its storage, and a caller who waits does not help. */
+const REFUSED = new Set([
+  'QuotaExceeded',
+  'PodRefused',
+  'ClaimRefused',
+  'ProvisioningFailed',
+  'FilesLost',
+  'VolumeFailed',
+  'VolumeMismatch',
+  'ClassNotFound',
+]);
+
+/** Why the operator cannot start what this object requests in its present generation; undefined when it has not failed. */
+function findRefusal(object: Session | Volume | undefined): string | undefined {
+  const conditions = object?.status?.conditions ?? [];
+  const generation = object?.metadata.generation ?? 0;
+  return conditions.find(
+    ({ type, status, reason, observedGeneration = 0 }) =>
+      (type === 'Ready' || type === 'Standby') &&
+      status === 'False' &&
+      REFUSED.has(reason) &&
+      observedGeneration >= generation,
+  )?.message;
+}
+
+/** Throws `SandboxRefusedError` for a caller who has waited since `sinceMs`. */
+export function assertNotRefused(object: Session | Volume | undefined, sinceMs: number): void {
+  const refusal = Date.now() - sinceMs < REFUSED_MS ? undefined : findRefusal(object);
+  if (refusal !== undefined) throw new SandboxRefusedError(`the sandbox did not start: ${refusal}`);
+}
+
+/** The message of the condition Ready. */
+export function readMessage({ status }: Session): string | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.message;
+}
+
+/** An error of the API server that the caller of a sandbox should read: it refuses, for a quota or by admission. */
+export function describeStartError(error: unknown): unknown {
+  if (!hasStatus(error, 400, 403, 422)) return error;
+  return new SandboxRefusedError(`the sandbox did not start: ${errorText(error)}`, { cause: error });
+}
+
 export function findSessionPod(session: Session | undefined): PodAddress | undefined {
   return session?.metadata.deletionTimestamp === undefined ? readPodAddress(session?.status) : undefined;
 }
 
-export function readPodAddress(
+function readPodAddress(
   status: { podUid?: string | undefined; podIP?: string | undefined } | undefined,
 ): PodAddress | undefined {
   const { podUid, podIP } = status ?? {};
   return podUid === undefined || podIP === undefined ? undefined : { podUid, podIP };
+}
+
+/** A pod that mounts the volume: a session's, otherwise the standby. */
+export function findServingPod(
+  { sessions, volumes }: Pick<Resources, 'sessions' | 'volumes'>,
+  volumeName: string,
+): PodAddress | undefined {
+  const addresses = sessions.find('volume', volumeName).flatMap((session) => findSessionPod(session) ?? []);
+  return addresses[0] ?? readPodAddress(volumes.get(volumeName)?.status);
 }

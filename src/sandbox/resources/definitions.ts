@@ -49,6 +49,7 @@ function buildDefinition(kind: Kind, shape: z.ZodType): object {
           served: true,
           storage: true,
           subresources: { status: {} },
+          selectableFields: kind.selectable.map((jsonPath) => ({ jsonPath })),
           additionalPrinterColumns: columns.map((column) => ({ ...column })),
           schema: {
             openAPIV3Schema: {

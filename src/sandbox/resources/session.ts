@@ -29,8 +29,10 @@ const SessionSpec = z
   .meta({
     description: 'What is wanted. Written by the control plane.',
     ...rules(...immutable('sessionId', 'organizationId', 'agentId', 'subjectId', 'volumeName'), {
-      rule: '!has(oldSelf.lastActivityAt) || (has(self.lastActivityAt) && self.lastActivityAt >= oldSelf.lastActivityAt)',
-      message: 'lastActivityAt cannot go back',
+      rule:
+        '!has(oldSelf.lastActivityAt) || (has(self.lastActivityAt) && (self.lastActivityAt >= oldSelf.lastActivityAt' +
+        " || oldSelf.lastActivityAt > self.lastActivityAt + duration('1h')))",
+      message: 'lastActivityAt cannot go back, except by more than an hour to correct a wrong clock',
       fieldPath: '.lastActivityAt',
     }),
   });
@@ -54,6 +56,10 @@ const SessionStatus = z
     podIP: z.string().optional(),
     nodeName: z.string().optional(),
     publicKey: z.string().optional().meta({ description: 'Fingerprint of the key that the pod trusts.' }),
+    futureActivity: z
+      .object({ lastActivityAt: DateTime, seenAt: DateTime })
+      .optional()
+      .meta({ description: 'spec.lastActivityAt lies ahead by the clock of the operator, and counts as seenAt.' }),
     ...FAILURE_FIELDS,
     conditions: Conditions.optional(),
   })
@@ -73,8 +79,18 @@ export type SessionStatus = z.infer<typeof SessionStatus>;
 export type SessionPhase = (typeof SESSION_PHASES)[number];
 export type Session = { metadata: ResourceMeta; spec: SessionSpec; status?: SessionStatus };
 
-export const SESSION_KIND = nameKind('Session', 'sess', {
-  Status: '.status.conditions[?(@.type=="Ready")].reason',
-  Pod: '.status.podName',
-  Node: '.status.nodeName',
-});
+export const SESSION_KIND = nameKind(
+  'Session',
+  'sess',
+  {
+    Status: '.status.conditions[?(@.type=="Ready")].reason',
+    Pod: '.status.podName',
+    Node: '.status.nodeName',
+  },
+  [
+    { name: 'Organization', type: 'string', jsonPath: '.spec.organizationId' },
+    { name: 'Volume', type: 'string', jsonPath: '.spec.volumeName' },
+    { name: 'Last Activity', type: 'date', jsonPath: '.spec.lastActivityAt' },
+    { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message' },
+  ],
+);

@@ -66,6 +66,10 @@ const VolumeStatus = z
           'Failed: the claim is lost or cannot be made; the condition Ready says why.',
       }),
     claimName: z.string().optional(),
+    disk: z.string().optional().meta({ description: 'The PersistentVolume behind the claim.' }),
+    lostDisk: z.string().optional().meta({
+      description: 'The PersistentVolume that held the files before it was lost; see the condition FilesLost.',
+    }),
     size: z.string().optional().meta({ description: 'Capacity of the claim; what it asks for while it is not bound.' }),
     used: z.string().optional(),
     usedBytes: z.int().min(0).optional(),
@@ -79,17 +83,32 @@ const VolumeStatus = z
   .meta({ description: 'What is. Written by the operator.' });
 
 /** One subject's files under one agent. */
-export const Volume = z
-  .object({ spec: VolumeSpec, status: VolumeStatus.optional() })
-  .meta({ description: "A subject's files under one agent: they outlive sessions and pods." });
+export const Volume = z.object({ spec: VolumeSpec, status: VolumeStatus.optional() }).meta({
+  description: "A subject's files under one agent: they outlive sessions and pods.",
+  ...rules({
+    // Labels of its claim and pods hold it.
+    rule: "self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')",
+    message: 'the name must have at most 63 characters and no dots',
+  }),
+});
 
 export type VolumeSpec = z.infer<typeof VolumeSpec>;
 export type VolumeStatus = z.infer<typeof VolumeStatus>;
 export type VolumePhase = (typeof VOLUME_PHASES)[number];
 export type Volume = { metadata: ResourceMeta; spec: VolumeSpec; status?: VolumeStatus };
 
-export const VOLUME_KIND = nameKind('Volume', 'cvol', {
-  Size: '.status.size',
-  Used: '.status.used',
-  Pod: '.status.podName',
-});
+export const VOLUME_KIND = nameKind(
+  'Volume',
+  'cvol',
+  {
+    Size: '.status.size',
+    Used: '.status.used',
+    Pod: '.status.podName',
+  },
+  [
+    { name: 'Organization', type: 'string', jsonPath: '.spec.organizationId' },
+    { name: 'Disk', type: 'string', jsonPath: '.status.disk' },
+    { name: 'Lost Disk', type: 'string', jsonPath: '.status.lostDisk' },
+    { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message' },
+  ],
+);

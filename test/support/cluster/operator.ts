@@ -90,7 +90,8 @@ export async function openStage(cluster: Cluster, options: Partial<OperatorOptio
   const newVolume = async (spec: Parameters<typeof buildVolume>[1] = {}): Promise<string> =>
     (await cluster.create(buildVolume(namespace, spec))).metadata.name;
   const newSession = async (spec: Parameters<typeof buildSession>[1] = {}): Promise<string> => {
-    const volumeName = spec.volumeName ?? (await newVolume());
+    const { organizationId, agentId, subjectId } = buildSession(namespace, spec).spec;
+    const volumeName = spec.volumeName ?? (await newVolume({ organizationId, agentId, subjectId }));
     return (await cluster.create(buildSession(namespace, { volumeName, ...spec }))).metadata.name;
   };
   return {

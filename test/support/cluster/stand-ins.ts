@@ -47,9 +47,16 @@ export function startStorage(options: {
   claims.onChange((name, claim) => {
     const storage = claim?.spec.resources?.requests?.storage;
     if (storage === undefined || claim?.status?.capacity?.storage === storage || options.isAway?.() === true) return;
-    const body = { status: { phase: 'Bound', capacity: { storage } } };
-    const status = buildPath(namespace, 'persistentvolumeclaims', name, 'status');
-    tolerate(kubernetes.request({ method: 'PATCH', path: status, body }), onError);
+    const bind = async (): Promise<void> => {
+      const path = buildPath(namespace, 'persistentvolumeclaims', name);
+      if (claim?.spec.volumeName === undefined) {
+        const body = { spec: { volumeName: `disk-${claim?.metadata.uid ?? ''}` } };
+        await kubernetes.request({ method: 'PATCH', path, body });
+      }
+      const body = { status: { phase: 'Bound', capacity: { storage } } };
+      await kubernetes.request({ method: 'PATCH', path: `${path}/status`, body });
+    };
+    tolerate(bind(), onError);
   });
   return claims;
 }

@@ -1,4 +1,4 @@
-import { SandboxError } from '../../../sandbox/sandbox.ts';
+import { SandboxError, SandboxRefusedError } from '../../../sandbox/sandbox.ts';
 import type { VolumeFiles, VolumeKey } from '../../../sandbox/sandbox.ts';
 import { MAX_VOLUME_BYTES } from '../../../sandbox/volume-size.ts';
 import type { Volume } from '../../contract/files.ts';
@@ -46,7 +46,7 @@ export async function readVolume<T>(
   };
   try {
     return await attempt().catch((error: unknown) => {
-      if (error instanceof SandboxError) return attempt();
+      if (error instanceof SandboxError && !(error instanceof SandboxRefusedError)) return attempt();
       throw error;
     });
   } catch (error) {

@@ -1,5 +1,5 @@
 import { trackWork } from '../../../platform/event-loop.ts';
-import { SandboxError } from '../../../sandbox/sandbox.ts';
+import { SandboxError, SandboxRefusedError } from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
 import type { StepCall } from '../../log/event.ts';
@@ -74,5 +74,6 @@ export async function runTool(
 /** A sandbox may have done the work before it died, so the model must check before it tries again. */
 function describeFailure(error: unknown, tool: RunnableTool): string {
   const cause = error instanceof SandboxError ? error.message : 'the tool failed unexpectedly';
-  return tool.readOnly ? cause : `${cause}. The outcome is unknown. Check before you repeat it.`;
+  const hasNotRun = tool.readOnly || error instanceof SandboxRefusedError;
+  return hasNotRun ? cause : `${cause}. The outcome is unknown. Check before you repeat it.`;
 }

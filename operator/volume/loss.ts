@@ -1,0 +1,71 @@
+// Tests: test/operator/volume-loss.test.ts, test/cluster/operator-loss.test.ts
+import { LOSS_ACCEPTED_ANNOTATION, RESTORE_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
+import type { Claim } from '../../src/platform/kubernetes/types.ts';
+import type { Volume } from '../../src/sandbox/resources/volume.ts';
+import type { ConditionUpdate } from '../runtime/conditions.ts';
+import type { Reason } from '../runtime/reasons.ts';
+
+/** What to do when the claim of a volume is gone, and its files with it. */
+export type LostClaimPolicy = 'halt' | 'recreate';
+
+export type Loss = {
+  /** the PersistentVolume behind the claim */
+  disk?: string | undefined;
+  /** the one that held the files before it was lost */
+  lostDisk?: string | undefined;
+  condition?: ConditionUpdate;
+  /** no claim may be created: why */
+  halt?: { reason: Reason; message: string };
+  /** the PersistentVolume that a new claim is bound to */
+  restoreDisk?: string | undefined;
+};
+
+/**
+ * Compares the disk of the claim with the one in the status. A claim that is deleted takes its disk along, and a new
+ * claim is empty, so nothing may hide that. `claim`: the volume's own, undefined when the API server has none.
+ */
+export function decideLoss(volume: Volume, claim: Claim | undefined, policy: LostClaimPolicy): Loss {
+  const { disk: known, lostDisk: lostBefore } = volume.status ?? {};
+  const disk = claim?.spec.volumeName;
+  if (disk !== undefined && claim?.status?.phase === 'Lost') {
+    const message = `Disk ${disk}, which held the files, is gone. Delete claim ${volume.metadata.name} to go on.`;
+    return { disk, lostDisk: disk, condition: report('DiskLost', message, lostBefore !== disk) };
+  }
+  const lostDisk = known !== undefined && known !== disk ? known : lostBefore;
+  if (lostDisk === undefined) return { disk };
+  if (disk === lostDisk) {
+    const message = `Disk ${disk} holds the files again.`;
+    return { disk, condition: { type: 'FilesLost', status: 'False', reason: 'FilesRestored', message } };
+  }
+  const isNew = lostDisk !== lostBefore;
+  const lost = `The claim was deleted, and the files on disk ${lostDisk} with it.`;
+  if (disk !== undefined) {
+    const message = `${lost} Disk ${disk} has replaced it and was empty.`;
+    // Somebody else may have replaced the claim between two looks.
+    return { disk, lostDisk, condition: report('ClaimDeleted', message, isNew || known === undefined) };
+  }
+  const condition = report('ClaimDeleted', lost, isNew);
+  if (claim !== undefined || policy === 'recreate') return { lostDisk, condition };
+  return { lostDisk, condition, ...decideReplacement(volume, lostDisk, lost) };
+}
+
+/** Whether somebody has said what replaces the claim. */
+function decideReplacement({ metadata }: Volume, lostDisk: string, lost: string): Pick<Loss, 'halt' | 'restoreDisk'> {
+  const { [RESTORE_ANNOTATION]: restoreDisk, [LOSS_ACCEPTED_ANNOTATION]: accepted } = metadata.annotations ?? {};
+  if (restoreDisk !== undefined) return { restoreDisk };
+  if (accepted === lostDisk) return {};
+  const message =
+    `${lost} No empty claim replaces it until the loss is confirmed: ` +
+    `kubectl annotate volume.capstan.dev ${metadata.name} ${LOSS_ACCEPTED_ANNOTATION}=${lostDisk}`;
+  return { halt: { reason: 'FilesLost', message } };
+}
+
+function report(reason: Reason, message: string, isNew: boolean): ConditionUpdate {
+  return { type: 'FilesLost', status: 'True', reason, message, ...(isNew ? { touch: true } : {}) };
+}
+
+/** Files are lost and nobody has confirmed it. */
+export function isLossOpen({ metadata, status }: Pick<Volume, 'metadata' | 'status'>): boolean {
+  const isLost = status?.conditions?.some((one) => one.type === 'FilesLost' && one.status === 'True') === true;
+  return isLost && metadata.annotations?.[LOSS_ACCEPTED_ANNOTATION] !== status.lostDisk;
+}
