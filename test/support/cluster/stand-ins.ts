@@ -48,13 +48,13 @@ export function startStorage(options: {
     const storage = claim?.spec.resources?.requests?.storage;
     if (storage === undefined || claim?.status?.capacity?.storage === storage || options.isAway?.() === true) return;
     const bind = async (): Promise<void> => {
-      const path = buildPath(namespace, 'persistentvolumeclaims', name);
+      const own = buildPath(namespace, 'persistentvolumeclaims', name);
       if (claim?.spec.volumeName === undefined) {
         const body = { spec: { volumeName: `disk-${claim?.metadata.uid ?? ''}` } };
-        await kubernetes.request({ method: 'PATCH', path, body });
+        await kubernetes.request({ method: 'PATCH', path: own, body });
       }
       const body = { status: { phase: 'Bound', capacity: { storage } } };
-      await kubernetes.request({ method: 'PATCH', path: `${path}/status`, body });
+      await kubernetes.request({ method: 'PATCH', path: `${own}/status`, body });
     };
     tolerate(bind(), onError);
   });
