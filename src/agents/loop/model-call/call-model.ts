@@ -12,6 +12,8 @@ import { newId } from '../../../platform/ids.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { ModelCallDeps, Turn } from '../turn/types.ts';
 import { addBrokenCall, addCall } from '../turn/usage.ts';
+import { askToContinue } from './cut-text.ts';
+import type { CutText } from './cut-text.ts';
 import { Patience } from './patience.ts';
 import { buildSteerToken, buildSystemPrompt } from './prompt.ts';
 import { buildInterruptedReply, buildStepReply } from './reply-events.ts';
@@ -25,7 +27,7 @@ type Prompt = { entries: HistoryEntry[]; request: ModelRequest };
  * One model call, with compaction where the prompt has grown too long, and repeated while the provider fails. Throws a `ModelError`, or the signal's reason
  * after adding the text received so far to `turn.unwritten`.
  */
-export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepReply> {
+export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText): Promise<StepReply> {
   const model = deps.inference.findModel(deps.session.modelName);
   if (model === undefined) {
     throw new ModelError('unknown_model', `No provider is configured for the model ${deps.session.modelName}.`);
@@ -35,6 +37,8 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
   let guidance = 0;
   let prompt = await buildPrompt(turn, deps, model, { offered, guidance });
   let mayCompact = true;
+  /** whether watchers were told to drop the text that this call continues */
+  let isResent = false;
   const compact = async (tight: boolean) => {
     if (!(await compactHistory(turn, deps, { ...prompt, model, tight }))) return false;
     prompt = await buildPrompt(turn, deps, model, { offered, guidance });
@@ -43,10 +47,12 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
   if (needsCompaction(turn, deps.journal.events, prompt.request.messages, model.contextWindow)) await compact(false);
   const patience = new Patience(turn, deps);
   for (;;) {
-    const frames = openLiveFrames((frame) => deps.sendLive(frame, turn.id));
-    const stream = new ReplyStream(frames, offered, guidance);
+    const frames = openLiveFrames((frame) => deps.sendLive(frame, turn.id), isResent ? undefined : cut);
+    if (isResent && cut !== undefined) frames.sendText('agent.message', cut.id, cut.text);
+    const stream = new ReplyStream(frames, offered, { guidance, cut });
+    const request = { ...prompt.request, messages: askToContinue(prompt.request.messages, cut) };
     try {
-      const reply = await receiveReply(prompt.request, stream, deps).finally(() => frames.flush());
+      const reply = await receiveReply(request, stream, deps).finally(() => frames.flush());
       // A fallback model may have answered: its own price applies.
       turn.usage = addCall(turn.usage, reply.usage, deps.inference.findModel(reply.model) ?? model);
       turn.steps += 1;
@@ -60,6 +66,7 @@ export async function callModel(turn: Turn, deps: ModelCallDeps): Promise<StepRe
         throw deps.signal.reason;
       }
       discardFrames(stream, [], turn, deps);
+      isResent ||= cut !== undefined && stream.ids().includes(cut.id);
       if (mayCompact && error instanceof ModelError && error.code === 'context_overflow') {
         mayCompact = false;
         if (await compact(true)) continue;

@@ -7,7 +7,13 @@ import { findTarget } from './reply-stream.ts';
 import type { OfferedMcpTools, ReplyStream } from './reply-stream.ts';
 
 /** The outcome of a model call: events for the log, and calls to settle. */
-export type StepReply = { events: NewEvent[]; calls: StepCall[]; finish: ModelReply['finish'] };
+export type StepReply = {
+  events: NewEvent[];
+  calls: StepCall[];
+  finish: ModelReply['finish'];
+  /** parts of the reply, those included that it continues */
+  parts: number;
+};
 
 /** A complete reply as events and calls, under the ids that its live frames had. */
 export function buildStepReply(
@@ -18,19 +24,21 @@ export function buildStepReply(
 ): StepReply {
   const events: NewEvent[] = [];
   const calls: StepCall[] = [];
-  content.forEach((part, index) => {
-    const id = stream.idOf(index);
+  content.forEach((part, place) => {
+    const id = stream.idOf(place);
+    const index = stream.firstPart + place;
     if (part.type === 'tool_call') {
       const mcp = findTarget(part.name, offered);
-      const isCutOff = finish === 'length' && index === content.length - 1 && !isComplete(part.arguments);
+      const isCutOff = finish === 'length' && place === content.length - 1 && !isComplete(part.arguments);
       const cut = isCutOff ? { cutOffAt: usage.output } : {};
       calls.push({ useId: id, index, callId: part.id, name: part.name, arguments: part.arguments, ...mcp, ...cut });
       return;
     }
-    const event = buildPartEvent(part, { id, index, guidance: stream.guidance }, turn);
+    const whole = part.type === 'text' ? { ...part, text: stream.textOf(place, part.text) } : part;
+    const event = buildPartEvent(whole, { id, index, guidance: stream.guidance }, turn);
     if (event !== undefined) events.push(event);
   });
-  return { events, calls, finish };
+  return { events, calls, finish, parts: stream.firstPart + content.length };
 }
 
 /** Whether the arguments of a call are there. `{}` stands for none: the reply may have ended before them. */
@@ -48,7 +56,11 @@ export function buildInterruptedReply(stream: ReplyStream, turn: Turn): NewEvent
   turn.steps += 1;
   return [...stream.texts].flatMap(
     ([index, text]) =>
-      buildPartEvent({ type: 'text', text }, { id: stream.idOf(index), index, guidance: stream.guidance }, turn) ?? [],
+      buildPartEvent(
+        { type: 'text', text: stream.textOf(index, text) },
+        { id: stream.idOf(index), index: stream.firstPart + index, guidance: stream.guidance },
+        turn,
+      ) ?? [],
   );
 }
 

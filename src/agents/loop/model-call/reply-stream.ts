@@ -6,11 +6,15 @@ import type { StepCall } from '../../log/event.ts';
 import { buildUsePayload } from '../../log/build-events.ts';
 import type { OfferedMcpTool } from '../tool-calls/mcp.ts';
 import type { LiveFrames } from '../turn/live.ts';
+import type { CutText } from './cut-text.ts';
 
 /** Tools of MCP servers in the request, by the names that the model uses. */
 export type OfferedMcpTools = ReadonlyMap<string, OfferedMcpTool>;
 
 type ContentDelta = Exclude<ModelDelta, { type: 'start' } | { type: 'finish' }>;
+/** What a request holds beyond the log: guidance up to this sequence, and a text to continue. */
+type ReplyOrigin = { guidance?: number | undefined; cut?: CutText | undefined };
+
 type Preview = { call: Pick<StepCall, 'name' | 'mcp'>; text: string; shown: number };
 
 /** The MCP target of a call, if its name belongs to an MCP server. */
@@ -31,11 +35,26 @@ export class ReplyStream {
   readonly #offered: OfferedMcpTools;
   /** the request holds the guidance up to this sequence, beyond what tool results carry */
   readonly guidance: number;
+  /** the text that this reply continues */
+  readonly #cut: CutText | undefined;
+  /** the part that continues it */
+  #continuing: number | undefined;
 
-  constructor(frames: LiveFrames, offered: OfferedMcpTools, guidance = 0) {
+  constructor(frames: LiveFrames, offered: OfferedMcpTools, { guidance, cut }: ReplyOrigin = {}) {
     this.#frames = frames;
     this.#offered = offered;
-    this.guidance = guidance;
+    this.guidance = guidance ?? 0;
+    this.#cut = cut;
+  }
+
+  /** The place of the reply's first part in its message. */
+  get firstPart(): number {
+    return this.#cut?.parts ?? 0;
+  }
+
+  /** The text of a part, with the text that it continues. */
+  textOf(index: number, text: string): string {
+    return index === this.#continuing ? (this.#cut?.text ?? '') + text : text;
   }
 
   get isEmpty(): boolean {
@@ -57,6 +76,10 @@ export class ReplyStream {
   receive(delta: ModelDelta): void {
     if (delta.type === 'start') this.start = delta;
     if (delta.type === 'start' || delta.type === 'finish') return;
+    if (delta.type === 'text' && this.#cut !== undefined && this.#continuing === undefined) {
+      this.#continuing = delta.index;
+      this.#ids.set(delta.index, this.#cut.id);
+    }
     this.#send(delta, this.idOf(delta.index));
     if (delta.type === 'text') this.texts.set(delta.index, (this.texts.get(delta.index) ?? '') + delta.text);
   }

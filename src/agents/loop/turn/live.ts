@@ -17,10 +17,11 @@ export type LiveFrames = {
 /** The first piece goes out at once, later ones at most this often, so that fast models do not flood the bus. */
 const JOIN_MS = 20;
 
-export function openLiveFrames(send: (frame: Frame) => void): LiveFrames {
+/** `started`: the beginning of a message that watchers have already. */
+export function openLiveFrames(send: (frame: Frame) => void, started?: { id: string; text: string }): LiveFrames {
   let waiting: { type: 'agent.message' | 'agent.thinking'; id: string; text: string } | undefined;
   /** characters sent so far, by id: tells a watcher who came late that the beginning is missing */
-  const sent = new Map<string, number>();
+  const sent = new Map<string, number>(started && [[started.id, started.text.length]]);
   let lastSent = -Infinity;
   let timer: NodeJS.Timeout | undefined;
 

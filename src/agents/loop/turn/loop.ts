@@ -4,7 +4,7 @@ import { settleCalls } from '../tool-calls/settle.ts';
 import { buildDiscarded } from '../../log/build-events.ts';
 import { textOf } from '../../log/read.ts';
 import { findRepeatedFailure } from '../tool-calls/repeats.ts';
-import { callModel } from '../model-call/call-model.ts';
+import { callUntilComplete } from '../model-call/continue.ts';
 import type { StepReply } from '../model-call/reply-events.ts';
 import type { LoopDeps, Turn } from './types.ts';
 
@@ -32,10 +32,10 @@ async function takeStep(turn: Turn, deps: LoopDeps): Promise<StopReason | undefi
     const message = `The turn reached its limit of ${deps.limits.maxSteps} model calls.`;
     return { type: 'error', code: 'step_limit', message, retryable: false };
   }
-  let reply = await callModel(turn, deps);
+  let reply = await callUntilComplete(turn, deps);
   if (isEmpty(reply)) {
     discardReply(reply, turn, deps);
-    reply = await callModel(turn, deps);
+    reply = await callUntilComplete(turn, deps);
   }
   markConsumed(turn, deps.journal.events);
   turn.unwritten.push(...reply.events);
