@@ -30,6 +30,18 @@ async function call(chat: Chat): Promise<EventEnvelope> {
 const lastMessage = (number: number, from = service) => readChat(from.model.requests[number]!).at(-1);
 
 describe('a custom tool', () => {
+  it('is not asked for with an input that its schema does not allow; the model is told', async () => {
+    service.model.play(callTool('lookup', { id: ['7'] }), callTool('lookup', '{"id":'), lookup);
+    const chat = await openChat();
+    const use = await call(chat);
+    expect(use.payload).toMatchObject({ name: 'lookup', input: { id: '7' } });
+    expect(lastMessage(1)).toContain('id: must be string');
+    expect(lastMessage(2)).toContain('not valid JSON');
+    const uses = (await chat.list()).filter(({ type }) => type === 'agent.custom_tool_use');
+    expect(uses).toHaveLength(1);
+    chat.close();
+  });
+
   it('is asked for, approved, called and answered', async () => {
     service.model.play(lookup, say('done'));
     const chat = await openChat('always_ask');

@@ -111,15 +111,6 @@ it('a stream that breaks each time ends the turn with an error', async () => {
   expect(readChat(service.model.requests[0]!).slice(1)).toEqual(['user: Go.Still there?']);
 });
 
-it('a reply that was cut off by its limit ends the turn with an error, and is kept', async () => {
-  service.model.play(say('And then', { finish: 'length' }));
-  const chat = await service.api.openChat();
-  const idle = await chat.run('Go.');
-  expect(idle.payload['stop_reason']).toMatchObject({ type: 'error', message: expect.stringContaining('cut off') });
-  expect(textOf((await chat.list()).find((event) => event.type === 'agent.message'))).toBe('And then');
-  await expectUsable(chat);
-});
-
 it('a turn ends with an error after as many model calls as it may make', async () => {
   const again = callTool('todo', {});
   service.model.play(again, again, again, again);

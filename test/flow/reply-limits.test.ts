@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { allowAll, typesOf } from '../support/chat.ts';
+import { allowAll, textOf, typesOf } from '../support/chat.ts';
 import { callTool, readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
@@ -55,5 +55,56 @@ it('a reply that was filtered ends the turn with the reason', async () => {
   const idle = await chat.run('Go.');
   expect(idle.payload['stop_reason']).toMatchObject({ type: 'error', code: 'content_filtered', retryable: false });
   expect(service.model.requests).toHaveLength(1);
+  chat.close();
+});
+
+const part = (text: string) => say(text, { finish: 'length' });
+
+it('a text that was cut off is continued, as one message under one id', async () => {
+  service.model.play(part('One, '), part('two, '), say('three.'));
+  const chat = await openChat();
+  const idle = await chat.run('Count.');
+  expect(idle.payload).toMatchObject({ stop_reason: { type: 'end_turn' }, usage: { calls: 3 } });
+  const messages = (await chat.list()).filter(({ type }) => type === 'agent.message');
+  expect(messages.map(textOf)).toEqual(['One, two, three.']);
+  const frames = chat.frames.filter(({ type, payload }) => type === 'agent.message' && payload['delta'] === true);
+  expect(new Set(frames.map(({ id }) => id))).toEqual(new Set([messages[0]?.id]));
+  expect(frames.map(textOf).join('')).toBe('One, two, three.');
+  const offsets = frames.map(({ payload }) => payload['offset']);
+  expect(offsets).toEqual(offsets.toSorted((left, right) => Number(left) - Number(right)));
+  const [, second, third] = service.model.requests.map(readChat);
+  expect(second?.slice(-2)).toEqual(['assistant: One, ', expect.stringMatching(/^user: .*Continue it exactly/)]);
+  expect(third?.at(-2)).toBe('assistant: One, two, ');
+  service.model.play(say('Four.'));
+  await chat.run('And then?');
+  expect(readChat(service.model.requests[0]!)).toContain('assistant: One, two, three.');
+  chat.close();
+});
+
+it('a text that is cut off a fourth time ends the turn, and what was said stays', async () => {
+  service.model.play(part('a'), part('b'), part('c'), part('d'), say('never asked'));
+  const chat = await openChat();
+  const idle = await chat.run('Go.');
+  expect(idle.payload['stop_reason']).toMatchObject({ type: 'error', code: 'output_limit', retryable: false });
+  expect(service.model.requests).toHaveLength(4);
+  expect((await chat.list()).filter(({ type }) => type === 'agent.message').map(textOf)).toEqual(['abcd']);
+  chat.close();
+});
+
+it('a continuation may call tools, and one that fails keeps what was said', async () => {
+  service.model.play(part('I will look: '), callTool('read_file', { path: 'a' }, 'here.'), say('Done.'));
+  const chat = await openChat();
+  await chat.run('Go.');
+  const said = (await chat.list()).filter(({ type }) => type === 'agent.message').map(textOf);
+  expect(said).toEqual(['I will look: here.', 'Done.']);
+  service.model.play(part('Half'), { status: 401 });
+  const idle = await chat.run('Again.');
+  expect(idle.payload['stop_reason']).toMatchObject({ type: 'error', code: 'upstream_authentication' });
+  expect(
+    (await chat.list())
+      .filter(({ type }) => type === 'agent.message')
+      .map(textOf)
+      .at(-1),
+  ).toBe('Half');
   chat.close();
 });

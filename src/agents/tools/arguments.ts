@@ -6,7 +6,22 @@ type Schema = Record<string, unknown>;
 export type ReadArguments = { input: Record<string, unknown> } | { error: string };
 
 const ajv = new Ajv({ strict: false, allErrors: false, logger: false });
+/**
+ * For schemas of callers. Keywords whose check may take more than linear time are left to the caller: a pattern, and the
+ * comparison of all items.
+ */
+const foreignAjv = new Ajv({ strict: false, allErrors: false, logger: false, validateFormats: false });
+for (const keyword of ['pattern', 'uniqueItems']) foreignAjv.removeKeyword(keyword);
 const compiled = new WeakMap<Schema, ValidateFunction | null>();
+
+/** As `readArguments`, for the schema of a caller. One that cannot be checked here accepts any object. */
+export function readCallerArguments(schema: Schema, jsonText: string): ReadArguments {
+  const hasPatterns = JSON.stringify(schema).includes('"patternProperties"');
+  const known = compiled.get(schema);
+  if (known === undefined)
+    compiled.set(schema, hasPatterns ? null : compile({ type: 'object', ...schema }, foreignAjv));
+  return readArguments(schema, jsonText);
+}
 
 /**
  * A model's arguments, mended where the meaning is clear (numbers and booleans as text, lists and objects as JSON
@@ -29,14 +44,16 @@ export function readArguments(parameters: Schema, jsonText: string): ReadArgumen
 }
 
 /** Null for a caller's schema that cannot be compiled: its tool is called with what the model gave. */
-function compile(schema: Schema): ValidateFunction | null {
+function compile(schema: Schema, compiler = ajv): ValidateFunction | null {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
   let validate: ValidateFunction | null = null;
   try {
     // a draft's own name is of no use here, and an unknown one would be refused
     const { $schema: _draft, $id: _id, ...rest } = schema;
-    validate = ajv.compile(rest);
+    validate = compiler.compile(rest);
+    // It would be kept for ever, beside the cache here.
+    compiler.removeSchema(rest);
   } catch {
     validate = null;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readArguments } from '../../../src/agents/tools/arguments.ts';
+import { readArguments, readCallerArguments } from '../../../src/agents/tools/arguments.ts';
 import { readClarifyInput } from '../../../src/agents/tools/clarify.ts';
 import { buildTools } from '../../../src/agents/tools/builtin-tools.ts';
 import { findToolset } from '../../../src/agents/contract/toolsets.ts';
@@ -35,6 +35,22 @@ test('a schema that cannot be compiled lets the arguments through', () => {
   expect(
     readArguments({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', required: ['a'] }, '{}'),
   ).toEqual({ error: 'a: is required' });
+});
+
+test("a caller's schema is checked, except for what may take long", () => {
+  const schema = {
+    properties: { id: { type: 'string', pattern: '^(a+)+$', format: 'email' }, n: { enum: [1, 2] } },
+    required: ['id'],
+    additionalProperties: false,
+  };
+  expect(readCallerArguments(schema, '{}')).toEqual({ error: 'id: is required' });
+  expect(readCallerArguments(schema, '{"id":"b"}')).toEqual({ input: { id: 'b' } });
+  expect(readCallerArguments(schema, '{"id":"b","n":3}')).toEqual({ error: 'n: must be one of [1,2]' });
+  expect(readCallerArguments(schema, '{"id":"b","more":3}')).toEqual({
+    error: 'more: is not an argument of this tool',
+  });
+  const named = { patternProperties: { '^x-': { type: 'string' } }, additionalProperties: false };
+  expect(readCallerArguments(named, '{"x-a":"1"}')).toEqual({ input: { 'x-a': '1' } });
 });
 
 test('choices are unwrapped and cut to four', () => {

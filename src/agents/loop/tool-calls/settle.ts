@@ -22,7 +22,7 @@ import { warnOfRepeats } from './repeats.ts';
 import { runTool } from './run-tool.ts';
 import { findTool } from './toolbox.ts';
 import type { FoundTool } from './toolbox.ts';
-import { readArguments } from '../../tools/arguments.ts';
+import { readArguments, readCallerArguments } from '../../tools/arguments.ts';
 import { readClarifyInput } from '../../tools/clarify.ts';
 import { buildResultBudget } from '../../tools/tool-result.ts';
 import { InterruptedError } from '../turn/types.ts';
@@ -72,11 +72,12 @@ function findMcpTool({ mcp }: StepCall, deps: SettleDeps): McpTool | undefined {
   return mcp === undefined ? undefined : buildMcpTool(mcp, deps.mcp);
 }
 
-/** Callers and MCP servers check their own schemas. One object, because compiled schemas are cached by identity. */
+/** MCP servers check their own schemas. One object, because compiled schemas are cached by identity. */
 const ANY_OBJECT = { type: 'object' };
 
 function readInput(found: FoundTool, call: StepCall): Arguments {
   if (found.kind === 'builtin') return readArguments(found.tool.parameters, call.arguments);
+  if (found.kind === 'custom') return readCallerArguments(found.schema, call.arguments);
   return readArguments(ANY_OBJECT, call.arguments);
 }
 

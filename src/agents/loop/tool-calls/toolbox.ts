@@ -12,7 +12,7 @@ import type { Tool } from '../../tools/tool.ts';
 export type FoundTool =
   | { kind: 'builtin'; tool: Tool; policy: ToolPolicy; approvalKey: string }
   | { kind: 'mcp'; tool: McpTool; policy: ToolPolicy; approvalKey: string }
-  | { kind: 'custom'; name: string; policy: ToolPolicy; approvalKey: string }
+  | { kind: 'custom'; name: string; schema: Record<string, unknown>; policy: ToolPolicy; approvalKey: string }
   | { kind: 'unknown' };
 
 export function findTool(
@@ -31,7 +31,7 @@ export function findTool(
   }
   const custom = BUILTIN_TOOL_NAMES.includes(name) ? undefined : findCustomTool(configs, name);
   if (custom === undefined) return { kind: 'unknown' };
-  return { kind: 'custom', name, policy: readCustomPolicy(custom), approvalKey: name };
+  return { kind: 'custom', name, schema: custom.input_schema, policy: readCustomPolicy(custom), approvalKey: name };
 }
 
 /** The tools offered to the model: every enabled one, in a stable order. Disabled tools are not shown. */

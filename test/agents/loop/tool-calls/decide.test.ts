@@ -21,7 +21,13 @@ const builtin = (tool: Tool, policy: ToolPolicy): FoundTool => ({
   policy,
   approvalKey: tool.name,
 });
-const custom = (policy: ToolPolicy): FoundTool => ({ kind: 'custom', name: 'lookup', policy, approvalKey: 'lookup' });
+const custom = (policy: ToolPolicy): FoundTool => ({
+  kind: 'custom',
+  name: 'lookup',
+  schema: {},
+  policy,
+  approvalKey: 'lookup',
+});
 
 const INPUTS: Record<string, string> = {
   terminal: '{"command":"ls"}',
