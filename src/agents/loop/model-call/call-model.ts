@@ -10,6 +10,7 @@ import type { LogEvent, NewEvent } from '../../log/event.ts';
 import { buildDiscarded, buildServerUnavailable } from '../../log/build-events.ts';
 import { newId } from '../../../platform/ids.ts';
 import { openLiveFrames } from '../turn/live.ts';
+import type { LiveFrames } from '../turn/live.ts';
 import type { ModelCallDeps, Turn } from '../turn/types.ts';
 import { addBrokenCall, addCall } from '../turn/usage.ts';
 import { askToContinue } from './cut-text.ts';
@@ -47,12 +48,10 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
   if (needsCompaction(turn, deps.journal.events, prompt.request.messages, model.contextWindow)) await compact(false);
   const patience = new Patience(turn, deps);
   for (;;) {
-    const frames = openLiveFrames((frame) => deps.sendLive(frame, turn.id), isResent ? undefined : cut);
-    if (isResent && cut !== undefined) frames.sendText('agent.message', cut.id, cut.text);
+    const frames = openReplyFrames(turn, deps, { cut, isResent });
     const stream = new ReplyStream(frames, offered, { guidance, cut });
-    const request = { ...prompt.request, messages: askToContinue(prompt.request.messages, cut) };
     try {
-      const reply = await receiveReply(request, stream, deps).finally(() => frames.flush());
+      const reply = await receiveReply(prompt.request, stream, deps).finally(() => frames.flush());
       // A fallback model may have answered: its own price applies.
       turn.usage = addCall(turn.usage, reply.usage, deps.inference.findModel(reply.model) ?? model);
       turn.steps += 1;
@@ -66,7 +65,7 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
         throw deps.signal.reason;
       }
       discardFrames(stream, [], turn, deps);
-      isResent ||= cut !== undefined && stream.ids().includes(cut.id);
+      isResent ||= stream.hasContinued;
       if (mayCompact && error instanceof ModelError && error.code === 'context_overflow') {
         mayCompact = false;
         if (await compact(true)) continue;
@@ -97,10 +96,26 @@ function discardFrames(stream: ReplyStream, stored: readonly NewEvent[], turn: T
   }
 }
 
-function receiveReply(request: ModelRequest, stream: ReplyStream, deps: ModelCallDeps): Promise<ModelReply> {
+/** Frames of one try. Watchers who dropped the text that it continues get that again. */
+function openReplyFrames(
+  turn: Turn,
+  deps: ModelCallDeps,
+  { cut, isResent }: { cut: CutText | undefined; isResent: boolean },
+): LiveFrames {
+  const frames = openLiveFrames((frame) => deps.sendLive(frame, turn.id), isResent ? undefined : cut);
+  if (isResent && cut !== undefined) frames.sendText('agent.message', cut.id, cut.text);
+  return frames;
+}
+
+function receiveReply(
+  { messages, ...request }: ModelRequest,
+  stream: ReplyStream,
+  deps: ModelCallDeps,
+): Promise<ModelReply> {
   // The turn itself retries, so that it can be interrupted and watchers see the wait.
   const options = { attempts: 1, silenceMs: deps.limits.silenceMs };
-  return collectReply(deps.inference.stream(request, deps.signal, options), (delta) => stream.receive(delta));
+  const whole = { ...request, messages: askToContinue(messages, stream.cut) };
+  return collectReply(deps.inference.stream(whole, deps.signal, options), (delta) => stream.receive(delta));
 }
 
 /** Counts the usage of a reply that broke off, as far as its stream reported it. */

@@ -36,7 +36,7 @@ export class ReplyStream {
   /** the request holds the guidance up to this sequence, beyond what tool results carry */
   readonly guidance: number;
   /** the text that this reply continues */
-  readonly #cut: CutText | undefined;
+  readonly cut: CutText | undefined;
   /** the part that continues it */
   #continuing: number | undefined;
 
@@ -44,17 +44,22 @@ export class ReplyStream {
     this.#frames = frames;
     this.#offered = offered;
     this.guidance = guidance ?? 0;
-    this.#cut = cut;
+    this.cut = cut;
+  }
+
+  /** Whether text was added to what it continues. */
+  get hasContinued(): boolean {
+    return this.#continuing !== undefined;
   }
 
   /** The place of the reply's first part in its message. */
   get firstPart(): number {
-    return this.#cut?.parts ?? 0;
+    return this.cut?.parts ?? 0;
   }
 
   /** The text of a part, with the text that it continues. */
   textOf(index: number, text: string): string {
-    return index === this.#continuing ? (this.#cut?.text ?? '') + text : text;
+    return index === this.#continuing ? (this.cut?.text ?? '') + text : text;
   }
 
   get isEmpty(): boolean {
@@ -76,9 +81,9 @@ export class ReplyStream {
   receive(delta: ModelDelta): void {
     if (delta.type === 'start') this.start = delta;
     if (delta.type === 'start' || delta.type === 'finish') return;
-    if (delta.type === 'text' && this.#cut !== undefined && this.#continuing === undefined) {
+    if (delta.type === 'text' && this.cut !== undefined && this.#continuing === undefined) {
       this.#continuing = delta.index;
-      this.#ids.set(delta.index, this.#cut.id);
+      this.#ids.set(delta.index, this.cut.id);
     }
     this.#send(delta, this.idOf(delta.index));
     if (delta.type === 'text') this.texts.set(delta.index, (this.texts.get(delta.index) ?? '') + delta.text);
