@@ -38,6 +38,14 @@ export function registerBodyParser(app: FastifyInstance): void {
   });
 }
 
+/** Forms are kept as bytes; the handler reads them. */
+export function registerFormParser(app: FastifyInstance): void {
+  app.addContentTypeParser<Buffer>('multipart/form-data', { parseAs: 'buffer' }, (request, body, done) => {
+    request.bodyBytes = body.length;
+    done(null, body);
+  });
+}
+
 export function readBody(request: FastifyRequest): JsonObject {
   if (!isRecord(request.body)) throw malformed('body: must be a JSON object');
   return request.body;

@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../platform/errors.ts';
+import { rateLimitHeaders } from '../platform/http/allowance.ts';
 import { describeError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/log.ts';
 import type { JsonObject } from './dialects/dialect.ts';
+import { addSdkRateLimitHeaders } from './rate-limit-headers.ts';
 import { GatewayError, fromApiError, findError } from './gateway-error.ts';
 
 export type RenderError = (fault: GatewayError, requestId: string) => JsonObject;
@@ -37,6 +40,11 @@ export function sendGatewayError(
   const fault = decideFault(error, request.routeOptions.bodyLimit ?? 0);
   logGatewayError(log, error, fault, request);
   const { retryAfterMs, upstream } = fault;
+  const rateLimit = error instanceof ApiError ? error.details.rateLimit : undefined;
+  if (rateLimit !== undefined) {
+    void reply.headers(rateLimitHeaders(rateLimit));
+    addSdkRateLimitHeaders(reply);
+  }
   void reply
     .code(fault.status)
     .header('x-request-id', request.id)

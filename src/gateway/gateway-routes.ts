@@ -5,17 +5,21 @@ import type { RoutePlugin } from '../platform/http/server.ts';
 import { VERSION } from '../platform/contract/version.ts';
 import { buildAdmission } from './admission.ts';
 import { answerCall } from './answer.ts';
-import { BODY_LIMIT, registerBodyParser } from './body.ts';
+import { BODY_LIMIT, registerBodyParser, registerFormParser } from './body.ts';
 import type { GatewayDeps, GatewayPorts } from './deps.ts';
 import { CHAT_COMPLETIONS } from './dialects/chat-completions/dialect.ts';
 import { buildChatError } from './dialects/chat-completions/error.ts';
 import type { ClientDialect } from './dialects/dialect.ts';
 import { MESSAGES } from './dialects/messages/dialect.ts';
 import { RESPONSES } from './dialects/responses/dialect.ts';
+import { answerEndpoint } from './endpoints/answer-endpoint.ts';
+import type { Endpoint } from './endpoints/endpoint.ts';
+import { ENDPOINTS } from './endpoints/table.ts';
 import { sendGatewayError } from './errors.ts';
 import { GatewayError } from './gateway-error.ts';
 import { countTokens } from './count-tokens.ts';
 import { getModel, listModels } from './models.ts';
+import { addSdkRateLimitHeaders } from './rate-limit-headers.ts';
 import { buildTokenBudget } from './usage/budget.ts';
 import { openGatewayMetrics } from './usage/metrics.ts';
 import { openUsageRecorder } from './usage/recorder.ts';
@@ -43,82 +47,103 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
   };
 }
 
-function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
+type RouteOptions = { open?: boolean; dialect?: ClientDialect; bodyLimit?: number };
+export type AddRoutes = (url: string, handlers: Record<string, Handler>, options?: RouteOptions) => void;
+
+/** Adds routes whose errors are in the format of their dialect. Other methods of the same path are 405. */
+export function buildAddRoutes(app: FastifyInstance, deps: GatewayDeps): AddRoutes {
   const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = await deps.authenticate(request, reply);
     requireScope(caller, request.method === 'GET' || request.method === 'HEAD' ? READ_SCOPES : CALL_SCOPES);
+    addSdkRateLimitHeaders(reply);
     request.caller = caller;
   };
-
-  function route(
-    method: HTTPMethods,
-    url: string,
-    handler: Handler,
-    { open = false, dialect = CHAT_COMPLETIONS }: { open?: boolean; dialect?: ClientDialect } = {},
-  ) {
+  return (url, handlers, { open = false, dialect = CHAT_COMPLETIONS, bodyLimit = BODY_LIMIT } = {}) => {
     const { requestIdHeader, checkHeaders } = dialect;
     const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       sendGatewayError({ log: deps.log, render: dialect.buildError }, error, request, reply);
+    for (const [method, handler] of Object.entries(handlers)) {
+      app.route({
+        method,
+        url,
+        bodyLimit,
+        exposeHeadRoute: method === 'GET',
+        onRequest: [
+          ...(requestIdHeader === undefined ? [] : [sendRequestId(requestIdHeader)]),
+          ...(open ? [] : [authenticate]),
+        ],
+        ...(checkHeaders === undefined
+          ? {}
+          : { preHandler: async ({ headers }: FastifyRequest) => checkHeaders(headers) }),
+        errorHandler,
+        handler,
+      });
+    }
+    const allowed = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     app.route({
-      method,
-      url,
-      bodyLimit: BODY_LIMIT,
-      exposeHeadRoute: method === 'GET',
-      onRequest: [
-        ...(requestIdHeader === undefined ? [] : [sendRequestId(requestIdHeader)]),
-        ...(open ? [] : [authenticate]),
-      ],
-      ...(checkHeaders === undefined
-        ? {}
-        : { preHandler: async ({ headers }: FastifyRequest) => checkHeaders(headers) }),
-      errorHandler,
-      handler,
-    });
-    app.route({
-      method: METHODS.filter((each) => each !== method && (each !== 'HEAD' || method !== 'GET')),
+      method: METHODS.filter((method) => !allowed.includes(method)),
       url,
       exposeHeadRoute: false,
       errorHandler,
       onRequest: (_request, reply) => {
-        void reply.header('allow', method === 'GET' ? 'GET, HEAD' : method);
+        void reply.header('allow', allowed.join(', '));
         throw new GatewayError('method_not_allowed', 'The method is not allowed on this path.');
       },
       handler: () => undefined,
     });
-  }
+  };
+}
 
+function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
+  const addRoutes = buildAddRoutes(app, deps);
   const answer = (url: string, dialect: ClientDialect) =>
-    route('POST', url, (request, reply) => answerCall(deps, dialect, request, reply), { dialect });
+    addRoutes(url, { POST: (request, reply) => answerCall(deps, dialect, request, reply) }, { dialect });
 
   answer('/v1/chat/completions', CHAT_COMPLETIONS);
   answer('/v1/responses', RESPONSES);
   answer('/v1/messages', MESSAGES);
-  route('POST', '/v1/messages/count_tokens', (request, reply) => countTokens(deps, request, reply), {
-    dialect: MESSAGES,
-  });
-  registerStoredResponses(app, deps, authenticate);
+  const count: Handler = (request, reply) => countTokens(deps, request, reply);
+  addRoutes('/v1/messages/count_tokens', { POST: count }, { dialect: MESSAGES });
+  registerStoredResponses(app, deps);
   for (const prefix of ['', '/v1']) {
-    route('GET', `${prefix}/models`, () => listModels(deps));
+    addRoutes(`${prefix}/models`, { GET: () => listModels(deps) });
     // Model ids contain slashes, encoded or not: the rest of the path is the id.
-    route('GET', `${prefix}/models/*`, (request) => getModel(deps, (request.params as { '*': string })['*']));
+    addRoutes(`${prefix}/models/*`, { GET: (request) => getModel(deps, (request.params as { '*': string })['*']) });
   }
-  route('GET', '/v1/usage', (request) => listUsage(deps, request));
-  route('GET', '/health', () => ({ status: 'ok' }), { open: true });
-  route('GET', '/', () => ({ name: 'Capstan', version: VERSION, docs: '/docs', openapi: '/openapi.json' }), {
-    open: true,
+  addRoutes('/v1/usage', { GET: (request) => listUsage(deps, request) });
+  addRoutes('/health', { GET: () => ({ status: 'ok' }) }, { open: true });
+  const root = { name: 'Capstan', version: VERSION, docs: '/docs', openapi: '/openapi.json' };
+  addRoutes('/', { GET: () => root }, { open: true });
+  registerEndpoints(app, deps);
+}
+
+/** Files of up to 25 MiB, as SDKs send them, and the other parts of the form. */
+const FORM_LIMIT = 32 * 1024 * 1024;
+
+function registerEndpoints(app: FastifyInstance, deps: GatewayDeps): void {
+  const add = (scope: FastifyInstance, endpoint: Endpoint, options: RouteOptions) =>
+    buildAddRoutes(scope, deps)(
+      `/v1${endpoint.path}`,
+      { POST: (request, reply) => answerEndpoint(deps, endpoint, request, reply) },
+      options,
+    );
+  for (const endpoint of ENDPOINTS.filter(({ body }) => body === 'json')) add(app, endpoint, {});
+  void app.register(async (scope) => {
+    registerFormParser(scope);
+    for (const endpoint of ENDPOINTS.filter(({ body }) => body === 'form'))
+      add(scope, endpoint, { bodyLimit: FORM_LIMIT });
   });
 }
 
 /** Responses are not stored, so none can be fetched, cancelled or deleted. */
-function registerStoredResponses(
-  app: FastifyInstance,
-  deps: GatewayDeps,
-  authenticate: onRequestAsyncHookHandler,
-): void {
+function registerStoredResponses(app: FastifyInstance, deps: GatewayDeps): void {
   app.route({
     method: METHODS,
     url: '/v1/responses/*',
-    onRequest: authenticate,
+    onRequest: async (request, reply) => {
+      const caller = await deps.authenticate(request, reply);
+      requireScope(caller, request.method === 'GET' || request.method === 'HEAD' ? READ_SCOPES : CALL_SCOPES);
+    },
     errorHandler: (error, request, reply) =>
       sendGatewayError({ log: deps.log, render: buildChatError }, error, request, reply),
     handler: () => {

@@ -1,19 +1,22 @@
 import type { ModelsConfig, ProvidersConfig } from './config.ts';
-import type { Logger } from '../platform/log.ts';
-import { DEFAULT_BREAKER, buildBreaker } from './breaker.ts';
-import type { Breaker, BreakerPolicy } from './breaker.ts';
+import { omitUndefined } from '../platform/records.ts';
 import { callUpstream } from './call.ts';
 import { ModelError } from './model.ts';
 import type { CallOptions, Inference, ModelDelta, ModelInfo, ModelRequest } from './model.ts';
 import { callPassThrough, isSilentEvent } from './pass-through.ts';
 import type { PassThroughCall, PassThroughEvent } from './pass-through.ts';
-import { KeyRing, streamWithKeys } from './key-ring.ts';
+import { refuseForward, streamForward } from './forward.ts';
+import type { ForwardCall, ForwardedReply } from './forward.ts';
+import { buildKeyedStream } from './key-ring.ts';
 import { buildModelTable } from './providers.ts';
+import type { ModelTable } from './providers.ts';
 import type { ModelEntry } from './model-entry.ts';
 import { DEFAULT_RETRY, streamWithRetries } from './retry.ts';
-import type { Candidate, RetryPolicy, CallObserver } from './retry.ts';
+import type { Candidate, RetryPolicy } from './retry.ts';
 import { DEFAULT_RETRY_BUDGET, buildRetryBudget } from './retry-budget.ts';
-import { Latencies, joinRoutes, orderCandidates } from './routing.ts';
+import { Router } from './router.ts';
+import type { RoutedCall, RouterOptions } from './router.ts';
+import { joinRoutes } from './routing.ts';
 import type { Route, RoutedEntry } from './routing.ts';
 import { streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
@@ -36,20 +39,20 @@ export type GatewayInference = Inference & {
     passThrough: PassThroughCall,
     options: { force: boolean; organization?: string },
   ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined;
+  /** Opens a call that is not for text, at the first upstream that answers. Throws a `ModelError`. */
+  forward(call: ForwardCall, signal: AbortSignal, organization: string): Promise<ForwardedReply>;
   /** Input tokens as counted by the upstream; undefined if it does not count. */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 };
 
-export type InferenceOptions = {
+export type InferenceOptions = RouterOptions & {
   providers: ProvidersConfig;
   models: ModelsConfig;
-  log: Logger;
   retry?: Partial<RetryPolicy>;
-  /** absent: no circuit breaker */
-  breaker?: Partial<BreakerPolicy>;
-  /** whether calls with the same `cacheKey` try the same upstream of a list first */
-  affinity?: boolean;
 };
+
+/** What routing needs of a call that is not for text. */
+const NO_CONVERSATION = { system: '', messages: [], tools: [] };
 
 /** Undefined where the upstream's format has no way to ask. */
 async function requestCount(
@@ -74,69 +77,6 @@ export function limitSilence(target: UpstreamTarget, { silenceMs = Infinity }: C
   return silenceMs >= target.timeoutMs ? target : { ...target, timeoutMs: silenceMs };
 }
 
-/** What one call is routed by. */
-type RoutedCall = { request: ModelRequest; organization: string | undefined };
-
-/** Decides which upstreams a call tries and in what order, and remembers how they did. */
-class Router {
-  readonly #options: Pick<InferenceOptions, 'log' | 'affinity'>;
-  readonly #named: ReadonlySet<string>;
-  readonly #breaker: Breaker | undefined;
-  readonly #latencies = new Latencies();
-
-  constructor(
-    { log, affinity = false, breaker }: Pick<InferenceOptions, 'log' | 'affinity' | 'breaker'>,
-    named: ReadonlySet<string>,
-  ) {
-    this.#options = { log, affinity };
-    this.#named = named;
-    this.#breaker = breaker && buildBreaker({ ...DEFAULT_BREAKER, ...breaker });
-  }
-
-  /** The key of breakers and retry budgets. Models that the configuration does not name share the key of their provider. */
-  getGroup(name: string, organization = ''): string {
-    const group = this.#named.has(name) ? name : `${name.slice(0, name.indexOf('/'))}/*`;
-    return `${organization}\n${group}`;
-  }
-
-  /**
-   * The candidates to try, in order. The only one of a model is always tried; `unavailable` is thrown when the breakers of
-   * all of several are open.
-   */
-  choose<T extends Candidate<unknown> & { weight?: number | undefined }>(
-    candidates: readonly T[],
-    { routing }: Route,
-    { request, organization }: RoutedCall,
-  ): readonly T[] {
-    if (candidates.length < 2) return candidates;
-    const affinityKey = this.#options.affinity === true ? request.cacheKey : undefined;
-    // A caller that lists models means their order.
-    const order = request.fallbackModels === undefined ? affinityKey : undefined;
-    const ordered = orderCandidates(candidates, { routing, latencies: this.#latencies, affinityKey: order });
-    const breaker = this.#breaker;
-    if (breaker === undefined) return ordered;
-    const allowed = ordered.filter(({ name }) => breaker.allows(this.getGroup(name, organization)));
-    if (allowed.length > 0) return allowed;
-    const retryAfterMs = breaker.retryAfterMs(ordered.map(({ name }) => this.getGroup(name, organization)));
-    throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
-  }
-
-  watch(organization: string | undefined): CallObserver {
-    return {
-      failed: ({ name, attempt, error, waitMs }) => {
-        // The message may quote the caller's request, so it is not logged.
-        const { code: fault, status } = error;
-        this.#options.log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
-        if (waitMs === undefined) this.#breaker?.fail(this.getGroup(name, organization), fault);
-      },
-      begun: (name, ms) => {
-        this.#breaker?.succeed(this.getGroup(name, organization));
-        this.#latencies.note(name, ms);
-      },
-    };
-  }
-}
-
 function isBlockedDelta(delta: ModelDelta): boolean {
   return delta.type === 'finish' && (delta.reason === 'content_filter' || delta.reason === 'refusal');
 }
@@ -145,104 +85,143 @@ function isBlockedEvent({ deltas }: PassThroughEvent): boolean {
   return deltas.some(isBlockedDelta) && deltas.every((delta) => delta.type === 'start' || delta.type === 'finish');
 }
 
-/** Streams over the target with each of its keys in turn, if it has several. */
-function buildKeyedStream(rings: WeakMap<readonly string[], KeyRing>) {
-  return <T>(target: UpstreamTarget, stream: (target: UpstreamTarget) => AsyncIterable<T>): AsyncIterable<T> => {
-    const { apiKeys } = target;
-    if (apiKeys === undefined) return stream(target);
-    const ring = rings.get(apiKeys) ?? new KeyRing(apiKeys);
-    rings.set(apiKeys, ring);
-    return streamWithKeys(ring, (apiKey) => stream({ ...target, apiKey }));
-  };
-}
+/** Model calls by name over the configured providers and the built-in `script/demo`. */
+class ModelCalls implements GatewayInference {
+  readonly #table: ModelTable;
+  readonly #listed: ReadonlySet<string>;
+  readonly #router: Router;
+  readonly #transport = openTransport();
+  readonly #policy: RetryPolicy;
+  readonly #streamKeyed = buildKeyedStream();
 
-/**
- * Model calls by name over the configured providers and the built-in `script/demo`.
- * Throws a `StartupError` for a contradictory configuration.
- */
-export function openInference({ providers, models, retry = {}, ...options }: InferenceOptions): GatewayInference {
-  const table = buildModelTable(providers, models);
-  const listed = new Set(table.list().map(({ name }) => name));
-  const members = Object.keys(models).flatMap((name) => table.resolve(name).entries.map(({ info }) => info.name));
-  const router = new Router(options, new Set([...listed, ...members]));
-  const transport = openTransport();
-  const policy = { ...DEFAULT_RETRY, budget: buildRetryBudget(DEFAULT_RETRY_BUDGET), ...retry };
-  const streamKeyed = buildKeyedStream(new WeakMap());
-
-  function resolve({ model, fallbackModels = [] }: ModelRequest): Route {
-    return fallbackModels.length === 0
-      ? table.resolve(model)
-      : joinRoutes([model, ...fallbackModels].map((name) => table.resolve(name)));
+  constructor({ providers, models, retry = {}, ...options }: InferenceOptions) {
+    this.#table = buildModelTable(providers, models);
+    this.#listed = new Set(this.#table.list().map(({ name }) => name));
+    const members = Object.keys(models).flatMap((name) => this.#resolve({ model: name }).entries);
+    this.#router = new Router(options, new Set([...this.#listed, ...members.map(({ info }) => info.name)]));
+    this.#policy = { ...DEFAULT_RETRY, budget: buildRetryBudget(DEFAULT_RETRY_BUDGET), ...retry };
   }
 
-  function buildCandidate<T>(entry: RoutedEntry, { organization }: RoutedCall, stream: Candidate<T>['stream']) {
+  #resolve({ model, fallbackModels = [] }: Pick<ModelRequest, 'model' | 'fallbackModels'>): Route {
+    return fallbackModels.length === 0
+      ? this.#table.resolve(model)
+      : joinRoutes([model, ...fallbackModels].map((name) => this.#table.resolve(name)));
+  }
+
+  #buildCandidate<T>(entry: RoutedEntry, { organization }: RoutedCall, stream: Candidate<T>['stream']) {
     const { info, weight, attempts } = entry;
     const { name, contextWindow } = info;
-    return { name, group: router.getGroup(name, organization), contextWindow, weight, attempts, stream };
+    return { name, group: this.#router.getGroup(name, organization), contextWindow, weight, attempts, stream };
   }
 
-  function streamEntry(
+  #streamEntry(
     { target }: ModelEntry,
     request: ModelRequest,
-    call: CallOptions,
+    options: CallOptions,
     signal: AbortSignal,
   ): AsyncIterable<ModelDelta> {
     if (target === undefined) return streamScript(request, signal);
-    return streamKeyed(limitSilence(target, call), (keyed) => callUpstream(transport, keyed, request, signal));
+    const limited = limitSilence(target, options);
+    return this.#streamKeyed(limited, (keyed) => callUpstream(this.#transport, keyed, request, signal));
   }
 
-  return {
-    findModel: (model) => table.find(model),
-    listModels: () => table.list(),
-    isListed: (model) => listed.has(model),
-    async countTokens(request, signal) {
-      const target = table.resolve(request.model).entries[0]?.target;
-      if (target === undefined) return undefined;
-      try {
-        return await requestCount(transport, target, request, signal);
-      } catch (error) {
-        // Servers that imitate a format often lack the route that counts.
-        if (error instanceof ModelError) return undefined;
-        throw error;
-      }
-    },
-    stream(request, signal, call = {}) {
-      const { attempts = policy.attempts, organization } = call;
-      const routed = { request, organization };
-      const route = resolve(request);
-      const choose = () => {
-        signal.throwIfAborted();
-        if (route.entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
-        const candidates = route.entries.map((entry) =>
-          buildCandidate(entry, routed, (aborted) => streamEntry(entry, request, call, aborted)),
+  findModel(model: string): ModelInfo | undefined {
+    return this.#table.find(model);
+  }
+
+  listModels(): ModelInfo[] {
+    return this.#table.list();
+  }
+
+  isListed(model: string): boolean {
+    return this.#listed.has(model);
+  }
+
+  async countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined> {
+    const target = this.#table.resolve(request.model).entries[0]?.target;
+    if (target === undefined) return undefined;
+    try {
+      return await requestCount(this.#transport, target, request, signal);
+    } catch (error) {
+      // Servers that imitate a format often lack the route that counts.
+      if (error instanceof ModelError) return undefined;
+      throw error;
+    }
+  }
+
+  stream(request: ModelRequest, signal: AbortSignal, options: CallOptions = {}): AsyncIterable<ModelDelta> {
+    const { attempts = this.#policy.attempts, organization } = options;
+    const routed = { request, organization };
+    const route = this.#resolve(request);
+    const choose = () => {
+      signal.throwIfAborted();
+      if (route.entries.length === 0) throw new ModelError('unknown_model', 'No provider serves this model.');
+      const candidates = route.entries.map((entry) =>
+        this.#buildCandidate(entry, routed, (aborted) => this.#streamEntry(entry, request, options, aborted)),
+      );
+      return this.#router.choose(candidates, route, routed);
+    };
+    return streamWithRetries({
+      choose,
+      policy: { ...this.#policy, attempts },
+      signal,
+      watch: this.#router.watch(organization),
+      isBlocked: route.fallbackOnContentPolicy ? isBlockedDelta : undefined,
+    });
+  }
+
+  findPassThrough(
+    request: ModelRequest,
+    passThrough: PassThroughCall,
+    { force, organization }: { force: boolean; organization?: string },
+  ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined {
+    const route = this.#resolve(request);
+    const routed = { request, organization };
+    const transport = this.#transport;
+    const candidates = route.entries.flatMap((entry) => {
+      const { target } = entry;
+      if (target === undefined || target.format !== passThrough.format) return [];
+      if (!force && target.passThrough !== true) return [];
+      const stream = (signal: AbortSignal) =>
+        this.#streamKeyed(target, (keyed) =>
+          callPassThrough({ transport, target: keyed, request, signal }, passThrough),
         );
-        return router.choose(candidates, route, routed);
-      };
-      return streamWithRetries({
-        choose,
-        policy: { ...policy, attempts },
-        signal,
-        watch: router.watch(organization),
-        isBlocked: route.fallbackOnContentPolicy ? isBlockedDelta : undefined,
-      });
-    },
-    findPassThrough(request, passThrough, { force, organization }) {
-      const route = resolve(request);
-      const routed = { request, organization };
-      const candidates = route.entries.flatMap((entry) => {
-        const { target } = entry;
-        if (target === undefined || target.format !== passThrough.format) return [];
-        if (!force && target.passThrough !== true) return [];
-        const stream = (signal: AbortSignal) =>
-          streamKeyed(target, (keyed) => callPassThrough({ transport, target: keyed, request, signal }, passThrough));
-        return [buildCandidate(entry, routed, stream)];
-      });
-      if (candidates.length === 0 || candidates.length !== route.entries.length) return undefined;
-      const choose = () => router.choose(candidates, route, routed);
-      const watch = router.watch(organization);
-      const isBlocked = route.fallbackOnContentPolicy ? isBlockedEvent : undefined;
-      return (signal) => streamWithRetries({ choose, policy, signal, watch, isSilent: isSilentEvent, isBlocked });
-    },
-    close: () => transport.close(),
-  };
+      return [this.#buildCandidate(entry, routed, stream)];
+    });
+    if (candidates.length === 0 || candidates.length !== route.entries.length) return undefined;
+    const choose = () => this.#router.choose(candidates, route, routed);
+    const watch = this.#router.watch(organization);
+    const isBlocked = route.fallbackOnContentPolicy ? isBlockedEvent : undefined;
+    const policy = this.#policy;
+    return (signal) => streamWithRetries({ choose, policy, signal, watch, isSilent: isSilentEvent, isBlocked });
+  }
+
+  async forward(call: ForwardCall, signal: AbortSignal, organization: string): Promise<ForwardedReply> {
+    const { model, fallbackModels } = call;
+    const request = { ...NO_CONVERSATION, model, ...omitUndefined({ fallbackModels }) };
+    const route = this.#resolve(request);
+    const routed = { request, organization };
+    const candidates = route.entries.flatMap((entry) => {
+      const { target } = entry;
+      if (target === undefined || !call.formats.includes(target.format)) return [];
+      const stream = (aborted: AbortSignal) =>
+        this.#streamKeyed(target, (keyed) => streamForward(this.#transport, keyed, call, aborted));
+      return [this.#buildCandidate(entry, routed, stream)];
+    });
+    if (candidates.length === 0) throw refuseForward(route.entries.length > 0);
+    const choose = () => this.#router.choose(candidates, route, routed);
+    const watch = this.#router.watch(organization);
+    const policy = this.#policy;
+    for await (const reply of streamWithRetries({ choose, policy, signal, watch, isSilent: () => false })) return reply;
+    throw refuseForward(false);
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+}
+
+/** Throws a `StartupError` for a contradictory configuration. */
+export function openInference(options: InferenceOptions): GatewayInference {
+  return new ModelCalls(options);
 }

@@ -1,4 +1,5 @@
 import { ModelError } from './model.ts';
+import type { UpstreamTarget } from './upstream/dialect.ts';
 
 /** A key that the provider rejects is tried again after this. */
 const REJECTED_MS = 300_000;
@@ -57,4 +58,21 @@ export async function* streamWithKeys<T>(ring: KeyRing, stream: (key: string) =>
     }
   }
   throw last ?? new ModelError('authentication', 'The provider has no API key.');
+}
+
+export type KeyedStream = <T>(
+  target: UpstreamTarget,
+  stream: (target: UpstreamTarget) => AsyncIterable<T>,
+) => AsyncIterable<T>;
+
+/** Streams over the target with each of its keys in turn, if it has several. */
+export function buildKeyedStream(): KeyedStream {
+  const rings = new WeakMap<readonly string[], KeyRing>();
+  return (target, stream) => {
+    const { apiKeys } = target;
+    if (apiKeys === undefined) return stream(target);
+    const ring = rings.get(apiKeys) ?? new KeyRing(apiKeys);
+    rings.set(apiKeys, ring);
+    return streamWithKeys(ring, (apiKey) => stream({ ...target, apiKey }));
+  };
 }

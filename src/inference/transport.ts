@@ -22,22 +22,33 @@ const DRAIN_MS = 1000;
  */
 export type UpstreamResponse = Reply & { events: AsyncGenerator<SseEvent> };
 
+/** A request as it is sent. `path` follows the base URL. */
+export type RawRequest = {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  headers: Record<string, string>;
+  body?: string | Uint8Array | undefined;
+};
+
 export type Transport = {
   /**
    * Resolves once the upstream answers 2xx. Throws a `ModelError` for any other status, and the signal's reason at once
    * when it aborts.
    */
   post(target: UpstreamTarget, request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResponse>;
+  /** The same for a call whose body is not an event stream; the caller reads or closes the response. */
+  open(target: UpstreamTarget, request: RawRequest, signal: AbortSignal): Promise<Exchange>;
   close(): Promise<void>;
 };
 
 function buildUrl(baseUrl: string, path: string): { origin: string; path: string } {
   const url = new URL(baseUrl);
-  return { origin: url.origin, path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}${url.search}` };
+  const search = path.includes('?') ? url.search.replace('?', '&') : url.search;
+  return { origin: url.origin, path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}${search}` };
 }
 
 /** Translates a connection failure. `started`: whether a part of the response had arrived. */
-function describeFailure(error: unknown, started: boolean): ModelError {
+export function describeFailure(error: unknown, started: boolean): ModelError {
   if (error instanceof ModelError) return error;
   if (
     error instanceof undiciErrors.HeadersTimeoutError ||
@@ -101,36 +112,44 @@ export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: n
     }
   }
 
-  return {
-    async post(target, request, signal) {
+  async function open(target: UpstreamTarget, request: RawRequest, signal: AbortSignal): Promise<Exchange> {
+    signal.throwIfAborted();
+    let answer: Exchange;
+    try {
+      answer = await openExchange(agent, {
+        ...buildUrl(target.baseUrl, request.path),
+        method: request.method,
+        headers: { 'accept-encoding': 'identity', ...request.headers },
+        body: request.body ?? null,
+        headersTimeout: target.timeoutMs,
+        bodyTimeout: target.timeoutMs,
+        signal,
+      });
+    } catch (error) {
       signal.throwIfAborted();
-      // A serialization failure is the caller's fault, so it happens outside the try block.
-      const text = JSON.stringify(request.body);
-      let answer: Exchange;
-      try {
-        answer = await openExchange(agent, {
-          ...buildUrl(target.baseUrl, request.path),
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            accept: 'text/event-stream, application/json',
-            'accept-encoding': 'identity',
-            ...request.headers,
-          },
-          body: text,
-          headersTimeout: target.timeoutMs,
-          bodyTimeout: target.timeoutMs,
-          signal,
-        });
-      } catch (error) {
-        signal.throwIfAborted();
-        throw describeFailure(error, false);
-      }
-      if (answer.status < 200 || answer.status > 299) {
-        const fault = await buildHttpError(answer, target);
-        signal.throwIfAborted();
-        throw fault;
-      }
+      throw describeFailure(error, false);
+    }
+    if (answer.status >= 200 && answer.status <= 299) return answer;
+    const fault = await buildHttpError(answer, target);
+    signal.throwIfAborted();
+    throw fault;
+  }
+
+  return {
+    open,
+    async post(target, { path, headers, body }, signal) {
+      signal.throwIfAborted();
+      const sent = {
+        method: 'POST' as const,
+        path,
+        headers: {
+          'content-type': 'application/json',
+          accept: 'text/event-stream, application/json',
+          ...headers,
+        },
+        body: JSON.stringify(body),
+      };
+      const answer = await open(target, sent, signal);
       const state = { complete: false };
       return {
         events: readBody(answer, signal, state),

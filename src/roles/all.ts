@@ -1,6 +1,7 @@
 import { buildApiSurface } from '../agents/api/server.ts';
 import { SERVICE_DOCUMENTS } from './documents.ts';
 import { buildGatewaySurface } from '../gateway/gateway-routes.ts';
+import { isUnknownSdkRoute, sendSdkError } from '../gateway/unknown-routes.ts';
 import { buildDocsRoutes } from '../platform/http/docs/docs-routes.ts';
 import { sendError } from '../platform/http/errors.ts';
 import { listSessionBackends } from '../platform/http/health.ts';
@@ -23,6 +24,7 @@ const LOGIN_PATHS = /^\/api\/(?:login|signup|refresh|challenges|credentials)(?:[
 
 /** What no route takes is answered in the shape of the service whose paths are the nearest. */
 const sendNearestError: typeof sendError = (log, error, request, reply) => {
+  if (isUnknownSdkRoute(request)) return sendSdkError(log, error, request, reply);
   const isLogin = LOGIN_PATHS.test(request.url);
   const send = isLogin ? sendLoginError : request.url.startsWith('/api/') ? sendVideoError : sendError;
   send(log, error, request, reply);

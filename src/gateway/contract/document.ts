@@ -4,9 +4,9 @@ import type { Scope } from '../../platform/contract/keys.ts';
 import { describeScopes } from '../../platform/contract/route.ts';
 import { VERSION } from '../../platform/contract/version.ts';
 import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from './chat.ts';
+import { ENDPOINT_OPERATIONS } from './endpoints.ts';
 import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount } from './messages.ts';
-
-type Json = Record<string, unknown>;
+import type { Json, Operation } from './operation.ts';
 
 /** What the provider said, where it caused the error. */
 const UpstreamError = z.object({
@@ -82,20 +82,6 @@ export const ModelUsageList = z
 const Root = z.object({ name: z.string(), version: z.string(), docs: z.string(), openapi: z.string() });
 const Health = z.object({ status: z.literal('ok') });
 
-type Operation = {
-  id: string;
-  method: 'get' | 'post';
-  path: string;
-  tag: string;
-  summary: string;
-  body?: z.ZodType;
-  answer: z.ZodType;
-  streams?: true;
-  error?: z.ZodType;
-  open?: true;
-  parameters?: Json[];
-};
-
 const version = (name: string): Json => ({
   name,
   in: 'header',
@@ -156,6 +142,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     error: MessagesError,
     parameters: VERSIONS,
   },
+  ...ENDPOINT_OPERATIONS,
   { id: 'listModels', method: 'get', path: '/v1/models', tag: 'Models', summary: 'List the models', answer: ModelList },
   {
     id: 'getModel',
@@ -244,7 +231,9 @@ function describe(schema: z.ZodType, components: Map<string, Json>): Json {
 
 function buildOperation(operation: Operation, components: Map<string, Json>): Json {
   const { id, method, tag, summary, body, answer, streams, error = InferenceError, open, parameters } = operation;
-  const json = (schema: z.ZodType) => ({ 'application/json': { schema: describe(schema, components) } });
+  const content = (type: string, schema: z.ZodType) => ({ [type]: { schema: describe(schema, components) } });
+  const json = (schema: z.ZodType) => content('application/json', schema);
+  const sent = operation.form === true ? 'multipart/form-data' : 'application/json';
   const failures =
     open === true ? [] : Object.entries(ERRORS).filter(([status]) => body !== undefined || Number(status) < 429);
   return {
@@ -254,12 +243,12 @@ function buildOperation(operation: Operation, components: Map<string, Json>): Js
     ...(open === true ? { security: [] } : {}),
     ...describeScopes(open === true ? [] : method === 'get' ? READ_SCOPES : CALL_SCOPES),
     ...(parameters === undefined ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: content(sent, body) } }),
     responses: {
       200: {
         description: summary,
         content: {
-          ...json(answer),
+          ...content(operation.binary ?? 'application/json', answer),
           ...(streams === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
         },
       },

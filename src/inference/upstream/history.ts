@@ -82,3 +82,10 @@ export function buildImageUrl(part: Exclude<InputPart, TextPart>): string {
 export function buildBearerHeaders(target: UpstreamTarget): Record<string, string> {
   return { ...(target.apiKey === undefined ? {} : { authorization: `Bearer ${target.apiKey}` }), ...target.headers };
 }
+
+/** The credentials of any call, in the header of the target's format. */
+export function buildAuthHeaders(target: UpstreamTarget): Record<string, string> {
+  if (target.format !== 'messages') return buildBearerHeaders(target);
+  const key = target.apiKey === undefined ? {} : { 'x-api-key': target.apiKey };
+  return { 'anthropic-version': '2023-06-01', ...key, ...target.headers };
+}

@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ForwardedReply } from '../../inference/forward.ts';
+import { errors } from '../../platform/errors.ts';
+import { readBody } from '../body.ts';
+import { ClientGoneError, watchClient } from '../client-gone.ts';
+import type { GatewayDeps } from '../deps.ts';
+import { readModels } from '../dialects/models.ts';
+import type { JsonObject } from '../dialects/dialect.ts';
+import { isAbsent } from '../dialects/fields.ts';
+import { decideFault } from '../errors.ts';
+import { unknownModel } from '../gateway-error.ts';
+import { startMeter } from '../usage/meter.ts';
+import type { Meter } from '../usage/meter.ts';
+import { countTokens } from './endpoint.ts';
+import type { Endpoint, EndpointInput, EndpointUsage } from './endpoint.ts';
+import { buildForm, readForm } from './form.ts';
+import { StreamUsage, findUsage } from './usage.ts';
+
+const SCRIPT = /^script\/./;
+const SCRIPT_PROVIDER_MODEL = 'script/demo';
+/** Whole JSON replies up to this size are searched for usage. */
+const MAX_PARSED = 64 * 1024 * 1024;
+
+/** Without a model in the request: the endpoint's usual one, as far as it is served here. */
+function findDefaultModel({ inference }: GatewayDeps, { defaultModel }: Endpoint): string | undefined {
+  if (defaultModel === undefined) return undefined;
+  const names = [defaultModel, `openai/${defaultModel}`];
+  return names.find((name) => inference.findModel(name) !== undefined) ?? SCRIPT_PROVIDER_MODEL;
+}
+
+async function readInput(deps: GatewayDeps, endpoint: Endpoint, request: FastifyRequest): Promise<EndpointInput> {
+  const input =
+    endpoint.body === 'json'
+      ? { fields: readBody(request), files: [] }
+      : await readForm(request.body, request.headers['content-type'] ?? '');
+  const { fields } = input;
+  if (!isAbsent(fields['model']) || !isAbsent(fields['models'])) return input;
+  return { ...input, fields: { ...fields, model: findDefaultModel(deps, endpoint) } };
+}
+
+/** The body for an upstream that calls the model `id`. */
+async function buildBody(endpoint: Endpoint, input: EndpointInput, id: string, extra: JsonObject) {
+  const { models: _models, ...fields } = input.fields;
+  if (endpoint.body === 'form') return buildForm({ ...input, fields }, { ...extra, model: id });
+  return { type: 'application/json', data: JSON.stringify({ ...fields, model: id, ...extra }) };
+}
+
+function finishMeter(meter: Meter, model: string, found: EndpointUsage | undefined): void {
+  const { input, output } = found ?? { input: 0, output: 0 };
+  const usage = { input, output, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+  meter.finish({ id: '', model, content: [], finish: 'stop', usage });
+}
+
+/** Sends a reply while it arrives, and counts what it says about usage. */
+async function* meterChunks(reply: ForwardedReply, meter: Meter): AsyncGenerator<Uint8Array> {
+  const isStream = reply.contentType.startsWith('text/event-stream');
+  const usage = isStream ? new StreamUsage() : undefined;
+  try {
+    for await (const chunk of reply.chunks) {
+      meter.begin();
+      usage?.push(chunk);
+      yield chunk;
+    }
+    finishMeter(meter, reply.model, usage?.usage);
+  } catch (error) {
+    meter.fail(error instanceof ClientGoneError ? 'client_gone' : decideFault(error, 0).code);
+    throw error;
+  }
+}
+
+async function collectJson(reply: ForwardedReply, meter: Meter): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of reply.chunks) chunks.push(chunk);
+  const body = Buffer.concat(chunks);
+  finishMeter(meter, reply.model, body.length > MAX_PARSED ? undefined : findUsage(body.toString('utf8')));
+  return body;
+}
+
+async function sendForwarded(
+  { deps, endpoint, input, meter }: { deps: GatewayDeps; endpoint: Endpoint; input: EndpointInput; meter: Meter },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const watch = watchClient(reply.raw, deps.closing, deps.timing?.drainMs);
+  try {
+    const named = readModels(input.fields);
+    const call = {
+      ...named,
+      path: endpoint.path,
+      formats: endpoint.formats,
+      buildBody: (id: string, extra: JsonObject) => buildBody(endpoint, input, id, extra),
+    };
+    const answer = await deps.inference.forward(call, watch.signal, request.caller?.organizationId ?? '');
+    void reply.type(answer.contentType);
+    if (answer.requestId !== undefined) void reply.header('x-upstream-request-id', answer.requestId);
+    if (answer.contentType.includes('json')) {
+      await reply.send(await collectJson(answer, meter));
+      return;
+    }
+    await reply.send(Readable.from(meterChunks(answer, meter)));
+    await finished(reply.raw).catch(() => undefined);
+  } catch (error) {
+    const gone = error instanceof ClientGoneError;
+    meter.fail(gone ? 'client_gone' : decideFault(error, 0).code);
+    if (!gone) throw error;
+    reply.hijack();
+  } finally {
+    watch.release();
+  }
+}
+
+/** Answers one call of an endpoint: by the built-in provider, or by forwarding it to the model's provider. */
+export async function answerEndpoint(
+  deps: GatewayDeps,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { caller } = request;
+  if (caller === undefined) throw errors.unauthorized();
+  const input = await readInput(deps, endpoint, request);
+  const { model, fallbackModels = [] } = readModels(input.fields);
+  endpoint.check(input);
+  const isScript = SCRIPT.test(model);
+  for (const name of isScript ? [] : [model, ...fallbackModels]) {
+    if (deps.inference.findModel(name) === undefined) throw unknownModel();
+  }
+  await deps.usage.budget?.check(caller.keyId);
+  const meter = startMeter(
+    { ...deps.usage, inference: deps.inference },
+    {
+      format: endpoint.name,
+      model,
+      caller,
+      estimateInput: () => countTokens(JSON.stringify(input.fields)),
+    },
+  );
+  const release = deps.admission.acquire(request.bodyBytes);
+  try {
+    if (!isScript) return await sendForwarded({ deps, endpoint, input, meter }, request, reply);
+    const answer = endpoint.answerScript({ ...input, fields: { ...input.fields, model } });
+    finishMeter(meter, model, answer.usage);
+    await reply.type(answer.type).send(answer.body);
+  } finally {
+    release();
+  }
+}

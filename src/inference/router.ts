@@ -1,0 +1,76 @@
+import type { Logger } from '../platform/log.ts';
+import { DEFAULT_BREAKER, buildBreaker } from './breaker.ts';
+import type { Breaker, BreakerPolicy } from './breaker.ts';
+import { ModelError } from './model.ts';
+import type { ModelRequest } from './model.ts';
+import type { CallObserver, Candidate } from './retry.ts';
+import { Latencies, orderCandidates } from './routing.ts';
+import type { Route } from './routing.ts';
+
+export type RouterOptions = {
+  log: Logger;
+  /** absent: no circuit breaker */
+  breaker?: Partial<BreakerPolicy>;
+  /** whether calls with the same `cacheKey` try the same upstream of a list first */
+  affinity?: boolean;
+};
+
+/** What one call is routed by. */
+export type RoutedCall = { request: ModelRequest; organization: string | undefined };
+
+/** Decides which upstreams a call tries and in what order, and remembers how they did. */
+export class Router {
+  readonly #options: Pick<RouterOptions, 'log' | 'affinity'>;
+  readonly #named: ReadonlySet<string>;
+  readonly #breaker: Breaker | undefined;
+  readonly #latencies = new Latencies();
+
+  constructor({ log, affinity = false, breaker }: RouterOptions, named: ReadonlySet<string>) {
+    this.#options = { log, affinity };
+    this.#named = named;
+    this.#breaker = breaker && buildBreaker({ ...DEFAULT_BREAKER, ...breaker });
+  }
+
+  /** The key of breakers and retry budgets. Models that the configuration does not name share the key of their provider. */
+  getGroup(name: string, organization = ''): string {
+    const group = this.#named.has(name) ? name : `${name.slice(0, name.indexOf('/'))}/*`;
+    return `${organization}\n${group}`;
+  }
+
+  /**
+   * The candidates to try, in order. The only one of a model is always tried; `unavailable` is thrown when the breakers of
+   * all of several are open.
+   */
+  choose<T extends Candidate<unknown> & { weight?: number | undefined }>(
+    candidates: readonly T[],
+    { routing }: Route,
+    { request, organization }: RoutedCall,
+  ): readonly T[] {
+    if (candidates.length < 2) return candidates;
+    const affinityKey = this.#options.affinity === true ? request.cacheKey : undefined;
+    // A caller that lists models means their order.
+    const order = request.fallbackModels === undefined ? affinityKey : undefined;
+    const ordered = orderCandidates(candidates, { routing, latencies: this.#latencies, affinityKey: order });
+    const breaker = this.#breaker;
+    if (breaker === undefined) return ordered;
+    const allowed = ordered.filter(({ name }) => breaker.allows(this.getGroup(name, organization)));
+    if (allowed.length > 0) return allowed;
+    const retryAfterMs = breaker.retryAfterMs(ordered.map(({ name }) => this.getGroup(name, organization)));
+    throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
+  }
+
+  watch(organization: string | undefined): CallObserver {
+    return {
+      failed: ({ name, attempt, error, waitMs }) => {
+        // The message may quote the caller's request, so it is not logged.
+        const { code: fault, status } = error;
+        this.#options.log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
+        if (waitMs === undefined) this.#breaker?.fail(this.getGroup(name, organization), fault);
+      },
+      begun: (name, ms) => {
+        this.#breaker?.succeed(this.getGroup(name, organization));
+        this.#latencies.note(name, ms);
+      },
+    };
+  }
+}
