@@ -1,3 +1,4 @@
+// Tests: test/gateway/endpoints/endpoints.test.ts
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../dialects/dialect.ts';
 import { invalid } from '../../gateway-error.ts';
