@@ -3,6 +3,7 @@ import { createGuardrails, generate } from 'otplib';
 import type { LoginCred, LoginMethod } from './contract/shapes.ts';
 import type { MailboxFailure } from './contract/errors.ts';
 import { LoginError } from './login-error.ts';
+import { namesFactor } from './flow/challenge.ts';
 import type { AnswerSource, Challenge, Answer } from './flow/challenge.ts';
 import type { JobContext } from './job.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';
@@ -70,16 +71,36 @@ export function buildAnswers(
     if (mailbox === undefined || !BY_EMAIL.has(challenge.kind)) return undefined;
     if (wrong) return { failure: 'wrong' };
     const left = leftMs();
-    return mailbox.find(challenge.expects, Math.min(EMAIL_MS, Math.max(left - RESERVED_MS, left / 2)), signal);
+    const expects = challenge.expects === 'link' ? 'link' : 'code';
+    return mailbox.find(expects, Math.min(EMAIL_MS, Math.max(left - RESERVED_MS, left / 2)), signal);
+  };
+  /** The factor that the request names, where the page offers it once. */
+  const chooseFactor = ({ kind, options = [] }: Challenge): Answer | undefined => {
+    if (kind !== 'choose_factor') return undefined;
+    const wanted =
+      totp !== undefined || totpCode !== undefined
+        ? 'totp'
+        : loginMethod === 'otp_sms' || (loginMethod === 'otp_email' && mailbox === undefined)
+          ? loginMethod
+          : mailbox === undefined
+            ? undefined
+            : 'otp_email';
+    if (wanted === undefined) return undefined;
+    const [option, ...others] = options.filter(({ label }) => namesFactor(label, wanted));
+    return option !== undefined && others.length === 0 ? { option: option.id } : undefined;
   };
   return {
     available: true,
     ready: async () => mailbox?.ready(),
-    async get(challenge, wrong, rest) {
+    async get(challenge, wrong, { release, moved }) {
+      if (challenge.expects === 'choice' || challenge.expects === 'external') {
+        const chosen = wrong ? undefined : chooseFactor(challenge);
+        return chosen ?? release(() => ask(challenge, wrong, moved));
+      }
       const fits = challenge.kind === 'totp' || loginMethod === 'totp';
       const own = !fits || totp === undefined ? totpCode : await makeTotpCode(totp, signal);
       if (own === undefined || !fits) {
-        return rest(async () => {
+        return release(async () => {
           const found = await getFromMailbox(challenge, wrong);
           if (found === undefined) return ask(challenge, wrong);
           return 'failure' in found ? ask({ ...challenge, mailbox: found.failure }, wrong) : found;

@@ -1,11 +1,12 @@
 import type { Db } from '../platform/db/db.ts';
+import { LoginChallengeKind } from './contract/errors.ts';
 import type { LoginChallengeDetails } from './contract/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from './store/challenges.ts';
 import { LoginError } from './login-error.ts';
 import type { Answer } from './flow/challenge.ts';
-import type { Job, JobEvent } from './job.ts';
+import type { Job, JobEvent, PendingChallenge } from './job.ts';
 
 /** The response to a call. */
 export type LoginResponse = { status: number; body: unknown; headers?: Record<string, string> };
@@ -33,6 +34,33 @@ export type Challenges = {
 const HOLD_MS = 5 * 60_000;
 const MAX_WRONG = 3;
 
+/** An option that the page does not offer costs nothing. */
+function checkOption({ expects, options = [] }: PendingChallenge, answer: Answer): void {
+  if ('option' in answer) {
+    const isOffered = options.some(({ id, label }) => id === answer.option || label === answer.option);
+    if (!isOffered) throw new LoginError('validation_error', 'option: must be one of those that the page offers');
+  } else if (expects === 'choice') {
+    throw new LoginError('validation_error', 'option: is required');
+  } else if (expects === 'external' && !('done' in answer)) {
+    throw new LoginError('validation_error', 'done: is required: the page takes no code here');
+  }
+}
+
+/** What a call is answered with while its login waits. */
+function buildChallengeError(challengeId: string, ask: PendingChallenge, expiresAt: string): LoginError {
+  const { kind, hint, mailbox, options } = ask;
+  const code = LoginChallengeKind.safeParse(kind);
+  if (code.success && (ask.expects === 'code' || ask.expects === 'link')) {
+    const details = { challengeId, kind: code.data, hint, ...omitUndefined({ mailbox }), expiresAt };
+    return new LoginError('verification_required', 'The site asks for a code or a link.', {
+      details: details satisfies LoginChallengeDetails,
+    });
+  }
+  return new LoginError('action_required', 'The site waits for something that only the caller or a person can do.', {
+    details: { challengeId, kind, hint, ...omitUndefined({ options }), expiresAt },
+  });
+}
+
 const expired = () => new LoginError('challenge_expired', 'The challenge is over: begin the login again.');
 
 /** Open challenges of this process. `holdMs`: how long each waits for its answer; default 5 minutes. */
@@ -53,13 +81,6 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
   ): Promise<LoginError> => {
     const id = newId('chl');
     const expiresAt = new Date(Date.now() + holdMs);
-    const details = {
-      challengeId: id,
-      kind: event.ask.kind,
-      hint: event.ask.hint,
-      ...omitUndefined({ mailbox: event.ask.mailbox }),
-      expiresAt: expiresAt.toISOString(),
-    } satisfies LoginChallengeDetails;
     let wrong = 0;
     let busy = false;
     const item: HeldChallenge = {
@@ -71,6 +92,7 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
         void drop(item).catch(() => undefined);
       }, holdMs).unref(),
       async resume(answer) {
+        checkOption(event.ask, answer);
         if (busy) throw new LoginError('conflict', 'Another answer to this challenge is being tried.');
         busy = true;
         job.answer(answer);
@@ -93,7 +115,7 @@ export function openChallenges(db: Db, owner: string, holdMs = HOLD_MS): Challen
     };
     held.set(id, item);
     await insertLoginChallenge(db, { id, organizationId, owner, kind: event.ask.kind, expiresAt });
-    return new LoginError('verification_required', 'The site asks for a code or a link.', { details });
+    return buildChallengeError(id, event.ask, expiresAt.toISOString());
   };
 
   const respond = async <T>(

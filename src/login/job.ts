@@ -25,8 +25,11 @@ export type Job<T> = {
 export type JobContext = {
   /** aborted at the deadline, and when the job is stopped */
   signal: AbortSignal;
-  /** Asks the caller that waits for the job. The time does not count against the deadline. */
-  ask: (ask: PendingChallenge, wrong: boolean) => Promise<Answer>;
+  /**
+   * Asks the caller that waits for the job. The time does not count against the deadline. `moved` ends the question
+   * when the page has gone on without an answer.
+   */
+  ask: (ask: PendingChallenge, wrong: boolean, moved?: Promise<void>) => Promise<Answer>;
   /** until the deadline */
   leftMs: () => number;
 };
@@ -57,12 +60,13 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
     if (current === undefined) events.push(item);
     else current(item);
   };
-  const ask = async (challenge: PendingChallenge, wrong: boolean): Promise<Answer> => {
+  const ask = async (challenge: PendingChallenge, wrong: boolean, moved?: Promise<void>): Promise<Answer> => {
     abort.signal.throwIfAborted();
     pause();
     const answer = new Promise<Answer>((resolve, reject) => {
       answered = resolve;
       abort.signal.addEventListener('abort', () => reject(abort.signal.reason as Error), { once: true });
+      moved?.then(() => resolve({ done: true }), reject);
     });
     emit({ is: 'challenge', ask: challenge, wrong });
     try {

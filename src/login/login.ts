@@ -1,19 +1,30 @@
+import type { Egress } from '../platform/egress/egress.ts';
 import type { LoginMethod } from './contract/shapes.ts';
 import type { Fleet, BrowserSlot } from './browser/fleet.ts';
 import type { ReadForm } from './form-reader.ts';
 import { LoginError } from './login-error.ts';
 import type { AnswerSource, PageAnswers } from './flow/challenge.ts';
-import { collectSession } from './flow/collect.ts';
+import { collectSession, isEmpty } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import type { Values } from './flow/fill.ts';
+import { buildEmptySessionError } from './flow/errors.ts';
 import { runFlow } from './flow/run.ts';
+import type { NamedProof } from './flow/session-check.ts';
 import type { Site } from './site.ts';
 import { withSite } from './open-site.ts';
 
-export type LoginInput = Values & { organizationId: string; site: Site; method: LoginMethod };
+export type LoginInput = Values & {
+  organizationId: string;
+  site: Site;
+  method: LoginMethod;
+  /** what the caller says that only a successful login shows */
+  proof?: NamedProof;
+};
 
 export type LoginPorts = {
   fleet: Fleet;
+  /** for comparing what the site shows with and without the session */
+  egress?: Egress | undefined;
   answers: AnswerSource;
   signal: AbortSignal;
   /** for pages on which detection finds no login or several; absent: they fail */
@@ -25,7 +36,7 @@ export function bindAnswers(source: AnswerSource, slot: BrowserSlot): PageAnswer
   return {
     available: source.available,
     ready: () => source.ready(),
-    get: (ask, wrong) => source.get(ask, wrong, (work) => slot.releaseWhile(work)),
+    get: (ask, wrong, moved) => source.get(ask, wrong, { release: (work) => slot.releaseWhile(work), moved }),
   };
 }
 
@@ -42,11 +53,14 @@ export async function logIn(input: LoginInput, ports: LoginPorts): Promise<Colle
       signal,
       answers: bindAnswers(ports.answers, slot),
       context: slot.context,
+      egress: ports.egress,
       traffic,
       observer,
       readForm: readForm && ((observation) => readForm(observation, secrets, signal)),
     });
-    return collectSession(slot.context, input.site, visited, url);
+    const session = await collectSession(slot.context, input.site, visited, url);
+    if (isEmpty(session) && !traffic.usedHttpAuthentication) throw buildEmptySessionError();
+    return session;
   });
   return byForm ?? logInByHttp(input, ports);
 }

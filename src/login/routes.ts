@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { loginRoutes } from './contract/routes.ts';
+import type { ChallengeAnswer } from './contract/shapes.ts';
 import { registerBodyParser } from '../platform/http/body.ts';
 import { registerRoute } from '../platform/http/route.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
@@ -12,6 +13,7 @@ import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginDeps, LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
+import type { Answer } from './flow/challenge.ts';
 import { LoginError } from './login-error.ts';
 import { openLoginService } from './service.ts';
 
@@ -29,6 +31,12 @@ export function buildLoginRoutes(ports: LoginPorts): RoutePlugin {
       if (ports.db.embedded) await clearLoginJobs(ports.db);
     });
   };
+}
+
+function readAnswer({ code, link, option }: ChallengeAnswer): Answer {
+  if (code !== undefined) return { code };
+  if (link !== undefined) return { link };
+  return option === undefined ? { done: true } : { option };
 }
 
 function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
@@ -56,8 +64,7 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   );
 
   registerRoute(app, deps, loginRoutes.answerChallenge, ({ params, body, caller }) => {
-    const { code, link } = body;
-    const answer = link === undefined ? { code: code ?? '' } : { link };
+    const answer = readAnswer(body);
     return measure('challenge', () => challenges.answer(caller.organizationId, params.challengeId, answer));
   });
 

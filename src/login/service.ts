@@ -10,7 +10,9 @@ import type { CacheState } from './session-cache.ts';
 import type { LoginResponse, Challenges } from './challenges.ts';
 import type { LoginPorts } from './deps.ts';
 import { LoginError } from './login-error.ts';
+import { isEmpty } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
+import type { NamedProof } from './flow/session-check.ts';
 import { startJob } from './job.ts';
 import type { Job } from './job.ts';
 import { logIn } from './login.ts';
@@ -51,8 +53,14 @@ export function readAllowedDomains(fields: Record<string, unknown> | undefined):
 
 /** The caller's values for fields of the form, without the reserved names. */
 export function listFields(fields: Record<string, unknown> | undefined): Record<string, string | number | boolean> {
-  const { allowedDomains: _affiliates, ...own } = fields ?? {};
+  const { allowedDomains: _affiliates, successSelector: _selector, successUrl: _url, ...own } = fields ?? {};
   return own as Record<string, string | number | boolean>;
+}
+
+/** What the caller says that only a successful login shows. */
+function readProof(fields: Record<string, unknown> = {}): NamedProof {
+  const read = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined);
+  return { successSelector: read('successSelector'), successUrl: read('successUrl') };
 }
 
 /**
@@ -105,10 +113,14 @@ export function startLogin(ports: LoginPorts, order: LoginJobRequest): Promise<J
       withMailbox(ports, cred.mailbox, { site, address: username }, (mailbox) => {
         const answers = buildAnswers(order, { ...job, mailbox });
         const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
-        const { fleet, readForm } = ports;
-        return logIn({ ...values, organizationId, site, method: loginMethod }, { fleet, answers, signal, readForm });
+        const { fleet, egress, readForm } = ports;
+        const proof = readProof(order.additionalFields);
+        const input = { ...values, organizationId, site, method: loginMethod, proof };
+        return logIn(input, { fleet, egress, answers, signal, readForm });
       }),
     );
+    // Where every request carries user name and password, there may be nothing to hand out again.
+    if (isEmpty(session)) return { session, expiresAt: new Date() };
     return { session, expiresAt: await storeSession(ports, organizationId, key, session) };
   });
 }

@@ -10,6 +10,7 @@ export const LOGIN_ERROR_STATUS = {
   method_not_allowed: 405,
   conflict: 409,
   verification_required: 409,
+  action_required: 409,
   account_exists: 409,
   challenge_expired: 410,
   payload_too_large: 413,
@@ -19,6 +20,12 @@ export const LOGIN_ERROR_STATUS = {
   ambiguous_form: 422,
   captcha_required: 422,
   account_locked: 422,
+  account_suspended: 422,
+  password_change_required: 422,
+  enrolment_required: 422,
+  passkey_required: 422,
+  sso_required: 422,
+  login_unproven: 422,
   signup_rejected: 422,
   rate_limited: 429,
   server_error: 500,
@@ -56,6 +63,48 @@ export const LoginChallengeDetails = z
   })
   .meta({ id: 'LoginChallenge' });
 export type LoginChallengeDetails = z.infer<typeof LoginChallengeDetails>;
+
+/** What an `action_required` asks for. A login that waits for a code or link has these kinds, too. */
+export const LoginActionKind = z.enum([
+  'choose_factor',
+  'push',
+  'number_match',
+  'security_key',
+  'choose_account',
+  'consent',
+  'terms',
+  'email_code',
+  'sms_code',
+  'totp',
+  'magic_link',
+  'captcha',
+  'human',
+]);
+export type LoginActionKind = z.infer<typeof LoginActionKind>;
+
+export const LoginOption = z
+  .object({
+    /** to send back as `option` */
+    id: z.string(),
+    /** what the page calls it */
+    label: z.string(),
+  })
+  .meta({ id: 'LoginOption' });
+export type LoginOption = z.infer<typeof LoginOption>;
+
+/** What an `action_required` says beside its message. */
+export const LoginActionDetails = z
+  .object({
+    challengeId: z.string(),
+    kind: LoginActionKind,
+    /** what the page shows, as the number to match */
+    hint: z.string().nullable(),
+    /** where there is a choice */
+    options: z.array(LoginOption).optional(),
+    expiresAt: z.iso.datetime(),
+  })
+  .meta({ id: 'LoginAction' });
+export type LoginActionDetails = z.infer<typeof LoginActionDetails>;
 
 export const LoginErrorBody = z
   .object({

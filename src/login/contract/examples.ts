@@ -12,6 +12,7 @@ const MESSAGES: Record<LoginErrorCode, string> = {
   method_not_allowed: 'The path has no such method.',
   conflict: 'The request contradicts another one.',
   verification_required: 'The site asks for a code.',
+  action_required: 'The site waits for something that only the caller or a person can do.',
   account_exists: 'The site says that the account exists already.',
   challenge_expired: 'The challenge is over: begin the login again.',
   payload_too_large: 'The request body must be at most 65536 bytes.',
@@ -21,6 +22,12 @@ const MESSAGES: Record<LoginErrorCode, string> = {
   ambiguous_form: 'Several forms are equally likely to be the one to sign in with.',
   captcha_required: 'The site asks for a check that only a person can pass.',
   account_locked: 'The site says that the account is locked or not usable yet.',
+  account_suspended: 'The site says that the account is suspended, disabled or under review.',
+  password_change_required: 'The site asks for a new password before it lets anybody in.',
+  enrolment_required: 'The site asks to set up another factor before it lets anybody in.',
+  passkey_required: 'The site takes a passkey or security key alone.',
+  sso_required: 'The site takes sign-ins of other services alone.',
+  login_unproven: 'Nothing proves that the login has led to a session.',
   signup_rejected: 'The site refused the registration.',
   rate_limited: 'Too many failed attempts for this account; wait before the next one.',
   server_error: 'The request failed unexpectedly.',
@@ -38,6 +45,18 @@ const REQUEST_ID = 'req_01kg9ej2m3n4p5q6r7s8t9v0wc';
 
 const DETAILS: Partial<Record<LoginErrorCode, Record<string, unknown>>> = {
   verification_required: { challengeId: CHALLENGE_ID, kind: 'otp_email', hint: 'a•••@example.com', expiresAt: LATER },
+  action_required: {
+    challengeId: CHALLENGE_ID,
+    kind: 'choose_factor',
+    hint: 'Verify your identity',
+    options: [
+      { id: '1', label: 'Text +X XXX-XXX-XX42' },
+      { id: '2', label: 'Use an authenticator app' },
+    ],
+    expiresAt: LATER,
+  },
+  sso_required: { providers: ['google', 'microsoft'] },
+  login_unproven: { reason: 'no_proof' },
   login_form_not_found: { reason: 'no_form', page: 'none' },
   invalid_credentials: { reason: 'wrong_credentials' },
 };

@@ -88,7 +88,12 @@ export const CollectionId = z
 
 /** Extra fields of the form by name, id or label; the names below have meanings of their own. */
 export const AdditionalFields = z.record(z.string().min(1).max(200), z.unknown()).superRefine((fields, context) => {
-  const { allowedDomains } = fields;
+  const { allowedDomains, successSelector, successUrl } = fields;
+  for (const [name, value] of Object.entries({ successSelector, successUrl })) {
+    const isFine = value === undefined || (typeof value === 'string' && value !== '' && value.length <= 1000);
+    if (!isFine)
+      context.addIssue({ code: 'custom', path: [name], message: 'must be text of at most 1,000 characters' });
+  }
   const isList = Array.isArray(allowedDomains) && allowedDomains.every((item) => typeof item === 'string');
   if (allowedDomains !== undefined && (!isList || allowedDomains.length > 20)) {
     context.addIssue({ code: 'custom', path: ['allowedDomains'], message: 'must be at most 20 domains' });
@@ -180,10 +185,17 @@ export const RefreshRequest = z
 export type RefreshRequest = z.infer<typeof RefreshRequest>;
 
 export const ChallengeAnswer = z
-  .object({ code: z.string().trim().min(1).max(64).optional(), link: SiteUrl.optional() })
-  .refine(({ code, link }) => (code === undefined) !== (link === undefined), {
+  .object({
+    code: z.string().trim().min(1).max(64).optional(),
+    link: SiteUrl.optional(),
+    /** id or label of one of the options */
+    option: z.string().trim().min(1).max(200).optional(),
+    /** what the page waits for was done elsewhere: look at it now */
+    done: z.literal(true).optional(),
+  })
+  .refine((answer) => Object.values(answer).filter((value) => value !== undefined).length === 1, {
     path: ['code'],
-    message: 'is required unless link is given; not both',
+    message: 'is required unless link, option or done is given; one of them alone',
   })
   .meta({ id: 'ChallengeAnswer' });
 export type ChallengeAnswer = z.infer<typeof ChallengeAnswer>;

@@ -136,6 +136,8 @@ export type LoginPlan = {
 export type FailureCause =
   | 'wrong-credentials'
   | 'locked'
+  /** The account is closed, disabled or under review, not only this login. */
+  | 'suspended'
   | 'rate-limited'
   | 'captcha'
   | 'wrong-code'
@@ -165,4 +167,8 @@ export type OutcomeSignals = {
   messageSentNotice: 'code' | 'link' | undefined;
   /** The only button of a form without fields: it confirms a link from an email. */
   confirm: string | undefined;
+  /** What the plain text of a small page without an account says, where no message does. */
+  stated: FailureCause | undefined;
+  /** Ways to sign in that need no form: other services by name, and passkeys. */
+  otherWays: { providers: readonly string[]; passkey: boolean };
 };

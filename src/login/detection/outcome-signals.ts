@@ -1,4 +1,5 @@
 import { promptsSignIn } from './sign-in-prompt.ts';
+import { findOtherWays } from './other-ways.ts';
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, FrameDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
@@ -6,12 +7,14 @@ import type { FailureCause, OutcomeSignals } from './login-plan.ts';
 import { ACCOUNT } from './words/more-actions.ts';
 import { CAPTCHA } from './words/more-fields.ts';
 import { LIMITED, LOCKED, UNDER_WAY, WRONG } from './words/outcomes.ts';
+import { SUSPENDED } from './words/more-interstitials.ts';
 import { EXISTS, EXPIRED, REQUIRED, UNVERIFIED, WEAK } from './words/more-outcomes.ts';
 import { isUsable } from './sections.ts';
 
 const reports = {
   wrong: buildMatcher(WRONG),
   locked: buildMatcher(LOCKED),
+  suspended: buildMatcher(SUSPENDED),
   limited: buildMatcher(LIMITED),
   captcha: buildMatcher(CAPTCHA),
   expired: buildMatcher(EXPIRED),
@@ -25,6 +28,7 @@ const reports = {
 
 /** The most specific first: a message may name a locked account together with a wrong password. */
 const RANK: readonly FailureCause[] = [
+  'suspended',
   'locked',
   'rate-limited',
   'unverified',
@@ -49,8 +53,11 @@ const THREAT =
 export function readMessageCause(message: string): FailureCause | undefined {
   const text = normalizeText(message);
   if (text === '') return undefined;
+  const isThreat = THREAT.test(text);
+  if (reports.suspended(text) && !isThreat) return 'suspended';
+  // Beside a limit on attempts: a caller that only waits would prolong the lock.
+  if (reports.locked(text) && !isThreat) return 'locked';
   if (reports.limited(text)) return 'rate-limited';
-  if (reports.locked(text) && !(reports.wrong(text) && THREAT.test(text))) return 'locked';
   if (reports.unverified(text)) return 'unverified';
   if (reports.exists(text)) return 'account-exists';
   const isWrong = reports.wrong(text);
@@ -142,7 +149,19 @@ const OF_ACCOUNT = /account|user|konto|compte|cuenta|conta|счет|аккаун
 
 /** Beside a logout control, warnings concern the application; only a locked account is a failed login. */
 function isAboutAccount({ text }: ElementDescription, cause: FailureCause): boolean {
-  return cause === 'locked' && OF_ACCOUNT.test(normalizeText(text));
+  return (cause === 'locked' || cause === 'suspended') && OF_ACCOUNT.test(normalizeText(text));
+}
+
+/** A page with more text is an article or an application, whatever words it has. */
+const MAX_STATED = 800;
+const STATED: ReadonlySet<FailureCause> = new Set(['suspended', 'locked', 'rate-limited', 'wrong-credentials']);
+
+/** Sites that style no message state a refusal as a heading or plain text, or as an address's own words. */
+function readStated(frames: readonly FrameDescription[]): FailureCause | undefined {
+  const text = frames.map((frame) => frame.text).join(' ');
+  if (text.length > MAX_STATED) return undefined;
+  const cause = readMessageCause(text);
+  return cause !== undefined && STATED.has(cause) ? cause : undefined;
 }
 
 /** Reads the signals of how an attempt ended. Pure. */
@@ -170,5 +189,7 @@ export function readOutcome({ frames }: Observation): OutcomeSignals {
     promptsSignIn: isAsking,
     messageSentNotice: findMessageSentNotice(frames),
     confirm: confirming.length === 1 ? confirming[0]?.id : undefined,
+    stated: logout === undefined ? readStated(frames) : undefined,
+    otherWays: findOtherWays(elements),
   };
 }

@@ -1,6 +1,7 @@
+import type { Interstitial } from '../detection/interstitials.ts';
 import { LoginError } from '../login-error.ts';
 import type { PageSnapshot, SuccessSignal } from './evidence.ts';
-import { buildUnprovenError } from './errors.ts';
+import { buildUnprovenError, buildUnprovenLoginError } from './errors.ts';
 import { IDLE_MS, findLinkButton } from './outcome.ts';
 import type { Verdict } from './outcome.ts';
 import type { SessionState } from './session-check.ts';
@@ -37,7 +38,9 @@ export type SubmitAction =
   /** press Enter, since nothing was sent */
   | { do: 'resubmit' }
   /** signup: ask for an email that proves the account */
-  | { do: 'request-email' };
+  | { do: 'request-email' }
+  /** do what a page in between asks for, or name it */
+  | { do: 'pass-interstitial'; found: Interstitial };
 
 export type FlowAction =
   | SubmitAction
@@ -45,7 +48,7 @@ export type FlowAction =
   /** the outcome is known, or nothing was submitted: go on with the page as it is */
   | { do: 'act-on-page' };
 
-/** `check-session`: a signup has to find out whether the registration signed in. */
+/** `check-session`: nothing on the page proves yet that the submit has signed in. */
 type AfterSubmit = { state: FlowState; action: FlowAction | { do: 'check-session'; signals: SuccessSignal[] } };
 
 export type Transition = { state: FlowState; action: FlowAction };
@@ -53,6 +56,10 @@ export type Transition = { state: FlowState; action: FlowAction };
 const OBSERVE_EVERY_MS = 60;
 /** ms for which observations have to agree before success is reported */
 const CONFIRM_MS = { login: 120, signup: 300 };
+/** the same for pages in between; bot checks often pass by themselves */
+const INTERSTITIAL_MS = { usual: 500, bot_wall: 5000 };
+/** ms that a page gets to show that somebody is signed in, after what differs without the session was looked for */
+const UNPROVEN_MS = 4000;
 /** ms after a submit without any request until it is repeated by Enter */
 const RESUBMIT_MS = 2500;
 /** ms after a submit until the flow gives up, once the network is idle */
@@ -92,6 +99,8 @@ export function decideAfterSubmit(state: FlowState, submitted: Submitted, view: 
       return actOnPage({ ...next, submitted: undefined });
     case 'wrong-code':
       return actOnPage({ ...next, submitted: undefined, codeRejected: true });
+    case 'interstitial':
+      return decideInterstitial(next, view, verdict.found);
     case 'pending':
       return decidePending(next, submitted, view);
   }
@@ -109,7 +118,8 @@ function offersFirstLogin({ step, before }: Submitted, { snapshot, network }: Su
 }
 
 function trackLikely({ likely }: FlowState, { snapshot, verdict, now }: SubmitView): FlowState['likely'] {
-  const isLikely = verdict.is === 'proven' || (verdict.is === 'pending' && verdict.likely);
+  const isLikely =
+    verdict.is === 'proven' || verdict.is === 'interstitial' || (verdict.is === 'pending' && verdict.likely);
   if (!isLikely) return undefined;
   return likely?.url === snapshot.url ? likely : { url: snapshot.url, at: now };
 }
@@ -126,25 +136,50 @@ function requestEmail(state: FlowState): Transition {
   return { state: { ...state, emailRequested: true }, action: { do: 'request-email' } };
 }
 
-/** What to do about a signup that was accepted, once it is known whether it signed in. Pure. */
-export function decideAfterCheck(state: FlowState, session: SessionState, signals: SuccessSignal[]): Transition {
+function decideInterstitial(state: FlowState, view: SubmitView, found: Interstitial): AfterSubmit {
+  const agreedMs = state.likely === undefined ? 0 : view.now - state.likely.at;
+  const neededMs = found.kind === 'bot_wall' ? INTERSTITIAL_MS.bot_wall : INTERSTITIAL_MS.usual;
+  if (agreedMs < neededMs) return wait(state, view);
+  return { state, action: { do: 'pass-interstitial', found } };
+}
+
+/** What was found out about a session. */
+export type Checked = { session: SessionState; signals: SuccessSignal[]; view: SubmitView };
+
+/** What to do about a submit that was accepted, once it is known whether it signed in. Pure. */
+export function decideAfterCheck(state: FlowState, submitted: Submitted, checked: Checked): Transition {
+  const { session, signals, view } = checked;
   if (session === 'signedIn') return { state, action: { do: 'finish', signals } };
-  return session === 'signedOut' ? actOnPage(startLogin(state)) : requestEmail(state);
+  if (isFirstSignIn(state, submitted)) {
+    return session === 'signedOut' ? actOnPage(startLogin(state)) : requestEmail(state);
+  }
+  const page = describePage(view.snapshot);
+  if (state.unproven?.page !== page) return wait({ ...state, unproven: { page, at: view.now } }, view);
+  return { state, action: { do: 'fail', error: buildUnprovenLoginError(view.snapshot, session) } };
+}
+
+/** A registration that was accepted, which may have signed in or not. */
+function isFirstSignIn({ goal }: FlowState, { step }: Submitted): boolean {
+  return goal === 'signup' && step !== 'password';
 }
 
 function decideSuccess(
   state: FlowState,
-  { step }: Submitted,
+  submitted: Submitted,
   { view, signals }: { view: SubmitView; signals: SuccessSignal[] },
 ): AfterSubmit {
   const agreedMs = state.likely === undefined ? 0 : view.now - state.likely.at;
   if (agreedMs < CONFIRM_MS[state.goal]) return wait(state, view);
-  const isChecked = state.goal === 'login' || step === 'password';
-  return { state, action: isChecked ? { do: 'finish', signals } : { do: 'check-session', signals } };
+  if (signals.includes('account') && !isFirstSignIn(state, submitted) && !state.isNamed) {
+    return { state, action: { do: 'finish', signals } };
+  }
+  const { unproven } = state;
+  const isWaitedFor = unproven?.page === describePage(view.snapshot) && view.now - unproven.at < UNPROVEN_MS;
+  return isWaitedFor ? wait(state, view) : { state, action: { do: 'check-session', signals } };
 }
 
 /** No sooner than the next observation can decide. */
-function wait(state: FlowState, { now, network }: SubmitView): Transition {
+function wait(state: FlowState, { now, network }: Pick<SubmitView, 'now' | 'network'>): Transition {
   const agreeInMs = state.likely === undefined ? 0 : CONFIRM_MS[state.goal] - (now - state.likely.at);
   const ms = Math.max(IDLE_MS - network.sinceLastRequestMs, agreeInMs);
   return { state, action: { do: 'wait', ms: ms > 0 ? ms + 1 : OBSERVE_EVERY_MS } };

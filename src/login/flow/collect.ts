@@ -32,6 +32,11 @@ export async function collectSession(
   };
 }
 
+/** Whether a session holds nothing. It may still be one where every request carries user name and password. */
+export function isEmpty({ cookies, storageState }: Pick<CollectedSession, 'cookies' | 'storageState'>): boolean {
+  return cookies.length === 0 && storageState.origins.length === 0;
+}
+
 function readCookie(cookie: Awaited<ReturnType<BrowserContext['cookies']>>[number]): SessionCookie {
   const { name, value, domain, path, expires, httpOnly, secure, sameSite, partitionKey } = cookie;
   return {

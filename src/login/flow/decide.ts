@@ -53,15 +53,16 @@ function buildPatience({ unchangedMs, networkIdleMs }: PageIdle): Patience {
 
 /** What to do on a page with nothing submitted yet, or whose next form is shown. Pure. */
 export function decidePageStep(
-  { plan }: Pick<PageSnapshot, 'plan'>,
+  snapshot: PageSnapshot,
   available: AvailableMethods,
   { progress, idle }: { progress: Progress; idle: PageIdle },
 ): PageStep {
+  const { plan } = snapshot;
   const dismiss = plan.obstacles.find((obstacle) => obstacle.dismiss !== undefined)?.dismiss;
   if (dismiss !== undefined && progress.dismissed < MAX_DISMISSED) return { do: 'dismiss', id: dismiss };
   const isPatient = buildPatience(idle);
-  if (plan.reason === 'fill') return decideFill(plan, available, { progress, isPatient });
-  return decideLink(plan, available, { progress, isPatient }) ?? decideRefusal(plan, isPatient);
+  if (plan.reason === 'fill') return decideFill(snapshot, available, { progress, isPatient });
+  return decideLink(plan, available, { progress, isPatient }) ?? decideRefusal(snapshot, isPatient);
 }
 
 /** Follows a login link or chooses a method, where the page has no form to fill. */
@@ -81,7 +82,16 @@ function decideLink(
   return link === undefined || isPatient(PATIENCE_MS.covered) ? undefined : open(plan, link);
 }
 
-function decideRefusal(plan: LoginPlan, isPatient: Patience): PageStep {
+/** A page without a form that says how else one signs in. */
+function decideOtherWay({ signals, interstitial }: PageSnapshot): PageStep | undefined {
+  if (interstitial?.kind === 'bot_wall') return fail('captcha_required', 'bot_wall');
+  const { providers, passkey } = signals.otherWays;
+  if (providers.length > 0) return fail('sso_required', 'no_form');
+  return passkey ? fail('passkey_required', 'no_form') : undefined;
+}
+
+function decideRefusal(snapshot: PageSnapshot, isPatient: Patience): PageStep {
+  const { plan } = snapshot;
   const after = (ms: number, refusal: PageStep) => (isPatient(ms) ? WAIT : refusal);
   switch (plan.reason) {
     case 'ambiguous':
@@ -93,22 +103,26 @@ function decideRefusal(plan: LoginPlan, isPatient: Patience): PageStep {
     case 'captcha':
       return after(PATIENCE_MS.captcha, fail('captcha_required', 'captcha'));
     case 'open':
-      return after(PATIENCE_MS.none, fail('login_form_not_found', 'no_form'));
+      return after(PATIENCE_MS.none, decideOtherWay(snapshot) ?? fail('login_form_not_found', 'no_form'));
     default:
-      return after(PATIENCE_MS.none, fail('login_form_not_found', plan.kind.replaceAll('-', '_')));
+      return after(
+        PATIENCE_MS.none,
+        decideOtherWay(snapshot) ?? fail('login_form_not_found', plan.kind.replaceAll('-', '_')),
+      );
   }
 }
 
 function decideFill(
-  plan: LoginPlan,
+  snapshot: PageSnapshot,
   available: AvailableMethods,
   { progress, isPatient }: { progress: Progress; isPatient: Patience },
 ): PageStep {
+  const { plan } = snapshot;
   if (plan.kind === 'one-time-code') {
     return available.code ? { do: 'code', plan } : fail('login_form_not_found', 'one_time_code');
   }
   if (plan.kind !== 'login' && plan.kind !== 'username-first' && plan.kind !== 'password-step') {
-    return decideRefusal(plan, isPatient);
+    return decideRefusal(snapshot, isPatient);
   }
   // A check for a person to pass would make the attempt fail for certain, and cost one of the account's attempts.
   if (plan.captcha) return isPatient(PATIENCE_MS.captcha) ? WAIT : fail('captcha_required', 'captcha');

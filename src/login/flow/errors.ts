@@ -1,11 +1,15 @@
 import { LoginError } from '../login-error.ts';
 import type { PageStep } from './decide.ts';
 import type { PageSnapshot } from './evidence.ts';
+import { buildOutcomeError } from './outcome.ts';
+import type { SessionState } from './session-check.ts';
 
 const MESSAGES: Partial<Record<string, string>> = {
   login_form_not_found: 'No form to sign in with was found.',
   ambiguous_form: 'Several forms are equally likely to be the one to sign in with.',
   captcha_required: 'The site asks for a check that only a person can pass.',
+  sso_required: 'The site takes sign-ins of other services alone.',
+  passkey_required: 'The site takes a passkey alone.',
   unsafe_domain: 'The form would send what is typed without encryption.',
   username_required: 'cred.username: is required by the form',
   password_required: 'cred.password: is required by the form',
@@ -14,14 +18,45 @@ const MESSAGES: Partial<Record<string, string>> = {
 /** `status`: of the latest document, since a server error explains a missing form. */
 export function buildStepError(
   step: PageStep & { do: 'fail' },
-  { plan }: Pick<PageSnapshot, 'plan'>,
+  { plan, signals }: Pick<PageSnapshot, 'plan' | 'signals'>,
   status: number,
 ): LoginError {
   if (step.code === 'login_form_not_found' && status >= 500) {
     return new LoginError('site_unreachable', 'The site answered with an error.', { details: { status } });
   }
   const message = MESSAGES[step.reason] ?? MESSAGES[step.code] ?? 'The login failed.';
-  return new LoginError(step.code, message, { details: { reason: step.reason, page: plan.kind } });
+  const { providers } = signals.otherWays;
+  const details = { reason: step.reason, page: plan.kind };
+  return new LoginError(step.code, message, {
+    details: step.code === 'sso_required' ? { ...details, providers } : details,
+  });
+}
+
+/** After a submit that was accepted by every sign, and nothing that proves it. */
+export function buildUnprovenLoginError({ signals, plan }: PageSnapshot, session: SessionState): LoginError {
+  if (signals.stated !== undefined) return buildOutcomeError(signals.stated, 'password');
+  if (session === 'signedOut') {
+    return new LoginError('invalid_credentials', 'The site refused the credentials.', {
+      details: { reason: 'signed_out' },
+    });
+  }
+  return new LoginError('login_unproven', 'Nothing proves that the login has led to a session.', {
+    details: { reason: 'no_proof', page: plan.kind },
+  });
+}
+
+/** One page after the other wants something. */
+export function buildEndlessError(): LoginError {
+  return new LoginError('login_unproven', 'The site shows one more page after the other, and no account.', {
+    details: { reason: 'too_many_steps' },
+  });
+}
+
+/** A login whose session holds nothing. */
+export function buildEmptySessionError(): LoginError {
+  return new LoginError('login_unproven', 'The login has left neither a cookie nor anything in storage.', {
+    details: { reason: 'empty_session' },
+  });
 }
 
 export function buildUnprovenError(): LoginError {

@@ -1,3 +1,4 @@
+import type { Interstitial } from '../detection/interstitials.ts';
 import type { FailureCause, LoginPlan, OutcomeSignals } from '../detection/login-plan.ts';
 import type { Submission } from './traffic.ts';
 
@@ -12,6 +13,8 @@ export type PageSnapshot = {
   failed: boolean;
   plan: LoginPlan;
   signals: OutcomeSignals;
+  /** what the page wants between the password and the account */
+  interstitial: Interstitial | undefined;
 };
 
 /** What an observation after a submit is compared with. */
@@ -25,8 +28,19 @@ export type Attempt = {
   dialogs: readonly FailureCause[];
 };
 
-/** The five positive signals of the contract. */
-export type SuccessSignal = 'form-gone' | 'new-cookie' | 'left-path' | 'account' | 'submit-answered';
+/**
+ * Signs of a success. The first four may all come from one redirect, so they never suffice: `account` (a control to sign
+ * out, a marker of the account), `member-page` (something differs without the session) and `named` (what the caller said
+ * proves it) do.
+ */
+export type SuccessSignal =
+  | 'form-gone'
+  | 'new-cookie'
+  | 'left-path'
+  | 'submit-answered'
+  | 'account'
+  | 'member-page'
+  | 'named';
 
 /** A cause of failure. `byAbsence`: it rests on a form that stays, not on anything that the site said. */
 export type Veto = { cause: FailureCause; byAbsence: boolean };
@@ -78,11 +92,19 @@ function listSent(submissions: readonly Submission[]): readonly Submission[] {
   return certain.length > 0 ? certain : submissions;
 }
 
-/** A marker that was there before the submit proves nothing. */
+/** A marker that was there before the submit proves nothing, nor does "My account" beside "Sign in". */
 function hasNewMarker(snapshot: PageSnapshot, before: PageSnapshot): boolean {
-  return (['logout', 'account'] as const).some(
-    (marker) => snapshot.signals[marker] !== undefined && before.signals[marker] === undefined,
-  );
+  const isNew = (marker: 'logout' | 'account') =>
+    snapshot.signals[marker] !== undefined && before.signals[marker] === undefined;
+  if (isNew('logout')) return true;
+  if (isNew('account')) return !snapshot.plan.loginLinks.some(({ kind }) => kind === 'sign-in');
+  return asksForOldPassword(snapshot) && !asksForOldPassword(before);
+}
+
+/** Only somebody who is signed in may change a password that he has to know. */
+function asksForOldPassword({ plan }: PageSnapshot): boolean {
+  const count = (roles: readonly string[]) => plan.fields.filter(({ role }) => roles.includes(role)).length;
+  return plan.kind === 'change' && count(['password']) > 0 && count(['new-password', 'password-again']) > 0;
 }
 
 function findNewFailure({ signals, document }: PageSnapshot, before: PageSnapshot): FailureCause | undefined {
@@ -102,7 +124,7 @@ function isAccepted(last: Submission | undefined, hasForm: boolean): boolean {
   return !last.isNavigation || !hasForm;
 }
 
-/** Compares an observation with the attempt. Two signals without a veto prove success; a veto names the failure. */
+/** Compares an observation with the attempt. Two signals without a veto speak for success; a veto names the failure. */
 export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: Timing): Evidence {
   const { before } = attempt;
   const last = listSent(attempt.submissions).at(-1);
@@ -139,7 +161,10 @@ function findStatedFailure(
 ): FailureCause | undefined {
   const named = findNewFailure(snapshot, before) ?? dialogs[0];
   if (named !== undefined && named !== 'error') return named;
-  return (last === undefined ? undefined : STATUS_CAUSES[last.status]) ?? named;
+  const byStatus = last === undefined ? undefined : STATUS_CAUSES[last.status];
+  // A bare answer that reports a failure, in place of a page.
+  const byAnswer = last?.isNavigation === true && last.reportsFailure ? 'wrong-credentials' : undefined;
+  return byStatus ?? byAnswer ?? named;
 }
 
 /** Whether the form that was submitted is shown again, or still, once the page has settled. */

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import type { LoginPlan } from '../detection/login-plan.ts';
 import type { Site } from '../site.ts';
 
 /** Below the folder of the given address. Logins for administrators alone are left out. */
@@ -11,6 +12,13 @@ const USUAL_PATHS = [
   'accounts/login/',
   'account/login',
 ];
+
+const MISSING: ReadonlySet<string> = new Set(['login_form_not_found', 'sso_required', 'passkey_required']);
+
+/** Whether a page that fails with this code may simply not be the login page. */
+export function mayBeElsewhere(code: string, { reason }: LoginPlan): boolean {
+  return MISSING.has(code) && reason !== 'fill' && reason !== 'unseen';
+}
 
 /**
  * Goes to the first usual address of a login page that exists, from a start page without a login and without a link to

@@ -34,7 +34,7 @@ export function withModelFallback(read: ReadPageForm | undefined, observe: () =>
     const current = await observe();
     const plan = planSelection(current.observation, selection);
     if (plan === undefined) return own;
-    const step = decidePageStep({ plan }, available, { progress, idle });
+    const step = decidePageStep({ ...current, plan }, available, { progress, idle });
     return step.do === 'fail' ? own : { step, observed: current };
   };
 }

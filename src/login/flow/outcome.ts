@@ -1,11 +1,12 @@
 import type { LoginErrorCode } from '../contract/errors.ts';
+import type { Interstitial } from '../detection/interstitials.ts';
 import type { FailureCause } from '../detection/login-plan.ts';
 import { LoginError } from '../login-error.ts';
 import { weighEvidence } from './evidence.ts';
 import type { Attempt, Evidence, PageSnapshot, SuccessSignal } from './evidence.ts';
 
 /** What was submitted last. */
-export type SubmittedStep = 'username' | 'password' | 'code' | 'link' | 'registration';
+export type SubmittedStep = 'username' | 'password' | 'code' | 'link' | 'choice' | 'registration';
 
 /**
  * What one observation says about a submit. `tentative`: it rests on nothing having happened, so it counts only once
@@ -16,6 +17,8 @@ export type Verdict =
   | { is: 'failed'; error: LoginError; tentative: boolean }
   /** the next form is shown */
   | { is: 'next' }
+  /** a page stands in between that is no form of the login */
+  | { is: 'interstitial'; found: Interstitial }
   /** the site rejected the code and shows the form for it again */
   | { is: 'wrong-code'; tentative: boolean }
   /** `likely`: it would be proven if the network were idle */
@@ -41,6 +44,7 @@ const NEXT_KINDS: Record<SubmittedStep, readonly string[]> = {
   username: ['username-first', 'password-step', 'login', 'one-time-code', 'captcha'],
   password: ['one-time-code'],
   code: ['password-step'],
+  choice: ['username-first', 'password-step', 'login', 'one-time-code'],
   link: ['one-time-code'],
   registration: ['one-time-code'],
 };
@@ -49,6 +53,7 @@ const CODE_FAILURES: readonly FailureCause[] = ['wrong-code', 'wrong-credentials
 const FAILURES: Record<FailureCause, { code: LoginErrorCode; reason: string }> = {
   'wrong-credentials': { code: 'invalid_credentials', reason: 'wrong_credentials' },
   locked: { code: 'account_locked', reason: 'locked' },
+  suspended: { code: 'account_suspended', reason: 'suspended' },
   'rate-limited': { code: 'rate_limited', reason: 'site' },
   captcha: { code: 'captcha_required', reason: 'captcha' },
   'wrong-code': { code: 'invalid_code', reason: 'wrong_code' },
@@ -62,6 +67,7 @@ const FAILURES: Record<FailureCause, { code: LoginErrorCode; reason: string }> =
 
 const MESSAGES: Partial<Record<LoginErrorCode, string>> = {
   invalid_credentials: 'The site refused the credentials.',
+  account_suspended: 'The site says that the account is suspended, disabled or under review.',
   account_locked: 'The site says that the account is locked or not usable yet.',
   rate_limited: 'The site asks to wait before the next attempt.',
   captcha_required: 'The site asks for a check that only a person can pass.',
@@ -105,7 +111,33 @@ export function assess(step: SubmittedStep, snapshot: PageSnapshot, attempt: Att
     step === 'registration' && found.veto?.cause === 'unverified' && snapshot.signals.messageSentNotice !== undefined;
   const evidence = isExpected ? { ...found, veto: undefined } : found;
   const judged = { step, snapshot, attempt, idle, isIdle, stays, evidence };
-  return judgeCode(judged) ?? judgeLink(judged) ?? judgeFailure(judged) ?? judgeProgress(judged);
+  return (
+    judgeCode(judged) ?? judgeInterstitial(judged) ?? judgeLink(judged) ?? judgeFailure(judged) ?? judgeProgress(judged)
+  );
+}
+
+/** What the site states of the credentials is the outcome, whatever else the page says. */
+const DECISIVE: ReadonlySet<FailureCause> = new Set([
+  'wrong-credentials',
+  'wrong-code',
+  'locked',
+  'suspended',
+  'rate-limited',
+]);
+
+/** A page between the password and the account. One that was there before the submit says nothing about it. */
+function judgeInterstitial({ snapshot, attempt, idle, isIdle, evidence }: Case): Verdict | undefined {
+  const { interstitial: found, document } = snapshot;
+  const { before } = attempt;
+  if (found === undefined || snapshot.failed) return undefined;
+  if (document === before.document && found.kind === before.interstitial?.kind) return undefined;
+  const { veto, failedStatus } = evidence;
+  const isStated = veto !== undefined && !veto.byAbsence && (DECISIVE.has(veto.cause) || found.kind === 'site_error');
+  if (isStated && found.kind !== 'password_change') return undefined;
+  if (failedStatus !== undefined && found.kind === 'site_error') return undefined;
+  // Pages that watch for an approval never stop sending requests.
+  const isThere = isIdle || idle.sinceSubmitMs >= REPEATED_LOGIN_MS;
+  return isThere && snapshot.loaded ? { is: 'interstitial', found } : PENDING;
 }
 
 /** The form for the code is shown again. */
@@ -184,7 +216,7 @@ function hasNextStep(step: SubmittedStep, snapshot: PageSnapshot): boolean {
 
 /** Whatever else was observed, a page that prompts to sign in proves nothing. */
 function repeatsLogin(step: SubmittedStep, { signals }: PageSnapshot): boolean {
-  return (step === 'password' || step === 'code') && signals.promptsSignIn;
+  return (step === 'password' || step === 'code' || step === 'choice') && signals.promptsSignIn;
 }
 
 function judgeRepeatedLogin({ snapshot: { plan }, idle, stays }: Case): Verdict {

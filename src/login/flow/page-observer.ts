@@ -3,6 +3,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { openClosedRoots } from '../detection/closed-roots.ts';
 import type { Observation } from '../detection/description.ts';
 import { observePage } from '../detection/observe.ts';
+import { readInterstitial } from '../detection/interstitials.ts';
 import { planLogin } from '../detection/classify.ts';
 import { readOutcome } from '../detection/outcome-signals.ts';
 import type { Site } from '../site.ts';
@@ -64,7 +65,9 @@ export function openPageObserver(context: BrowserContext, site: Site) {
     const text = observation.frames.map((frame) => frame.text).join('\n');
     const { loaded, host } = top;
     const signals = readOutcome(observation);
-    return { url, document, loaded, failed: host === ERROR_HOST, plan, signals, page, text, observation, at };
+    const interstitial = readInterstitial(observation, plan, signals);
+    const failed = host === ERROR_HOST;
+    return { url, document, loaded, failed, plan, signals, interstitial, page, text, observation, at };
   };
   return {
     /** Throws the signal's reason. */

@@ -1,67 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BrowserContext } from 'playwright-core';
-import type { LoginMethod } from '../contract/shapes.ts';
 import { LoginError } from '../login-error.ts';
-import type { LoginPlan, SignInMethod } from '../detection/login-plan.ts';
-import type { Site } from '../site.ts';
+import type { Interstitial } from '../detection/interstitials.ts';
+import type { LoginPlan } from '../detection/login-plan.ts';
 import { decideAfterCheck, decideAfterSubmit } from './after-submit.ts';
 import type { FlowAction, SubmitAction } from './after-submit.ts';
 import { describeChallenge } from './challenge.ts';
-import type { Challenge, PageAnswers } from './challenge.ts';
+import type { Challenge } from './challenge.ts';
 import { snapshotCookies } from './cookies.ts';
 import type { AvailableMethods, PageStep } from './decide.ts';
 import type { SuccessSignal } from './evidence.ts';
-import { buildStepError, buildUnprovenError } from './errors.ts';
+import { buildEndlessError, buildStepError, buildUnprovenError } from './errors.ts';
 import { fillCode, fillCredentials, submit } from './fill.ts';
-import type { Values } from './fill.ts';
-import { findLoginPage } from './find-login-page.ts';
+import { findLoginPage, mayBeElsewhere } from './find-login-page.ts';
+import { askAboutPage } from './ask-about-page.ts';
+import { buildInterstitialError } from './interstitial-errors.ts';
 import { withModelFallback } from './model-fallback.ts';
-import type { ReadPageForm } from './model-fallback.ts';
+import { chooseMethod } from './ports.ts';
+import type { FlowInput, FlowPorts, FlowResult } from './ports.ts';
+import { isNamedPage, proveSession } from './prove.ts';
+import { pressOption } from './options.ts';
 import type { SubmittedStep } from './outcome.ts';
 import { ignoreStale, isStale, press } from './page-actions.ts';
-import type { ObservedPage, PageObserver } from './page-observer.ts';
-import { checkSession } from './session-check.ts';
-import { describePage, recordSubmit, startFlow } from './state.ts';
+import type { ObservedPage } from './page-observer.ts';
+import { countProgress, describePage, recordSubmit, startFlow } from './state.ts';
 import type { FlowState, Submitted } from './state.ts';
 import { viewSubmit } from './submit-view.ts';
-import type { Traffic } from './traffic.ts';
-
-export type FlowInput = Values & { site: Site; method: LoginMethod };
-
-export type FlowPorts = {
-  context: BrowserContext;
-  traffic: Traffic;
-  observer: PageObserver;
-  answers: PageAnswers;
-  signal: AbortSignal;
-  /** for pages on which detection finds no login or several; absent: they fail */
-  readForm?: ReadPageForm | undefined;
-};
-
-export type FlowResult = {
-  url: string;
-  signals: SuccessSignal[];
-  /** the page on which the credentials were typed; undefined where none were */
-  loginUrl: string | undefined;
-};
 
 const OBSERVE_EVERY_MS = 60;
 /** How often a page may change while it is acted on, one time after the other. */
 const MAX_STALE = 6;
-
-/** A password comes first where one is given; what the method names may follow it. */
-function chooseMethod({ method, password }: FlowInput): SignInMethod {
-  if (password !== undefined) return 'password';
-  return method === 'magic_link' ? 'link' : 'code';
-}
+/** Pages in between that are passed in one login. */
+const MAX_PASSED = 8;
 
 /**
- * Signs in on the current page: observes it, takes one step and observes it again, until two positive signals prove
+ * Signs in on the current page: observes it, takes one step and observes it again, until something proves
  * success. `submitted`: the registration of a signup, which is followed to its end first.
  * Throws a `LoginError` that names the failure, or the signal's reason. What was refused is never sent again.
  */
 export function runFlow(input: FlowInput, ports: FlowPorts, submitted?: Submitted): Promise<FlowResult> {
-  return new Flow(input, ports, startFlow(submitted)).run();
+  const isNamed = Object.values(input.proof ?? {}).some((value) => value !== undefined);
+  return new Flow(input, ports, startFlow(submitted, isNamed)).run();
 }
 
 /** Carries out what the pure transitions decide. */
@@ -108,22 +86,26 @@ class Flow {
     return this.#ports.observer.observe(this.#ports.signal);
   }
 
-  #sleep(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.#ports.signal });
-  }
+  #sleep = (ms: number): Promise<void> => sleep(ms, undefined, { signal: this.#ports.signal });
 
   async #decide(observed: ObservedPage): Promise<FlowAction> {
     const { submitted } = this.#state;
     if (submitted === undefined) return { do: 'act-on-page' };
-    const { state, action } = decideAfterSubmit(
-      this.#state,
-      submitted,
-      await viewSubmit(this.#ports, this.#input.site, { observed, submitted }),
-    );
+    const view = await viewSubmit(this.#ports, this.#input.site, { observed, submitted });
+    if (this.#state.isNamed && (await isNamedPage(this.#input, observed, { submitted, view })))
+      return { do: 'finish', signals: ['named'] };
+    const { state, action } = decideAfterSubmit(this.#state, submitted, view);
     this.#state = state;
     if (action.do !== 'check-session') return action;
-    const session = await checkSession(observed, action.signals);
-    const checked = decideAfterCheck(state, session, action.signals);
+    const session = await proveSession(this.#ports, observed, {
+      state,
+      submitted,
+      signals: action.signals,
+      loginUrl: this.#loginUrl,
+    });
+    const isNew = session === 'signedIn' && !action.signals.includes('account');
+    const signals: SuccessSignal[] = isNew ? [...action.signals, 'member-page'] : action.signals;
+    const checked = decideAfterCheck(state, submitted, { session, signals, view });
     this.#state = checked.state;
     return checked.action;
   }
@@ -144,6 +126,8 @@ class Flow {
         return this.#resubmit(observed);
       case 'request-email':
         return this.#requestEmail(observed);
+      case 'pass-interstitial':
+        return this.#passInterstitial(observed, action.found);
     }
   }
 
@@ -189,8 +173,7 @@ class Flow {
   }
 
   #count(what: 'dismissed' | 'opened'): void {
-    const { progress } = this.#state;
-    this.#state = { ...this.#state, progress: { ...progress, [what]: progress[what] + 1 } };
+    this.#state = countProgress(this.#state, what);
   }
 
   #recordSubmit(submitted: Submitted): void {
@@ -198,8 +181,7 @@ class Flow {
   }
 
   async #findLoginPage({ code }: PageStep & { do: 'fail' }, { page, plan }: ObservedPage): Promise<boolean> {
-    if (this.#state.searched || this.#state.progress.usernameSent) return false;
-    if (code !== 'login_form_not_found' || plan.reason === 'fill' || plan.reason === 'unseen') return false;
+    if (this.#state.searched || this.#state.progress.usernameSent || !mayBeElsewhere(code, plan)) return false;
     this.#state = { ...this.#state, searched: true };
     return findLoginPage(page, this.#input.site, this.#ports.signal);
   }
@@ -232,6 +214,7 @@ class Flow {
     const answer = await answers.get(challenge, this.#state.codeRejected);
     signal.throwIfAborted();
     if ('link' in answer) return this.#follow(observed, answer.link);
+    if (!('code' in answer)) return this.#sleep(OBSERVE_EVERY_MS);
     // The page may have changed while the code was obtained.
     const current = await this.#observe();
     const target = current.plan.kind === 'one-time-code' ? current : observed;
@@ -264,6 +247,27 @@ class Flow {
     }
     if (expects === 'link' || described.kind !== 'magic_link') return described;
     return { ...described, kind: 'otp_email', expects: 'code' };
+  }
+
+  /** Names a page in between, presses what leads on, or asks whoever waits for the login. */
+  async #passInterstitial(observed: ObservedPage, found: Interstitial): Promise<void> {
+    const fatal = buildInterstitialError(found);
+    if (fatal !== undefined) throw fatal;
+    const passed = this.#state.passed + 1;
+    if (passed > MAX_PASSED) throw buildEndlessError();
+    this.#state = { ...this.#state, passed };
+    const { page } = observed;
+    if (found.kind === 'pass') return this.#choose(observed, () => press(page, found.press ?? '').catch(ignoreStale));
+    const index = await askAboutPage(this.#ports, observed, found);
+    await this.#choose(observed, async () => (index === undefined ? undefined : pressOption(page, found, index)));
+  }
+
+  async #choose(observed: ObservedPage, act: () => Promise<void>): Promise<void> {
+    this.#ports.traffic.startRecording([]);
+    const prepared = await this.#prepareSubmit('choice', observed);
+    this.#recordSubmit({ ...prepared, resubmitted: true });
+    await act();
+    this.#recordSubmit({ ...prepared, resubmitted: true, at: performance.now() });
   }
 
   async #pressConfirm(observed: ObservedPage, id: string): Promise<void> {

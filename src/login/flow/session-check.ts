@@ -1,23 +1,40 @@
-import type { Page } from 'playwright-core';
-import type { SuccessSignal } from './evidence.ts';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Site } from '../site.ts';
+import type { PageSnapshot, SuccessSignal } from './evidence.ts';
 import type { ObservedPage } from './page-observer.ts';
 
-/** Whether an accepted registration signed in, judged by the page that it led to. */
+/** Whether a login or an accepted registration has led to a session. */
 export type SessionState =
-  /** The page shows an account, or is not shown without the session. */
+  /** The page shows an account, or something is shown only with the session. */
   | 'signedIn'
   /** The page offers to sign in. */
   | 'signedOut'
-  /** The page is the same without the session. */
+  /** Nothing differs without the session. */
   | 'unknown';
 
-/** How the site answers a request for the page. */
+/** How the site answers a request for an address. */
 type View = { status: number; redirected: boolean; hasPasswordField: boolean };
+type Views = { own: View; anonymous: View };
+
+/** Bytes of an answer that are read. */
+const MAX_BYTES = 512 * 1024;
+const TIMEOUT_MS = 8000;
+const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password\b/i;
+/** Calls of the page that are repeated without the session. */
+const MAX_CALLS = 3;
 
 /** Runs in the page, so that its requests are the page's own. Undefined where the page may not send them. */
-async function viewWithAndWithoutSession(url: string): Promise<{ own: View; anonymous: View } | undefined> {
+async function viewFromPage({ url, timeoutMs }: { url: string; timeoutMs: number }): Promise<Views | undefined> {
   const view = async (credentials: 'include' | 'omit'): Promise<View> => {
-    const response = await fetch(url, { credentials, redirect: 'manual', cache: 'no-store' });
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, {
+      credentials,
+      redirect: 'manual',
+      cache: 'no-store',
+      signal,
+      headers: { accept: 'text/html,application/json;q=0.9,*/*;q=0.8' },
+    });
     const text = response.ok ? await response.text() : '';
     return {
       status: response.status,
@@ -36,9 +53,90 @@ function isShown({ status, redirected, hasPasswordField }: View): boolean {
   return !redirected && !hasPasswordField && status >= 200 && status < 300;
 }
 
-async function needsSession(page: Page): Promise<boolean> {
-  const views = await page.evaluate(viewWithAndWithoutSession, page.url());
+/** What a check may use. Without `egress` only requests of the page itself are sent. */
+export type CheckPorts = { context: BrowserContext; egress?: Egress | undefined };
+
+/** From this process, for addresses that the page may not ask for. */
+async function viewFromHere(
+  { context, egress }: CheckPorts,
+  url: string,
+  userAgent: string,
+): Promise<Views | undefined> {
+  if (egress === undefined) return undefined;
+  const cookies = (await context.cookies(url)).map(({ name, value }) => `${name}=${value}`).join('; ');
+  const view = async (headers: Record<string, string>): Promise<View> => {
+    const response = await egress.fetch(url, {
+      redirect: 'manual',
+      maxBytes: MAX_BYTES,
+      timeoutMs: TIMEOUT_MS,
+      headers: { accept: 'text/html,*/*;q=0.8', 'user-agent': userAgent, ...headers },
+    });
+    const text = response.ok ? await response.text() : '';
+    if (!response.ok) await response.body?.cancel().catch(() => undefined);
+    const redirected = response.status >= 300 && response.status < 400;
+    return { status: response.status, redirected, hasPasswordField: PASSWORD_FIELD.test(text) };
+  };
+  try {
+    return { own: await view(cookies === '' ? {} : { cookie: cookies }), anonymous: await view({}) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function viewBoth(ports: CheckPorts, page: Page, url: string): Promise<Views | undefined> {
+  const own = await page.evaluate(viewFromPage, { url, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
+  if (own !== undefined) return own;
+  const userAgent = await page.evaluate<string>('navigator.userAgent').catch(() => '');
+  return viewFromHere(ports, url, userAgent);
+}
+
+/** The page itself is shown with the session alone. */
+async function needsSession(ports: CheckPorts, page: Page, url: string): Promise<boolean> {
+  const views = await viewBoth(ports, page, url);
   return views !== undefined && isShown(views.own) && !isShown(views.anonymous);
+}
+
+/** The login page asks strangers to sign in, and sends whoever has the session away or shows him something else. */
+async function knowsSession(ports: CheckPorts, page: Page, loginUrl: string): Promise<boolean> {
+  const views = await viewBoth(ports, page, loginUrl);
+  if (views === undefined) return false;
+  const { own, anonymous } = views;
+  const asks = !anonymous.redirected && anonymous.status >= 200 && anonymous.status < 300;
+  if (!asks) return false;
+  return own.redirected || (anonymous.hasPasswordField && isShown(own));
+}
+
+/** What the page loaded by script after the login is refused to strangers. */
+async function callsNeedSession(ports: CheckPorts, page: Page, calls: readonly string[]): Promise<boolean> {
+  for (const url of calls.slice(0, MAX_CALLS)) {
+    const views = await viewBoth(ports, page, url);
+    // The page itself was answered, perhaps by a token in a header that is not sent here.
+    if (views?.anonymous.status === 401) return true;
+    if (views?.anonymous.status === 403 && isShown(views.own)) return true;
+  }
+  return false;
+}
+
+/**
+ * What is compared. `calls`: addresses that the page's scripts have read since the submit. `isStep`: the page looks like
+ * one more step of the login, which is shown to whoever has got half-way.
+ */
+export type Compared = { loginUrl: string | undefined; calls: readonly string[]; isStep: boolean };
+
+/** Whether anything of the site differs with and without the session. Bounded: five addresses at most. */
+export async function findMemberDifference(
+  ports: CheckPorts,
+  { page }: ObservedPage,
+  { loginUrl, calls, isStep }: Compared,
+): Promise<boolean> {
+  if (!isStep && (await needsSession(ports, page, page.url()))) return true;
+  if (!isStep && (await callsNeedSession(ports, page, calls))) return true;
+  return loginUrl !== undefined && (await knowsSession(ports, page, loginUrl));
+}
+
+/** Whether the page leads to a form to sign in. */
+export function offersSignIn({ plan }: Pick<PageSnapshot, 'plan'>): boolean {
+  return plan.loginLinks.some(({ kind }) => kind === 'sign-in');
 }
 
 /**
@@ -46,10 +144,43 @@ async function needsSession(page: Page): Promise<boolean> {
  * was observed since.
  */
 export async function checkSession(
-  { page, plan }: ObservedPage,
+  ports: CheckPorts,
+  observed: ObservedPage,
   signals: readonly SuccessSignal[],
 ): Promise<SessionState> {
   if (signals.includes('account')) return 'signedIn';
-  if (plan.loginLinks.some(({ kind }) => kind === 'sign-in')) return 'signedOut';
-  return (await needsSession(page)) ? 'signedIn' : 'unknown';
+  if (offersSignIn(observed)) return 'signedOut';
+  const { page } = observed;
+  return (await needsSession(ports, page, page.url())) ? 'signedIn' : 'unknown';
+}
+
+/** What a caller says that only a successful login shows. */
+export type NamedProof = { successSelector?: string | undefined; successUrl?: string | undefined };
+
+/** Whether an address is the one that was named: origin, path and named parameters; `*` at the end stands for anything. */
+export function isNamedUrl(url: string, named: string, site: Site): boolean {
+  const wanted = URL.parse(named, site.url.href)?.href;
+  if (wanted === undefined) return false;
+  if (wanted.endsWith('*')) return url.startsWith(wanted.slice(0, -1));
+  const [left, right] = [URL.parse(url), URL.parse(wanted)];
+  if (left === null || right === null || left.origin !== right.origin) return false;
+  const path = ({ pathname }: URL) => pathname.replace(/(?<!\/)\/+$/, '');
+  if (path(left) !== path(right) || (right.hash !== '' && left.hash !== right.hash)) return false;
+  return [...right.searchParams].every(([name, value]) => left.searchParams.get(name) === value);
+}
+
+/** Whether the page shows what the caller named; undefined where nothing was named. All that was named must be there. */
+export async function findNamedProof(
+  { page, url }: ObservedPage,
+  site: Site,
+  { successSelector, successUrl }: NamedProof,
+): Promise<boolean | undefined> {
+  if (successSelector === undefined && successUrl === undefined) return undefined;
+  if (successUrl !== undefined && !isNamedUrl(url, successUrl, site)) return false;
+  if (successSelector === undefined) return true;
+  return page
+    .locator(successSelector)
+    .first()
+    .isVisible()
+    .catch(() => false);
 }

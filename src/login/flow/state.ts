@@ -22,10 +22,16 @@ export type FlowState = {
   submitted: Submitted | undefined;
   /** since when every observation of this address says that the flow has succeeded */
   likely: { url: string; at: number } | undefined;
+  /** since when a page that looks like a success, as `describePage` puts it, is without a proof */
+  unproven: { page: string; at: number } | undefined;
+  /** buttons pressed on pages in between, and choices made */
+  passed: number;
   /** the site rejected the last code */
   codeRejected: boolean;
   /** buttons pressed to confirm a link from an email */
   confirmed: number;
+  /** the caller has named what proves a success, so nothing else does */
+  isNamed: boolean;
   /** signup: an email was asked for to prove that the new account works */
   emailRequested: boolean;
   /** the usual addresses of login pages were tried */
@@ -37,12 +43,15 @@ export type FlowState = {
 const INITIAL_PROGRESS: Progress = { dismissed: 0, opened: 0, usernameSent: false, passwordSent: false };
 
 /** `submitted`: the registration of a signup; absent for a login. */
-export function startFlow(submitted?: Submitted): FlowState {
+export function startFlow(submitted?: Submitted, isNamed = false): FlowState {
   return {
     goal: submitted === undefined ? 'login' : 'signup',
     progress: INITIAL_PROGRESS,
     submitted,
+    isNamed,
     likely: undefined,
+    unproven: undefined,
+    passed: 0,
     codeRejected: false,
     confirmed: 0,
     emailRequested: false,
@@ -52,13 +61,18 @@ export function startFlow(submitted?: Submitted): FlowState {
 }
 
 /** What a page looks like to the flow: as long as it stays the same, the page is unchanged. */
-export function describePage({ plan, url, document }: PageSnapshot): string {
+export function describePage({ plan, url, document, interstitial }: PageSnapshot): string {
   const { kind, reason, username, password, code, loginLinks } = plan;
-  return JSON.stringify([document, url, kind, reason, username, password, code, loginLinks.length]);
+  const between = interstitial && [interstitial.kind, interstitial.hint, interstitial.options.length];
+  return JSON.stringify([document, url, kind, reason, username, password, code, loginLinks.length, between]);
 }
 
 export function recordSubmit(state: FlowState, submitted: Submitted): FlowState {
-  return { ...state, submitted, likely: undefined, idlePage: undefined };
+  return { ...state, submitted, likely: undefined, unproven: undefined, idlePage: undefined };
+}
+
+export function countProgress(state: FlowState, what: 'dismissed' | 'opened'): FlowState {
+  return { ...state, progress: { ...state.progress, [what]: state.progress[what] + 1 } };
 }
 
 /** Goes on to sign in on the page as it is. */

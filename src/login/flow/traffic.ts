@@ -19,6 +19,8 @@ const LONG_POLL_MS = 4000;
 /** Bytes of an answer that is read. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_DIALOGS = 5;
+/** Addresses that scripts have read since recording began. */
+const MAX_READ = 5;
 
 /** The encodings in which a text may appear in a body. */
 function listEncodings(secret: string): string[] {
@@ -81,6 +83,8 @@ export class Traffic {
   #encodings: string[] = [];
   #lastChange = performance.now();
   #status = 0;
+  #read = new Set<string>();
+  #usedHttpAuthentication = false;
   /** a top document was answered since recording began */
   #hasNavigated = false;
 
@@ -104,6 +108,16 @@ export class Traffic {
     return this.#dialogs;
   }
 
+  /** Addresses that scripts of the site have read since recording began, and that were answered with JSON. */
+  get read(): readonly string[] {
+    return [...this.#read];
+  }
+
+  /** A script has sent what was typed as HTTP authentication: the session may have no cookies. */
+  get usedHttpAuthentication(): boolean {
+    return this.#usedHttpAuthentication;
+  }
+
   /** Status of the latest top document; 0 before the first. */
   get status(): number {
     return this.#status;
@@ -113,6 +127,7 @@ export class Traffic {
   startRecording(secrets: readonly string[]): void {
     this.#submissions = [];
     this.#dialogs = [];
+    this.#read.clear();
     this.#recorded.clear();
     this.#hasNavigated = false;
     this.#encodings = secrets.filter((secret) => secret.length > 2).flatMap(listEncodings);
@@ -169,6 +184,7 @@ export class Traffic {
     // What the next page sends by itself, as telemetry, says nothing about the submit.
     if (!carriesSecret && (request.method() === 'GET' || this.#hasNavigated)) return;
     const isNavigation = request.isNavigationRequest();
+    this.#usedHttpAuthentication ||= carriesSecret && readAuthorization(request) !== '';
     const submission = { carriesSecret, status: 0, isNavigation, reportsFailure: false };
     this.#submissions.push(submission);
     this.#recorded.set(request, submission);
@@ -182,11 +198,18 @@ export class Traffic {
       this.#status = status;
       this.#hasNavigated ||= status < 300 || status >= 400;
     }
-    if (submission === undefined) return;
+    if (submission === undefined) return this.#noteRead(response);
     submission.reportsFailure = await readsAsFailure(response);
     // Only now: a status without the body's verdict would count as success for a moment.
     submission.status = status;
     this.#lastChange = performance.now();
+  }
+
+  #noteRead(response: Response): void {
+    const request = response.request();
+    if (this.#read.size >= MAX_READ || request.method() !== 'GET' || !CALLS.has(request.resourceType())) return;
+    const isJson = (response.headers()['content-type'] ?? '').includes('json');
+    if (isJson && response.ok() && this.#allows(response.url())) this.#read.add(response.url());
   }
 
   #end(request: Request): void {

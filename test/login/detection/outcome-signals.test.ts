@@ -140,7 +140,7 @@ it.runIf(testBrowser).each([
 
 it.runIf(testBrowser).each([
   ['The cache is incomplete, so searching has been deactivated.', []],
-  ['Your account has been suspended.', ['locked']],
+  ['Your account has been suspended.', ['suspended']],
 ])('sees of a page that one can sign out of what keeps one out: %s', async (text, causes) => {
   const page = await testBrowser!.open(
     `<!doctype html><body><h1>Home</h1><div class="alert alert-warning">${text}</div><a href=/logout>Log out</a>`,

@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { planLogin } from '../../../src/login/detection/classify.ts';
+import { readInterstitial } from '../../../src/login/detection/interstitials.ts';
 import { readOutcome } from '../../../src/login/detection/outcome-signals.ts';
 import type { Attempt, PageSnapshot } from '../../../src/login/flow/evidence.ts';
 import { assess } from '../../../src/login/flow/outcome.ts';
@@ -14,7 +15,9 @@ async function takeSnapshot(html: string, path: string): Promise<PageSnapshot> {
   const observation = await observe(page);
   const document = String(observation.frames[0]!.timeOrigin);
   const plan = planLogin(observation);
-  return { url: page.url(), document, loaded: true, failed: false, plan, signals: readOutcome(observation) };
+  const signals = readOutcome(observation);
+  const interstitial = readInterstitial(observation, plan, signals);
+  return { url: page.url(), document, loaded: true, failed: false, plan, signals, interstitial };
 }
 
 const NEW_PASSWORD = `<form><label>Current password <input type=password name=old></label>

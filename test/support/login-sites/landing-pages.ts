@@ -24,6 +24,8 @@ function buildSite(name: string, right: (visit: Visit) => string, wrong = right)
           headers: { 'set-cookie': accounts.begin(isRight ? username : '') },
         };
       }
+      // Nobody but members sees what is behind a login.
+      if (visit.path === '/right' && accounts.who(visit) === undefined) return { to: `${visit.base}/login` };
       if (visit.path === '/right') return { body: page('Example', right(visit)) };
       if (visit.path === '/wrong') return { body: page('Example', wrong(visit)) };
       return { status: 404, body: page('Not found', '<p>Nothing here.</p>') };

@@ -1,0 +1,39 @@
+import type { BrowserContext } from 'playwright-core';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { LoginMethod } from '../contract/shapes.ts';
+import type { SignInMethod } from '../detection/login-plan.ts';
+import type { Site } from '../site.ts';
+import type { PageAnswers } from './challenge.ts';
+import type { SuccessSignal } from './evidence.ts';
+import type { Values } from './fill.ts';
+import type { ReadPageForm } from './model-fallback.ts';
+import type { PageObserver } from './page-observer.ts';
+import type { NamedProof } from './session-check.ts';
+import type { Traffic } from './traffic.ts';
+
+export type FlowInput = Values & { site: Site; method: LoginMethod; proof?: NamedProof | undefined };
+
+export type FlowPorts = {
+  context: BrowserContext;
+  /** for comparing what the site shows without the session; absent: the page's own requests alone */
+  egress?: Egress | undefined;
+  traffic: Traffic;
+  observer: PageObserver;
+  answers: PageAnswers;
+  signal: AbortSignal;
+  /** for pages on which detection finds no login or several; absent: they fail */
+  readForm?: ReadPageForm | undefined;
+};
+
+export type FlowResult = {
+  url: string;
+  signals: SuccessSignal[];
+  /** the page on which the credentials were typed; undefined where none were */
+  loginUrl: string | undefined;
+};
+
+/** A password comes first where one is given; what the method names may follow it. */
+export function chooseMethod({ method, password }: FlowInput): SignInMethod {
+  if (password !== undefined) return 'password';
+  return method === 'magic_link' ? 'link' : 'code';
+}
