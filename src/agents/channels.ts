@@ -62,6 +62,20 @@ export async function watchSession(
   return { close: () => subscriptions.forEach((subscription) => subscription.close()) };
 }
 
+/** Durable events of all sessions of an organization, from now on. */
+export function watchOrganization(
+  bus: Bus,
+  organizationId: string,
+  handler: (event: { sessionId: string; sequence: number }) => void,
+): Promise<Subscription> {
+  return bus.subscribe(`capstan.events.${organizationId}.>`, ({ subject, data }) => {
+    const event = data as LiveEvent;
+    // It patches an earlier event and has no place of its own in the log.
+    if ('type' in event && event.type === 'session.tool_updated') return;
+    handler({ sessionId: subject.slice(subject.lastIndexOf('.') + 1), sequence: event.sequence });
+  });
+}
+
 /** What the bus still holds of a session's events since then. */
 export async function replaySession(
   bus: Bus,

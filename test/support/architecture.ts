@@ -27,7 +27,7 @@ const JOBS: Places = ['src/platform/jobs/'];
 const HTTP: Places = ['src/platform/http/'];
 /** What products and the operator may take of the platform: no adapter of a port. */
 const FOUNDATION: Places = [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...EGRESS, ...DOCUMENTS, ...JOBS];
-const KEY_CHANGES: Places = ['src/platform/bus/key-changes.ts'];
+const KEY_CHANGES: Places = ['src/platform/bus/key-changes.ts', 'src/platform/bus/notices.ts'];
 const SANDBOX: Places = ['src/sandbox/sandbox.ts', 'src/sandbox/volume-size.ts', 'src/sandbox/protocol/'];
 const INFERENCE: Places = ['src/inference/'];
 /** Shapes that cross a process. */

@@ -2,6 +2,7 @@
 import type { AgentsOperations } from './agents.ts';
 import type { SessionsOperations } from './sessions.ts';
 import type { EventsOperations } from './events.ts';
+import type { PendingactionsOperations } from './pending-actions.ts';
 import type { AutomationsOperations } from './automations.ts';
 import type { MemoryOperations } from './memory.ts';
 import type { FilesOperations } from './files.ts';
@@ -19,6 +20,7 @@ import type { WebhooksOperations } from './webhooks.ts';
 export type Operations = AgentsOperations &
   SessionsOperations &
   EventsOperations &
+  PendingactionsOperations &
   AutomationsOperations &
   MemoryOperations &
   FilesOperations &

@@ -3,6 +3,7 @@ export type * from './common.ts';
 export type * from './agents.ts';
 export type * from './sessions.ts';
 export type * from './events.ts';
+export type * from './pending-actions.ts';
 export type * from './automations.ts';
 export type * from './memory.ts';
 export type * from './files.ts';

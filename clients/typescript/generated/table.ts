@@ -32,6 +32,8 @@ export const TABLE: Readonly<Record<string, OperationEntry>> = {
   sendEvents: {"method":"POST","path":"/v1/sessions/{sessionId}/events","parameters":["sessionId"],"query":false,"body":"json","answer":"json","safe":true,"idempotencyKey":true},
   getEvent: {"method":"GET","path":"/v1/sessions/{sessionId}/events/{eventId}","parameters":["sessionId","eventId"],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   getEventAttachment: {"method":"GET","path":"/v1/sessions/{sessionId}/events/{eventId}/attachments/{index}","parameters":["sessionId","eventId","index"],"query":false,"answer":"bytes","safe":true,"idempotencyKey":false},
+  listPendingActions: {"method":"GET","path":"/v1/pending-actions","parameters":[],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
+  getPendingAction: {"method":"GET","path":"/v1/pending-actions/{actionId}","parameters":["actionId"],"query":false,"answer":"json","safe":true,"idempotencyKey":false},
   listAgentAutomations: {"method":"GET","path":"/v1/agents/{agentId}/automations","parameters":["agentId"],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   listAutomations: {"method":"GET","path":"/v1/agents/{agentId}/users/{subjectId}/automations","parameters":["agentId","subjectId"],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   createAutomation: {"method":"POST","path":"/v1/agents/{agentId}/users/{subjectId}/automations","parameters":["agentId","subjectId"],"query":false,"body":"json","answer":"json","safe":false,"idempotencyKey":false},

@@ -14,6 +14,7 @@ import { registerKeyRoutes } from '../../platform/http/key-routes.ts';
 import { registerSignInRoutes } from '../../platform/http/sign-in-routes.ts';
 import { registerMcpRoutes } from './mcp/mcp-routes.ts';
 import { registerMemoryRoutes } from './memory/memory-routes.ts';
+import { registerPendingActionRoutes } from './pending-actions/pending-action-routes.ts';
 import { registerSessionRoutes } from './sessions/session-routes.ts';
 import { registerVaultRoutes } from './vaults/vault-routes.ts';
 
@@ -27,6 +28,7 @@ export function buildApiSurface(ports: ApiPorts): RoutePlugin {
     registerAgentRoutes(app, deps);
     registerSessionRoutes(app, deps);
     registerEventRoutes(app, deps);
+    registerPendingActionRoutes(app, deps);
     registerFileRoutes(app, deps);
     registerVaultRoutes(app, deps);
     registerMcpRoutes(app, deps);

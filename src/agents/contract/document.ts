@@ -1,6 +1,7 @@
 import { agentExamples, mcpExamples, memoryExamples } from './examples/agents.ts';
 import { fileExamples } from './examples/files.ts';
 import { automationExamples, eventExamples, sessionExamples } from './examples/sessions.ts';
+import { pendingActionExamples } from './examples/pending-actions.ts';
 import { keyExamples, signInExamples } from './examples/keys.ts';
 import { vaultExamples } from './examples/vaults.ts';
 import { AGENT_ERRORS, buildOpenApi } from '../../platform/contract/openapi.ts';
@@ -12,6 +13,7 @@ import { automationRoutes } from './routes/automations.ts';
 import { keyRoutes } from '../../platform/contract/key-routes.ts';
 import { signInRoutes } from '../../platform/contract/sign-ins.ts';
 import { memoryRoutes } from './routes/memory.ts';
+import { pendingActionRoutes } from './routes/pending-actions.ts';
 import { eventRoutes, sessionRoutes } from './routes/sessions.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { vaultRoutes } from './routes/vaults.ts';
@@ -21,6 +23,7 @@ export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(agentRoutes),
   ...Object.values(sessionRoutes),
   ...Object.values(eventRoutes),
+  ...Object.values(pendingActionRoutes),
   ...Object.values(automationRoutes),
   ...Object.values(memoryRoutes),
   ...Object.values(fileRoutes),
@@ -35,6 +38,7 @@ export const AGENT_SERVICE_EXAMPLES = {
   ...agentExamples,
   ...sessionExamples,
   ...eventExamples,
+  ...pendingActionExamples,
   ...automationExamples,
   ...memoryExamples,
   ...fileExamples,

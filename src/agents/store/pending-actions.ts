@@ -63,19 +63,24 @@ export async function listTurnActions(db: Queryable, sessionId: string, turnId: 
 
 export type AnsweredAction = { id: string; answer: ActionAnswer; eventId: string; kickoff: boolean };
 
+/** Whose key or sign-in an answer came with. */
+export type AnsweredBy = { type: 'key' | 'user'; id: string };
+
 /** Stores answers to pending actions. The caller holds the row lock of the session. */
 export async function answerPendingActions(
   tx: Queryable,
   sessionId: string,
   answers: readonly AnsweredAction[],
+  by: AnsweredBy,
 ): Promise<void> {
   if (answers.length === 0) return;
   await tx.query(
     `UPDATE pending_actions p
-     SET state = 'answered', answer = a->'answer', answer_event_id = a->>'eventId', kickoff = (a->>'kickoff')::boolean
+     SET state = 'answered', answer = a->'answer', answer_event_id = a->>'eventId', kickoff = (a->>'kickoff')::boolean,
+       answered_at = now(), answered_by = $3::jsonb
      FROM jsonb_array_elements($2::jsonb) AS a
      WHERE p.session_id = $1 AND p.id = a->>'id'`,
-    [sessionId, encodeJson(answers)],
+    [sessionId, encodeJson(answers), JSON.stringify(by)],
   );
 }
 

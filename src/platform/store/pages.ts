@@ -20,7 +20,14 @@ export type PageRequest = { limit: number; offset?: number | undefined; cursor?:
 export type PageOf<R> = { rows: R[]; total: number | null; nextCursor: string | null };
 
 /** A list as SQL: what to select, and `FROM … WHERE …` with its parameters. */
-export type ListStatement = { columns: string; from: string; params: readonly unknown[]; keyset: Keyset };
+export type ListStatement = {
+  columns: string;
+  from: string;
+  params: readonly unknown[];
+  keyset: Keyset;
+  /** false: the rows of all pages are never counted */
+  counted?: boolean;
+};
 
 const MAX_CURSOR = 1000;
 
@@ -76,7 +83,7 @@ function readKey({ type }: Keyset['keys'][number], position: number): string {
  */
 export async function readPage<R extends Row>(
   db: Queryable,
-  { columns, from, params, keyset }: ListStatement,
+  { columns, from, params, keyset, counted = true }: ListStatement,
   page: PageRequest,
 ): Promise<PageOf<R>> {
   const { keys, direction } = keyset;
@@ -96,7 +103,9 @@ export async function readPage<R extends Row>(
        ORDER BY ${order} LIMIT $${at + 1} OFFSET $${at + 2}`,
       [...params, ...values, page.limit + 1, page.offset ?? 0],
     ),
-    page.cursor === undefined ? db.query<{ total: number }>(`SELECT count(*) AS total ${from}`, params) : { rows: [] },
+    counted && page.cursor === undefined
+      ? db.query<{ total: number }>(`SELECT count(*) AS total ${from}`, params)
+      : { rows: [] },
   ]);
   const rows = found.rows.slice(0, page.limit);
   const last = rows.at(-1);

@@ -7,12 +7,14 @@ import type { eventRoutes } from '../../contract/routes/sessions.ts';
 import { errorText, errors } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { listPendingActions } from '../../store/pending-actions.ts';
+import type { AnsweredBy } from '../../store/pending-actions.ts';
 import { deleteOldAnswers, findKeptAnswer, hashBody, keepAnswer } from '../../../platform/store/idempotency.ts';
 import type { IdempotencyRef } from '../../../platform/store/idempotency.ts';
 import { lockSession } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
 import { rateLimitHeaders, subjectKey, takeAllowance } from '../../../platform/http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { Caller } from '../../../platform/http/deps.ts';
 import type { Answer, Call } from '../../../platform/http/route.ts';
 import { actionId, isAnswer } from './answers.ts';
 import { checkSendable } from '../approvers.ts';
@@ -71,9 +73,14 @@ async function decide(tx: Queryable, session: SendSession, body: EventsSend) {
   return decideSend(session, actions, body, newId);
 }
 
+function identify({ user, keyId }: Caller): AnsweredBy {
+  return user === null ? { type: 'key', id: keyId } : { type: 'user', id: user.id };
+}
+
 type SendRequest = {
   session: SendSession;
   body: EventsSend;
+  by: AnsweredBy;
   idempotency: Idempotency | undefined;
   /** called with the points taken, which the caller refunds if the transaction fails */
   onPointsTaken(key: string, points: number): void;
@@ -101,7 +108,7 @@ async function apply(deps: ApiDeps, tx: Queryable, request: SendRequest): Promis
   const plan = await decide(tx, session, body);
   const rateLimit = await take(plan.points);
   request.onPointsTaken(key, plan.points);
-  const written = await writePlan(tx, session, plan);
+  const written = await writePlan(tx, session, plan, request.by);
   const answer: Body = { object: 'list', data: written.answer };
   if (idempotency) {
     const isKept = await keepAnswer(tx, idempotency.ref, {
@@ -142,6 +149,7 @@ export function buildSendEvents(
         return apply(deps, tx, {
           session,
           body: call.body,
+          by: identify(call.caller),
           idempotency,
           onPointsTaken: (key, points) => (refund = () => deps.limits.refund(key, points)),
         });

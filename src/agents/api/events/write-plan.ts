@@ -4,6 +4,7 @@ import type { Queryable } from '../../../platform/db/db.ts';
 import type { EventEnvelope } from '../../contract/events.ts';
 import { buildToolUpdate } from '../../log/build-events.ts';
 import { answerPendingActions, insertStandingApprovals, setFinals } from '../../store/pending-actions.ts';
+import type { AnsweredBy } from '../../store/pending-actions.ts';
 import { findEvent, replacePayload } from '../../store/events.ts';
 import { insertInbox, notifySession, resumeTurn } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
@@ -43,12 +44,12 @@ async function writeNotice(tx: Queryable, session: SendSession, plan: SendPlan):
 }
 
 /** Writes a plan. The transaction holds the row lock of the session. */
-export async function writePlan(tx: Queryable, session: SendSession, plan: SendPlan): Promise<Written> {
+export async function writePlan(tx: Queryable, session: SendSession, plan: SendPlan, by: AnsweredBy): Promise<Written> {
   const known = new Map((await append(tx, session, plan)).map((event) => [event.id, event]));
   const appended = plan.events.map((event) => event.id);
   await writeNotice(tx, session, plan);
   if (plan.resumed !== null) await resumeTurn(tx, plan.resumed);
-  await answerPendingActions(tx, session.id, plan.answered);
+  await answerPendingActions(tx, session.id, plan.answered, by);
   await setFinals(tx, session.id, plan.finals);
   await insertStandingApprovals(tx, session, plan.approvals.always);
   const updates: EventEnvelope[] = [];

@@ -37,6 +37,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   sessionId: ID.session,
   eventId: ID.reply,
   index: '0',
+  actionId: ID.reply,
   vaultId: ID.vault,
   credentialId: ID.credential,
   automationId: ID.automation,

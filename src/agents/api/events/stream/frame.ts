@@ -7,6 +7,13 @@ import type { EventEnvelope } from '../../../contract/events.ts';
 export function buildOpening(cursor: string): string {
   return `retry: 1000\nid: ${cursor}\n\n`;
 }
+/** Of every answer that is a stream. */
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
+
 export const KEEPALIVE_FRAME = ':\n\n';
 
 /** One message of the stream. Without a cursor the client keeps the last one that it got. */

@@ -5,15 +5,9 @@ import type { ApiDeps } from '../../deps.ts';
 import type { Answer, Call } from '../../../../platform/http/route.ts';
 import { checkReadable } from '../../approvers.ts';
 import { readCursor, writeCursor } from './cursor.ts';
-import { buildOpening } from './frame.ts';
+import { STREAM_HEADERS, buildOpening } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { openStream } from './client-stream.ts';
-
-const HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-};
 
 async function getLogEnd(deps: ApiDeps, organizationId: string, sessionId: string): Promise<number> {
   const end = await findLogEnd(deps.db, organizationId, sessionId);
@@ -51,7 +45,7 @@ export async function openEventStream(
     leave();
     throw error;
   }
-  reply.headers(HEADERS).hijack();
+  reply.headers(STREAM_HEADERS).hijack();
   if (response.destroyed || request.socket.destroyed) {
     leave();
     return 'hijacked';

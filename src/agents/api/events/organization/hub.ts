@@ -1,0 +1,86 @@
+import { errorText, errors } from '../../../../platform/errors.ts';
+import { findActiveCredentialIds } from '../../../../platform/store/sign-ins.ts';
+import { OrganizationTopic } from './topic.ts';
+import type { OrganizationListener, OrganizationPorts } from './topic.ts';
+
+/** The watched organizations of this process. */
+export type OrganizationHub = {
+  /** Resolves once news of the organization arrives here; the caller adds its listener. */
+  open(organizationId: string): Promise<OrganizationTopic>;
+  leave(topic: OrganizationTopic, listener: OrganizationListener): void;
+  /** Ends all streams. */
+  close(): void;
+};
+
+const TICK_MS = 1000;
+const SWEEP_MS = 3000;
+/** A topic without listeners stays so long, in which a client whose connection broke can resume. */
+const LINGER_MS = 60_000;
+
+export function openOrganizationHub(ports: OrganizationPorts): OrganizationHub {
+  const topics = new Map<string, OrganizationTopic>();
+  const leaving = new Map<OrganizationTopic, NodeJS.Timeout>();
+  let closed = false;
+
+  function drop(topic: OrganizationTopic): void {
+    clearTimeout(leaving.get(topic));
+    leaving.delete(topic);
+    topic.close();
+    if (topics.get(topic.organizationId) === topic) topics.delete(topic.organizationId);
+  }
+
+  async function endRevoked(): Promise<void> {
+    const listeners = [...topics.values()].flatMap((topic) => [...topic.listeners]);
+    if (listeners.length === 0) return;
+    const active = await findActiveCredentialIds(ports.db, [
+      ...new Set(listeners.map(({ credentialId }) => credentialId)),
+    ]);
+    for (const listener of listeners) if (!active.has(listener.credentialId)) listener.end();
+  }
+
+  async function sweep(): Promise<void> {
+    try {
+      await endRevoked();
+      for (const topic of topics.values()) if (topic.listeners.size > 0) await topic.sweep();
+    } catch (error) {
+      ports.log.debug({ error: errorText(error) }, 'streams of organizations not compared with the log');
+    }
+  }
+
+  const ticking = setInterval(() => {
+    const now = performance.now();
+    for (const topic of topics.values()) for (const listener of topic.listeners) listener.tick(now);
+  }, TICK_MS).unref();
+  const sweeping = setInterval(() => void sweep(), SWEEP_MS).unref();
+
+  return {
+    async open(organizationId) {
+      if (closed) throw errors.unavailable('The server is closing.');
+      const topic = topics.get(organizationId) ?? new OrganizationTopic(ports, organizationId);
+      topics.set(organizationId, topic);
+      clearTimeout(leaving.get(topic));
+      leaving.delete(topic);
+      try {
+        await topic.ready;
+      } catch (error) {
+        drop(topic);
+        throw errors.unavailable('Events cannot be followed at the moment.', error);
+      }
+      return topic;
+    },
+    leave(topic, listener) {
+      topic.listeners.delete(listener);
+      if (topic.listeners.size > 0 || leaving.has(topic)) return;
+      leaving.set(topic, setTimeout(() => drop(topic), LINGER_MS).unref());
+    },
+    close() {
+      closed = true;
+      clearInterval(ticking);
+      clearInterval(sweeping);
+      for (const topic of topics.values()) {
+        for (const listener of topic.listeners) listener.end();
+        drop(topic);
+      }
+    },
+  };
+}
