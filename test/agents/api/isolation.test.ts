@@ -88,6 +88,8 @@ test('the loop covers every route that names a resource', () => {
     'createSession',
     'listSessions',
     'warmSandbox',
+    'listPendingActions',
+    'streamOrganizationEvents',
     'createVault',
     'listVaults',
     'listApiKeys',
