@@ -94,7 +94,7 @@ async function writeReply(
   frames: FrameWriter,
   stream: ReturnType<typeof openClientStream>,
 ): Promise<void> {
-  const sequencer = buildSequencer({ reasoning: call.reasoning });
+  const sequencer = buildSequencer(call);
   const events: ReplyEvent[] = [];
   for await (const delta of deltas) {
     meter.note(delta);

@@ -1,5 +1,5 @@
 import { ModelError } from '../inference/model.ts';
-import type { AssistantPart, ModelDelta, ModelReply, ModelUsage } from '../inference/model.ts';
+import type { AssistantPart, Citation, ModelDelta, ModelReply, ModelUsage, TextPart } from '../inference/model.ts';
 import { omitUndefined } from '../platform/records.ts';
 
 /**
@@ -13,8 +13,12 @@ export type ReplyEvent =
   /** `part` has no text yet */
   | { type: 'open'; index: number; part: AssistantPart }
   | { type: 'delta'; index: number; part: AssistantPart; text: string }
+  | { type: 'citation'; index: number; part: TextPart; citation: Citation }
   | { type: 'close'; index: number; part: AssistantPart }
   | { type: 'finish'; reply: ModelReply };
+
+/** `reasoning`: whether the reply includes it; `summaries`: whether all of it is written as summaries. */
+export type SequencerOptions = { reasoning: boolean; summaries?: boolean };
 
 export type Sequencer = { push(delta: ModelDelta, out: ReplyEvent[]): void };
 
@@ -48,7 +52,7 @@ function withoutText(part: AssistantPart): AssistantPart {
  * arguments of the open call are incomplete waits until they are complete, or until the reply ends.
  */
 class ReplySequencer implements Sequencer {
-  readonly #reasoning: boolean;
+  readonly #options: SequencerOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #content: AssistantPart[] = [];
   readonly #waiting: Entry[] = [];
@@ -56,8 +60,8 @@ class ReplySequencer implements Sequencer {
   #id = '';
   #model = '';
 
-  constructor(reasoning: boolean) {
-    this.#reasoning = reasoning;
+  constructor(options: SequencerOptions) {
+    this.#options = options;
   }
 
   #open(entry: Entry, out: ReplyEvent[]): void {
@@ -67,6 +71,9 @@ class ReplySequencer implements Sequencer {
     out.push({ type: 'open', index, part: withoutText(entry.part) });
     const text = textOf(entry.part);
     if (text !== '') out.push({ type: 'delta', index, part: entry.part, text });
+    const { part } = entry;
+    if (part.type !== 'text') return;
+    for (const citation of part.citations ?? []) out.push({ type: 'citation', index, part, citation });
   }
 
   #close(out: ReplyEvent[]): void {
@@ -119,7 +126,9 @@ class ReplySequencer implements Sequencer {
     const { type, text } = delta;
     this.#begin(
       delta.index,
-      type === 'reasoning' && delta.summary === true ? { type, text, summary: true } : { type, text },
+      type === 'reasoning' && (delta.summary === true || this.#options.summaries === true)
+        ? { type, text, summary: true }
+        : { type, text },
       out,
     );
   }
@@ -132,6 +141,14 @@ class ReplySequencer implements Sequencer {
     else if (entry.state !== 'closed' && entry.part.type === 'reasoning') Object.assign(entry.part, signature);
   }
 
+  /** Citations of a part that is closed reach only clients that get whole replies. */
+  #pushCitation({ index, citation }: Extract<ModelDelta, { type: 'citation' }>, out: ReplyEvent[]): void {
+    const entry = this.#entries.get(index);
+    if (entry?.part.type !== 'text') return;
+    (entry.part.citations ??= []).push(citation);
+    if (entry.state === 'open') out.push({ type: 'citation', index: this.#content.length, part: entry.part, citation });
+  }
+
   push(delta: ModelDelta, out: ReplyEvent[]): void {
     switch (delta.type) {
       case 'start':
@@ -140,15 +157,17 @@ class ReplySequencer implements Sequencer {
         out.push(delta);
         return;
       case 'reasoning':
-        if (this.#reasoning) this.#pushText(delta, out);
+        if (this.#options.reasoning) this.#pushText(delta, out);
         return;
       case 'reasoning_signature':
-        if (this.#reasoning) this.#pushSignature(delta, out);
+        if (this.#options.reasoning) this.#pushSignature(delta, out);
         return;
       case 'text':
       case 'refusal':
         this.#pushText(delta, out);
         return;
+      case 'citation':
+        return this.#pushCitation(delta, out);
       case 'tool_call':
         this.#begin(delta.index, { type: 'tool_call', id: delta.id, name: delta.name, arguments: '' }, out);
         return;
@@ -171,15 +190,14 @@ class ReplySequencer implements Sequencer {
   }
 }
 
-/** Without `reasoning`, reasoning is left out of the reply. */
-export function buildSequencer(options: { reasoning: boolean }): Sequencer {
-  return new ReplySequencer(options.reasoning);
+export function buildSequencer(options: SequencerOptions): Sequencer {
+  return new ReplySequencer(options);
 }
 
 /** The whole reply. Throws what the stream throws, and a `ModelError` when it ends without `finish`. */
 export async function collectSequence(
   deltas: AsyncIterable<ModelDelta>,
-  options: { reasoning: boolean },
+  options: SequencerOptions,
 ): Promise<ModelReply> {
   const sequencer = buildSequencer(options);
   const out: ReplyEvent[] = [];

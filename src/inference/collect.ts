@@ -55,6 +55,11 @@ export async function collectReply(
       case 'tool_call':
         parts[delta.index] = { type: 'tool_call', id: delta.id, name: delta.name, arguments: '' };
         break;
+      case 'citation': {
+        const part = parts[delta.index];
+        if (part?.type === 'text') (part.citations ??= []).push(delta.citation);
+        break;
+      }
       case 'tool_arguments': {
         const part = parts[delta.index];
         if (part?.type === 'tool_call') part.arguments += delta.text;

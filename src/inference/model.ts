@@ -1,8 +1,23 @@
 import { CapstanError } from '../platform/errors.ts';
+import type { WireFormat } from './config.ts';
 
 /** The one internal shape of a model call. Every upstream and client dialect translates to and from it. */
 
-export type TextPart = { type: 'text'; text: string };
+/** `citations` are of a model's text only. */
+export type TextPart = { type: 'text'; text: string; citations?: Citation[] };
+/**
+ * A source that a text refers to. `start` and `end` are characters of its part. `native` is the entry as the upstream sent
+ * it, in the format `source`; formats without a form for it leave it out unless it has a URL.
+ */
+export type Citation = {
+  source: WireFormat;
+  native: Record<string, unknown>;
+  url?: string;
+  title?: string;
+  start?: number;
+  end?: number;
+  citedText?: string;
+};
 /** `data` is base64; `mediaType` is what the bytes are. */
 export type ImagePart = { type: 'image'; mediaType: string; data: string; detail?: 'low' | 'high' | 'auto' };
 /** Only dialects that support remote images forward the URL. */
@@ -114,6 +129,8 @@ export type ModelDelta =
       issuer: string;
     }
   | { type: 'refusal'; index: number; text: string }
+  /** of a text part that has begun */
+  | { type: 'citation'; index: number; citation: Citation }
   | { type: 'tool_call'; index: number; id: string; name: string }
   | { type: 'tool_arguments'; index: number; text: string }
   | { type: 'finish'; reason: FinishReason; stopSequence?: string; usage: ModelUsage };

@@ -48,6 +48,8 @@ export type ClientCall = {
   stream: boolean;
   /** whether the response includes reasoning, if the model shows any */
   reasoning: boolean;
+  /** whether reasoning is written as summaries, because the client asks for them */
+  summaries?: boolean;
   buildFinal: (reply: ModelReply, meta: ResponseMeta) => JsonObject;
   /** absent: the call is always translated */
   passThrough?: PassThrough;

@@ -1,7 +1,11 @@
 import type { FrameWriter, ResponseMeta, JsonObject } from '../dialect.ts';
 import { writeData } from '../dialect.ts';
+import { buildChatAnnotation } from '../citations.ts';
 import { buildChatError } from './error.ts';
 import { buildDetail, buildUsage, completionId, decideFinishReason } from './reply.ts';
+
+/** Where the text of a part goes. */
+const DELTA_FIELDS = { text: 'content', refusal: 'refusal', reasoning: 'reasoning_content' } as const;
 
 const DONE = 'data: [DONE]\n\n';
 
@@ -15,6 +19,8 @@ export function buildChatFrames(meta: ResponseMeta, options: { usage: boolean })
   };
   let calls = -1;
   let thoughts = 0;
+  /** characters of the texts before the open one */
+  let offset = 0;
 
   const chunk = (delta: JsonObject, finish: string | null = null): string =>
     writeData({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
@@ -32,18 +38,15 @@ export function buildChatFrames(meta: ResponseMeta, options: { usage: boolean })
           return chunk({ tool_calls: [{ index: calls, id, type: 'function', function: { name, arguments: '' } }] });
         }
         case 'delta':
-          switch (event.part.type) {
-            case 'text':
-              return chunk({ content: event.text });
-            case 'refusal':
-              return chunk({ refusal: event.text });
-            case 'reasoning':
-              return chunk({ reasoning_content: event.text });
-            case 'tool_call':
-              return chunk({ tool_calls: [{ index: calls, function: { arguments: event.text } }] });
-          }
-          return '';
+          return event.part.type === 'tool_call'
+            ? chunk({ tool_calls: [{ index: calls, function: { arguments: event.text } }] })
+            : chunk({ [DELTA_FIELDS[event.part.type]]: event.text });
+        case 'citation': {
+          const annotation = buildChatAnnotation(event.citation, event.part, offset);
+          return annotation === undefined ? '' : chunk({ annotations: [annotation] });
+        }
         case 'close': {
+          if (event.part.type === 'text') offset += event.part.text.length;
           if (event.part.type !== 'reasoning') return '';
           const detail = buildDetail(event.part, thoughts);
           thoughts += 1;

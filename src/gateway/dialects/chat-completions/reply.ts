@@ -1,5 +1,6 @@
 import type { AssistantPart, ModelReply, ModelUsage, ReasoningPart } from '../../../inference/model.ts';
 import type { ResponseMeta, JsonObject } from '../dialect.ts';
+import { buildChatAnnotation, listCitations } from '../citations.ts';
 import { packSignature } from '../signature.ts';
 
 export function completionId({ id }: ResponseMeta): string {
@@ -34,7 +35,19 @@ function join(content: readonly AssistantPart[], type: 'text' | 'refusal' | 'rea
   return text === '' ? null : text;
 }
 
+/** Offsets count in the joined text. */
+function buildAnnotations(content: readonly AssistantPart[]): JsonObject[] {
+  let offset = 0;
+  return content.flatMap((part) => {
+    if (part.type !== 'text') return [];
+    const before = offset;
+    offset += part.text.length;
+    return listCitations(part, (citation) => buildChatAnnotation(citation, part, before));
+  });
+}
+
 export function buildMessage(content: readonly AssistantPart[]): JsonObject {
+  const annotations = buildAnnotations(content);
   const calls = content.filter((part) => part.type === 'tool_call');
   const reasoning = join(content, 'reasoning');
   const details = content
@@ -44,6 +57,7 @@ export function buildMessage(content: readonly AssistantPart[]): JsonObject {
     role: 'assistant',
     content: join(content, 'text'),
     refusal: join(content, 'refusal'),
+    ...(annotations.length === 0 ? {} : { annotations }),
     ...(reasoning === null ? {} : { reasoning_content: reasoning }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0

@@ -1,6 +1,7 @@
 import type { AssistantPart } from '../../../inference/model.ts';
 import { writeEvent } from '../dialect.ts';
 import type { FrameWriter, ResponseMeta, JsonObject } from '../dialect.ts';
+import { buildBlockCitation } from '../citations.ts';
 import { packSignature } from '../signature.ts';
 import type { ReplyEvent } from '../../sequence.ts';
 import { buildMessagesError } from './error.ts';
@@ -76,6 +77,10 @@ export function buildMessagesFrames(meta: ResponseMeta): FrameWriter {
           const head = held ? start(event.index, { type: 'thinking', thinking: '', signature: '' }) : '';
           held = false;
           return head + delta(event.index, buildDelta(event.part, event.text));
+        }
+        case 'citation': {
+          const citation = buildBlockCitation(event.citation, event.part);
+          return citation === undefined ? '' : delta(event.index, { type: 'citations_delta', citation });
         }
         case 'close':
           return close(event);

@@ -2,6 +2,7 @@ import { parse } from 'partial-json';
 import type { AssistantPart, ModelReply, ModelUsage } from '../../../inference/model.ts';
 import { isRecord } from '../../../platform/records.ts';
 import type { ResponseMeta, JsonObject } from '../dialect.ts';
+import { buildBlockCitation, listCitations } from '../citations.ts';
 import { packSignature } from '../signature.ts';
 
 export function messageId({ id }: ResponseMeta): string {
@@ -47,7 +48,10 @@ export function parseInput(text: string): JsonObject {
 
 export function buildBlock(part: AssistantPart): JsonObject {
   switch (part.type) {
-    case 'text':
+    case 'text': {
+      const citations = listCitations(part, buildBlockCitation);
+      return { type: 'text', text: part.text, ...(citations.length === 0 ? {} : { citations }) };
+    }
     case 'refusal':
       return { type: 'text', text: part.text };
     case 'tool_call':

@@ -3,6 +3,7 @@ import type { GatewayError } from '../../gateway-error.ts';
 import type { ReplyEvent } from '../../sequence.ts';
 import { writeEvent } from '../dialect.ts';
 import type { FrameWriter, ResponseMeta, JsonObject } from '../dialect.ts';
+import { buildResponseAnnotation } from '../citations.ts';
 import { buildInputDecoder } from './custom-input.ts';
 import type { InputDecoder } from './custom-input.ts';
 import { describeFailure } from './failure.ts';
@@ -22,6 +23,8 @@ class ResponsesFrames implements FrameWriter {
   #input = '';
   /** whether the open reasoning item has text */
   #shown = false;
+  /** of the open text */
+  #annotations = 0;
   /** a finished item whose `done` event is held back: the end of the reply decides the status of the last item */
   #closed: { part: ItemPart; index: number } | undefined;
 
@@ -58,6 +61,7 @@ class ResponsesFrames implements FrameWriter {
 
   #open(part: AssistantPart, index: number): string {
     this.#shown = false;
+    this.#annotations = 0;
     this.#input = '';
     this.#decoder = this.#isCustom(part) ? buildInputDecoder() : undefined;
     const added = this.#add(part, index);
@@ -70,6 +74,15 @@ class ResponsesFrames implements FrameWriter {
         part: buildContent(part),
       })
     );
+  }
+
+  #cite({ part, citation, index }: Extract<ReplyEvent, { type: 'citation' }>): string {
+    const annotation = buildResponseAnnotation(citation, part);
+    if (annotation === undefined) return '';
+    const annotation_index = this.#annotations;
+    this.#annotations += 1;
+    const at = { ...this.#place(part, index + this.#shift), content_index: 0, annotation_index };
+    return this.#write('response.output_text.annotation.added', { ...at, annotation });
   }
 
   #grow(part: AssistantPart, index: number, delta: string): string {
@@ -131,7 +144,7 @@ class ResponsesFrames implements FrameWriter {
       case 'text':
         return (
           this.#write('response.output_text.done', { ...at, content_index: 0, text: part.text, logprobs: [] }) +
-          this.#write('response.content_part.done', { ...at, content_index: 0, part: buildTextPart(part.text) })
+          this.#write('response.content_part.done', { ...at, content_index: 0, part: buildTextPart(part) })
         );
       case 'refusal':
         return (
@@ -177,6 +190,8 @@ class ResponsesFrames implements FrameWriter {
       }
       case 'delta':
         return this.#grow(event.part, event.index + this.#shift, event.text);
+      case 'citation':
+        return this.#cite(event);
       case 'close':
         this.#closed = { part: event.part, index: event.index + this.#shift };
         return this.#close(event.part, event.index + this.#shift);

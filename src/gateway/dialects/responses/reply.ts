@@ -1,6 +1,7 @@
-import type { AssistantPart, ModelReply } from '../../../inference/model.ts';
+import type { AssistantPart, ModelReply, TextPart } from '../../../inference/model.ts';
 import { omitUndefined } from '../../../platform/records.ts';
 import type { ResponseMeta, JsonObject } from '../dialect.ts';
+import { buildResponseAnnotation, listCitations } from '../citations.ts';
 import { packSignature } from '../signature.ts';
 import { decodeInput } from './custom-input.ts';
 import { buildResource, buildUsage } from './resource.ts';
@@ -19,12 +20,13 @@ export function itemId(part: ItemPart, index: number, { meta, context }: ItemSco
   return `${custom ? 'ctc' : PREFIXES[part.type]}_${meta.id}${index}`;
 }
 
-export function buildTextPart(text: string): JsonObject {
-  return { type: 'output_text', text, annotations: [], logprobs: [] };
+export function buildTextPart(part: TextPart): JsonObject {
+  const annotations = listCitations(part, buildResponseAnnotation);
+  return { type: 'output_text', text: part.text, annotations, logprobs: [] };
 }
 
 export function buildContent(part: Extract<AssistantPart, { type: 'text' | 'refusal' }>): JsonObject {
-  return part.type === 'text' ? buildTextPart(part.text) : { type: 'refusal', refusal: part.text };
+  return part.type === 'text' ? buildTextPart(part) : { type: 'refusal', refusal: part.text };
 }
 
 /** One output item. With the status `in_progress` its texts are empty. */

@@ -76,6 +76,7 @@ export function readResponsesCall(body: JsonObject): ClientCall {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,
     reasoning: context.showsReasoning,
+    summaries: !isAbsent(reasoning['summary']) || !isAbsent(reasoning['generate_summary']),
     ...omitUndefined({ passThrough }),
     buildFinal: (reply, meta) => buildResponse(reply, meta, context),
     buildFrames: (meta) => buildResponsesFrames(meta, context),

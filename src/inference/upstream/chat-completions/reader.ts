@@ -1,6 +1,7 @@
 import { newId } from '../../../platform/ids.ts';
+import { readAnnotation, readSources } from '../../citations.ts';
 import { buildUpstreamError } from '../../upstream-error.ts';
-import type { FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
+import type { Citation, FinishReason, ModelDelta, ModelUsage } from '../../model.ts';
 import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
 import { NO_USAGE, asList, asText, asObject, cutOff, decideFinish, parseObject } from '../wire.ts';
 import type { JsonObject } from '../wire.ts';
@@ -31,6 +32,12 @@ class ChatReader implements DeltaReader {
   #open: Kind = 'none';
   #openIndex = -1;
   #refused = false;
+  /** of the last text */
+  #textIndex = -1;
+  #cited = false;
+  /** annotations before any text, and sources beside the choices */
+  #early: Citation[] = [];
+  #sources: Citation[] = [];
   readonly #tags = buildThinkTags();
   readonly #reasoning: ReasoningReader;
   readonly #calls = buildCallAssembler(() => this.#parts++);
@@ -46,6 +53,7 @@ class ChatReader implements DeltaReader {
     if (this.#open === 'reasoning') this.#reasoning.close(this.#openIndex, out);
     this.#open = kind;
     if (kind !== 'none') this.#openIndex = this.#parts++;
+    if (kind === 'text') this.#textIndex = this.#openIndex;
     return this.#openIndex;
   }
 
@@ -78,10 +86,29 @@ class ChatReader implements DeltaReader {
     }
   }
 
+  #pushCitations(citations: readonly Citation[], out: ModelDelta[]): void {
+    for (const citation of citations) {
+      this.#cited = true;
+      if (this.#textIndex === -1) this.#early.push(citation);
+      else out.push({ type: 'citation', index: this.#textIndex, citation });
+    }
+  }
+
+  #pushAnnotations(value: unknown, out: ModelDelta[]): void {
+    if (value === undefined || value === null) return;
+    // Held back text would come after what refers to it.
+    this.#pushTagged(this.#tags.flush(), out);
+    this.#pushCitations(
+      asList(value).flatMap((item) => readAnnotation('chat-completions', item) ?? []),
+      out,
+    );
+  }
+
   #pushDelta(delta: JsonObject, out: ModelDelta[]): void {
     const thought = this.#reasoning.read(delta);
     if (thought !== undefined) this.#pushReasoning(thought, out);
     if (delta.content !== undefined && delta.content !== null) this.#pushContent(delta.content, out);
+    this.#pushAnnotations(delta.annotations, out);
     const refusal = asText(delta.refusal);
     if (refusal !== '') {
       this.#refused = true;
@@ -95,18 +122,21 @@ class ChatReader implements DeltaReader {
     for (const call of toolCalls) this.#calls.push(call, out);
   }
 
+  #start(chunk: JsonObject, out: ModelDelta[]): void {
+    this.#started = true;
+    const { relays, name } = this.#target;
+    const model = (relays === true && asText(chunk.model)) || name;
+    out.push({ type: 'start', id: asText(chunk.id) || newId('req'), model });
+  }
+
   #pushChunk(chunk: JsonObject, out: ModelDelta[]): void {
     if (chunk.error !== undefined && chunk.error !== null) throw buildUpstreamError(chunk, this.#target);
     // Neither a chunk nor a reply: an error of an unknown shape.
     if (!Array.isArray(chunk.choices) && chunk.usage === undefined && !this.#started)
       throw buildUpstreamError(chunk, this.#target);
-    if (!this.#started) {
-      this.#started = true;
-      const { relays, name } = this.#target;
-      const model = (relays === true && asText(chunk.model)) || name;
-      out.push({ type: 'start', id: asText(chunk.id) || newId('req'), model });
-    }
+    if (!this.#started) this.#start(chunk, out);
     this.#usage = readChatUsage(chunk) ?? this.#usage;
+    if (chunk.citations !== undefined || chunk.search_results !== undefined) this.#sources = readSources(chunk);
     const choice = asObject(asList(chunk.choices)[0]);
     if (choice === undefined || (typeof choice.index === 'number' && choice.index !== 0)) return;
     const delta = asObject(choice.delta) ?? asObject(choice.message);
@@ -119,6 +149,8 @@ class ChatReader implements DeltaReader {
   end(out: ModelDelta[]): void {
     if (this.#finish === undefined) throw cutOff();
     this.#pushTagged(this.#tags.flush(), out);
+    const late = this.#cited ? this.#early : this.#sources;
+    if (this.#textIndex !== -1) this.#pushCitations(late, out);
     this.#enter('none', out);
     this.#calls.end();
     const reason = decideFinish(this.#finish, this.#calls.count() > 0, this.#refused);

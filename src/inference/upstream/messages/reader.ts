@@ -1,7 +1,8 @@
 import { newId } from '../../../platform/ids.ts';
 import { buildUpstreamError } from '../../upstream-error.ts';
 import { ModelError } from '../../model.ts';
-import type { FinishReason, ModelDelta } from '../../model.ts';
+import { readBlockCitation } from '../../citations.ts';
+import type { Citation, FinishReason, ModelDelta } from '../../model.ts';
 import type { DeltaReader, SseEvent, UpstreamTarget } from '../dialect.ts';
 import { asList, asText, asObject, cutOff, decideFinish, parseObject } from '../wire.ts';
 import type { JsonObject } from '../wire.ts';
@@ -15,7 +16,15 @@ const FINISH: Record<string, FinishReason> = {
 };
 
 /** One content block of the upstream; `part` is -1 while it has no content. */
-type OpenBlock = { kind: string; part: number; wroteArguments: boolean; input: string; signature: string };
+type OpenBlock = {
+  kind: string;
+  part: number;
+  wroteArguments: boolean;
+  input: string;
+  signature: string;
+  /** citations before the block has any text */
+  early: Citation[];
+};
 
 /** Reads one reply of a messages upstream. */
 class MessagesReader implements DeltaReader {
@@ -54,10 +63,13 @@ class MessagesReader implements DeltaReader {
   #openBlock(index: number, content: JsonObject, out: ModelDelta[]): void {
     this.#closeBlock(index, out);
     const kind = asText(content.type);
-    const block: OpenBlock = { kind, part: -1, wroteArguments: false, input: '', signature: asText(content.signature) };
+    const block: OpenBlock = { ...EMPTY, early: [], kind, signature: asText(content.signature) };
     this.#blocks.set(index, block);
-    if (kind === 'text') this.#pushText(block, asText(content.text), out);
-    else if (kind === 'thinking') this.#pushThinking(block, asText(content.thinking), out);
+    if (kind === 'text') {
+      this.#pushText(block, asText(content.text), out);
+      for (const citation of asList(content.citations)) this.#pushCitation(block, citation, out);
+    }
+    if (kind === 'thinking') this.#pushThinking(block, asText(content.thinking), out);
     else if (kind === 'redacted_thinking') {
       out.push({
         type: 'reasoning_signature',
@@ -98,7 +110,16 @@ class MessagesReader implements DeltaReader {
   }
 
   #pushText(block: OpenBlock, text: string, out: ModelDelta[]): void {
-    if (text !== '') out.push({ type: 'text', index: this.#partOf(block), text });
+    if (text === '') return;
+    out.push({ type: 'text', index: this.#partOf(block), text });
+    // The upstream sends citations before the text that they belong to.
+    for (const citation of block.early.splice(0)) out.push({ type: 'citation', index: block.part, citation });
+  }
+
+  #pushCitation(block: OpenBlock, value: unknown, out: ModelDelta[]): void {
+    const citation = readBlockCitation(value);
+    if (citation !== undefined && block.part !== -1) out.push({ type: 'citation', index: block.part, citation });
+    else if (citation !== undefined) block.early.push(citation);
   }
 
   #pushThinking(block: OpenBlock, text: string, out: ModelDelta[]): void {
@@ -110,10 +131,13 @@ class MessagesReader implements DeltaReader {
     switch (delta.type) {
       case 'text_delta':
         // Some upstreams omit the start of a text block.
-        if (block === undefined) this.#blocks.set(index, (block = { ...EMPTY, kind: 'text' }));
+        if (block === undefined) this.#blocks.set(index, (block = { ...EMPTY, early: [], kind: 'text' }));
         return this.#pushText(block, asText(delta.text), out);
+      case 'citations_delta':
+        if (block !== undefined) this.#pushCitation(block, delta.citation, out);
+        return;
       case 'thinking_delta':
-        if (block === undefined) this.#blocks.set(index, (block = { ...EMPTY, kind: 'thinking' }));
+        if (block === undefined) this.#blocks.set(index, (block = { ...EMPTY, early: [], kind: 'thinking' }));
         return this.#pushThinking(block, asText(delta.thinking), out);
       case 'signature_delta':
         if (block !== undefined) block.signature += asText(delta.signature);
@@ -186,4 +210,4 @@ export function buildMessagesReader(target: UpstreamTarget): DeltaReader {
   return new MessagesReader(target);
 }
 
-const EMPTY: OpenBlock = { kind: '', part: -1, wroteArguments: false, input: '', signature: '' };
+const EMPTY = { kind: '', part: -1, wroteArguments: false, input: '', signature: '' };

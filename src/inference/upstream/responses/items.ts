@@ -1,10 +1,11 @@
 import { newId } from '../../../platform/ids.ts';
+import { readAnnotation } from '../../citations.ts';
 import { ModelError } from '../../model.ts';
 import type { ModelDelta } from '../../model.ts';
 import { asArguments, asList, asText, asObject } from '../wire.ts';
 import type { JsonObject } from '../wire.ts';
 
-type Shown = { part: number; length: number };
+type Shown = { part: number; length: number; annotations?: number };
 type Item = {
   call: Shown | undefined;
   reasoning: Map<string, Shown>;
@@ -63,6 +64,14 @@ export class ItemLog {
     const shown = this.#shownAt(this.#find(wire).refusals, Number(wire.content_index ?? 0));
     shown.length += text.length;
     out.push({ type: 'refusal', index: shown.part, text });
+  }
+
+  pushAnnotation(wire: JsonObject, value: unknown, out: ModelDelta[]): void {
+    const citation = readAnnotation('responses', value);
+    const shown = this.#find(wire).texts.get(Number(wire.content_index ?? 0));
+    if (citation === undefined || shown === undefined) return;
+    shown.annotations = (shown.annotations ?? 0) + 1;
+    out.push({ type: 'citation', index: shown.part, citation });
   }
 
   /** Several summaries of one item become one part, separated by a blank line. */
@@ -127,7 +136,11 @@ export class ItemLog {
       const part = asObject(each);
       const place = { ...wire, content_index: index };
       if (part?.type === 'refusal') this.pushRefusal(place, rest(item.refusals.get(index), asText(part.refusal)), out);
-      else this.pushText(place, rest(item.texts.get(index), asText(part?.text)), out);
+      else {
+        this.pushText(place, rest(item.texts.get(index), asText(part?.text)), out);
+        const told = item.texts.get(index)?.annotations ?? 0;
+        for (const annotation of asList(part?.annotations).slice(told)) this.pushAnnotation(place, annotation, out);
+      }
     });
   }
 

@@ -63,6 +63,8 @@ class ResponsesReader implements DeltaReader {
         return items.open(wire, asObject(wire.item) ?? {}, out);
       case 'response.output_text.delta':
         return items.pushText(wire, asText(wire.delta), out);
+      case 'response.output_text.annotation.added':
+        return items.pushAnnotation(wire, wire.annotation, out);
       case 'response.refusal.delta':
         return items.pushRefusal(wire, asText(wire.delta), out);
       case 'response.reasoning_summary_text.delta': {
