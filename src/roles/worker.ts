@@ -1,4 +1,6 @@
+import { machine } from 'node:os';
 import type { Registry } from 'prom-client';
+import type { SandboxFacts } from '../agents/loop/turn/environment.ts';
 import { buildGenerateVideoTool } from '../agents/tools/generate-video.ts';
 import { buildTools } from '../agents/tools/builtin-tools.ts';
 import type { Tool } from '../agents/tools/tool.ts';
@@ -13,6 +15,7 @@ import { WarmLogs } from '../agents/worker/warm-logs.ts';
 import { startAutomations } from '../agents/automations/start.ts';
 import { startWorker } from '../agents/worker/start.ts';
 import { omitUndefined } from '../platform/records.ts';
+import { listPrograms } from '../sandbox/process/programs.ts';
 import { openModels } from './models.ts';
 import { startRetention } from './retention.ts';
 import { DRAIN_MS, readServerOptions, serve } from './role.ts';
@@ -33,6 +36,12 @@ function buildServiceTools(context: RoleContext, registry: Registry): Tool[] {
   ];
 }
 
+/** Sandboxes of this machine use its programs; those of a cluster have an image of their own. */
+function describeSandboxes({ sandbox, sandboxNetwork }: RoleContext['config']): SandboxFacts {
+  if (sandbox === 'kubernetes') return { platform: 'Linux', network: 'policy', programs: [] };
+  return { platform: `Linux (${machine()})`, network: sandboxNetwork, programs: listPrograms() };
+}
+
 export async function runWorker(context: RoleContext, registry: Registry): Promise<void> {
   const { config, backends, lifecycle, log } = context;
   const inference = await openModels(context);
@@ -46,6 +55,7 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
       ...backends,
       web,
       ...omitUndefined({ visionModel }),
+      sandboxFacts: describeSandboxes(config),
       inference,
       log,
       tools: new Map([...buildTools(), ...buildServiceTools(context, registry)].map((tool) => [tool.name, tool])),

@@ -20,6 +20,7 @@ import { openLog } from '../../src/platform/log.ts';
 import { createKey } from '../../src/platform/store/keys.ts';
 import { openAppender } from '../../src/agents/worker/appender.ts';
 import { WarmLogs } from '../../src/agents/worker/warm-logs.ts';
+import type { SandboxFacts } from '../../src/agents/loop/turn/environment.ts';
 import { startWorker } from '../../src/agents/worker/start.ts';
 import { openWeb } from '../../src/agents/web/web.ts';
 import { buildApi } from './chat.ts';
@@ -44,6 +45,7 @@ export type ServiceOptions = {
   silenceMs?: number;
   webSearch?: WebSearchConfig;
   visionModel?: string;
+  sandboxFacts?: SandboxFacts;
   /** how the workers call models; absent: straight */
   openInference?: (providers: ProvidersConfig) => Promise<Inference>;
   /** beside the product's own */
@@ -149,6 +151,7 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
       warmLogs: new WarmLogs(),
       limits,
       ...(options.visionModel === undefined ? {} : { visionModel: options.visionModel }),
+      ...(options.sandboxFacts === undefined ? {} : { sandboxFacts: options.sandboxFacts }),
     };
     use(await startWorker(deps, { concurrency: 16, leaseMs: 5000, drainMs: 1000 }));
   }

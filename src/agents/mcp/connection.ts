@@ -20,6 +20,8 @@ import type { McpDeps } from './deps.ts';
 /** A session with a server. */
 export type Connection = {
   protocolVersion: string;
+  /** how to use the server, in its own words */
+  instructions: string | undefined;
   has(capability: 'tools' | 'resources' | 'prompts'): boolean;
   /** Throws `SessionGoneError` when the server has forgotten the session, else a `McpServerError`, or the signal's reason. */
   request(
@@ -72,6 +74,7 @@ export async function openConnection(server: McpServerRef, deps: McpDeps, signal
   const protocolVersion = transport instanceof StreamableHTTPClientTransport ? transport.protocolVersion : undefined;
   return {
     protocolVersion: protocolVersion ?? 'unknown',
+    instructions: client.getInstructions(),
     has: (capability) => capabilities[capability] !== undefined,
     async request(method, params, limits) {
       const { timeoutMs, signal: abort } = limits;

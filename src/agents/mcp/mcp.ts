@@ -24,6 +24,9 @@ export type McpCall = {
   signal: AbortSignal;
 };
 
+/** Characters of a server's instructions that the model reads. */
+const MAX_INSTRUCTIONS = 4000;
+
 /** The MCP servers of agents: the only place that speaks their protocol. */
 export type Mcp = {
   /** What a server offers, from a cache under `version` (of the agent and its credential), or why it is unavailable. */
@@ -55,6 +58,7 @@ export function openMcp(deps: McpDeps, options: { callTimeoutMs: number; listTim
     try {
       return {
         protocolVersion: connection.protocolVersion,
+        instructions: (connection.instructions ?? '').trim().slice(0, MAX_INSTRUCTIONS),
         tools: connection.has('tools') ? readTools(await readPages(connection)) : [],
         hasResources: connection.has('resources'),
         hasPrompts: connection.has('prompts'),

@@ -13,6 +13,8 @@ export type McpTool = {
 /** What a server said about itself. */
 export type ServerListing = {
   protocolVersion: string;
+  /** how to use the server, in its own words; empty: it says nothing */
+  instructions: string;
   tools: {
     name: string;
     description: string;

@@ -149,3 +149,16 @@ export async function deleteAutomation(db: Queryable, subject: Subject, id: stri
   const { rowCount } = await db.query(`DELETE FROM automations a ${WHERE}`, params(subject, id));
   return rowCount > 0;
 }
+
+/** What a run is told of its automation; undefined when that has been deleted. */
+export async function findRunSchedule(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+): Promise<{ name: string | null; schedule: string } | undefined> {
+  const { rows } = await db.query<{ name: string | null; schedule: string }>(
+    'SELECT name, schedule FROM automations WHERE id = $2 AND organization_id = $1',
+    [organizationId, id],
+  );
+  return rows[0];
+}

@@ -42,6 +42,8 @@ export type Claim = {
   promptSnapshot: { notes: string[] } | null;
   /** configured skills that the automation of this session asked for */
   runSkills: string[];
+  /** the automation that this session is a run of */
+  automationId: string | null;
   turn: TurnRow | null;
   versionId: string;
   version: {
@@ -72,6 +74,7 @@ type ClaimRow = {
   compaction: LogExtent | null;
   prompt_snapshot: { notes: string[] } | null;
   run_skills: string[];
+  automation_id: string | null;
   live_turn: string | null;
   turn_steps: number | null;
   turn_step: OpenStep | null;
@@ -101,7 +104,7 @@ WITH due AS (
 )
 SELECT c.id, c.organization_id, c.agent_id, a.name AS agent_name, c.subject_id, c.lease_epoch, c.status, c.last_sequence,
        c.role, c.title, c.title_fixed, c.tool_state, c.interrupt, c.goal, c.compaction, c.live_turn,
-       c.prompt_snapshot, c.run_skills,
+       c.prompt_snapshot, c.run_skills, c.automation_id,
        t.steps AS turn_steps, t.step AS turn_step, t.usage AS turn_usage, t.started_at AS turn_started_at,
        v.id AS version_id, v.model_name, v.system_prompt, v.skills, v.tools, v.roles, v.mcp_servers
 FROM claimed c
@@ -155,6 +158,7 @@ async function readClaim(db: Queryable, row: ClaimRow): Promise<Claim> {
     extent: row.compaction,
     promptSnapshot: row.prompt_snapshot,
     runSkills: row.run_skills,
+    automationId: row.automation_id,
     turn: row.live_turn === null ? null : await readTurn(db, row, row.live_turn),
     versionId: row.version_id,
     version: {

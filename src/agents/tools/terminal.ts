@@ -27,7 +27,8 @@ export const terminalTool: Tool = {
   description:
     'Run a bash command in the sandbox, in /workspace at first; the working directory and exported variables stay for ' +
     'the next command. Prefer read_file, write_file, patch and search_files for files. For servers, watchers and long ' +
-    'work set background=true and follow them with the process tool; notify_on_complete tells you when one ends.',
+    'work set background=true and follow them with the process tool; notify_on_complete tells you when one ends. Of output ' +
+    'over 50,000 characters the middle is cut: write it to a file and read parts of that.',
   parameters: {
     type: 'object',
     properties: {

@@ -8,6 +8,8 @@ import { openSearch } from './search/open.ts';
 
 /** The web as tools see it. A fault is in words for the model; only the signal's reason is thrown. */
 export type Web = {
+  /** whether a search backend is configured */
+  canSearch: boolean;
   search(query: string, limit: number, signal: AbortSignal): Promise<{ results: SearchResult[] } | { fault: string }>;
   /** What stands at an address: an article, a text, a document. */
   readPage(url: string, signal: AbortSignal): Promise<PageAnswer>;
@@ -23,6 +25,7 @@ const NO_BACKEND =
 export function openWeb({ egress, search: config }: WebOptions): Web {
   const opened = config === undefined ? undefined : openSearch(config);
   return {
+    canSearch: opened !== undefined,
     async search(query, limit, signal) {
       if (opened === undefined) return { fault: NO_BACKEND };
       try {

@@ -1,4 +1,4 @@
-import type { McpPort, OfferedMcpTool, UnavailableServer } from '../loop/tool-calls/mcp.ts';
+import type { McpPort, OfferedMcpTool, ServerInstructions, UnavailableServer } from '../loop/tool-calls/mcp.ts';
 import { findMcpPolicy } from '../loop/tool-calls/policy.ts';
 import type { McpToolset, ToolConfig } from '../contract/tools.ts';
 import type { Mcp } from '../mcp/mcp.ts';
@@ -8,9 +8,13 @@ import type { Connection, Vaults } from '../vaults/resolve.ts';
 
 type Deps = { mcp: Mcp; vaults: Vaults };
 
-type Listed = { tools: readonly OfferedMcpTool[]; unavailable: readonly UnavailableServer[] };
+type Listed = {
+  tools: readonly OfferedMcpTool[];
+  unavailable: readonly UnavailableServer[];
+  instructions: readonly ServerInstructions[];
+};
 
-const NOTHING: Listed = { tools: [], unavailable: [] };
+const NOTHING: Listed = { tools: [], unavailable: [], instructions: [] };
 
 /** The MCP servers of a session for one turn: those that its tool configs enable. */
 export function buildMcpPort(claim: Claim, toolConfigs: readonly ToolConfig[], deps: Deps): McpPort {
@@ -25,10 +29,12 @@ export function buildMcpPort(claim: Claim, toolConfigs: readonly ToolConfig[], d
     // Another credential, or another revision of it, may be answered differently: nothing is remembered across.
     const found = await deps.mcp.findListing(`${versionId}/${credentialId}/${revision}`, server);
     if ('unavailable' in found) {
-      return { tools: [], unavailable: [{ serverName: server.name, reason: found.unavailable }] };
+      return { ...NOTHING, unavailable: [{ serverName: server.name, reason: found.unavailable }] };
     }
     const { resources = false, prompts = false } = config;
-    return { tools: buildTools(server.name, found.listing, { resources, prompts }), unavailable: [] };
+    const { instructions: text } = found.listing;
+    const instructions = text === '' ? [] : [{ serverName: server.name, text }];
+    return { tools: buildTools(server.name, found.listing, { resources, prompts }), unavailable: [], instructions };
   };
 
   const list = async (): Promise<Listed> => {
@@ -36,7 +42,11 @@ export function buildMcpPort(claim: Claim, toolConfigs: readonly ToolConfig[], d
     const urls = servers.map(({ url }) => url);
     const connections = await deps.vaults.readStatuses(agentId, urls);
     const all = await Promise.all(enabled.map((config) => listServer(config, connections)));
-    return { tools: all.flatMap(({ tools }) => tools), unavailable: all.flatMap(({ unavailable }) => unavailable) };
+    return {
+      tools: all.flatMap(({ tools }) => tools),
+      unavailable: all.flatMap(({ unavailable }) => unavailable),
+      instructions: all.flatMap(({ instructions }) => instructions),
+    };
   };
 
   let listed: Promise<Listed> | undefined;
@@ -44,6 +54,7 @@ export function buildMcpPort(claim: Claim, toolConfigs: readonly ToolConfig[], d
   return {
     listTools: async () => (await listOnce()).tools,
     listUnavailable: async () => (await listOnce()).unavailable,
+    listInstructions: async () => (await listOnce()).instructions,
     async call(target, input, signal) {
       const server = servers.find(({ name }) => name === target.server);
       if (server === undefined) {

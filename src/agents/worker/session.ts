@@ -7,6 +7,7 @@ import { runTurn } from '../loop/turn/turn.ts';
 import { findForgottenSteers } from '../log/turns.ts';
 import { buildTurnStart, buildWaiting } from '../log/build-events.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { SandboxFacts } from '../loop/turn/environment.ts';
 import type { Turn, TurnDeps } from '../loop/turn/types.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { EventEnvelope } from '../contract/events.ts';
@@ -48,6 +49,8 @@ export type WorkerDeps = {
   web: Web;
   /** describes images when a session's own model cannot read them */
   visionModel?: string;
+  /** what tools find in a sandbox; absent: unknown */
+  sandboxFacts?: SandboxFacts;
   vaults: Vaults;
   appender: Appender;
   warmLogs: WarmLogs;
@@ -79,7 +82,7 @@ export async function runSession(claim: Claim, deps: WorkerDeps, signals: Sessio
   }
   const isNew = turn.steps === 0 && turn.step === null;
   if (isNew && needsSandbox(journal.events, findToolConfigs(claim))) startSandbox(claim, { ...deps, log });
-  const promptNotes = await readPromptNotes(claim, deps.db);
+  const promptNotes = await readPromptNotes(claim, deps);
   const end = await runTurn(turn, buildTurnDeps({ claim, promptNotes, journal, log, ...signals }, deps));
   if (end === 'waiting') return journal.awake;
   startTitle(claim, turn, journal, { ...deps, log, publish });
@@ -126,6 +129,18 @@ function findToolConfigs({ version, role }: Claim): Claim['version']['tools'] {
   return (version.roles.find(({ name }) => name === role) ?? version).tools;
 }
 
+/** The tools that can work in this session: no question without a person, no search without a backend. */
+function listUsableTools({ automationId, version }: Claim, deps: WorkerDeps): ReadonlyMap<string, Tool> {
+  const { tools, web, inference, visionModel } = deps;
+  const canSee = visionModel !== undefined || inference.findModel(version.modelName)?.vision !== false;
+  const missing = new Set([
+    ...(automationId === null ? [] : ['clarify']),
+    ...(web.canSearch ? [] : ['web_search']),
+    ...(canSee ? [] : ['vision_analyze']),
+  ]);
+  return missing.size === 0 ? tools : new Map([...tools].filter(([name]) => !missing.has(name)));
+}
+
 type ClaimedSession = {
   claim: Claim;
   promptNotes: string[];
@@ -154,7 +169,7 @@ function buildTurnDeps(
     journal,
     inference: deps.inference,
     ...omitUndefined({ visionModel: deps.visionModel }),
-    tools: deps.tools,
+    tools: listUsableTools(claim, deps),
     mcp: buildMcpPort(claim, toolConfigs, deps),
     ports: buildToolPorts(claim, deps),
     attachments: buildAttachmentPort(id, deps.objects, () => deps.inference.findModel(modelName)),

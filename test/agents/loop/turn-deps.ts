@@ -99,6 +99,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
     mcp: {
       listTools: () => Promise.resolve([]),
       listUnavailable: () => Promise.resolve([]),
+      listInstructions: () => Promise.resolve([]),
       call: () => Promise.reject(new Error('there is no MCP server')),
     },
     ports: buildPorts(),

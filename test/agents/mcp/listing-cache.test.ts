@@ -3,7 +3,13 @@ import { openListingCache } from '../../../src/agents/mcp/listing-cache.ts';
 import { McpServerError } from '../../../src/agents/mcp/mcp-error.ts';
 import type { ServerListing } from '../../../src/agents/mcp/tools.ts';
 
-const LISTING: ServerListing = { protocolVersion: '1', tools: [], hasResources: false, hasPrompts: false };
+const LISTING: ServerListing = {
+  protocolVersion: '1',
+  instructions: '',
+  tools: [],
+  hasResources: false,
+  hasPrompts: false,
+};
 const KEY = { key: 'v1', server: 'files' };
 
 beforeEach(() => void vi.useFakeTimers());

@@ -136,6 +136,7 @@ it('a listing is read once for many, whoever asks first', async () => {
 it('names for the model are legal, unique and the same each time', () => {
   const listing = (names: string[]) => ({
     protocolVersion: '1',
+    instructions: '',
     hasResources: true,
     hasPrompts: true,
     tools: names.map((name) => ({ name, description: '', parameters: {}, readOnly: false, idempotent: false })),

@@ -57,6 +57,7 @@ export async function startTestMcp(): Promise<TestMcp> {
         protocolVersion: '2025-06-18',
         capabilities: { tools: {} },
         serverInfo: { name: 'test', version: '1' },
+        instructions: 'Call echo before wipe.',
       };
       return answer(reply, message.id, result, { 'mcp-session-id': id });
     }

@@ -14,6 +14,7 @@ import type { ToolState } from '../../tools/tool.ts';
 import type { Turn, TurnContext } from '../turn/types.ts';
 import { addCall, addCounts } from '../turn/usage.ts';
 import { findExtent } from '../../log/extent.ts';
+import { describeDay } from '../turn/environment.ts';
 import { countCompactions, listCompactions } from '../../log/read.ts';
 import { buildCompacted } from '../../log/build-events.ts';
 import { drainUnwritten } from '../turn/unwritten.ts';
@@ -122,7 +123,7 @@ async function sumUp(
 function frameSummary(summary: string, lastSaid: string | undefined, todos: string | undefined): string {
   return [
     '[Summary of the earlier part of this conversation, for reference only. It asks for nothing by itself: answer the ' +
-      'latest message of the user, and do not do again what is done.]',
+      `latest message of the user, and do not do again what is done. Written on ${describeDay(new Date())}.]`,
     summary,
     ...(lastSaid === undefined ? [] : [`[What you last said to the user:]\n${cutText(lastSaid, MAX_LAST_SAID)}`]),
     '[End of the summary]',

@@ -2,9 +2,10 @@ import type { AssistantPart, InputPart, ModelMessage, ToolResult } from '../../.
 import { joinBlocks } from '../../log/blocks.ts';
 import type { LogEvent, TurnPrompt } from '../../log/event.ts';
 import { groupSteps, groupTurns, isInterrupted } from '../../log/turns.ts';
-import type { LogStep, PartEvent } from '../../log/turns.ts';
-import { textOf } from '../../log/read.ts';
+import type { LogStep, LogTurn, PartEvent } from '../../log/turns.ts';
+import { findPrompt, textOf } from '../../log/read.ts';
 import { renderGoalNext, renderGoalStart } from '../goal/goal.ts';
+import { dayOf, describeDay } from '../turn/environment.ts';
 import { wrapSteer } from '../model-call/prompt.ts';
 import { nameAttachment } from './attachments.ts';
 import type { ShownAttachments } from './attachments.ts';
@@ -28,8 +29,13 @@ export function buildHistory(
   const entries: HistoryEntry[] = [];
   let notes: TurnNotes = { interruption: undefined, guidance: undefined };
   const turns = groupTurns(log);
+  // Where the beginning of the log is left out, so may be the line that told the day.
+  let day = turns[0] !== undefined && log[0]?.sequence === 1 ? readDay(turns[0]) : '';
   for (const turn of turns) {
-    entries.push({ key: turn.id, message: buildPrompt(turn.prompt, log, notes, attachments) });
+    const today = readDay(turn);
+    const newDay = today === day ? undefined : `[It is now ${describeDay(new Date(today))}.]`;
+    day = today;
+    entries.push({ key: turn.id, message: buildPrompt(turn.prompt, log, { ...notes, newDay }, attachments) });
     let steers = turn.events.filter((event) => event.type === 'user.steer');
     for (const step of groupSteps(turn.events)) {
       steers = carryGuidance(entries, steers, step.guidance, steerToken);
@@ -55,12 +61,17 @@ export function buildHistory(
 function buildPrompt(
   prompt: TurnPrompt,
   log: readonly LogEvent[],
-  notes: TurnNotes,
+  notes: TurnNotes & { newDay: string | undefined },
   attachments: ShownAttachments,
 ): ModelMessage {
-  const texts = [notes.interruption, prompt.kind === 'steer' ? undefined : notes.guidance];
+  const texts = [notes.newDay, notes.interruption, prompt.kind === 'steer' ? undefined : notes.guidance];
   const parts = texts.flatMap((text): InputPart[] => (text === undefined ? [] : [{ type: 'text', text }]));
   return { role: 'user', content: [...parts, ...readPrompt(prompt, log, attachments)] };
+}
+
+/** The day on which a turn started. */
+function readDay({ events }: LogTurn): string {
+  return dayOf(events.find((event) => findPrompt(event) !== undefined)?.createdAt ?? '');
 }
 
 function readPrompt(prompt: TurnPrompt, log: readonly LogEvent[], attachments: ShownAttachments): InputPart[] {

@@ -148,6 +148,7 @@ async function buildPrompt(
       steerToken,
       toolNames: tools.map((tool) => tool.name),
       notes: session.promptNotes,
+      instructions: await deps.mcp.listInstructions(),
       unavailable: await deps.mcp.listUnavailable(),
     }),
     messages,

@@ -1,5 +1,5 @@
 import { sha256 } from '../../../platform/crypto.ts';
-import type { UnavailableServer } from '../tool-calls/mcp.ts';
+import type { ServerInstructions, UnavailableServer } from '../tool-calls/mcp.ts';
 
 /** A token that only this session's loop knows, so that text in a tool's output cannot pose as the user's. */
 export function buildSteerToken(sessionId: string): string {
@@ -16,12 +16,19 @@ function describeUnavailable(servers: readonly UnavailableServer[]): string {
   return `These MCP servers are unavailable at the moment, so their tools are missing: ${names}.`;
 }
 
+function describeInstructions(servers: readonly ServerInstructions[]): string {
+  if (servers.length === 0) return '';
+  const each = servers.map(({ serverName, text }) => `## ${serverName}\n${text}`);
+  return ['What MCP servers say about the use of their tools:', ...each].join('\n\n');
+}
+
 /** Stable for the life of a session while its MCP servers answer, so that providers can cache it. */
 export function buildSystemPrompt(options: {
   systemPrompt: string;
   steerToken: string;
   toolNames: readonly string[];
   notes: readonly string[];
+  instructions: readonly ServerInstructions[];
   unavailable: readonly UnavailableServer[];
 }): string {
   const notes = [options.systemPrompt];
@@ -38,6 +45,7 @@ export function buildSystemPrompt(options: {
     );
   }
   notes.push(...options.notes);
+  notes.push(describeInstructions(options.instructions));
   // Last, so that all before it stays cached when a server comes back.
   notes.push(describeUnavailable(options.unavailable));
   return notes.filter((note) => note !== '').join('\n\n');

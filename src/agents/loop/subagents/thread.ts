@@ -150,6 +150,7 @@ class Subagent {
       mcp: {
         listTools: async () => (await mcp.listTools()).filter(({ target }) => isChosen(target.server)),
         listUnavailable: async () => (await mcp.listUnavailable()).filter(({ serverName }) => isChosen(serverName)),
+        listInstructions: async () => (await mcp.listInstructions()).filter(({ serverName }) => isChosen(serverName)),
         call: (target, input, signal) => mcp.call(target, input, signal),
       },
       openSandbox: async (signal) => openOwnShell(await deps.openSandbox(signal), threadId),

@@ -75,7 +75,7 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   if (facts.waiting) return { kind: 'wait' };
   const { announced } = facts;
   if (found.kind === 'unknown') {
-    const message = `There is no tool named ${call.name}.`;
+    const message = describeUnknown(call.name, found.similar);
     return { kind: 'fail', message, input: readRaw(call), permission: 'deny', toolset: null, announced };
   }
   const toolset = found.kind === 'builtin' ? found.tool.toolset : null;
@@ -104,6 +104,11 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
 
 function describeDenial(message: string | undefined): string {
   return message === undefined ? 'The user denied this call.' : `The user denied this call: ${message}`;
+}
+
+function describeUnknown(name: string, similar: readonly string[]): string {
+  const hint = similar.length === 0 ? 'Use only the tools you were given.' : `Did you mean ${similar.join(', ')}?`;
+  return `There is no tool named ${name}. ${hint}`;
 }
 
 function evaluatePolicy(

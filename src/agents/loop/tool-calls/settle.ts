@@ -20,7 +20,7 @@ import { buildMcpTool } from './mcp.ts';
 import type { McpTool } from './runnable-tool.ts';
 import { warnOfRepeats } from './repeats.ts';
 import { runTool } from './run-tool.ts';
-import { findTool } from './toolbox.ts';
+import { buildModelTools, buildOffered, findTool } from './toolbox.ts';
 import type { FoundTool } from './toolbox.ts';
 import { readArguments, readCallerArguments } from '../../tools/arguments.ts';
 import { readClarifyInput } from '../../tools/clarify.ts';
@@ -61,11 +61,23 @@ async function planCalls(step: OpenStep, turn: Turn, deps: SettleDeps): Promise<
   const actions = isNew ? [] : await deps.readPendingActions(turn.id);
   const permissions = await deps.readPermissions();
   const log = deps.journal.events.filter((event) => event.turnId === turn.id);
+  const { toolConfigs } = deps.session;
+  const offered = await listOfferedNames(step, deps);
   return step.calls.map((call) => {
-    const found = findTool(deps.session.toolConfigs, deps.tools, call.name, findMcpTool(call, deps));
+    const found = findTool(toolConfigs, deps.tools, call.name, { mcp: findMcpTool(call, deps), offered });
     const facts = gatherFacts(call, log, actions);
     return { call, plan: decideCall(call, { found, facts, permissions, readInput: (tool) => readInput(tool, call) }) };
   });
+}
+
+/** The names that the model was offered, where a call of the step names no tool. */
+async function listOfferedNames(step: OpenStep, deps: SettleDeps): Promise<string[]> {
+  const { toolConfigs } = deps.session;
+  const isUnknown = ({ name, mcp }: StepCall) =>
+    mcp === undefined && findTool(toolConfigs, deps.tools, name).kind === 'unknown';
+  if (!step.calls.some(isUnknown)) return [];
+  const offered = buildOffered(toolConfigs, await deps.mcp.listTools());
+  return buildModelTools(toolConfigs, deps.tools, offered).map(({ name }) => name);
 }
 
 function findMcpTool({ mcp }: StepCall, deps: SettleDeps): McpTool | undefined {

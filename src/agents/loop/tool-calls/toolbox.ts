@@ -13,13 +13,13 @@ export type FoundTool =
   | { kind: 'builtin'; tool: Tool; policy: ToolPolicy; approvalKey: string }
   | { kind: 'mcp'; tool: McpTool; policy: ToolPolicy; approvalKey: string }
   | { kind: 'custom'; name: string; schema: Record<string, unknown>; policy: ToolPolicy; approvalKey: string }
-  | { kind: 'unknown' };
+  | { kind: 'unknown'; similar: readonly string[] };
 
 export function findTool(
   configs: readonly ToolConfig[],
   tools: ReadonlyMap<string, Tool>,
   name: string,
-  mcp?: McpTool,
+  { mcp, offered = [] }: { mcp?: McpTool | undefined; offered?: readonly string[] } = {},
 ): FoundTool {
   if (mcp !== undefined) {
     const { server, tool } = mcp.target;
@@ -30,8 +30,46 @@ export function findTool(
     return { kind: 'builtin', tool, policy: findToolsetPolicy(configs, tool.toolset), approvalKey: name };
   }
   const custom = BUILTIN_TOOL_NAMES.includes(name) ? undefined : findCustomTool(configs, name);
-  if (custom === undefined) return { kind: 'unknown' };
+  if (custom === undefined) return { kind: 'unknown', similar: findSimilarNames(name, offered) };
   return { kind: 'custom', name, schema: custom.input_schema, policy: readCustomPolicy(custom), approvalKey: name };
+}
+
+const MAX_SIMILAR = 5;
+
+/** The names closest to one that no tool has: equal but for case and prefix, containing it, or few letters away. */
+export function findSimilarNames(wanted: string, names: readonly string[]): string[] {
+  const plain = normalizeName(wanted);
+  const score = (name: string): number => {
+    const other = normalizeName(name);
+    if (other === plain) return 1;
+    const part =
+      Math.min(other.length, plain.length) >= 3 && (other.includes(plain) || plain.includes(other)) ? 0.7 : 0;
+    return Math.max(part, measureSimilarity(plain, other));
+  };
+  return names
+    .map((name) => ({ name, score: score(name) }))
+    .filter((each) => each.score >= 0.5)
+    .toSorted((left, right) => right.score - left.score)
+    .slice(0, MAX_SIMILAR)
+    .map(({ name }) => name);
+}
+
+/** Models put a namespace before a name, and mix up case and separators. */
+function normalizeName(name: string): string {
+  const short = name.slice(0, 100);
+  return short
+    .slice(Math.max(short.lastIndexOf('.'), short.lastIndexOf('/'), short.lastIndexOf(':')) + 1)
+    .toLowerCase()
+    .replaceAll(/[_\- ]/g, '');
+}
+
+/** 1 for equal texts, 0 for texts without a common pair of letters: the Dice coefficient of their pairs. */
+function measureSimilarity(left: string, right: string): number {
+  const pairsOf = (text: string) =>
+    new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2)));
+  const [first, second] = [pairsOf(left), pairsOf(right)];
+  const shared = [...first].filter((pair) => second.has(pair)).length;
+  return first.size + second.size === 0 ? 0 : (2 * shared) / (first.size + second.size);
 }
 
 /** The tools offered to the model: every enabled one, in a stable order. Disabled tools are not shown. */

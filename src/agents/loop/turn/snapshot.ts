@@ -2,6 +2,9 @@ import type { Skill } from '../../contract/agents.ts';
 import { joinEntries, splitEntries } from '../../contract/memory.ts';
 import type { MemoryTarget } from '../../contract/memory.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
+import { describeEnvironment, describeRun } from './environment.ts';
+import type { AutomationRun, SandboxFacts } from './environment.ts';
+import type { ToolsetName } from '../../contract/toolsets.ts';
 import { findToolsetPolicy } from '../tool-calls/policy.ts';
 import { describeUsage } from '../../tools/memory/usage.ts';
 import type { LearnedSkill } from '../../tools/ports.ts';
@@ -11,6 +14,7 @@ import { readSkillDocument } from '../../tools/skills/document.ts';
 /** Sections of the system prompt, built in a session's first turn and repeated in every later one. */
 export type PromptSnapshot = { notes: string[] };
 
+const IN_SANDBOX: readonly ToolsetName[] = ['terminal', 'file', 'code_execution'];
 const TITLES: Record<MemoryTarget, string> = {
   agent: 'SHARED NOTES (for everyone you work for)',
   memory: 'MEMORY (your notes)',
@@ -19,18 +23,28 @@ const TITLES: Record<MemoryTarget, string> = {
 const MAX_INDEX = 20_000;
 const MAX_LINE = 240;
 
-/** Shared notes are always included; notes about the subject and skills only when their toolset is enabled. Pure. */
+/**
+ * The day and the sandbox come first. Shared notes are always included; notes about the subject and skills only when
+ * their toolset is enabled. Pure.
+ */
 export function buildPromptSnapshot(input: {
+  now: Date;
+  /** absent: unknown */
+  sandbox?: SandboxFacts | undefined;
+  /** set for a session that an automation started */
+  automation?: AutomationRun | undefined;
   memories: ReadonlyMap<MemoryTarget, string>;
   configured: readonly Skill[];
   learned: readonly LearnedSkill[];
   toolConfigs: readonly ToolConfig[];
 }): PromptSnapshot {
-  const isOn = (toolset: 'memory' | 'skills') => findToolsetPolicy(input.toolConfigs, toolset).enabled;
+  const isOn = (toolset: ToolsetName) => findToolsetPolicy(input.toolConfigs, toolset).enabled;
+  const environment = describeEnvironment(input.now, IN_SANDBOX.some(isOn) ? input.sandbox : undefined);
+  const run = input.automation === undefined ? '' : describeRun(input.automation, input.now);
   const targets: MemoryTarget[] = isOn('memory') ? ['agent', 'memory', 'user'] : ['agent'];
   const memories = targets.map((target) => renderMemory(target, input.memories.get(target) ?? ''));
   const skills = isOn('skills') ? renderIndex(input.configured, input.learned) : '';
-  return { notes: [...memories, skills].filter((note) => note !== '') };
+  return { notes: [environment, run, ...memories, skills].filter((note) => note !== '') };
 }
 
 // A dangerous entry is hidden from the prompt but stays stored, so that a person can review it.

@@ -80,7 +80,7 @@ export type TurnContext = {
 /** What calling the model needs beyond that. */
 export type ModelCallDeps = TurnContext & {
   tools: ReadonlyMap<string, Tool>;
-  mcp: Pick<McpPort, 'listTools' | 'listUnavailable'>;
+  mcp: Pick<McpPort, 'listTools' | 'listUnavailable' | 'listInstructions'>;
   attachments: AttachmentPort;
   limits: { retryForMs: number; silenceMs: number };
   /** tells watchers and the session record that the turn waits before it calls the model again; null: it goes on */
@@ -103,7 +103,7 @@ export type ToolRunDeps = TurnContext & {
 
 /** What settling the calls of a model reply needs beyond running tools. */
 export type SettleDeps = ToolRunDeps & {
-  mcp: Pick<McpPort, 'call'>;
+  mcp: Pick<McpPort, 'call' | 'listTools'>;
   readPendingActions(turnId: string): Promise<PendingActionState[]>;
   limits: { customToolTimeoutMs: number };
 };

@@ -227,3 +227,25 @@ describe('a history', () => {
     expect(show(read(log))).toEqual(['user: [Background process 1 ended]']);
   });
 });
+
+it('a turn on another day than the one before begins with the day', () => {
+  const log = openTestLog();
+  for (const text of ['First', 'Second', 'Third']) {
+    log.begin(log.message(text));
+    log.nextStep();
+    log.say('ok');
+    log.end();
+  }
+  const days = ['2026-01-01', '2026-01-01', '2026-01-02'];
+  let turn = -1;
+  const dated = log.log.map((event) => {
+    if (event.type === 'session.status_running') turn += 1;
+    return { ...event, createdAt: `${days[Math.max(turn, 0)]}T23:59:00.000Z` };
+  });
+  const prompts = buildHistory(dated, MARK)
+    .map(({ message }) => message)
+    .filter(({ role }) => role === 'user')
+    .map((message) => JSON.stringify(message));
+  expect(prompts.map((prompt) => prompt.includes('It is now'))).toEqual([false, false, true]);
+  expect(prompts[2]).toContain('[It is now Friday, 2 January 2026.]');
+});

@@ -101,7 +101,11 @@ describe('a call', () => {
       decide(builtin(terminalTool, denied), { approval: 'allow' }, { yoloMode: true, approved: ['terminal'] }),
       { kind: 'fail', permission: 'deny', message: 'This tool is not permitted here.' },
     ],
-    ['of no known tool fails', decide({ kind: 'unknown' }), { kind: 'fail', permission: 'deny', toolset: null }],
+    [
+      'of no known tool fails',
+      decide({ kind: 'unknown', similar: [] }),
+      { kind: 'fail', permission: 'deny', toolset: null },
+    ],
     [
       'with arguments that are no JSON fails without asking',
       decide(builtin(terminalTool, asking), {}, {}, '{"command'),

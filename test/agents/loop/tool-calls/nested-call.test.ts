@@ -93,7 +93,11 @@ it('has no effect where the session belongs to another worker', async () => {
   const deps = {
     session: { toolConfigs: [config] },
     tools: new Map([[tool.name, tool]]),
-    mcp: { listTools: () => Promise.resolve([]), listUnavailable: () => Promise.resolve([]) },
+    mcp: {
+      listTools: () => Promise.resolve([]),
+      listUnavailable: () => Promise.resolve([]),
+      listInstructions: () => Promise.resolve([]),
+    },
     ports: {},
     readPermissions: () => Promise.resolve({ yoloMode: false, approved: new Set() }),
     signal: new AbortController().signal,
