@@ -1,4 +1,5 @@
 import { startHttp } from '../platform/http/start.ts';
+import { OidcProvider } from '../platform/http/oidc/provider.ts';
 import type { HttpServer, ServerOptions } from '../platform/http/server.ts';
 import type { Backends } from './backends/all.ts';
 import type { BareContext } from './context.ts';
@@ -17,13 +18,14 @@ export type Started = { address?: string };
 export const DRAIN_MS = 10_000;
 
 export function readServerOptions({ config }: BareContext): ServerOptions {
-  const { corsOrigins, bounds, host, metricsPort: port, trustedProxies, video } = config;
+  const { corsOrigins, bounds, host, metricsPort: port, trustedProxies, video, oidc } = config;
   const { publicUrl } = video;
   return {
     corsOrigins,
     bounds,
     publicUrl,
     trustedProxies,
+    ...(oidc === undefined ? {} : { oidc: new OidcProvider(oidc.config, oidc.clientSecret) }),
     ...(port === undefined ? {} : { metricsServer: { host, port } }),
   };
 }

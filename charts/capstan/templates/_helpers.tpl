@@ -224,6 +224,12 @@ envFrom:
 - name: AWS_SECRET_ACCESS_KEY
   valueFrom: { secretKeyRef: { name: {{ $credentials }}, key: AWS_SECRET_ACCESS_KEY } }
 {{- end }}
+{{- if and (eq .role "api") .root.Values.providerKeysSecret }}
+{{- with dig "auth" "oidc" "clientSecretEnv" "" .root.Values.config }}
+- name: {{ . }}
+  valueFrom: { secretKeyRef: { name: {{ $.root.Values.providerKeysSecret }}, key: {{ . }} } }
+{{- end }}
+{{- end }}
 {{- if and (eq .role "video") .root.Values.providerKeysSecret }}
 {{- $variables := list }}
 {{- range dig "video" "engines" (dict) .root.Values.config }}

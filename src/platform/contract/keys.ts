@@ -27,13 +27,14 @@ export const DEFAULT_SCOPES: Scope[] = ['agents:read', 'agents:write', 'inferenc
 export const BOOTSTRAP_SCOPES: Scope[] = [...DEFAULT_SCOPES, 'admin'];
 export const DEFAULT_REQUESTS_PER_MINUTE = 1000;
 
+export const OrganizationName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"');
+
 export const ApiKeyCreate = z
   .object({
     name: z.string().min(1).max(200),
-    organization: z
-      .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"')
-      .optional(),
+    organization: OrganizationName.optional(),
     scopes: z.array(Scope).min(1).max(SCOPES.length).optional(),
     requestsPerMinute: z.int().min(1).max(1_000_000).optional(),
   })

@@ -9,6 +9,9 @@ import { openRequestAllowance, rateLimitHeaders } from './allowance.ts';
 import type { Bounds } from './bounds.ts';
 import type { Authenticate, Caller, HttpPorts } from './deps.ts';
 import { openKeyCache } from './key-cache.ts';
+import type { OidcProvider } from './oidc/provider.ts';
+import { findTokenOwner } from './oidc/token-caller.ts';
+import { isJwt } from './oidc/tokens.ts';
 import { checkForgery, findSessionToken } from './session-cookie.ts';
 
 const MAX_KEY_LENGTH = 500;
@@ -61,13 +64,27 @@ async function findCookieCaller({ db }: Pick<HttpPorts, 'db'>, token: string): P
   };
 }
 
+async function findTokenCaller(
+  { db }: Pick<HttpPorts, 'db'>,
+  oidc: OidcProvider | undefined,
+  token: string,
+): Promise<Caller | undefined> {
+  const owner = oidc && (await findTokenOwner(db, oidc, token));
+  if (owner === undefined) return undefined;
+  const { organizationId, organization, user } = owner;
+  const own = { organizationId, organization, credentialId: user.id, requestsPerMinute: SIGN_IN_REQUESTS_PER_MINUTE };
+  return { ...own, ...describePerson(user) };
+}
+
 /**
- * Knows callers by their key, or by the cookie of a browser that is signed in, and counts their requests. One look at the
+ * Knows callers by their key, or by the cookie of a browser that is signed in, or by an access
+ * token of the identity provider, and counts their requests. One look at the
  * counter per request, none at the database.
  */
 export function openAuthenticator(
   ports: Pick<HttpPorts, 'db' | 'bus' | 'limits'>,
   { unknownKeysPerMinute }: Pick<Bounds, 'unknownKeysPerMinute'>,
+  oidc?: OidcProvider,
 ): {
   authenticate: Authenticate;
   start(): Promise<void>;
@@ -75,11 +92,13 @@ export function openAuthenticator(
 } {
   const keys = openKeyCache((text) => findKeyCaller(ports, text), unknownKeysPerMinute);
   const cookies = openKeyCache((token) => findCookieCaller(ports, token), unknownKeysPerMinute);
+  const tokens = openKeyCache((token) => findTokenCaller(ports, oidc, token), unknownKeysPerMinute);
   const requests = openRequestAllowance(ports.limits);
   let subscription: Awaited<ReturnType<typeof onKeysChanged>> | undefined;
 
   async function findCaller(request: FastifyRequest): Promise<Caller | undefined> {
     const text = findKeyText(request.headers);
+    if (text !== undefined && oidc !== undefined && isJwt(text)) return tokens.find(text, request.ip);
     if (text !== undefined) return text.length > MAX_KEY_LENGTH ? undefined : keys.find(text, request.ip);
     const token = findSessionToken(request.headers);
     if (token === undefined) return undefined;
@@ -101,6 +120,7 @@ export function openAuthenticator(
       subscription = await onKeysChanged(ports.bus, () => {
         keys.clear();
         cookies.clear();
+        tokens.clear();
       });
     },
     async close() {

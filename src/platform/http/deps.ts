@@ -6,6 +6,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Scope } from '../contract/keys.ts';
 import type { SignedInUser } from '../contract/sign-ins.ts';
 import type { Logger } from '../log.ts';
+import type { OidcProvider } from './oidc/provider.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { StreamSlots } from './stream-slots.ts';
 
@@ -52,6 +53,8 @@ export type HttpDeps = {
   closing: AbortSignal;
   /** the address of this server as browsers know it; absent: the one that a request came to */
   publicUrl: string | undefined;
+  /** of the people who use this server; absent: none */
+  oidc: OidcProvider | undefined;
 };
 
 declare module 'fastify' {

@@ -13,6 +13,7 @@ import { startMetricsServer } from './metrics-server.ts';
 import { openMetrics } from './metrics.ts';
 import { refuseConnection } from './refuse.ts';
 import { chooseRequestId } from './request-id.ts';
+import type { OidcProvider } from './oidc/provider.ts';
 import type { ListenOptions } from './start.ts';
 import { openStreamSlots } from './stream-slots.ts';
 import { trackRequests } from './track-requests.ts';
@@ -28,6 +29,8 @@ export type ServerOptions = {
   metricsServer?: ListenOptions;
   /** the address of this server as browsers know it */
   publicUrl?: string | undefined;
+  /** the identity provider of the people who use this server */
+  oidc?: OidcProvider | undefined;
   /** addresses and CIDRs of proxies whose `X-Forwarded-*` headers count */
   trustedProxies?: readonly string[];
 };
@@ -86,7 +89,7 @@ export function buildHttpServer(
   });
   const closing = new AbortController();
   const bounds = { ...DEFAULT_BOUNDS, ...options.bounds };
-  const authenticator = openAuthenticator(ports, bounds);
+  const authenticator = openAuthenticator(ports, bounds, options.oidc);
   const accepted = limitConnections(app.server, bounds);
   const http: HttpDeps = {
     async authenticate(request, reply) {
@@ -98,6 +101,7 @@ export function buildHttpServer(
     streamSlots: openStreamSlots(bounds.streamsPerKey),
     closing: closing.signal,
     publicUrl: options.publicUrl,
+    oidc: options.oidc,
   };
   const { metrics } = http;
 

@@ -3,13 +3,14 @@ import { sendKeysChanged } from '../bus/key-changes.ts';
 import { SERVICES, signInRoutes } from '../contract/sign-ins.ts';
 import type { SignInMethod } from '../contract/sign-ins.ts';
 import { VERSION } from '../contract/version.ts';
-import { ApiError, errors } from '../errors.ts';
-import type { Limits } from '../limits/limits.ts';
+import { errorText, errors } from '../errors.ts';
 import { findActiveKey } from '../store/keys.ts';
 import { createSignIn, deleteSignIn } from '../store/sign-ins.ts';
-import { PERIOD_MS } from './allowance.ts';
-import { clientNetwork } from './client-address.ts';
-import type { HttpDeps, HttpPorts } from './deps.ts';
+import type { EndedSignIn } from '../store/sign-ins.ts';
+import { openIdToken, registerOidcRoutes } from './oidc/oidc-routes.ts';
+import type { OidcDeps } from './oidc/oidc-routes.ts';
+import { findBase } from './public-base.ts';
+import { countFailure } from './sign-in-failures.ts';
 import { registerOpenRoute, registerRoute } from './route.ts';
 import {
   buildSessionCookie,
@@ -19,24 +20,24 @@ import {
   findSessionToken,
 } from './session-cookie.ts';
 
-const FAILURES_PER_MINUTE = 10;
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/** Counts an attempt as failed until it is known that it was not. Throws `rate_limited` after too many from one address. */
-async function countFailure(limits: Limits, request: FastifyRequest): Promise<() => Promise<void>> {
-  const name = `sign-in-failures:${clientNetwork(request.ip)}`;
-  const { allowed, resetMs } = await limits.take(name, 1, FAILURES_PER_MINUTE, PERIOD_MS);
-  if (!allowed) {
-    throw new ApiError('rate_limited', 'Too many sign-ins from this address have failed.', {
-      retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1000)),
-    });
+/** Where a person's browser ends its session at the identity provider; null for a key, or while that cannot be asked. */
+async function findLogoutUrl(deps: OidcDeps, ended: EndedSignIn, request: FastifyRequest): Promise<string | null> {
+  const { oidc, log, masterKeys, publicUrl } = deps;
+  if (oidc === undefined || ended.userId === null) return null;
+  try {
+    const returnTo = `${findBase(request, publicUrl)}/console/signin`;
+    return await oidc.findLogoutUrl(returnTo, openIdToken(masterKeys, ended.idToken));
+  } catch (error) {
+    log.warn({ error: errorText(error) }, 'the identity provider is not told of a logout');
+    return null;
   }
-  return () => limits.refund(name, 1);
 }
 
-/** `GET /v1/me`, and what signs a browser in and out with an API key. */
-export function registerSignInRoutes(app: FastifyInstance, deps: HttpPorts & HttpDeps): void {
-  const { db, bus, limits, publicUrl } = deps;
+/** `GET /v1/me`, and what signs a browser in and out. */
+export function registerSignInRoutes(app: FastifyInstance, deps: OidcDeps): void {
+  const { db, bus, limits, publicUrl, oidc } = deps;
 
   registerRoute(app, deps, signInRoutes.getCaller, async ({ caller }) => {
     const { organization, organizationId, user, requestsPerMinute } = caller;
@@ -90,12 +91,26 @@ export function registerSignInRoutes(app: FastifyInstance, deps: HttpPorts & Htt
     return {
       status: 200,
       headers: { ...NO_STORE, 'set-cookie': clearSessionCookie(findCookieScope(request, publicUrl)) },
-      body: { object: 'sign_in.deleted', id: ended.id, deleted: true, logoutUrl: null },
+      body: {
+        object: 'sign_in.deleted',
+        id: ended.id,
+        deleted: true,
+        logoutUrl: await findLogoutUrl(deps, ended, request),
+      },
     };
   });
 
-  registerOpenRoute(app, signInRoutes.listSignInMethods, async () => {
+  registerOpenRoute(app, signInRoutes.listSignInMethods, async ({ request }) => {
     const data: SignInMethod[] = [{ type: 'key', issuer: null, href: null }];
+    if (oidc !== undefined) {
+      data.unshift({
+        type: 'oidc',
+        issuer: oidc.config.issuer,
+        href: `${findBase(request, publicUrl)}/v1/sign-ins/oidc`,
+      });
+    }
     return { status: 200, body: { object: 'list', data } };
   });
+
+  if (oidc !== undefined) registerOidcRoutes(app, deps, oidc);
 }

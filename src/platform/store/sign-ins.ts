@@ -109,14 +109,27 @@ export async function findActiveSignIn(db: Db, token: string): Promise<ActiveSig
   return { id: row.id, organizationId: row.organization_id, organization: row.organization, owner: readOwner(row) };
 }
 
-/** Those of these keys and sign-ins that still work. */
+/** Those of these keys and sign-ins that still work; and of people with an access token, who are known. */
 export async function findActiveCredentialIds(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT id FROM api_keys WHERE id = ANY($1::text[]) AND revoked_at IS NULL
-     UNION ALL SELECT s.id ${ACTIVE} AND s.id = ANY($1::text[])`,
+     UNION ALL SELECT s.id ${ACTIVE} AND s.id = ANY($1::text[])
+     UNION ALL SELECT id FROM users WHERE id = ANY($1::text[])`,
     [ids],
   );
   return new Set(rows.map(({ id }) => id));
+}
+
+/** Whom an identity provider signs out: one of its sessions, or a person everywhere. */
+export type IssuerLogout = { issuer: string } & ({ externalId: string } | { issuerSession: string });
+
+export async function deleteIssuerSignIns(db: Queryable, logout: IssuerLogout): Promise<void> {
+  const [column, value] =
+    'externalId' in logout ? ['u.external_id', logout.externalId] : ['s.issuer_session', logout.issuerSession];
+  await db.query(`DELETE FROM sign_ins s USING users u WHERE u.id = s.user_id AND u.issuer = $1 AND ${column} = $2`, [
+    logout.issuer,
+    value,
+  ]);
 }
 
 /** What was ended, or undefined when there is no such sign-in. */

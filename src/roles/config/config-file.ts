@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ModelsConfig, ProvidersConfig } from '../../inference/config.ts';
 import { LoginMethod } from '../../login/contract/shapes.ts';
+import { OidcConfig } from '../../platform/contract/oidc.ts';
 import { VideoEnginesConfig } from '../../video/contract/engines.ts';
 import { McpCatalog } from '../../agents/contract/mcp-catalog.ts';
 import { WebSearchConfig } from '../../agents/contract/web-search.ts';
@@ -22,6 +23,8 @@ export const ConfigFile = z.strictObject({
       retentionDays: z.number().positive().default(30),
     })
     .optional(),
+  /** people: without it, they sign in with API keys */
+  auth: z.strictObject({ oidc: OidcConfig.optional() }).optional(),
   login: z
     .strictObject({
       methods: z.array(LoginMethod).optional(),

@@ -38,6 +38,7 @@ function listNeededKeys(role: string | undefined, file: ConfigFile) {
       isAll || role === 'worker' || role === 'gateway' || (role === 'login' && file.login?.fallbackModel !== undefined),
     webSearch: isAll || role === 'worker',
     engines: isAll || role === 'worker' || role === 'video',
+    people: isAll || role === 'api',
   };
 }
 
@@ -96,6 +97,13 @@ function readOtel(settings: Settings) {
   const url = settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/metrics`);
   if (url === undefined) return undefined;
   return { url, intervalMs: settings.OTEL_METRIC_EXPORT_INTERVAL, serviceName: settings.OTEL_SERVICE_NAME };
+}
+
+/** The identity provider of people, and the secret of this server there; undefined: people sign in with keys. */
+function readOidc({ auth }: ConfigFile, env: Environment, isNeeded: boolean) {
+  const config = auth?.oidc;
+  if (config === undefined) return undefined;
+  return { config, clientSecret: findKey(env, config.clientSecretEnv, isNeeded && 'auth.oidc') };
 }
 
 function readWebSearch({ webSearch }: ConfigFile, env: Environment, isNeeded: boolean): WebSearchConfig | undefined {
@@ -221,6 +229,7 @@ export function readConfig(env: Environment, role?: string) {
     models: file.models,
     gateway: readGateway(settings),
     otel: readOtel(settings),
+    oidc: readOidc(file, env, needed.people),
     webSearch: readWebSearch(file, env, needed.webSearch),
     video: {
       engines: readVideoEngines(file, env, needed.engines),

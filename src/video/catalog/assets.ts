@@ -7,7 +7,7 @@ import { COMMUNITY, searchAssets } from '../store/assets.ts';
 import type { StoredAsset } from '../store/assets.ts';
 import type { VideoDeps, VideoPorts } from '../deps.ts';
 import { signResult } from '../generations/generation-record.ts';
-import { findBase } from '../public-url.ts';
+import { findBase } from '../../platform/http/public-base.ts';
 
 /** More would not narrow a search down any further. */
 const MAX_WORDS = 8;

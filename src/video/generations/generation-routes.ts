@@ -9,7 +9,7 @@ import { dropSlug, findGeneration, listGenerations } from '../store/generations.
 import type { GenerationState, StoredGeneration } from '../store/generations.ts';
 import { buildAsset } from '../catalog/assets.ts';
 import type { VideoDeps } from '../deps.ts';
-import { findBase } from '../public-url.ts';
+import { findBase } from '../../platform/http/public-base.ts';
 import { cancelGeneration } from './cancel.ts';
 import { buildGenerations } from './generation-record.ts';
 import { submitGenerations } from './submit.ts';

@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import { insertUpload, listCharacters } from '../store/references.ts';
 import type { ReferenceKind } from '../store/references.ts';
 import type { VideoDeps } from '../deps.ts';
-import { findBase } from '../public-url.ts';
+import { findBase } from '../../platform/http/public-base.ts';
 import { buildCharacter, createCharacter } from './characters.ts';
 import { MAX_REFERENCE_BYTES } from './inspect.ts';
 

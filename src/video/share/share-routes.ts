@@ -3,7 +3,7 @@ import { errors } from '../../platform/errors.ts';
 import { findSharedGeneration } from '../store/generations.ts';
 import type { VideoDeps } from '../deps.ts';
 import { signResult } from '../generations/generation-record.ts';
-import { findBase } from '../public-url.ts';
+import { findBase } from '../../platform/http/public-base.ts';
 import { renderNoPage, renderSharePage } from './page.ts';
 
 /** The page holds no script. Its video may come from another origin, which is where a store has a server of its own. */

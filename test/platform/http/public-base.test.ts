@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findBase } from '../../src/video/public-url.ts';
+import { findBase } from '../../../src/platform/http/public-base.ts';
 
 const arrive = (host: string, localAddress: string) => ({
   protocol: 'http' as const,

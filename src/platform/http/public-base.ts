@@ -1,7 +1,6 @@
-// Tests: test/video/public-url.test.ts
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { isLoopback } from '../platform/http/client-address.ts';
+import { isLoopback } from './client-address.ts';
 
 type Arrival = Pick<FastifyRequest, 'protocol' | 'host' | 'hostname'> & {
   socket: { localAddress?: string | undefined; localPort?: number | undefined };

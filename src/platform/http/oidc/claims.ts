@@ -1,0 +1,56 @@
+import { OrganizationName } from '../../contract/keys.ts';
+import type { OidcConfig } from '../../contract/oidc.ts';
+import { ROLES } from '../../contract/roles.ts';
+import type { Role } from '../../contract/roles.ts';
+import { errors } from '../../errors.ts';
+import { BOOTSTRAP_ORGANIZATION } from '../../store/keys.ts';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What an identity provider says of a person. `groups` is undefined where it says nothing of them. */
+export type Identity = {
+  externalId: string;
+  organization: string;
+  email: string | null;
+  name: string | null;
+  groups: string[] | undefined;
+};
+
+const MAX_GROUPS = 500;
+const MAX_TEXT = 500;
+
+function readText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : null;
+}
+
+function readGroups(value: unknown): string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((item) => typeof item === 'string').slice(0, MAX_GROUPS);
+}
+
+function findOrganizationName({ organizationClaim }: OidcConfig, claims: Claims): string {
+  if (organizationClaim === undefined) return BOOTSTRAP_ORGANIZATION;
+  const name = OrganizationName.safeParse(claims[organizationClaim]);
+  if (!name.success) throw errors.forbidden(`The claim ${organizationClaim} names no organization.`);
+  return name.data;
+}
+
+/** Throws `forbidden` where the claims name no organization. */
+export function readIdentity(config: OidcConfig, claims: Claims): Identity {
+  const { sub } = claims;
+  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_TEXT) throw errors.unauthorized();
+  return {
+    externalId: sub,
+    organization: findOrganizationName(config, claims),
+    email: readText(claims[config.emailClaim]),
+    name: readText(claims['name']) ?? readText(claims['preferred_username']),
+    groups: readGroups(claims[config.groupsClaim]),
+  };
+}
+
+/** The highest role of the groups, or the default; undefined where there is neither. */
+export function findRole({ roles, defaultRole }: OidcConfig, groups: readonly string[]): Role | undefined {
+  const own = groups.flatMap((group) => (Object.hasOwn(roles, group) ? (roles[group] ?? []) : []));
+  return ROLES.findLast((role) => own.includes(role)) ?? defaultRole;
+}
