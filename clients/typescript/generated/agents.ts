@@ -1,6 +1,6 @@
 // Generated from the contract by "npm run generate". Changes are lost.
 import type { CallOptions, List } from '../options.ts';
-import type { Agent, AgentVersion, McpServer, Metadata, Role, Timestamp, ToolConfig } from './common.ts';
+import type { Agent, AgentVersion, McpServer, Metadata, Reasoning, Role, Timestamp, ToolConfig } from './common.ts';
 
 export type AgentCreate = {
   name: string;
@@ -10,6 +10,8 @@ export type AgentCreate = {
   tools: ToolConfig[];
   roles?: Role[] | undefined;
   mcpServers?: McpServer[] | undefined;
+  /** null: the provider's default */
+  reasoning?: Reasoning | null | undefined;
   rateLimits?: {
     conversationsPerMinute?: number | undefined;
     messagesPerMinute?: number | undefined;
@@ -25,6 +27,7 @@ export type AgentPatch = {
   tools?: ToolConfig[] | undefined;
   roles?: Role[] | undefined;
   mcpServers?: McpServer[] | undefined;
+  reasoning?: Reasoning | null | undefined;
   metadata?: Metadata | undefined;
   expectedVersion?: number | undefined;
 };
@@ -37,6 +40,8 @@ export type AgentReplace = {
   tools: ToolConfig[];
   roles?: Role[] | undefined;
   mcpServers?: McpServer[] | undefined;
+  /** null: the provider's default */
+  reasoning?: Reasoning | null | undefined;
   rateLimits?: {
     conversationsPerMinute?: number | undefined;
     messagesPerMinute?: number | undefined;
@@ -62,6 +67,8 @@ export type AgentVersionFull = {
   skills: string[];
   roles: Role[];
   mcpServers: McpServer[];
+  /** null: the provider's default */
+  reasoning: Reasoning | null;
   metadata: Metadata;
   createdAt: Timestamp;
   object: "agent.version";

@@ -35,6 +35,8 @@ export type AgentVersion = {
   skills: string[];
   roles: Role[];
   mcpServers: McpServer[];
+  /** null: the provider's default */
+  reasoning: Reasoning | null;
   metadata: Metadata;
   createdAt: Timestamp;
 };
@@ -124,6 +126,10 @@ export type RateLimits = {
   messagesPerMinute: number;
 };
 
+export type Reasoning = {
+  effort: "none" | "low" | "medium" | "high" | "max";
+};
+
 export type Role = {
   name: string;
   description?: string | undefined;
@@ -144,6 +150,8 @@ export type Session = {
   yoloMode: boolean;
   preview: boolean;
   tag: string | null;
+  /** null: the agent version's */
+  reasoning: Reasoning | null;
   metadata: Metadata;
   automationId: string | null;
   goal: Goal | null;

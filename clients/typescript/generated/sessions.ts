@@ -1,6 +1,6 @@
 // Generated from the contract by "npm run generate". Changes are lost.
 import type { CallOptions } from '../options.ts';
-import type { Metadata, Session, SubjectId } from './common.ts';
+import type { Metadata, Reasoning, Session, SubjectId } from './common.ts';
 
 export type SandboxWarm = {
   object: "sandbox.warm";
@@ -23,12 +23,16 @@ export type SessionCreate = {
   yoloMode?: boolean | undefined;
   preview?: boolean | undefined;
   tag?: string | undefined;
+  /** null: the agent version's */
+  reasoning?: Reasoning | null | undefined;
   metadata?: Metadata | undefined;
 };
 
 export type SessionUpdate = {
   title?: string | undefined;
   yoloMode?: boolean | undefined;
+  /** applies to the next turn; null: the agent version's */
+  reasoning?: Reasoning | null | undefined;
   metadata?: Metadata | undefined;
 };
 
@@ -68,7 +72,7 @@ export type SessionsOperations = {
   getSession(sessionId: string, options?: CallOptions): Promise<Session>;
 
   /**
-   * Change title, yolo mode or metadata; metadata is replaced whole. `POST /v1/sessions/{sessionId}`
+   * Change title, yolo mode, reasoning or metadata; metadata is replaced whole. `POST /v1/sessions/{sessionId}`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, Metadata, Page, Timestamp, deletedBody, uniqueBy } from '../../platform/contract/common.ts';
+import { Reasoning } from './reasoning.ts';
 import { ToolConfig, ToolConfigs } from './tools.ts';
 
 export const RateLimits = z
@@ -71,6 +72,7 @@ export const AgentCreate = z
     tools: ToolConfigs,
     roles: Roles.default([]),
     mcpServers: McpServers.default([]),
+    reasoning: Reasoning.nullish().describe("null: the provider's default"),
     rateLimits: RateLimitsInput.optional(),
     metadata: Metadata.optional(),
   })
@@ -89,6 +91,7 @@ export const AgentPatch = z
     tools: ToolConfigs.optional(),
     roles: Roles.optional(),
     mcpServers: McpServers.optional(),
+    reasoning: Reasoning.nullable().optional(),
     metadata: Metadata.optional(),
     expectedVersion: ExpectedVersion,
   })
@@ -114,6 +117,7 @@ export const AgentVersion = z
     skills: z.array(z.string()),
     roles: z.array(Role),
     mcpServers: z.array(McpServer),
+    reasoning: Reasoning.nullable().describe("null: the provider's default"),
     metadata: Metadata,
     createdAt: Timestamp,
   })

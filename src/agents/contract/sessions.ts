@@ -12,6 +12,7 @@ import {
   queryNumber,
 } from '../../platform/contract/common.ts';
 import { StopReason, Waiting } from './events.ts';
+import { Reasoning } from './reasoning.ts';
 import { Usage } from './usage.ts';
 
 export const SessionStatus = z.enum(['idle', 'running', 'waiting_on_human', 'archived']);
@@ -47,6 +48,7 @@ export const Session = z
     yoloMode: z.boolean(),
     preview: z.boolean(),
     tag: z.string().nullable(),
+    reasoning: Reasoning.nullable().describe("null: the agent version's"),
     metadata: Metadata,
     automationId: Id.nullable(),
     goal: Goal.nullable(),
@@ -77,6 +79,7 @@ export const SessionCreate = z
     yoloMode: z.boolean().default(false),
     preview: z.boolean().default(false),
     tag: z.string().min(1).max(64).optional(),
+    reasoning: Reasoning.nullish().describe("null: the agent version's"),
     metadata: Metadata.optional(),
   })
   .refine((body) => !(body.preview && body.tag !== undefined), {
@@ -87,7 +90,12 @@ export const SessionCreate = z
 export type SessionCreate = z.infer<typeof SessionCreate>;
 
 export const SessionUpdate = z
-  .object({ title: Title.optional(), yoloMode: z.boolean().optional(), metadata: Metadata.optional() })
+  .object({
+    title: Title.optional(),
+    yoloMode: z.boolean().optional(),
+    reasoning: Reasoning.nullable().optional().describe("applies to the next turn; null: the agent version's"),
+    metadata: Metadata.optional(),
+  })
   .refine((body) => Object.values(body).some((value) => value !== undefined), 'must change at least one field')
   .meta({ id: 'SessionUpdate' });
 export type SessionUpdate = z.infer<typeof SessionUpdate>;

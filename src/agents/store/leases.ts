@@ -6,6 +6,7 @@ import type { Queryable } from '../../platform/db/db.ts';
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
 import type { GoalState } from '../contract/goals.ts';
 import type { SessionStatus } from '../contract/sessions.ts';
+import type { Reasoning } from '../contract/reasoning.ts';
 import type { ToolConfig } from '../contract/tools.ts';
 import type { Usage } from '../contract/usage.ts';
 
@@ -54,6 +55,8 @@ export type Claim = {
     roles: Role[];
     mcpServers: McpServer[];
   };
+  /** the session's own, else the version's; null: the provider's default */
+  reasoning: Reasoning | null;
 };
 
 type ClaimRow = {
@@ -87,6 +90,7 @@ type ClaimRow = {
   tools: ToolConfig[];
   roles: Role[];
   mcp_servers: McpServer[];
+  reasoning: Reasoning | null;
 };
 
 /** A statement that claims due sessions that also meet `condition`. */
@@ -106,7 +110,8 @@ SELECT c.id, c.organization_id, c.agent_id, a.name AS agent_name, c.subject_id, 
        c.role, c.title, c.title_fixed, c.tool_state, c.interrupt, c.goal, c.compaction, c.live_turn,
        c.prompt_snapshot, c.run_skills, c.automation_id,
        t.steps AS turn_steps, t.step AS turn_step, t.usage AS turn_usage, t.started_at AS turn_started_at,
-       v.id AS version_id, v.model_name, v.system_prompt, v.skills, v.tools, v.roles, v.mcp_servers
+       v.id AS version_id, v.model_name, v.system_prompt, v.skills, v.tools, v.roles, v.mcp_servers,
+       coalesce(c.reasoning, v.reasoning) AS reasoning
 FROM claimed c
 JOIN agents a ON a.id = c.agent_id
 JOIN agent_versions v ON v.id = c.agent_version_id
@@ -169,6 +174,7 @@ async function readClaim(db: Queryable, row: ClaimRow): Promise<Claim> {
       roles: row.roles,
       mcpServers: row.mcp_servers,
     },
+    reasoning: row.reasoning,
   };
 }
 

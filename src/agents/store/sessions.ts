@@ -4,6 +4,7 @@ import { renderGoal } from '../contract/goals.ts';
 import type { GoalState } from '../contract/goals.ts';
 import type { PendingAction, Session, SessionStatus } from '../contract/sessions.ts';
 import type { StopReason, Waiting } from '../contract/events.ts';
+import type { Reasoning } from '../contract/reasoning.ts';
 import type { Usage } from '../contract/usage.ts';
 import { newId } from '../../platform/ids.ts';
 
@@ -20,6 +21,7 @@ export type SessionRow = {
   preview: boolean;
   tag: string | null;
   metadata: Record<string, unknown>;
+  reasoning: Reasoning | null;
   automation_id: string | null;
   goal: GoalState | null;
   pending: PendingAction[];
@@ -37,7 +39,7 @@ export type SessionRow = {
 };
 
 const OWN_COLUMNS = `s.id, s.agent_id, s.agent_version, s.agent_version_id, s.subject_id, s.role, s.title, s.status,
-  s.yolo_mode, s.preview, s.tag, s.metadata, s.automation_id, s.goal, s.queued_count, s.waiting, s.usage, s.created_at,
+  s.yolo_mode, s.preview, s.tag, s.metadata, s.reasoning, s.automation_id, s.goal, s.queued_count, s.waiting, s.usage, s.created_at,
   s.updated_at, s.last_activity_at, s.archived_at, s.last_sequence, s.last_stop_reason,
   (SELECT a.name FROM agents a WHERE a.id = s.agent_id) AS agent_name,
   (SELECT t.started_at FROM turns t WHERE t.id = s.live_turn) AS turn_started_at`;
@@ -62,6 +64,7 @@ export function readSession(row: SessionRow): Session {
     yoloMode: row.yolo_mode,
     preview: row.preview,
     tag: row.tag,
+    reasoning: row.reasoning,
     metadata: row.metadata,
     automationId: row.automation_id,
     goal: renderGoal(row.goal),
@@ -131,6 +134,7 @@ export type NewSession = {
   preview: boolean;
   tag: string | null;
   metadata: Record<string, unknown>;
+  reasoning: Reasoning | null;
   automationId: string | null;
 };
 
@@ -138,8 +142,8 @@ export type NewSession = {
 export async function insertSession(db: Queryable, session: NewSession): Promise<Session | undefined> {
   const { rows } = await db.query<SessionRow>(
     `INSERT INTO sessions AS s (id, organization_id, agent_id, agent_version_id, agent_version, subject_id, role, title,
-       title_fixed, yolo_mode, preview, tag, metadata, automation_id)
-     SELECT $1, $2, a.id, $4, $5, $6, $7, $8, $8::text IS NOT NULL, $9, $10, $11, $12, $13
+       title_fixed, yolo_mode, preview, tag, metadata, automation_id, reasoning)
+     SELECT $1, $2, a.id, $4, $5, $6, $7, $8, $8::text IS NOT NULL, $9, $10, $11, $12, $13, $14
      FROM agents a WHERE a.id = $3 FOR KEY SHARE
      RETURNING ${OWN_COLUMNS}, '[]'::jsonb AS pending`,
     [
@@ -156,6 +160,7 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
       session.tag,
       JSON.stringify(session.metadata),
       session.automationId,
+      session.reasoning && JSON.stringify(session.reasoning),
     ],
   );
   return rows[0] && readSession(rows[0]);
@@ -191,6 +196,8 @@ export async function listAutomationSessions(
 export type SessionChange = {
   title: string | null;
   yoloMode: boolean | null;
+  /** null: the agent version's; undefined leaves it as it is */
+  reasoning: Reasoning | null | undefined;
   metadata: Record<string, unknown> | null;
 };
 
@@ -203,9 +210,18 @@ export async function updateSession(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE sessions SET title = coalesce($3, title), title_fixed = title_fixed OR $3::text IS NOT NULL,
-       yolo_mode = coalesce($4, yolo_mode), metadata = coalesce($5::jsonb, metadata), updated_at = now()
+       yolo_mode = coalesce($4, yolo_mode), metadata = coalesce($5::jsonb, metadata),
+       reasoning = CASE WHEN $6 THEN $7::jsonb ELSE reasoning END, updated_at = now()
      WHERE id = $1 AND organization_id = $2 AND status <> 'archived'`,
-    [id, organizationId, change.title, change.yoloMode, change.metadata && JSON.stringify(change.metadata)],
+    [
+      id,
+      organizationId,
+      change.title,
+      change.yoloMode,
+      change.metadata && JSON.stringify(change.metadata),
+      change.reasoning !== undefined,
+      change.reasoning ? JSON.stringify(change.reasoning) : null,
+    ],
   );
   return rowCount > 0;
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
 import type { Page } from '../../platform/contract/common.ts';
+import type { Reasoning } from '../contract/reasoning.ts';
 import type { ToolConfig } from '../contract/tools.ts';
 import { newId } from '../../platform/ids.ts';
 
@@ -12,6 +13,7 @@ export type VersionContent = {
   tools: ToolConfig[];
   roles: Role[];
   mcpServers: McpServer[];
+  reasoning: Reasoning | null;
   metadata: Record<string, unknown>;
 };
 
@@ -35,12 +37,13 @@ type Columns<S> = {
   tools: ToolConfig[];
   roles: Role[];
   mcp_servers: McpServer[];
+  reasoning: Reasoning | null;
   version_metadata: Record<string, unknown>;
 };
 export type SummaryRow = Columns<string[]>;
 
 const COLUMNS = `v.id AS version_id, v.agent_id AS version_agent_id, v.version AS version_number,
-  v.created_at AS version_created_at, v.model_name, v.system_prompt, v.tools, v.roles, v.mcp_servers,
+  v.created_at AS version_created_at, v.model_name, v.system_prompt, v.tools, v.roles, v.mcp_servers, v.reasoning,
   v.metadata AS version_metadata`;
 const FULL_COLUMNS = `${COLUMNS}, v.skills`;
 export const SUMMARY_COLUMNS = `${COLUMNS}, jsonb_path_query_array(v.skills, '$[*].name') AS skills`;
@@ -56,6 +59,7 @@ function read<S>(row: Columns<S>): Omit<VersionContent, 'skills'> & { skills: S 
     tools: row.tools,
     roles: row.roles,
     mcpServers: row.mcp_servers,
+    reasoning: row.reasoning,
     metadata: row.version_metadata,
     createdAt: row.version_created_at,
   };
@@ -73,7 +77,7 @@ export async function insertVersion(
 ): Promise<void> {
   await tx.query(
     `INSERT INTO agent_versions (id, agent_id, version, model_name, system_prompt, skills, tools, roles, mcp_servers,
-       metadata) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+       metadata, reasoning) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       newId('ver'),
       agentId,
@@ -85,6 +89,7 @@ export async function insertVersion(
       JSON.stringify(content.roles),
       JSON.stringify(content.mcpServers),
       JSON.stringify(content.metadata),
+      content.reasoning && JSON.stringify(content.reasoning),
     ],
   );
 }

@@ -165,7 +165,17 @@ function buildTurnDeps(
       createdAt: new Date().toISOString(),
     });
   return {
-    session: { id, organizationId, agentId, subjectId, modelName, systemPrompt, promptNotes, toolConfigs },
+    session: {
+      id,
+      organizationId,
+      agentId,
+      subjectId,
+      modelName,
+      systemPrompt,
+      promptNotes,
+      toolConfigs,
+      effort: claim.reasoning?.effort ?? null,
+    },
     journal,
     inference: deps.inference,
     ...omitUndefined({ visionModel: deps.visionModel }),

@@ -2,8 +2,6 @@ import type { ModelRequest, ReasoningEffort } from '../model.ts';
 import type { UpstreamTarget } from './dialect.ts';
 
 const RISING: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
-/** `max` is the one effort that most upstreams do not know. */
-const USUAL = RISING.slice(0, -1);
 
 /** The wanted effort if it is accepted, else the next lower one, else the lowest; `none` stands for itself only. */
 export function fitEffort(wanted: ReasoningEffort, accepted: readonly ReasoningEffort[]): ReasoningEffort {
@@ -19,7 +17,10 @@ export function fitReasoning(request: ModelRequest, target: UpstreamTarget): Mod
   if (reasoning === undefined || target.relays === true) return request;
   if (target.reasoning === false) return plain;
   if (reasoning.effort === undefined) return request;
-  // A model of the messages format takes every effort: as an effort of its own, or as a number of tokens.
-  if (target.efforts === undefined && target.format === 'messages') return request;
-  return { ...plain, reasoning: { ...reasoning, effort: fitEffort(reasoning.effort, target.efforts ?? USUAL) } };
+  if (target.efforts !== undefined) {
+    return { ...plain, reasoning: { ...reasoning, effort: fitEffort(reasoning.effort, target.efforts) } };
+  }
+  // The messages format takes every effort, as one of its own or as a number of tokens; others rarely know `max`.
+  if (target.format === 'messages' || reasoning.effort !== 'max') return request;
+  return { ...plain, reasoning: { ...reasoning, effort: 'high' } };
 }

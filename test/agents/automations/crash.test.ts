@@ -38,6 +38,7 @@ async function seed(db: Db): Promise<void> {
         tools: [],
         roles: [],
         mcpServers: [],
+        reasoning: null,
         metadata: {},
       },
     }),

@@ -92,6 +92,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
       systemPrompt: 'Be brief.',
       promptNotes: [],
       toolConfigs: configs,
+      effort: null,
     },
     journal: { events, append, refresh: () => Promise.resolve() },
     inference,

@@ -71,7 +71,16 @@ async function prepare(fields: { expiresAt?: string | null; auth?: object; refre
     organizationId,
     name: 'x',
     rateLimits: { conversationsPerMinute: 1, messagesPerMinute: 1 },
-    content: { modelName: 'a/b', systemPrompt: '', skills: [], tools: [], roles: [], mcpServers: [], metadata: {} },
+    content: {
+      modelName: 'a/b',
+      systemPrompt: '',
+      skills: [],
+      tools: [],
+      roles: [],
+      mcpServers: [],
+      reasoning: null,
+      metadata: {},
+    },
   });
   const vault = await insertVault(db, { organizationId, displayName: 'x', metadata: {} });
   await attachVaults(db, agentId, [vault.id]);

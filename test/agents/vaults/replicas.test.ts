@@ -44,7 +44,16 @@ it.skipIf(postgres === undefined)(
       organizationId,
       name: 'x',
       rateLimits: { conversationsPerMinute: 1, messagesPerMinute: 1 },
-      content: { modelName: 'a/b', systemPrompt: '', skills: [], tools: [], roles: [], mcpServers: [], metadata: {} },
+      content: {
+        modelName: 'a/b',
+        systemPrompt: '',
+        skills: [],
+        tools: [],
+        roles: [],
+        mcpServers: [],
+        reasoning: null,
+        metadata: {},
+      },
     });
     const vault = await insertVault(db, { organizationId, displayName: 'x', metadata: {} });
     await attachVaults(db, agentId, [vault.id]);

@@ -11,6 +11,7 @@ export function buildVersion(version: VersionSummary): AgentVersion {
     skills: version.skills,
     roles: version.roles,
     mcpServers: version.mcpServers,
+    reasoning: version.reasoning,
     metadata: version.metadata,
     createdAt: version.createdAt.toISOString(),
   };

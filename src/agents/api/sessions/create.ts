@@ -37,6 +37,7 @@ export async function createSession(deps: ApiDeps, organizationId: string, body:
     yoloMode: body.yoloMode,
     preview: body.preview,
     tag,
+    reasoning: body.reasoning ?? null,
     metadata: body.metadata ?? {},
     automationId: null,
   });

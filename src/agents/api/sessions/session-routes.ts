@@ -36,7 +36,8 @@ export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void
   });
 
   registerRoute(app, deps, sessionRoutes.updateSession, async ({ params, body, caller }) => {
-    const change = { title: body.title ?? null, yoloMode: body.yoloMode ?? null, metadata: body.metadata ?? null };
+    const { title = null, yoloMode = null, metadata = null, reasoning } = body;
+    const change = { title, yoloMode, metadata, reasoning };
     const updated = await updateSession(db, caller.organizationId, params.sessionId, change);
     const session = await getSession(db, caller.organizationId, params.sessionId);
     if (!updated) throw errors.invalidState('The session is archived.');

@@ -18,6 +18,7 @@ const definition = {
   tools,
   roles: [],
   mcpServers,
+  reasoning: { effort: 'medium' },
   rateLimits: { conversationsPerMinute: 5, messagesPerMinute: 100 },
   metadata: { team: 'care' },
 };
@@ -30,6 +31,7 @@ const version = {
   skills: ['refunds'],
   roles: [],
   mcpServers,
+  reasoning: definition.reasoning,
   metadata: definition.metadata,
   createdAt: LATER,
 };

@@ -31,6 +31,7 @@ const session = {
   title: 'Late delivery',
   status: 'idle',
   yoloMode: false,
+  reasoning: null,
   preview: false,
   tag: null,
   metadata: { channel: 'web' },

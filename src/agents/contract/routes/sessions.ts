@@ -61,7 +61,7 @@ export const sessionRoutes = {
     method: 'POST',
     path: '/v1/sessions/{sessionId}',
     tag: 'Sessions',
-    summary: 'Change title, yolo mode or metadata; metadata is replaced whole',
+    summary: 'Change title, yolo mode, reasoning or metadata; metadata is replaced whole',
     params: SessionParams,
     body: SessionUpdate,
     responses: { 200: Session },

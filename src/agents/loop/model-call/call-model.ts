@@ -155,6 +155,7 @@ async function buildPrompt(
     tools,
     cacheKey: session.id,
     ...limitOutput(model),
+    ...(session.effort === null ? {} : { reasoning: { effort: session.effort } }),
   };
   return { entries, request };
 }

@@ -1,6 +1,7 @@
 import type { EventEnvelope, Waiting } from '../../contract/events.ts';
 import type { Change } from '../../log/entry.ts';
 import type { LogEvent, NewEvent } from '../../log/event.ts';
+import type { Reasoning } from '../../contract/reasoning.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
 import type { Usage } from '../../contract/usage.ts';
 import type { Inference } from '../../../inference/model.ts';
@@ -47,6 +48,8 @@ export type TurnSession = {
   promptNotes: readonly string[];
   /** the configs of the session's role, or of the agent version */
   toolConfigs: readonly ToolConfig[];
+  /** how hard the model is to think; null: the provider's default */
+  effort: Reasoning['effort'] | null;
 };
 
 /** The state of a turn. The loop changes it; the journal stores the same. */

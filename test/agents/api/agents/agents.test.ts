@@ -35,6 +35,7 @@ test('a new agent has version 0 in production and the default toolset', async ()
       skills: ['mail'],
       roles: [],
       mcpServers: [],
+      reasoning: null,
       metadata: { team: 'a' },
       createdAt: body.createdAt,
     },

@@ -44,11 +44,13 @@ const STORED: VersionContent = {
   tools: [{ type: 'agent_toolset', defaultConfig: { enabled: true } }, custom('x', 'old'), mcp('one')],
   roles: [{ name: 'r', description: 'old', tools: [custom('y')] }],
   mcpServers: [server('one')],
+  reasoning: { effort: 'low' },
   metadata: { kept: true },
 };
 
 test.each<[string, AgentPatch, Partial<VersionContent>]>([
   ['a scalar', { systemPrompt: '' }, { systemPrompt: '' }],
+  ['reasoning', { reasoning: null }, { reasoning: null }],
   ['metadata, whole', { metadata: { other: 1 } }, { metadata: { other: 1 } }],
   ['a skill', { skills: [{ name: 's', content: 'new' }] }, { skills: [{ name: 's', content: 'new' }] }],
   [
