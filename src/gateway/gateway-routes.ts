@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequ
 import { requireScope } from '../platform/http/route.ts';
 import { CALL_SCOPES, READ_SCOPES } from './contract/document.ts';
 import type { RoutePlugin } from '../platform/http/server.ts';
-import { VERSION } from '../platform/contract/version.ts';
 import { buildAdmission } from './admission.ts';
 import { answerCall } from './answer.ts';
 import { BODY_LIMIT, registerBodyParser, registerFormParser } from './body.ts';
@@ -112,8 +111,6 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   }
   addRoutes('/v1/usage', { GET: (request) => listUsage(deps, request) });
   addRoutes('/health', { GET: () => ({ status: 'ok' }) }, { open: true });
-  const root = { name: 'Capstan', version: VERSION, docs: '/docs', openapi: '/openapi.json' };
-  addRoutes('/', { GET: () => root }, { open: true });
   registerEndpoints(app, deps);
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { buildInferenceDocument } from './contract/document.ts';
 import { buildDocsRoutes } from '../platform/http/docs/docs-routes.ts';
+import { buildRootRoute } from '../platform/http/root.ts';
 import { buildHttpServer } from '../platform/http/server.ts';
 import type { ServerOptions } from '../platform/http/server.ts';
 import type { GatewayPorts } from './deps.ts';
@@ -9,7 +10,8 @@ import { sendSdkError } from './unknown-routes.ts';
 
 /** The gateway role's HTTP server, not yet listening. */
 export function buildGateway(ports: GatewayPorts, options: ServerOptions = {}): FastifyInstance {
-  return buildHttpServer(ports, [buildGatewaySurface(ports), buildDocsRoutes({ inference: buildInferenceDocument })], {
+  const documents = buildDocsRoutes({ inference: buildInferenceDocument });
+  return buildHttpServer(ports, [buildGatewaySurface(ports), documents, buildRootRoute({ console: false })], {
     ...options,
     sendError: sendSdkError,
   });

@@ -13,6 +13,7 @@ import { buildLoginRoutes } from '../login/routes.ts';
 import { sendVideoError } from '../video/errors.ts';
 import { buildVideoSurface } from '../video/video-routes.ts';
 import { buildApiPorts } from './api.ts';
+import { buildWebRoutes } from './web.ts';
 import { openGatewayPorts } from './gateway.ts';
 import { openLoginPorts } from './login.ts';
 import { readServerOptions, serve } from './role.ts';
@@ -42,6 +43,7 @@ export async function startAll(context: RoleContext): Promise<Started> {
     buildVideoSurface(await openRenderer(context, registry)),
     buildObjectRoutes(ports.objects),
     buildDocsRoutes(SERVICE_DOCUMENTS),
+    ...buildWebRoutes(context),
   ];
   const options = { ...readServerOptions(context), sendError: sendNearestError };
   return serve(

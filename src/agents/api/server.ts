@@ -38,7 +38,11 @@ export function buildApiSurface(ports: ApiPorts): RoutePlugin {
 }
 
 /** The API role's HTTP server, not yet listening. Closing it ends its streams; the ports stay open. */
-export function buildServer(ports: ApiPorts, options: ServerOptions = {}): FastifyInstance {
-  const surfaces = [buildApiSurface(ports), buildDocsRoutes({ agents: buildAgentsDocument })];
+export function buildServer(
+  ports: ApiPorts,
+  options: ServerOptions = {},
+  others: readonly RoutePlugin[] = [],
+): FastifyInstance {
+  const surfaces = [buildApiSurface(ports), buildDocsRoutes({ agents: buildAgentsDocument }), ...others];
   return buildHttpServer({ ...ports, backends: listSessionBackends(ports) }, surfaces, options);
 }

@@ -177,6 +177,7 @@ export function readConfig(env: Environment, role?: string) {
     host: settings.CAPSTAN_HOST,
     port: settings.CAPSTAN_PORT,
     metricsPort: settings.CAPSTAN_METRICS_PORT,
+    console: settings.CAPSTAN_CONSOLE === 'on',
     dataDir: resolve(settings.CAPSTAN_DATA_DIR),
     apiKey: settings.CAPSTAN_API_KEY,
     masterKey: settings.CAPSTAN_MASTER_KEY,

@@ -106,6 +106,8 @@ export const Settings = z.object({
   CAPSTAN_LOGIN_CONCURRENCY: count.default(10),
   /** the address of this server as callers know it: what addresses of videos and their pages begin with */
   CAPSTAN_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** whether the web console is served below `/console/` */
+  CAPSTAN_CONSOLE: z.enum(['on', 'off']).default('on'),
   /** videos that a process renders at once */
   CAPSTAN_VIDEO_CONCURRENCY: count.default(1),
   CAPSTAN_CUSTOM_TOOL_TIMEOUT: seconds.default(300),

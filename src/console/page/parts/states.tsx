@@ -1,0 +1,32 @@
+import { useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
+import { t } from '../i18n/t.ts';
+
+const PATIENCE_MS = 150;
+
+/** Nothing for 150 ms, then rows of the height that the content will have. */
+export function Skeleton({ rows = 6, height = 36 }: { rows?: number; height?: 36 | 64 | 160 }) {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isShown) return null;
+  return (
+    <div className="skeleton" role="status" aria-label={t('Loading')}>
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className={`skeleton-row skeleton-${height}`} />
+      ))}
+    </div>
+  );
+}
+
+/** One sentence, and what to do first. */
+export function Empty({ text, children }: { text: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p>{text}</p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { Archive, CircleAlert, CircleCheck, CircleX, Clock, LoaderCircle } from 'lucide-react';
+import type { Session } from '../data/types.ts';
+import { t } from '../i18n/t.ts';
+
+export type StatusKind = 'running' | 'waiting' | 'idle' | 'failed' | 'archived' | 'stuck';
+
+const ICONS = {
+  running: LoaderCircle,
+  waiting: CircleAlert,
+  idle: CircleCheck,
+  failed: CircleX,
+  archived: Archive,
+  stuck: Clock,
+};
+const WORDS: Record<StatusKind, string> = {
+  running: 'running',
+  waiting: 'waiting',
+  idle: 'idle',
+  failed: 'failed',
+  archived: 'archived',
+  stuck: 'stuck',
+};
+/** A session that runs and has written no event for so long is shown as stuck. */
+export const STUCK_MS = 10 * 60_000;
+
+export function findStatus(session: Session): StatusKind {
+  if (session.status === 'waiting_on_human') return 'waiting';
+  if (session.status === 'archived') return 'archived';
+  if (session.status === 'running') {
+    return Date.now() - Date.parse(session.lastActivityAt) > STUCK_MS ? 'stuck' : 'running';
+  }
+  return session.lastStopReason?.type === 'error' ? 'failed' : 'idle';
+}
+
+/** Glyph, word and colour: none of them alone. */
+export function Status({ kind }: { kind: StatusKind }) {
+  const Icon = ICONS[kind];
+  return (
+    <span className={`status status-${kind}`}>
+      <Icon size={14} aria-hidden="true" />
+      <span>{t(WORDS[kind])}</span>
+    </span>
+  );
+}

@@ -1,0 +1,49 @@
+import { Fragment, useMemo, useState } from 'react';
+import { tCount } from '../i18n/t.ts';
+import { parseAnsi } from '../text/ansi.ts';
+import { splitInvisible } from '../text/invisible.ts';
+import { Button } from './button.tsx';
+
+const LINES = 12;
+const MAX_LINES = 2000;
+/** Characters of one line that are shown; a browser lays longer ones out slowly. */
+const MAX_LINE = 4000;
+
+function readLines(text: string): string[] {
+  return text.replace(/\n$/, '').split('\n');
+}
+
+/** The end of what a program printed, in its colours. */
+export function Terminal({ text }: { text: string }) {
+  const lines = useMemo(() => readLines(text), [text]);
+  const [shown, setShown] = useState(LINES);
+  const hidden = Math.max(0, lines.length - shown);
+  const spans = useMemo(
+    () => parseAnsi(lines.slice(-shown).map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line)).join('\n')),
+    [lines, shown],
+  );
+  return (
+    <div className="terminal">
+      {hidden === 0 ? null : (
+        <Button kind="quiet" onClick={() => setShown(shown < MAX_LINES ? MAX_LINES : shown + MAX_LINES)}>
+          {tCount(hidden, 'Show {count} more line', 'Show {count} more lines')}
+        </Button>
+      )}
+      <pre tabIndex={0}>
+        {spans.map((span, index) => (
+          <span key={index} className={span.classes}>
+            {splitInvisible(span.text).map((segment, each) =>
+              segment.isMark ? (
+                <mark key={each} className="invisible">
+                  {segment.text}
+                </mark>
+              ) : (
+                <Fragment key={each}>{segment.text}</Fragment>
+              ),
+            )}
+          </span>
+        ))}
+      </pre>
+    </div>
+  );
+}

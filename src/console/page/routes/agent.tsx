@@ -1,0 +1,85 @@
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { ArrowLeft } from 'lucide-react';
+import { isStatus } from '../data/http.ts';
+import { useAgent, useCan } from '../data/queries.ts';
+import type { Agent } from '../data/types.ts';
+import { t } from '../i18n/t.ts';
+import { ConfigForm } from '../agents/config-form.tsx';
+import { Versions } from '../agents/versions.tsx';
+import { Copy } from '../parts/copy.tsx';
+import { ErrorNote } from '../parts/error-note.tsx';
+import { JsonView } from '../parts/json-view.tsx';
+import { Empty, Skeleton } from '../parts/states.tsx';
+
+const route = getRouteApi('/agents/$agentId/$tab');
+const TABS = [
+  ['overview', 'Configuration'],
+  ['versions', 'Versions'],
+  ['tools', 'Tools'],
+  ['json', 'JSON'],
+] as const;
+
+function Head({ agent, tab }: { agent: Agent; tab: string }) {
+  const canWrite = useCan('agents:write');
+  return (
+    <header className="page-head">
+      <Link to="/agents" className="icon-button" aria-label={t('All agents')}>
+        <ArrowLeft size={16} aria-hidden="true" />
+      </Link>
+      <h1>{agent.name}</h1>
+      {agent.status === 'archived' ? <span className="tag">{t('archived')}</span> : null}
+      <span className="meta">
+        <Copy text={agent.id} /> {t('version {n} in production', { n: agent.productionVersion })}
+      </span>
+      <span className="spacer" />
+      <Link to="/sessions" search={{ agent: agent.id }} className="button">
+        {t('Sessions')}
+      </Link>
+      {canWrite ? (
+        <Link to="/playground" search={{ agent: agent.id }} className="button button-primary">
+          {t('Playground')}
+        </Link>
+      ) : null}
+      <nav className="tabs tabs-row" aria-label={t('Parts')}>
+        {TABS.map(([name, text]) => (
+          <Link
+            key={name}
+            to="/agents/$agentId/$tab"
+            params={{ agentId: agent.id, tab: name }}
+            aria-current={tab === name ? 'page' : undefined}
+          >
+            {t(text)}
+          </Link>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+export function AgentPage() {
+  const { agentId, tab } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const agent = useAgent(agentId);
+  if (isStatus(agent.error, 404)) return <Empty text={t('This agent does not exist.')} />;
+  if (agent.error !== null) return <ErrorNote error={agent.error} onRetry={() => void agent.refetch()} />;
+  if (agent.data === undefined) return <Skeleton />;
+  const latest = agent.data.version.version;
+  const right = Number(search.right ?? latest);
+  return (
+    <div className="page">
+      <Head agent={agent.data} tab={tab} />
+      {tab === 'overview' ? <ConfigForm key={latest} agent={agent.data} /> : null}
+      {tab === 'versions' ? (
+        <Versions
+          agent={agent.data}
+          left={Number(search.left ?? Math.max(0, right - 1))}
+          right={right}
+          onCompare={(left, next) => void navigate({ search: { left: String(left), right: String(next) }, replace: true })}
+        />
+      ) : null}
+      {tab === 'tools' ? <JsonView value={agent.data.tools} /> : null}
+      {tab === 'json' ? <JsonView value={agent.data} /> : null}
+    </div>
+  );
+}

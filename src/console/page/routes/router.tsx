@@ -1,0 +1,127 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { Empty } from '../parts/states.tsx';
+import { t } from '../i18n/t.ts';
+import { Layout } from '../shell/layout.tsx';
+
+type Raw = Record<string, unknown>;
+
+/** The named parameters of an address that are texts, bounded; anything else in it is dropped. */
+function pick<K extends string>(names: readonly K[]): (search: Raw) => { [P in K]?: string } {
+  return (search) => {
+    const found: { [P in K]?: string } = {};
+    for (const name of names) {
+      const value = search[name];
+      if ((typeof value === 'string' || typeof value === 'number') && value !== '') found[name] = String(value).slice(0, 500);
+    }
+    return found;
+  };
+}
+
+const root = createRootRoute({
+  component: Layout,
+  notFoundComponent: () => <Empty text={t('This page does not exist.')} />,
+});
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/sessions' });
+  },
+});
+const SESSION_FILTERS = ['status', 'q', 'agent', 'subject', 'from', 'to', 'minCost', 'sort'] as const;
+const INBOX_FILTERS = ['type', 'agent', 'subject', 'state'] as const;
+
+const sessions = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions',
+  validateSearch: pick(SESSION_FILTERS),
+  component: lazyRouteComponent(() => import('./sessions.tsx'), 'Sessions'),
+});
+const session = createRoute({
+  getParentRoute: () => root,
+  path: '/sessions/$sessionId',
+  validateSearch: pick(['view', 'event', 'types', 'thread']),
+  component: lazyRouteComponent(() => import('./session.tsx'), 'SessionPage'),
+});
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: '/inbox',
+  validateSearch: pick(INBOX_FILTERS),
+  component: lazyRouteComponent(() => import('./inbox.tsx'), 'InboxPage'),
+});
+const ask = createRoute({
+  getParentRoute: () => root,
+  path: '/inbox/$eventId',
+  validateSearch: pick(INBOX_FILTERS),
+  component: lazyRouteComponent(() => import('./inbox.tsx'), 'InboxPage'),
+});
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: '/agents',
+  validateSearch: pick(['q', 'status']),
+  component: lazyRouteComponent(() => import('./agents.tsx'), 'Agents'),
+});
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/$agentId',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/agents/$agentId/$tab', params: { ...params, tab: 'overview' }, replace: true });
+  },
+});
+const agentTab = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/$agentId/$tab',
+  validateSearch: pick(['left', 'right']),
+  component: lazyRouteComponent(() => import('./agent.tsx'), 'AgentPage'),
+});
+const playground = createRoute({
+  getParentRoute: () => root,
+  path: '/playground',
+  validateSearch: pick(['agent', 'version', 'subject', 'session']),
+  component: lazyRouteComponent(() => import('./playground.tsx'), 'Playground'),
+});
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: '/usage',
+  validateSearch: pick(['from', 'to', 'by', 'filter']),
+  component: lazyRouteComponent(() => import('./usage.tsx'), 'UsagePage'),
+});
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/keys',
+  component: lazyRouteComponent(() => import('./keys.tsx'), 'Keys'),
+});
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings.tsx'), 'SettingsPage'),
+});
+
+const routeTree = root.addChildren([
+  home,
+  sessions,
+  session,
+  inbox,
+  ask,
+  agents,
+  agent,
+  agentTab,
+  playground,
+  usage,
+  keys,
+  settings,
+]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: new URL(document.baseURI).pathname,
+  defaultPreload: 'intent',
+  scrollRestoration: false,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

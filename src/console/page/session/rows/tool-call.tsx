@@ -1,0 +1,107 @@
+import { ChevronRight, CircleCheck, CircleX, LoaderCircle } from 'lucide-react';
+import { useState } from 'react';
+import { readPayload, textOf } from '../../data/events.ts';
+import type { EventEnvelope, ToolResult, ToolUse } from '../../data/events.ts';
+import { t } from '../../i18n/t.ts';
+import { Clipped } from '../../parts/clipped.tsx';
+import { Code } from '../../parts/code.tsx';
+import { DiffLines, readPatch } from '../../parts/diff-view.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { MarkedText } from '../../parts/marked-text.tsx';
+import { Terminal } from '../../parts/terminal.tsx';
+import { formatDuration } from '../../text/format.ts';
+import { nameTool, readOutput, summarizeInput } from './tool-summary.ts';
+
+const LIMIT = 200_000;
+
+type Props = { use: EventEnvelope; result: EventEnvelope | undefined; isOpen: boolean; onToggle: () => void };
+type Tab = 'input' | 'output' | 'raw';
+
+export function Output({ text }: { text: string }) {
+  const output = readOutput(text);
+  switch (output.kind) {
+    case 'terminal':
+      return (
+        <>
+          <Terminal text={output.text} />
+          {output.exitCode === undefined ? null : <p className="meta">{t('exit code {code}', { code: output.exitCode })}</p>}
+        </>
+      );
+    case 'diff':
+      return <DiffLines lines={readPatch(output.patch)} />;
+    case 'json':
+      return <JsonView value={output.value} />;
+    case 'text':
+      return <Clipped text={output.text} limit={LIMIT}>{(shown) => <Terminal text={shown} />}</Clipped>;
+  }
+}
+
+/** The input of a call: a command or code as such, everything else as a tree. */
+export function Input({ input }: { input: unknown }) {
+  if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
+    const entries = Object.entries(input);
+    const [first] = entries;
+    if (entries.length === 1 && typeof first?.[1] === 'string') {
+      const language = first[0] === 'command' ? 'bash' : first[0] === 'code' ? 'python' : '';
+      return (
+        <Clipped text={first[1]} limit={LIMIT}>
+          {(shown) => <Code language={language} code={shown} />}
+        </Clipped>
+      );
+    }
+  }
+  return <JsonView value={input} />;
+}
+
+function Body({ use, result }: { use: EventEnvelope; result: EventEnvelope | undefined }) {
+  const [tab, setTab] = useState<Tab>(result === undefined ? 'input' : 'output');
+  const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
+  const tabs: readonly (readonly [Tab, string])[] = [
+    ['input', 'Input'],
+    ['output', 'Output'],
+    ['raw', 'Raw'],
+  ];
+  return (
+    <div className="call-body">
+      <div className="tabs" role="group" aria-label={t('Shown part')}>
+        {tabs.map(([name, text]) => (
+          <button key={name} type="button" aria-pressed={tab === name} onClick={() => setTab(name)}>
+            {t(text)}
+          </button>
+        ))}
+      </div>
+      {tab === 'input' ? <Input input={readPayload<ToolUse>(use).input} /> : null}
+      {tab === 'output' && outcome !== undefined ? <Output text={textOf(outcome.content)} /> : null}
+      {tab === 'output' && outcome === undefined ? <p className="meta">{t('No result yet.')}</p> : null}
+      {tab === 'raw' ? <JsonView value={result === undefined ? [use] : [use, result]} /> : null}
+    </div>
+  );
+}
+
+/** One line for a call; its input and output on request. Failures open themselves. */
+export function ToolCall({ use, result, isOpen, onToggle }: Props) {
+  const payload = readPayload<ToolUse>(use);
+  const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
+  const isFailed = outcome?.is_error === true;
+  const kind = outcome === undefined ? 'running' : isFailed ? 'failed' : 'ok';
+  const Icon = { running: LoaderCircle, failed: CircleX, ok: CircleCheck }[kind];
+  const permission = payload.evaluated_permission;
+  return (
+    <div className={`call call-${kind}`}>
+      <button type="button" className="call-line" aria-expanded={isOpen} onClick={onToggle}>
+        <ChevronRight size={14} aria-hidden="true" className={isOpen ? 'turned' : ''} />
+        <Icon size={14} aria-hidden="true" className={`call-icon-${kind}`} />
+        <span className="visually-hidden">{t({ running: 'running', failed: 'failed', ok: 'done' }[kind])}</span>
+        <span className="call-name">
+          <MarkedText text={nameTool(payload)} />
+        </span>
+        <span className="call-summary">
+          <MarkedText text={summarizeInput(payload.input)} />
+        </span>
+        {permission === 'ask' || permission === 'deny' ? <span className="tag">{permission}</span> : null}
+        <span className="call-time">{outcome?.duration_ms === undefined ? '' : formatDuration(outcome.duration_ms)}</span>
+      </button>
+      {isOpen ? <Body use={use} result={result} /> : null}
+    </div>
+  );
+}

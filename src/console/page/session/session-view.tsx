@@ -1,0 +1,73 @@
+import { useCallback, useState } from 'react';
+import { isStatus } from '../data/http.ts';
+import type { EventEnvelope } from '../data/events.ts';
+import { useTurns } from '../data/queries.ts';
+import type { Session } from '../data/types.ts';
+import { t } from '../i18n/t.ts';
+import { Boundary } from '../parts/boundary.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Composer } from './composer.tsx';
+import { Details } from './details.tsx';
+import { Minimap } from './minimap.tsx';
+import { Raw } from './raw.tsx';
+import { Timeline } from './timeline.tsx';
+import { Transcript } from './transcript.tsx';
+import { useTranscript } from './use-transcript.ts';
+
+export type View = 'transcript' | 'timeline' | 'raw';
+
+type Props = {
+  session: Session;
+  view: View;
+  /** a sequence to go to */
+  target: number | undefined;
+  onTarget: (sequence: number) => void;
+  hasDetails: boolean;
+  onSelect?: ((event: EventEnvelope) => void) | undefined;
+};
+
+/** A session as it happens, with the ways to look at it and to write to it. */
+export function SessionView({ session, view, target, onTarget, hasDetails, onSelect }: Props) {
+  const { store, version, state } = useTranscript(session);
+  const turns = useTurns(session.id);
+  const [range, setRange] = useState<readonly [number, number]>([1, 1]);
+  const [selected, setSelected] = useState<EventEnvelope>();
+  const onRange = useCallback((first: number, last: number) => {
+    setRange((old) => (old[0] === first && old[1] === last ? old : [first, last]));
+  }, []);
+  const select = (event: EventEnvelope) => {
+    setSelected(event);
+    onSelect?.(event);
+  };
+  const isEmpty = store.lastSequence === 0 && store.live.size === 0;
+  return (
+    <div className={hasDetails ? 'session-columns' : 'session-columns session-narrow'}>
+      <div className="session-main">
+        {state === 'reconnecting' ? (
+          <p className="connection" role="status">
+            {t('The connection broke off; connecting again …')}
+          </p>
+        ) : null}
+        {isEmpty ? null : <Minimap store={store} version={version} range={range} onSeek={onTarget} />}
+        <Boundary>
+          {isEmpty ? <Empty text={t('Nothing has been said yet. Write the first message below.')} /> : null}
+          {view === 'transcript' && !isEmpty ? (
+            <Transcript
+              store={store}
+              version={version}
+              session={session}
+              turns={isStatus(turns.error, 404) ? undefined : turns.data}
+              target={target}
+              onRange={onRange}
+              onSelect={select}
+            />
+          ) : null}
+          {view === 'timeline' ? <Timeline sessionId={session.id} onSeek={onTarget} /> : null}
+          {view === 'raw' ? <Raw store={store} version={version} /> : null}
+        </Boundary>
+        <Composer session={session} />
+      </div>
+      {hasDetails ? <Details session={session} store={store} version={version} selected={selected} /> : null}
+    </div>
+  );
+}

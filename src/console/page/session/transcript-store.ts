@@ -1,0 +1,189 @@
+// Tests: test/console
+import { get } from '../data/http.ts';
+import { isLiveOnly, isToolResult, isToolUse, readPayload, textOf } from '../data/events.ts';
+import type { EventEnvelope, TextBlock, ToolResult } from '../data/events.ts';
+
+const PAGE = 100;
+const MAX_PAGES = 50;
+
+/** What an agent is writing now: on the stream, not yet in the log. */
+export type LiveItem = { id: string; type: string; text: string; event: EventEnvelope };
+type EventPage = { data: EventEnvelope[] };
+type Delta = { id?: string; delta?: boolean; offset?: number; content?: TextBlock[] };
+
+/**
+ * The events of one session, outside React. Sequences have no gaps, so the row of an event is its sequence: pages are read
+ * where somebody looks, at most 50 are kept, and listeners are told once a frame.
+ */
+export class TranscriptStore {
+  readonly sessionId: string;
+  lastSequence = 0;
+  version = 0;
+  error: unknown;
+  readonly live = new Map<string, LiveItem>();
+  readonly #pages = new Map<number, (EventEnvelope | undefined)[]>();
+  readonly #loading = new Set<number>();
+  readonly #results = new Map<string, number>();
+  readonly #answers = new Map<string, number>();
+  readonly #uses = new Map<string, number>();
+  readonly #turnStarts = new Map<string, number>();
+  readonly #listeners = new Set<() => void>();
+  readonly #onEvent: (event: EventEnvelope) => void;
+  #frame = 0;
+
+  constructor(sessionId: string, lastSequence: number, onEvent: (event: EventEnvelope) => void) {
+    this.sessionId = sessionId;
+    this.lastSequence = lastSequence;
+    this.#onEvent = onEvent;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  getVersion = (): number => this.version;
+
+  #changed(): void {
+    if (this.#frame !== 0) return;
+    const flush = () => {
+      this.#frame = 0;
+      this.version += 1;
+      for (const listener of this.#listeners) listener();
+    };
+    // A hidden tab has no frames.
+    this.#frame = document.hidden ? Number(setTimeout(flush, 250)) : requestAnimationFrame(flush);
+  }
+
+  find(sequence: number): EventEnvelope | undefined {
+    return this.#pages.get(Math.floor((sequence - 1) / PAGE))?.[(sequence - 1) % PAGE];
+  }
+
+  findResult(useId: string): EventEnvelope | undefined {
+    const sequence = this.#results.get(useId);
+    return sequence === undefined ? undefined : this.find(sequence);
+  }
+
+  findAnswer(askId: string): EventEnvelope | undefined {
+    const sequence = this.#answers.get(askId);
+    return sequence === undefined ? undefined : this.find(sequence);
+  }
+
+  findUse(useId: string): EventEnvelope | undefined {
+    const sequence = this.#uses.get(useId);
+    return sequence === undefined ? undefined : this.find(sequence);
+  }
+
+  isTurnStart(event: EventEnvelope): boolean {
+    return event.turnId !== null && this.#turnStarts.get(event.turnId) === event.sequence;
+  }
+
+  *loaded(): Generator<EventEnvelope> {
+    for (const page of this.#pages.values()) for (const event of page) if (event !== undefined) yield event;
+  }
+
+  #index(event: EventEnvelope): void {
+    const { sequence } = event;
+    if (isToolUse(event)) this.#uses.set(readPayload<{ id: string }>(event).id, sequence);
+    if (isToolResult(event)) {
+      const { tool_use_id: useId, status } = readPayload<ToolResult>(event);
+      if (status !== 'running') this.#results.set(useId, sequence);
+    }
+    if (event.type === 'user.approval_response') this.#answers.set(readPayload<{ approval_id: string }>(event).approval_id, sequence);
+    if (event.type === 'user.clarify_result') this.#answers.set(readPayload<{ request_id: string }>(event).request_id, sequence);
+    if (event.turnId === null) return;
+    const start = this.#turnStarts.get(event.turnId);
+    if (start === undefined || sequence < start) this.#turnStarts.set(event.turnId, sequence);
+  }
+
+  #put(event: EventEnvelope): void {
+    const number = Math.floor((event.sequence - 1) / PAGE);
+    const page = this.#pages.get(number) ?? [];
+    page[(event.sequence - 1) % PAGE] = event;
+    this.#pages.delete(number);
+    this.#pages.set(number, page);
+    this.#index(event);
+    if (event.sequence > this.lastSequence) this.lastSequence = event.sequence;
+  }
+
+  #isWhole(number: number): boolean {
+    const page = this.#pages.get(number);
+    if (page === undefined) return false;
+    const expected = Math.min(PAGE, this.lastSequence - number * PAGE);
+    for (let index = 0; index < expected; index += 1) if (page[index] === undefined) return false;
+    return true;
+  }
+
+  /** Reads the pages of these sequences unless they are there. */
+  async ensure(first: number, last: number): Promise<void> {
+    const from = Math.max(0, Math.floor((first - 1) / PAGE));
+    const to = Math.floor((Math.min(last, this.lastSequence) - 1) / PAGE);
+    const pages = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+    await Promise.all(pages.map((number) => this.#load(number)));
+  }
+
+  async #load(number: number): Promise<void> {
+    if (this.#loading.has(number) || this.#isWhole(number)) return;
+    this.#loading.add(number);
+    try {
+      const path = `v1/sessions/${encodeURIComponent(this.sessionId)}/events`;
+      const { data } = await get<EventPage>(path, { after: number * PAGE, limit: PAGE, attachments: 'omit' });
+      for (const event of data) this.#put(event);
+      this.#evict(number);
+      this.error = undefined;
+    } catch (error) {
+      this.error = error;
+    } finally {
+      this.#loading.delete(number);
+      this.#changed();
+    }
+  }
+
+  /** Forgets the pages that were used longest ago; never the last, where the stream writes. */
+  #evict(current: number): void {
+    const newest = Math.floor((this.lastSequence - 1) / PAGE);
+    for (const number of this.#pages.keys()) {
+      if (this.#pages.size <= MAX_PAGES) return;
+      if (number !== current && number !== newest) this.#pages.delete(number);
+    }
+  }
+
+  /** An event of the stream. */
+  accept(event: EventEnvelope): void {
+    if (isLiveOnly(event)) this.#acceptLive(event);
+    else {
+      this.live.delete(event.id);
+      // What the turn has not finished by its end never comes: a broken stream restarts under another id.
+      if (event.type === 'session.status_idle') this.live.clear();
+      if (event.sequence > this.lastSequence + 1) void this.ensure(this.lastSequence + 1, event.sequence - 1);
+      this.#put(event);
+    }
+    this.#onEvent(event);
+    this.#changed();
+  }
+
+  #acceptLive(event: EventEnvelope): void {
+    const payload = readPayload<Delta>(event);
+    if (event.type === 'agent.message_discarded') {
+      if (payload.id !== undefined) this.live.delete(payload.id);
+      return;
+    }
+    if (event.type === 'session.waiting' || event.type === 'mcp.server_unavailable') return;
+    const id = payload.id ?? event.id;
+    const before = this.live.get(id)?.text ?? '';
+    const added = textOf(payload.content);
+    const text = payload.delta === true ? before.slice(0, payload.offset ?? before.length) + added : added;
+    this.live.set(id, { id, type: event.type, text, event });
+  }
+
+  /** The sequence of the next event, after `sequence` in this direction, that fits; undefined where there is none. */
+  async seek(sequence: number, step: 1 | -1, fits: (event: EventEnvelope) => boolean): Promise<number | undefined> {
+    for (let next = sequence + step; next >= 1 && next <= this.lastSequence; next += step) {
+      if (this.find(next) === undefined) await this.ensure(next, next);
+      const event = this.find(next);
+      if (event === undefined) return undefined;
+      if (fits(event)) return next;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,213 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import type { Virtualizer } from '@tanstack/react-virtual';
+import { ArrowDown } from 'lucide-react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { isToolUse, readPayload } from '../data/events.ts';
+import type { EventEnvelope, ToolUse } from '../data/events.ts';
+import type { Session, Turn } from '../data/types.ts';
+import { t } from '../i18n/t.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorNote } from '../parts/error-note.tsx';
+import { useKeys } from '../shell/shortcuts.ts';
+import { EventRow, isAbsorbed, isFailure } from './rows/event-row.tsx';
+import { AgentMessage, Thinking } from './rows/messages.tsx';
+import type { LiveItem, TranscriptStore } from './transcript-store.ts';
+import { TurnHeader } from './turn-header.tsx';
+
+const ROW = 44;
+const OVERSCAN = 6;
+/** So near the end counts as the end: new rows are followed. */
+const END_PX = 80;
+
+type Props = {
+  store: TranscriptStore;
+  version: number;
+  session: Session;
+  turns: readonly Turn[] | undefined;
+  /** a sequence to go to */
+  target: number | undefined;
+  /** told which sequences are on screen */
+  onRange: (first: number, last: number) => void;
+  onSelect: (event: EventEnvelope) => void;
+};
+
+type List = Virtualizer<HTMLDivElement, Element>;
+
+function findTurn(turns: readonly Turn[] | undefined, turnId: string | null) {
+  const index = (turns ?? []).findIndex((turn) => turn.id === turnId);
+  return { number: index === -1 ? undefined : index + 1, turn: turns?.[index] };
+}
+
+function LiveRow({ item }: { item: LiveItem }) {
+  if (item.type === 'agent.message') return <AgentMessage text={item.text} isStreaming />;
+  if (item.type === 'agent.thinking') return <Thinking text={item.text} isOpen={false} onToggle={() => undefined} />;
+  const { name } = readPayload<Partial<ToolUse>>(item.event);
+  return <p className="meta">{name === undefined ? item.type : t('writing a call of {tool} …', { tool: name })}</p>;
+}
+
+/** Reads what is on screen, and a page ahead. */
+function useLoading(store: TranscriptStore, first: number, last: number, onRange: Props['onRange']) {
+  useEffect(() => {
+    if (last < 1) return undefined;
+    onRange(first, last);
+    // A fast scroll passes pages that nobody reads.
+    const timer = setTimeout(() => void store.ensure(first - 20, last + 20), 40);
+    return () => clearTimeout(timer);
+  }, [store, first, last, onRange]);
+}
+
+/** Stays at the end while the reader is there. */
+function useFollow(list: List, count: number, version: number, target: number | undefined) {
+  const isAtEnd = useRef(true);
+  const [isAway, setAway] = useState(false);
+  const toEnd = useCallback(() => {
+    isAtEnd.current = true;
+    setAway(false);
+    if (count > 0) list.scrollToIndex(count - 1, { align: 'end' });
+  }, [list, count]);
+  useLayoutEffect(() => {
+    if (isAtEnd.current && target === undefined && count > 0) list.scrollToIndex(count - 1, { align: 'end' });
+  }, [list, count, version, target]);
+  useEffect(() => {
+    if (target === undefined) return;
+    isAtEnd.current = false;
+    list.scrollToIndex(target - 1, { align: 'center' });
+  }, [list, target]);
+  const onScroll = () => {
+    const element = list.scrollElement;
+    if (element === null) return;
+    const away = element.scrollHeight - element.scrollTop - element.clientHeight > END_PX;
+    isAtEnd.current = !away;
+    setAway(away);
+  };
+  return { isAway, toEnd, onScroll };
+}
+
+function useTranscriptKeys(store: TranscriptStore, list: List, current: () => number, toggle: () => void) {
+  const go = async (step: 1 | -1, fits: (event: EventEnvelope) => boolean) => {
+    const found = await store.seek(current(), step, fits);
+    if (found !== undefined) list.scrollToIndex(found - 1, { align: 'start' });
+  };
+  useKeys({
+    ']': () => void go(1, (event) => event.type === 'user.message'),
+    '[': () => void go(-1, (event) => event.type === 'user.message'),
+    x: () => void go(1, isFailure),
+    o: toggle,
+    End: () => list.scrollToIndex(store.lastSequence - 1, { align: 'end' }),
+    Home: () => list.scrollToIndex(0),
+  });
+}
+
+function findOpenAsk(session: Session): string | undefined {
+  return session.pendingActions[0]?.eventId;
+}
+
+/** Every event of a session; only the rows on screen exist. */
+export function Transcript({ store, version, session, turns, target, onRange, onSelect }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [selected, setSelected] = useState<number>();
+  const live = [...store.live.values()].filter((item) => item.text !== '' || item.type === 'agent.tool_use');
+  const count = store.lastSequence + live.length;
+  const list = useVirtualizer<HTMLDivElement, Element>({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => {
+      const event = store.find(index + 1);
+      return event !== undefined && isAbsorbed(event) && !store.isTurnStart(event) ? 0 : ROW;
+    },
+    overscan: OVERSCAN,
+    getItemKey: (index) => (index < store.lastSequence ? index : (live[index - store.lastSequence]?.id ?? index)),
+  });
+  const items = list.getVirtualItems();
+  const first = (items[0]?.index ?? 0) + 1;
+  const last = (items.at(-1)?.index ?? -1) + 1;
+  useLoading(store, first, last, onRange);
+  const { isAway, toEnd, onScroll } = useFollow(list, count, version, target);
+  const onToggle = useCallback((id: string, isOpen: boolean) => setOpened((old) => new Map(old).set(id, isOpen)), []);
+  const top = items.find((item) => item.end > (list.scrollOffset ?? 0));
+  const topEvent = top === undefined ? undefined : store.find(top.index + 1);
+  useTranscriptKeys(
+    store,
+    list,
+    () => selected ?? (top?.index ?? 0) + 1,
+    () => {
+      const event = store.find(selected ?? (top?.index ?? 0) + 1);
+      if (event !== undefined) onToggle(event.id, opened.get(event.id) !== true);
+    },
+  );
+  const openAsk = findOpenAsk(session);
+  return (
+    <div className="transcript">
+      {store.error === undefined ? null : (
+        <ErrorNote error={store.error} onRetry={() => void store.ensure(first, last)} />
+      )}
+      {topEvent === undefined || topEvent.turnId === null || topEvent.sequence < 3 ? null : (
+        <div className="turn-sticky">
+          <TurnHeader {...findTurn(turns, topEvent.turnId)} />
+        </div>
+      )}
+      <div ref={scroller} className="transcript-scroll" onScroll={onScroll} tabIndex={0} role="feed" aria-label={t('Transcript')} aria-busy="false">
+        <VirtualSpace height={list.getTotalSize()}>
+          {items.map((item) => {
+            const event = item.index < store.lastSequence ? store.find(item.index + 1) : undefined;
+            const liveItem = live[item.index - store.lastSequence];
+            return (
+              <article
+                key={item.key}
+                ref={list.measureElement}
+                style={{ transform: `translateY(${item.start}px)` }}
+                data-index={item.index}
+                data-sequence={item.index + 1}
+                className={selected === item.index + 1 || target === item.index + 1 ? 'row-virtual row-selected' : 'row-virtual'}
+                aria-posinset={item.index + 1}
+                aria-setsize={count}
+                onClick={() => {
+                  if (event === undefined) return;
+                  setSelected(event.sequence);
+                  onSelect(event);
+                }}
+              >
+                {event === undefined && liveItem === undefined ? <div className="row-placeholder" /> : null}
+                {liveItem === undefined ? null : (
+                  <div className="event">
+                    <span className="event-time" />
+                    <div className="event-content">
+                      <LiveRow item={liveItem} />
+                    </div>
+                  </div>
+                )}
+                {event === undefined ? null : (
+                  <EventRow
+                    event={event}
+                    result={isToolUse(event) ? store.findResult(readPayload<ToolUse>(event).id) : undefined}
+                    answer={store.findAnswer(event.id)}
+                    turn={store.isTurnStart(event) ? findTurn(turns, event.turnId) : undefined}
+                    session={session}
+                    isOpen={opened.get(event.id)}
+                    isFirstOpenAsk={event.id === openAsk}
+                    onToggle={onToggle}
+                  />
+                )}
+              </article>
+            );
+          })}
+        </VirtualSpace>
+      </div>
+      {isAway ? (
+        <Button className="to-end" onClick={toEnd} aria-label={t('To the end')}>
+          <ArrowDown size={16} aria-hidden="true" />
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** The policy forbids style attributes in markup; React sets styles as properties, which it allows. */
+function VirtualSpace({ height, children }: { height: number; children: React.ReactNode }) {
+  return (
+    <div className="virtual-space" style={{ height }}>
+      {children}
+    </div>
+  );
+}

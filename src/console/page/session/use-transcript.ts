@@ -1,0 +1,66 @@
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import type { EventEnvelope } from '../data/events.ts';
+import { queries } from '../data/queries.ts';
+import { followStream } from '../data/stream.ts';
+import type { Session } from '../data/types.ts';
+import { TranscriptStore } from './transcript-store.ts';
+
+/** A session stream of a hidden tab is closed after so long: browsers have six connections for a server. */
+const HIDDEN_MS = 60_000;
+const CHANGES_SESSION = new Set([
+  'session.status_idle',
+  'session.status_running',
+  'session.title_updated',
+  'agent.approval_request',
+  'agent.clarify_request',
+  'user.approval_response',
+  'user.clarify_result',
+]);
+
+function onEvent({ type, sessionId }: EventEnvelope): void {
+  if (!CHANGES_SESSION.has(type)) return;
+  void queries.invalidateQueries({ queryKey: ['session', sessionId] });
+  if (type === 'session.status_idle') void queries.invalidateQueries({ queryKey: ['turns', sessionId] });
+}
+
+/** Whether somebody looks at this tab, or did so within the last minute. */
+function useVisible(): boolean {
+  const [isVisible, setVisible] = useState(!document.hidden);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onChange = () => {
+      clearTimeout(timer);
+      if (document.hidden) timer = setTimeout(() => setVisible(false), HIDDEN_MS);
+      else setVisible(true);
+    };
+    document.addEventListener('visibilitychange', onChange);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onChange);
+    };
+  }, []);
+  return isVisible;
+}
+
+/** The events of a session, live while the tab is visible. */
+export function useTranscript(session: Session): { store: TranscriptStore; version: number; state: string } {
+  const { id, lastSequence = 0 } = session;
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  const store = useMemo(() => new TranscriptStore(id, lastSequence, onEvent), [id]);
+  const version = useSyncExternalStore(store.subscribe, store.getVersion);
+  const [state, setState] = useState('connecting');
+  const isVisible = useVisible();
+  useEffect(() => {
+    if (!isVisible) return undefined;
+    const stop = new AbortController();
+    void followStream({
+      path: `v1/sessions/${encodeURIComponent(id)}/events/stream`,
+      query: () => ({ after: store.lastSequence }),
+      signal: stop.signal,
+      onState: setState,
+      onMessage: (data) => store.accept(JSON.parse(data) as EventEnvelope),
+    });
+    return () => stop.abort();
+  }, [id, store, isVisible]);
+  return { store, version, state };
+}

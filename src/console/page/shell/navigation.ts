@@ -1,0 +1,30 @@
+import { Bot, ChartColumn, CirclePlay, Inbox, KeyRound, MessagesSquare, Settings } from 'lucide-react';
+import type { LucideIcon } from 'lucide-react';
+
+export type Place = {
+  to: '/inbox' | '/sessions' | '/agents' | '/playground' | '/usage' | '/admin/keys' | '/settings';
+  name: string;
+  chord: string;
+  icon: LucideIcon;
+  /** any of these shows it; absent: everybody sees it */
+  scopes?: readonly string[];
+  service?: string;
+};
+
+export const PLACES: readonly Place[] = [
+  { to: '/inbox', name: 'Inbox', chord: 'i', icon: Inbox, scopes: ['agents:read', 'agents:approve'], service: 'agents' },
+  { to: '/sessions', name: 'Sessions', chord: 's', icon: MessagesSquare, scopes: ['agents:read'], service: 'agents' },
+  { to: '/agents', name: 'Agents', chord: 'a', icon: Bot, scopes: ['agents:read'], service: 'agents' },
+  { to: '/playground', name: 'Playground', chord: 'p', icon: CirclePlay, scopes: ['agents:write'], service: 'agents' },
+  { to: '/usage', name: 'Usage', chord: 'u', icon: ChartColumn, scopes: ['inference', 'admin', 'agents:read'] },
+  { to: '/admin/keys', name: 'API keys', chord: 'k', icon: KeyRound, scopes: ['admin'] },
+  { to: '/settings', name: 'Settings', chord: ',', icon: Settings },
+];
+
+export function listPlaces(caller: { scopes: readonly string[]; services: readonly string[] } | undefined): readonly Place[] {
+  return PLACES.filter(
+    ({ scopes, service }) =>
+      (scopes === undefined || scopes.some((scope) => caller?.scopes.includes(scope))) &&
+      (service === undefined || caller === undefined || caller.services.includes(service)),
+  );
+}
