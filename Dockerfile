@@ -9,10 +9,20 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
+# The web console: built here, because the image has no development dependencies.
+FROM ${NODE_IMAGE} AS console
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund && rm -rf node_modules/node-linux-* node_modules/.bin/node
+COPY clients clients
+COPY src src
+RUN node src/console/build.ts
+
 FROM ${NODE_IMAGE}
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules node_modules
+COPY --from=console /app/build/console build/console
 COPY package.json LICENSE ./
 COPY bin bin
 COPY clients clients

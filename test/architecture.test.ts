@@ -8,7 +8,7 @@ import { findBreaches, findImports } from './support/architecture.ts';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 it('holds for every source file', () => {
-  const paths = execFileSync('git', ['ls-files', '*.ts'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
+  const paths = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
   const files = paths
     .filter((path) => existsSync(join(ROOT, path)))
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
@@ -69,6 +69,12 @@ it.each([
     "import { createKey } from '../platform/store/keys.ts';",
     'may not import src/platform/store/keys.ts',
   ],
+  [
+    'src/console/page/a.tsx',
+    "import { VERSION } from '../../platform/contract/version.ts';",
+    'may not import src/platform/contract/version.ts',
+  ],
+  ['src/agents/api/a.ts', "import { useState } from 'react';", 'may not import react'],
   ['operator/a.ts', "import { listEvents } from '../src/agents/store/a.ts';", 'may not import src/agents/store/a.ts'],
   [
     'sandbox-image/a.ts',

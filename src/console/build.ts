@@ -91,7 +91,8 @@ export async function buildConsole(): Promise<Manifest> {
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'silent',
-    define: { 'process.env.NODE_ENV': '"production"' },
+    // The packages' production code.
+    define: { [`process.${'env'}.NODE_ENV`]: '"production"' },
     // A container image lacks the files that the page folder's tsconfig extends.
     tsconfigRaw: {},
   });
@@ -100,7 +101,9 @@ export async function buildConsole(): Promise<Manifest> {
   const names = assets.map(([name]) => name);
   const script = names.find((name) => name.startsWith('main-') && name.endsWith('.js')) ?? '';
   const style = names.find((name) => name.startsWith('main-') && name.endsWith('.css')) ?? '';
-  const outputs = Object.entries(metafile.outputs).map(([path, output]) => [relative(OUTPUT, join(ROOT, path)), output] as const);
+  const outputs = Object.entries(metafile.outputs).map(
+    ([path, output]) => [relative(OUTPUT, join(ROOT, path)), output] as const,
+  );
   const table = new Map(outputs);
   const initial = new Set([script, style]);
   for (const name of initial) {

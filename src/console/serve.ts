@@ -119,7 +119,7 @@ function openBuild(log: Logger): () => Promise<Manifest | undefined> {
 }
 
 function chooseEncoding(request: FastifyRequest): readonly [encoding: string, suffix: string] | undefined {
-  const accepted = String(request.headers['accept-encoding'] ?? '').split(/[,;\s]+/);
+  const accepted = (request.headers['accept-encoding'] ?? '').split(/[,;\s]+/);
   return ENCODINGS.find(([name]) => accepted.includes(name));
 }
 
@@ -152,7 +152,9 @@ export function buildConsoleRoutes({ log, publicUrl }: ConsoleOptions): RoutePlu
     app.get('/console', (_request, reply) => reply.redirect(`${basePath}/console/`));
     app.get('/console/assets/:name', async (request, reply) => sendAsset(await getBuild(), request, reply));
     app.get('/console/icon.svg', (_request, reply) =>
-      reply.headers({ ...HEADERS, 'cache-control': 'public, max-age=86400', 'content-type': 'image/svg+xml' }).send(ICON),
+      reply
+        .headers({ ...HEADERS, 'cache-control': 'public, max-age=86400', 'content-type': 'image/svg+xml' })
+        .send(ICON),
     );
     app.get('/console/', sendIndex);
     app.get('/console/*', sendIndex);

@@ -10,5 +10,9 @@ export function buildApiPorts({ config, backends, log }: RoleContext): ApiPorts 
 }
 
 export function startApi(context: RoleContext): Promise<Started> {
-  return serve(context, 'api', buildServer(buildApiPorts(context), readServerOptions(context), buildWebRoutes(context)));
+  return serve(
+    context,
+    'api',
+    buildServer(buildApiPorts(context), readServerOptions(context), buildWebRoutes(context)),
+  );
 }

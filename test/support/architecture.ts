@@ -125,6 +125,9 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
     from: ['src/cli/'],
     may: [...CONTRACT, ...BASE, 'src/agents/contract/', 'src/video/contract/', 'clients/typescript/'],
   },
+  // What runs in the browser knows the API as any client does.
+  { from: ['src/console/page/'], may: ['clients/typescript/'] },
+  { from: ['src/console/'], may: [...FOUNDATION, ...HTTP] },
   { from: ['clients/typescript/'], may: [] },
   { from: ['operator/'], may: [...CONTRACT, ...BASE, ...KUBERNETES, 'src/sandbox/resources/'] },
   { from: ['sandbox-image/'], may: ['src/sandbox/protocol/'] },
@@ -133,16 +136,19 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
 /** Packages that only these files may import; others are free where own code is. */
 const PACKAGES: Readonly<Record<string, Places>> = {
   '@aws-sdk/': ['src/platform/objects/'],
+  '@tanstack/': ['src/console/page/'],
   '@electric-sql/pglite': ['src/platform/db/'],
   '@kubernetes/client-node': ['operator/', ...KUBERNETES],
   '@fastify/': [...HTTP, 'src/agents/api/', 'src/gateway/', 'src/video/', 'src/login/'],
   '@modelcontextprotocol/': ['src/agents/mcp/'],
   commander: ['src/cli/'],
-  fastify: [...HTTP, 'src/agents/api/', 'src/gateway/', 'src/video/', 'src/login/'],
+  fastify: [...HTTP, 'src/console/serve.ts', 'src/agents/api/', 'src/gateway/', 'src/video/', 'src/login/'],
   ioredis: ['src/platform/limits/'],
   nats: ['src/platform/bus/'],
   pg: ['src/platform/db/'],
   'pg-boss': ['src/video/jobs/'],
+  react: ['src/console/page/'],
+  'react-dom': ['src/console/page/'],
 };
 
 const TOOLING: Places = ['test/', 'bench/', 'scripts/', '*.config.ts'];

@@ -1,1 +1,2 @@
+// Tests: test/console
 declare module '*.css';

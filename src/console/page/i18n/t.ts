@@ -1,9 +1,21 @@
+// Tests: test/console
 type Values = Record<string, string | number>;
 
 /** `pseudo` makes every text longer and marks it, which shows texts that are not translated and rows that overflow. */
 const isPseudo = globalThis.localStorage?.getItem('capstan.locale') === 'pseudo';
 
-const ACCENTS: Record<string, string> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú', c: 'ç', n: 'ñ', A: 'Å', E: 'É', O: 'Ö' };
+const ACCENTS: Record<string, string> = {
+  a: 'á',
+  e: 'é',
+  i: 'í',
+  o: 'ó',
+  u: 'ú',
+  c: 'ç',
+  n: 'ñ',
+  A: 'Å',
+  E: 'É',
+  O: 'Ö',
+};
 
 function lengthen(text: string): string {
   const accented = text.replaceAll(/[aeioucnAEO]/g, (letter) => ACCENTS[letter] ?? letter);

@@ -64,7 +64,9 @@ function Before({ action }: { action: PendingAction }) {
       <ol className="before">
         {lines.map(({ event, text }) => (
           <li key={event.id}>
-            <span className="meta">{event.type.startsWith('user.') ? action.subjectId : (action.agentName ?? t('agent'))}</span>
+            <span className="meta">
+              {event.type.startsWith('user.') ? action.subjectId : (action.agentName ?? t('agent'))}
+            </span>
             <MarkedText text={text} />
           </li>
         ))}
@@ -99,7 +101,10 @@ function Outcome({ action }: { action: PendingAction }) {
   return (
     <p className="note">
       {action.state === 'answered' && by !== undefined
-        ? t('Answered by {name}, {at}', { name: by, at: action.answeredAt === null ? '' : formatDateTime(action.answeredAt) })
+        ? t('Answered by {name}, {at}', {
+            name: by,
+            at: action.answeredAt === null ? '' : formatDateTime(action.answeredAt),
+          })
         : t('State: {state}', { state: action.state })}
     </p>
   );

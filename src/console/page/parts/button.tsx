@@ -1,6 +1,9 @@
 import type { ButtonHTMLAttributes } from 'react';
 
-type Props = ButtonHTMLAttributes<HTMLButtonElement> & { kind?: 'plain' | 'primary' | 'danger' | 'quiet'; hint?: string | undefined };
+type Props = ButtonHTMLAttributes<HTMLButtonElement> & {
+  kind?: 'plain' | 'primary' | 'danger' | 'quiet';
+  hint?: string | undefined;
+};
 
 /** `hint` is the key that does the same. */
 export function Button({ kind = 'plain', hint, className = '', children, ...rest }: Props) {

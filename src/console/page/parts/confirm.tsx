@@ -2,7 +2,14 @@ import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
-type Props = { title: string; text: string; action: string; isDanger?: boolean; onConfirm: () => void; onClose: () => void };
+type Props = {
+  title: string;
+  text: string;
+  action: string;
+  isDanger?: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+};
 
 export function Confirm({ title, text, action, isDanger = false, onConfirm, onClose }: Props) {
   return (

@@ -16,7 +16,12 @@ export function Copy({ text, label, children }: Props) {
   };
   const Icon = isCopied ? Check : CopyIcon;
   return (
-    <button type="button" className="copy" aria-label={t('Copy {what}', { what: label ?? text })} onClick={() => void copy()}>
+    <button
+      type="button"
+      className="copy"
+      aria-label={t('Copy {what}', { what: label ?? text })}
+      onClick={() => void copy()}
+    >
       <span className="copy-text">{children ?? text}</span>
       <Icon size={12} aria-hidden="true" />
     </button>

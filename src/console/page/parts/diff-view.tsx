@@ -15,7 +15,9 @@ export function readPatch(patch: string): DiffLine[] {
     .filter((line) => !/^(?:---|\+\+\+|===|Index:|diff )/.test(line) && line !== '')
     .map((line) => {
       const [sign = ' '] = line;
-      return sign === '+' || sign === '-' || sign === '@' ? { sign, text: line.slice(sign === '@' ? 0 : 1) } : { sign: ' ', text: line.slice(1) };
+      return sign === '+' || sign === '-' || sign === '@'
+        ? { sign, text: line.slice(sign === '@' ? 0 : 1) }
+        : { sign: ' ', text: line.slice(1) };
     });
 }
 
@@ -23,7 +25,12 @@ export function compareTexts(before: string, after: string): DiffLine[] | undefi
   const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: MAX_EDITS });
   return patch?.hunks.flatMap((hunk) => [
     { sign: '@' as const, text: `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@` },
-    ...readPatch(hunk.lines.filter((line) => !line.startsWith('\\')).map((line) => line || ' ').join('\n')),
+    ...readPatch(
+      hunk.lines
+        .filter((line) => !line.startsWith('\\'))
+        .map((line) => line || ' ')
+        .join('\n'),
+    ),
   ]);
 }
 
@@ -38,14 +45,17 @@ export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
           <MarkedText text={line.text} />
         </div>
       ))}
-      {lines.length > MAX_LINES ? <div className="meta">{t('{n} more lines', { n: lines.length - MAX_LINES })}</div> : null}
+      {lines.length > MAX_LINES ? (
+        <div className="meta">{t('{n} more lines', { n: lines.length - MAX_LINES })}</div>
+      ) : null}
     </pre>
   );
 }
 
 export function DiffView({ before, after }: { before: string; after: string }) {
   const lines = useMemo(() => compareTexts(before, after), [before, after]);
-  if (lines === undefined) return <p className="meta">{t('The texts differ too much to compare them line by line.')}</p>;
+  if (lines === undefined)
+    return <p className="meta">{t('The texts differ too much to compare them line by line.')}</p>;
   if (lines.length === 0) return <p className="meta">{t('No difference.')}</p>;
   return <DiffLines lines={lines} />;
 }

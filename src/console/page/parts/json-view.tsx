@@ -12,7 +12,8 @@ const MAX_DEPTH = 60;
 
 function Scalar({ value }: { value: unknown }) {
   const [isWhole, setWhole] = useState(false);
-  if (typeof value !== 'string') return <span className={`json-${value === null ? 'null' : typeof value}`}>{String(value)}</span>;
+  if (typeof value !== 'string')
+    return <span className={`json-${value === null ? 'null' : typeof value}`}>{String(value)}</span>;
   const isLong = value.length > MAX_STRING && !isWhole;
   return (
     <span className="json-string">

@@ -63,7 +63,9 @@ const BLOCKS: Record<string, (token: Token, depth: number) => ReactNode> = {
   paragraph: (token, depth) => <p>{renderAll((token as Tokens.Paragraph).tokens, depth)}</p>,
   // The page has its own headings; those of a message are below them.
   heading: (token, depth) => <p className="markdown-heading">{renderAll((token as Tokens.Heading).tokens, depth)}</p>,
-  code: (token) => <Code language={(token as Tokens.Code).lang?.split(/\s/)[0] ?? ''} code={(token as Tokens.Code).text} />,
+  code: (token) => (
+    <Code language={(token as Tokens.Code).lang?.split(/\s/)[0] ?? ''} code={(token as Tokens.Code).text} />
+  ),
   blockquote: (token, depth) => <blockquote>{renderAll((token as Tokens.Blockquote).tokens, depth)}</blockquote>,
   list: (token, depth) => renderList(token as Tokens.List, depth),
   table: (token, depth) => renderTable(token as Tokens.Table, depth),
@@ -81,7 +83,9 @@ const BLOCKS: Record<string, (token: Token, depth: number) => ReactNode> = {
       {t('image')} {(token as Tokens.Image).href.slice(0, 120)}
     </span>
   ),
-  checkbox: (token) => <span aria-hidden="true">{(token as { checked?: boolean }).checked === true ? '☑ ' : '☐ '}</span>,
+  checkbox: (token) => (
+    <span aria-hidden="true">{(token as { checked?: boolean }).checked === true ? '☑ ' : '☐ '}</span>
+  ),
 };
 
 function renderToken(token: Token, depth: number): ReactNode {
@@ -90,7 +94,9 @@ function renderToken(token: Token, depth: number): ReactNode {
   if (render !== undefined) return render(token, depth);
   // Text, escapes and HTML, which is text here.
   const { tokens } = token as { tokens?: Token[] };
-  return tokens === undefined ? decodeEntities('text' in token ? String(token.text) : token.raw) : renderAll(tokens, depth);
+  return tokens === undefined
+    ? decodeEntities('text' in token ? String(token.text) : token.raw)
+    : renderAll(tokens, depth);
 }
 
 function Rendered({ text }: { text: string }) {

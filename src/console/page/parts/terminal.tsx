@@ -19,7 +19,13 @@ export function Terminal({ text }: { text: string }) {
   const [shown, setShown] = useState(LINES);
   const hidden = Math.max(0, lines.length - shown);
   const spans = useMemo(
-    () => parseAnsi(lines.slice(-shown).map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line)).join('\n')),
+    () =>
+      parseAnsi(
+        lines
+          .slice(-shown)
+          .map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line))
+          .join('\n'),
+      ),
     [lines, shown],
   );
   return (

@@ -105,7 +105,11 @@ function Filters({ search }: { search: Search }) {
 function SingleAsk({ id, onAnswered }: { id: string; onAnswered: () => void }) {
   const action = usePendingAction(id);
   if (action.error !== null) return <ErrorNote error={action.error} onRetry={() => void action.refetch()} />;
-  return action.data === undefined ? <Skeleton rows={1} height={160} /> : <AskCard action={action.data} onAnswered={onAnswered} />;
+  return action.data === undefined ? (
+    <Skeleton rows={1} height={160} />
+  ) : (
+    <AskCard action={action.data} onAnswered={onAnswered} />
+  );
 }
 
 function useMoves(rows: readonly PendingAction[], current: string | undefined, search: Search) {
@@ -120,12 +124,28 @@ function useMoves(rows: readonly PendingAction[], current: string | undefined, s
     k: () => open(rows[Math.max(0, index - 1)]),
     e: () => {
       const row = rows[index];
-      if (row !== undefined) void navigate({ to: '/sessions/$sessionId', params: { sessionId: row.sessionId }, search: { event: row.id } });
+      if (row !== undefined)
+        void navigate({ to: '/sessions/$sessionId', params: { sessionId: row.sessionId }, search: { event: row.id } });
     },
     Escape: () => void navigate({ to: '/inbox', search }),
   });
   /** The next one, or the one before the last. */
   return { openNext: () => open(rows[index + 1] ?? rows[index - 1]) };
+}
+
+type NotesProps = { actions: ReturnType<typeof usePendingActions>; isEmpty: boolean; isFiltered: boolean };
+
+function Notes({ actions, isEmpty, isFiltered }: NotesProps) {
+  if (actions.error !== null) return <ErrorNote error={actions.error} onRetry={() => void actions.refetch()} />;
+  if (actions.isPending) return <Skeleton />;
+  if (!isEmpty) return null;
+  return (
+    <Empty text={isFiltered ? t('Nothing matches.') : t('Nothing waits.')}>
+      <Link to="/sessions" className="button">
+        {t('All sessions')}
+      </Link>
+    </Empty>
+  );
 }
 
 /** What waits for a person, in all sessions, oldest first. */
@@ -147,15 +167,11 @@ export function InboxPage() {
         <h1>{t('Inbox')}</h1>
         <Filters search={search} />
       </header>
-      {actions.error === null ? null : <ErrorNote error={actions.error} onRetry={() => void actions.refetch()} />}
-      {actions.isPending ? <Skeleton /> : null}
-      {actions.isSuccess && rows.length === 0 && eventId === undefined ? (
-        <Empty text={search.state === undefined ? t('Nothing waits.') : t('Nothing matches.')}>
-          <Link to="/sessions" className="button">
-            {t('All sessions')}
-          </Link>
-        </Empty>
-      ) : null}
+      <Notes
+        actions={actions}
+        isEmpty={rows.length === 0 && eventId === undefined}
+        isFiltered={search.state !== undefined}
+      />
       <div className="inbox-columns">
         {rows.length === 0 ? null : (
           <div className="inbox-list">
@@ -164,7 +180,9 @@ export function InboxPage() {
                 <Item key={action.id} action={action} isSelected={action.id === current} search={search} />
               ))}
             </ul>
-            {actions.hasNextPage ? <Button onClick={() => void actions.fetchNextPage()}>{t('Load more')}</Button> : null}
+            {actions.hasNextPage ? (
+              <Button onClick={() => void actions.fetchNextPage()}>{t('Load more')}</Button>
+            ) : null}
           </div>
         )}
         {current === undefined ? null : (

@@ -11,7 +11,8 @@ function pick<K extends string>(names: readonly K[]): (search: Raw) => { [P in K
     const found: { [P in K]?: string } = {};
     for (const name of names) {
       const value = search[name];
-      if ((typeof value === 'string' || typeof value === 'number') && value !== '') found[name] = String(value).slice(0, 500);
+      if ((typeof value === 'string' || typeof value === 'number') && value !== '')
+        found[name] = String(value).slice(0, 500);
     }
     return found;
   };

@@ -31,7 +31,11 @@ function useTarget(sessionId: string, eventId: string | undefined) {
   const event = useQuery({
     queryKey: ['event', sessionId, eventId],
     queryFn: ({ signal }) =>
-      get<EventEnvelope>(`v1/sessions/${encodeURIComponent(sessionId)}/events/${encodeURIComponent(eventId ?? '')}`, {}, signal),
+      get<EventEnvelope>(
+        `v1/sessions/${encodeURIComponent(sessionId)}/events/${encodeURIComponent(eventId ?? '')}`,
+        {},
+        signal,
+      ),
     enabled: eventId !== undefined,
     staleTime: Infinity,
   });
@@ -54,7 +58,8 @@ function Head({ session, view }: { session: Session; view: View }) {
       <h1>{session.title ?? t('Untitled')}</h1>
       <Status kind={findStatus(session)} />
       <span className="session-head-meta">
-        {session.agentName ?? session.agentId}@{session.agentVersion} · {session.subjectId} · {formatMoney(session.usage?.cost_usd)}
+        {session.agentName ?? session.agentId}@{session.agentVersion} · {session.subjectId} ·{' '}
+        {formatMoney(session.usage?.cost_usd)}
       </span>
       <nav className="tabs" aria-label={t('Views')}>
         {VIEWS.map(([name, text]) => (

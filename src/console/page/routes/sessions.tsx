@@ -14,7 +14,16 @@ import { STUCK_MS, Status, findStatus } from '../parts/status.tsx';
 import { useKeys } from '../shell/shortcuts.ts';
 import { formatAge, formatDateTime, formatDuration, formatMoney } from '../text/format.ts';
 
-type Search = { status?: string; q?: string; agent?: string; subject?: string; from?: string; to?: string; minCost?: string; sort?: string };
+type Search = {
+  status?: string;
+  q?: string;
+  agent?: string;
+  subject?: string;
+  from?: string;
+  to?: string;
+  minCost?: string;
+  sort?: string;
+};
 
 const route = getRouteApi('/sessions');
 const TYPING_MS = 250;
@@ -104,9 +113,7 @@ function Filters({ search, onChange }: { search: Search; onChange: (change: Sear
         onChange={(sort) => onChange({ sort })}
       />
       {search.subject === undefined ? null : (
-        <Button onClick={() => onChange({ subject: '' })}>
-          {t('Subject: {name}', { name: search.subject })} ×
-        </Button>
+        <Button onClick={() => onChange({ subject: '' })}>{t('Subject: {name}', { name: search.subject })} ×</Button>
       )}
     </div>
   );
@@ -139,7 +146,9 @@ function Row({ session, now, isSelected }: { session: Session; now: number; isSe
         <span className="meta">@{session.agentVersion}</span>
       </td>
       <td className="cell-subject">{session.subjectId}</td>
-      <td className="cell-number cell-turn">{runs && started !== undefined ? formatDuration(now - Date.parse(started)) : ''}</td>
+      <td className="cell-number cell-turn">
+        {runs && started !== undefined ? formatDuration(now - Date.parse(started)) : ''}
+      </td>
       <td className="cell-number" title={formatDateTime(session.lastActivityAt)}>
         {formatAge(session.lastActivityAt, now)}
       </td>

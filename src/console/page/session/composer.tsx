@@ -57,7 +57,12 @@ function useSender(session: Session) {
 
 function Modes({ mode, onChange }: { mode: Mode; onChange: (mode: Mode) => void }) {
   return (
-    <select className="composer-mode" aria-label={t('How to send')} value={mode} onChange={(event) => onChange(event.target.value as Mode)}>
+    <select
+      className="composer-mode"
+      aria-label={t('How to send')}
+      value={mode}
+      onChange={(event) => onChange(event.target.value as Mode)}
+    >
       <option value="queue">{t('Queue')}</option>
       <option value="steer">{t('Steer')}</option>
     </select>
@@ -76,7 +81,9 @@ export function Composer({ session }: { session: Session }) {
   const isArchived = session.status === 'archived';
   useKeys(isRunning && canWrite ? { '.': () => setStopping(true) } : {});
   if (!canWrite || isArchived) {
-    return <p className="composer-note meta">{isArchived ? t('This session is archived.') : t('Your key may read only.')}</p>;
+    return (
+      <p className="composer-note meta">{isArchived ? t('This session is archived.') : t('Your key may read only.')}</p>
+    );
   }
   const submit = async () => {
     if (text.trim() !== '' && (await send(buildBody(mode, text)))) setText('');

@@ -56,7 +56,9 @@ function Tools({ store, version }: { store: TranscriptStore; version: number }) 
                 <td className="mono">{line.name}</td>
                 <td>
                   {tCount(line.calls, '{count} call', '{count} calls')}
-                  {line.failed === 0 ? null : <span className="error-text">, {t('{n} failed', { n: line.failed })}</span>}
+                  {line.failed === 0 ? null : (
+                    <span className="error-text">, {t('{n} failed', { n: line.failed })}</span>
+                  )}
                 </td>
                 <td>{middle === undefined ? '' : formatDuration(middle)}</td>
               </tr>
@@ -87,7 +89,12 @@ function Facts({ session }: { session: Session }) {
     [t('Created'), formatDateTime(session.createdAt)],
     [t('Last activity'), formatDateTime(session.lastActivityAt)],
     [t('Cost'), formatMoney(usage?.cost_usd)],
-    [t('Tokens'), usage?.input === undefined ? '–' : t('{input} in / {output} out', { input: formatCount(usage.input), output: formatCount(usage.output ?? 0) })],
+    [
+      t('Tokens'),
+      usage?.input === undefined
+        ? '–'
+        : t('{input} in / {output} out', { input: formatCount(usage.input), output: formatCount(usage.output ?? 0) }),
+    ],
     [t('Context'), usage?.context_percent === undefined ? '–' : `${Math.round(usage.context_percent)} %`],
     [t('Queued'), String(session.queuedCount)],
   ];

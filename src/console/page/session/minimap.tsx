@@ -6,7 +6,12 @@ import { t } from '../i18n/t.ts';
 import { isFailure } from './rows/event-row.tsx';
 import type { TranscriptStore } from './transcript-store.ts';
 
-type Props = { store: TranscriptStore; version: number; range: readonly [first: number, last: number]; onSeek: (sequence: number) => void };
+type Props = {
+  store: TranscriptStore;
+  version: number;
+  range: readonly [first: number, last: number];
+  onSeek: (sequence: number) => void;
+};
 
 const LANE = 8;
 const MAX_LANES = 4;

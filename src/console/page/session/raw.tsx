@@ -41,9 +41,14 @@ export function Raw({ store }: { store: TranscriptStore; version: number }) {
               data-index={item.index}
               className="row-virtual"
               ref={list.measureElement}
-                style={{ transform: `translateY(${item.start}px)` }}
+              style={{ transform: `translateY(${item.start}px)` }}
             >
-              <button type="button" className="raw-line" aria-expanded={open.has(sequence)} onClick={() => toggle(sequence)}>
+              <button
+                type="button"
+                className="raw-line"
+                aria-expanded={open.has(sequence)}
+                onClick={() => toggle(sequence)}
+              >
                 <span className="raw-sequence">{sequence}</span>
                 <span>{event === undefined ? '' : formatTime(event.createdAt)}</span>
                 <span className="raw-type">{event?.type ?? '…'}</span>

@@ -23,7 +23,13 @@ function Bar({ step, from, span }: { step: TurnStep; from: number; span: number 
   return (
     <svg className="step-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
       <rect className="step-wait" x={x(start)} y="2" width={Math.max(0.3, x(first) - x(start))} height="6" />
-      <rect className={step.error === null ? 'step-run' : 'step-failed'} x={x(first)} y="2" width={Math.max(0.3, x(end) - x(first))} height="6" />
+      <rect
+        className={step.error === null ? 'step-run' : 'step-failed'}
+        x={x(first)}
+        y="2"
+        width={Math.max(0.3, x(end) - x(first))}
+        height="6"
+      />
     </svg>
   );
 }
@@ -45,7 +51,9 @@ function TurnRows({ turn, number, onSeek }: { turn: Turn; number: number; onSeek
           <span className="step-name">{step.model ?? t('model call')}</span>
           <Bar step={step} from={from} span={span} />
           <span className="step-note">
-            {step.endedAt === null ? t('running') : formatDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt))}
+            {step.endedAt === null
+              ? t('running')
+              : formatDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt))}
             {step.usage?.cost_usd === undefined ? '' : ` · ${formatMoney(step.usage.cost_usd)}`}
             {step.toolUseIds.length === 0 ? '' : ` · ${t('{n} calls', { n: step.toolUseIds.length })}`}
             {step.retries === 0 ? '' : ` · ${t('{n} retries', { n: step.retries })}`}

@@ -5,6 +5,7 @@ import type { EventEnvelope, TextBlock, ToolResult } from '../data/events.ts';
 
 const PAGE = 100;
 const MAX_PAGES = 50;
+const HIDDEN_MS = 250;
 
 /** What an agent is writing now: on the stream, not yet in the log. */
 export type LiveItem = { id: string; type: string; text: string; event: EventEnvelope };
@@ -29,7 +30,7 @@ export class TranscriptStore {
   readonly #turnStarts = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
   readonly #onEvent: (event: EventEnvelope) => void;
-  #frame = 0;
+  #isDue = false;
 
   constructor(sessionId: string, lastSequence: number, onEvent: (event: EventEnvelope) => void) {
     this.sessionId = sessionId;
@@ -45,14 +46,16 @@ export class TranscriptStore {
   getVersion = (): number => this.version;
 
   #changed(): void {
-    if (this.#frame !== 0) return;
+    if (this.#isDue) return;
+    this.#isDue = true;
     const flush = () => {
-      this.#frame = 0;
+      this.#isDue = false;
       this.version += 1;
       for (const listener of this.#listeners) listener();
     };
     // A hidden tab has no frames.
-    this.#frame = document.hidden ? Number(setTimeout(flush, 250)) : requestAnimationFrame(flush);
+    if (document.hidden) setTimeout(flush, HIDDEN_MS);
+    else requestAnimationFrame(flush);
   }
 
   find(sequence: number): EventEnvelope | undefined {
@@ -89,8 +92,10 @@ export class TranscriptStore {
       const { tool_use_id: useId, status } = readPayload<ToolResult>(event);
       if (status !== 'running') this.#results.set(useId, sequence);
     }
-    if (event.type === 'user.approval_response') this.#answers.set(readPayload<{ approval_id: string }>(event).approval_id, sequence);
-    if (event.type === 'user.clarify_result') this.#answers.set(readPayload<{ request_id: string }>(event).request_id, sequence);
+    if (event.type === 'user.approval_response')
+      this.#answers.set(readPayload<{ approval_id: string }>(event).approval_id, sequence);
+    if (event.type === 'user.clarify_result')
+      this.#answers.set(readPayload<{ request_id: string }>(event).request_id, sequence);
     if (event.turnId === null) return;
     const start = this.#turnStarts.get(event.turnId);
     if (start === undefined || sequence < start) this.#turnStarts.set(event.turnId, sequence);

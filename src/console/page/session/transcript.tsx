@@ -98,8 +98,38 @@ function useTranscriptKeys(store: TranscriptStore, list: List, current: () => nu
   });
 }
 
-function findOpenAsk(session: Session): string | undefined {
-  return session.pendingActions[0]?.eventId;
+type RowProps = Pick<Props, 'store' | 'turns' | 'session'> & {
+  event: EventEnvelope | undefined;
+  live: LiveItem | undefined;
+  isOpen: boolean | undefined;
+  onToggle: (id: string, isOpen: boolean) => void;
+};
+
+/** An event, what is being written, or the place of an event that is not there yet. */
+function Row({ event, live, store, turns, session, isOpen, onToggle }: RowProps) {
+  if (event === undefined) {
+    if (live === undefined) return <div className="row-placeholder" />;
+    return (
+      <div className="event">
+        <span className="event-time" />
+        <div className="event-content">
+          <LiveRow item={live} />
+        </div>
+      </div>
+    );
+  }
+  return (
+    <EventRow
+      event={event}
+      result={isToolUse(event) ? store.findResult(readPayload<ToolUse>(event).id) : undefined}
+      answer={store.findAnswer(event.id)}
+      turn={store.isTurnStart(event) ? findTurn(turns, event.turnId) : undefined}
+      session={session}
+      isOpen={isOpen}
+      isFirstOpenAsk={event.id === session.pendingActions[0]?.eventId}
+      onToggle={onToggle}
+    />
+  );
 }
 
 /** Every event of a session; only the rows on screen exist. */
@@ -136,7 +166,6 @@ export function Transcript({ store, version, session, turns, target, onRange, on
       if (event !== undefined) onToggle(event.id, opened.get(event.id) !== true);
     },
   );
-  const openAsk = findOpenAsk(session);
   return (
     <div className="transcript">
       {store.error === undefined ? null : (
@@ -147,20 +176,27 @@ export function Transcript({ store, version, session, turns, target, onRange, on
           <TurnHeader {...findTurn(turns, topEvent.turnId)} />
         </div>
       )}
-      <div ref={scroller} className="transcript-scroll" onScroll={onScroll} tabIndex={0} role="feed" aria-label={t('Transcript')} aria-busy="false">
+      <div
+        ref={scroller}
+        className="transcript-scroll"
+        onScroll={onScroll}
+        tabIndex={0}
+        role="feed"
+        aria-label={t('Transcript')}
+        aria-busy="false"
+      >
         <VirtualSpace height={list.getTotalSize()}>
           {items.map((item) => {
             const event = item.index < store.lastSequence ? store.find(item.index + 1) : undefined;
-            const liveItem = live[item.index - store.lastSequence];
+            const sequence = item.index + 1;
             return (
               <article
                 key={item.key}
                 ref={list.measureElement}
                 style={{ transform: `translateY(${item.start}px)` }}
                 data-index={item.index}
-                data-sequence={item.index + 1}
-                className={selected === item.index + 1 || target === item.index + 1 ? 'row-virtual row-selected' : 'row-virtual'}
-                aria-posinset={item.index + 1}
+                className={selected === sequence || target === sequence ? 'row-virtual row-selected' : 'row-virtual'}
+                aria-posinset={sequence}
                 aria-setsize={count}
                 onClick={() => {
                   if (event === undefined) return;
@@ -168,27 +204,15 @@ export function Transcript({ store, version, session, turns, target, onRange, on
                   onSelect(event);
                 }}
               >
-                {event === undefined && liveItem === undefined ? <div className="row-placeholder" /> : null}
-                {liveItem === undefined ? null : (
-                  <div className="event">
-                    <span className="event-time" />
-                    <div className="event-content">
-                      <LiveRow item={liveItem} />
-                    </div>
-                  </div>
-                )}
-                {event === undefined ? null : (
-                  <EventRow
-                    event={event}
-                    result={isToolUse(event) ? store.findResult(readPayload<ToolUse>(event).id) : undefined}
-                    answer={store.findAnswer(event.id)}
-                    turn={store.isTurnStart(event) ? findTurn(turns, event.turnId) : undefined}
-                    session={session}
-                    isOpen={opened.get(event.id)}
-                    isFirstOpenAsk={event.id === openAsk}
-                    onToggle={onToggle}
-                  />
-                )}
+                <Row
+                  event={event}
+                  live={live[item.index - store.lastSequence]}
+                  store={store}
+                  turns={turns}
+                  session={session}
+                  isOpen={event === undefined ? undefined : opened.get(event.id)}
+                  onToggle={onToggle}
+                />
               </article>
             );
           })}

@@ -11,7 +11,9 @@ export function describeTurn(turn: Turn): string {
     steps.length === 0 ? '' : tCount(steps.length, '{count} step', '{count} steps'),
     formatDuration(Math.max(0, end - Date.parse(turn.startedAt))),
     usage?.cost_usd === undefined ? '' : formatMoney(usage.cost_usd),
-    usage?.input === undefined ? '' : t('{input} in / {output} out', { input: formatCount(usage.input), output: formatCount(usage.output ?? 0) }),
+    usage?.input === undefined
+      ? ''
+      : t('{input} in / {output} out', { input: formatCount(usage.input), output: formatCount(usage.output ?? 0) }),
   ];
   return parts.filter((part) => part !== '').join(', ');
 }

@@ -44,7 +44,7 @@ function useVisible(): boolean {
 
 /** The events of a session, live while the tab is visible. */
 export function useTranscript(session: Session): { store: TranscriptStore; version: number; state: string } {
-  const { id, lastSequence = 0 } = session;
+  const { id, lastSequence } = session;
   // eslint-disable-next-line react-hooks/exhaustive-deps
   const store = useMemo(() => new TranscriptStore(id, lastSequence, onEvent), [id]);
   const version = useSyncExternalStore(store.subscribe, store.getVersion);

@@ -80,7 +80,11 @@ function Page() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   if (caller.data === undefined) {
     if (isOut) return null;
-    return caller.error === null ? <Skeleton /> : <ErrorNote error={caller.error} onRetry={() => void caller.refetch()} />;
+    return caller.error === null ? (
+      <Skeleton />
+    ) : (
+      <ErrorNote error={caller.error} onRetry={() => void caller.refetch()} />
+    );
   }
   return (
     <Boundary key={path}>

@@ -12,7 +12,14 @@ export type Place = {
 };
 
 export const PLACES: readonly Place[] = [
-  { to: '/inbox', name: 'Inbox', chord: 'i', icon: Inbox, scopes: ['agents:read', 'agents:approve'], service: 'agents' },
+  {
+    to: '/inbox',
+    name: 'Inbox',
+    chord: 'i',
+    icon: Inbox,
+    scopes: ['agents:read', 'agents:approve'],
+    service: 'agents',
+  },
   { to: '/sessions', name: 'Sessions', chord: 's', icon: MessagesSquare, scopes: ['agents:read'], service: 'agents' },
   { to: '/agents', name: 'Agents', chord: 'a', icon: Bot, scopes: ['agents:read'], service: 'agents' },
   { to: '/playground', name: 'Playground', chord: 'p', icon: CirclePlay, scopes: ['agents:write'], service: 'agents' },
@@ -21,7 +28,9 @@ export const PLACES: readonly Place[] = [
   { to: '/settings', name: 'Settings', chord: ',', icon: Settings },
 ];
 
-export function listPlaces(caller: { scopes: readonly string[]; services: readonly string[] } | undefined): readonly Place[] {
+export function listPlaces(
+  caller: { scopes: readonly string[]; services: readonly string[] } | undefined,
+): readonly Place[] {
   return PLACES.filter(
     ({ scopes, service }) =>
       (scopes === undefined || scopes.some((scope) => caller?.scopes.includes(scope))) &&

@@ -28,18 +28,22 @@ function useCommands(onClose: () => void): Command[] {
       note: `g ${chord}`,
       run: then(() => navigate({ to })),
     }));
-    const found = (agents.data?.pages ?? []).flatMap(({ data }) => data).map((agent) => ({
-      id: agent.id,
-      text: agent.name,
-      note: t('agent'),
-      run: then(() => navigate({ to: '/agents/$agentId', params: { agentId: agent.id } })),
-    }));
-    const recent = (sessions.data?.pages ?? []).flatMap(({ data }) => data).map((session) => ({
-      id: session.id,
-      text: session.title ?? session.id,
-      note: `${t('session')} · ${session.subjectId}`,
-      run: then(() => navigate({ to: '/sessions/$sessionId', params: { sessionId: session.id } })),
-    }));
+    const found = (agents.data?.pages ?? [])
+      .flatMap(({ data }) => data)
+      .map((agent) => ({
+        id: agent.id,
+        text: agent.name,
+        note: t('agent'),
+        run: then(() => navigate({ to: '/agents/$agentId', params: { agentId: agent.id } })),
+      }));
+    const recent = (sessions.data?.pages ?? [])
+      .flatMap(({ data }) => data)
+      .map((session) => ({
+        id: session.id,
+        text: session.title ?? session.id,
+        note: `${t('session')} · ${session.subjectId}`,
+        run: then(() => navigate({ to: '/sessions/$sessionId', params: { sessionId: session.id } })),
+      }));
     const others = [
       { id: 'light', text: t('Light theme'), note: '', run: then(() => changeSettings({ theme: 'light' })) },
       { id: 'dark', text: t('Dark theme'), note: '', run: then(() => changeSettings({ theme: 'dark' })) },
@@ -53,9 +57,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const commands = useCommands(onClose);
   const [text, setText] = useState('');
   const [selected, setSelected] = useState(0);
-  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   const shown = commands
-    .filter((command) => words.every((word) => `${command.text} ${command.note} ${command.id}`.toLowerCase().includes(word)))
+    .filter((command) =>
+      words.every((word) => `${command.text} ${command.note} ${command.id}`.toLowerCase().includes(word)),
+    )
     .slice(0, MAX_SHOWN);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -1,3 +1,4 @@
+// Tests: test/console
 import { useEffect, useRef } from 'react';
 import { settings } from '../data/settings.ts';
 
@@ -17,30 +18,33 @@ function findHandler(name: string) {
   return layers.findLast(({ keys }) => Object.hasOwn(keys, name))?.keys[name];
 }
 
-/** `g i` is two keys within 1.2 s; Ctrl-K and Cmd-K work in fields as well. */
-function onKeyDown(event: KeyboardEvent): void {
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
-    const open = findHandler('mod+k');
-    if (open !== undefined) event.preventDefault();
-    open?.(event);
-    return;
-  }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (!settings.get().shortcuts || isTyping(event.target)) return;
-  // A modal dialog has its own keys.
-  if (document.querySelector('dialog[open]') !== null) return;
-  const name = pendingChord === '' ? event.key : `${pendingChord} ${event.key}`;
+/** Whether the key belongs to what has the focus, to the browser, or to a dialog. */
+function isTaken(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return true;
+  if (!settings.get().shortcuts || isTyping(event.target)) return true;
+  if (document.querySelector('dialog[open]') !== null) return true;
+  const presses = event.key === 'Enter' && event.target instanceof HTMLElement;
+  return presses && event.target.closest('button, a, summary') !== null;
+}
+
+/** The key, or both keys of a chord: `g i` is two keys within 1.2 s. Undefined for the first one. */
+function readName(key: string): string | undefined {
+  const name = pendingChord === '' ? key : `${pendingChord} ${key}`;
   clearTimeout(chordTimer);
   pendingChord = '';
-  if (event.key === 'g' && name === 'g') {
-    pendingChord = 'g';
-    chordTimer = setTimeout(() => (pendingChord = ''), CHORD_MS);
-    return;
-  }
-  const handler = findHandler(name);
+  if (name !== 'g') return name;
+  pendingChord = 'g';
+  chordTimer = setTimeout(() => (pendingChord = ''), CHORD_MS);
+  return undefined;
+}
+
+/** Ctrl-K and Cmd-K work in fields as well. */
+function onKeyDown(event: KeyboardEvent): void {
+  const isPalette = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
+  if (!isPalette && isTaken(event)) return;
+  const name = isPalette ? 'mod+k' : readName(event.key);
+  const handler = name === undefined ? undefined : findHandler(name);
   if (handler === undefined) return;
-  // Enter and space press the button that has the focus.
-  if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null) return;
   event.preventDefault();
   handler(event);
 }

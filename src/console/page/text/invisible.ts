@@ -1,20 +1,50 @@
 // Tests: test/console/text.test.ts
 
 /** Characters that show nothing or change the direction of others: what a reader approves must be what runs. */
-const INVISIBLE = /[\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\u{E0000}-\u{E0FFF}\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/gu;
+const INVISIBLE: readonly (readonly [first: number, last: number])[] = [
+  [0x00, 0x08],
+  [0x0b, 0x0c],
+  [0x0e, 0x1f],
+  [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x34f, 0x34f],
+  [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
+  [0x200b, 0x200f],
+  [0x202a, 0x202e],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
+  [0xfe00, 0xfe0f],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xe0000, 0xe0fff],
+];
+const PLAIN = /^[\t\n\r -~]*$/;
 
 export type Segment = { text: string; isMark: boolean };
 
+function isInvisible(code: number): boolean {
+  return INVISIBLE.some(([first, last]) => code >= first && code <= last);
+}
+
 /** The text in pieces: invisible characters become marks such as `U+202E`. */
 export function splitInvisible(text: string): Segment[] {
+  if (text === '') return [];
+  if (PLAIN.test(text)) return [{ text, isMark: false }];
   const segments: Segment[] = [];
-  let end = 0;
-  for (const match of text.matchAll(INVISIBLE)) {
-    if (match.index > end) segments.push({ text: text.slice(end, match.index), isMark: false });
-    const code = match[0].codePointAt(0) ?? 0;
-    segments.push({ text: `U+${code.toString(16).toUpperCase().padStart(4, '0')}`, isMark: true });
-    end = match.index + match[0].length;
+  let start = 0;
+  let position = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    if (isInvisible(code)) {
+      if (position > start) segments.push({ text: text.slice(start, position), isMark: false });
+      segments.push({ text: `U+${code.toString(16).toUpperCase().padStart(4, '0')}`, isMark: true });
+      start = position + character.length;
+    }
+    position += character.length;
   }
-  if (end < text.length) segments.push({ text: text.slice(end), isMark: false });
+  if (start < text.length) segments.push({ text: text.slice(start), isMark: false });
   return segments;
 }

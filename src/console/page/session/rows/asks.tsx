@@ -14,10 +14,15 @@ type Props = { event: EventEnvelope; answer: EventEnvelope | undefined; session:
 type Response = { result?: string; scope?: string; message?: string; answer?: string };
 type By = { actor?: { name?: string | null; id?: string }; answeredBy?: { name?: string | null; id?: string } };
 
-const SCOPES: Record<string, string> = { once: 'Allowed once', session: 'Allowed for this session', always: 'Always allowed' };
+const SCOPES: Record<string, string> = {
+  once: 'Allowed once',
+  session: 'Allowed for this session',
+  always: 'Always allowed',
+};
 
 function describeResponse(response: Response): string {
-  if (response.result === 'deny') return response.message === undefined ? t('Denied') : t('Denied: {reason}', { reason: response.message });
+  if (response.result === 'deny')
+    return response.message === undefined ? t('Denied') : t('Denied: {reason}', { reason: response.message });
   return t(SCOPES[response.scope ?? 'once'] ?? 'Allowed');
 }
 
@@ -26,7 +31,8 @@ function Answered({ event, text }: { event: EventEnvelope; text: string }) {
   const name = actor?.name ?? answeredBy?.name;
   return (
     <p className="meta ask-answered">
-      <MarkedText text={name === undefined || name === null ? text : t('{what} by {name}', { what: text, name })} />, {formatTime(event.createdAt)}
+      <MarkedText text={name === undefined || name === null ? text : t('{what} by {name}', { what: text, name })} />,{' '}
+      {formatTime(event.createdAt)}
     </p>
   );
 }
@@ -40,7 +46,8 @@ export function Approval({ event, answer, session, isFirstOpen }: Props) {
   const now = useNow();
   const request = readPayload<ApprovalRequest>(event);
   const isOpen = answer === undefined && isOpenAsk(event, session);
-  const name = request.mcp_server_name === null ? request.tool_name : `${request.mcp_server_name} > ${request.tool_name}`;
+  const name =
+    request.mcp_server_name === null ? request.tool_name : `${request.mcp_server_name} > ${request.tool_name}`;
   return (
     <div className={isOpen ? 'ask-card ask-card-open' : 'ask-card'}>
       <p className="ask-card-head">
@@ -48,7 +55,9 @@ export function Approval({ event, answer, session, isFirstOpen }: Props) {
         <strong>
           <MarkedText text={name} />
         </strong>
-        <span className="meta">{isOpen ? t('waits for {age}', { age: formatAge(event.createdAt, now) }) : t('approval')}</span>
+        <span className="meta">
+          {isOpen ? t('waits for {age}', { age: formatAge(event.createdAt, now) }) : t('approval')}
+        </span>
       </p>
       {isOpen ? <Input input={request.input} /> : null}
       {isOpen ? (

@@ -1,4 +1,5 @@
 import { memo } from 'react';
+import type { ReactNode } from 'react';
 import { isToolResult, isToolUse, readPayload, textOf } from '../../data/events.ts';
 import type { EventEnvelope, StopReason, TextBlock, ToolResult, ToolUse } from '../../data/events.ts';
 import type { Session, Turn } from '../../data/types.ts';
@@ -8,6 +9,8 @@ import { TurnHeader } from '../turn-header.tsx';
 import { Approval, Clarification } from './asks.tsx';
 import { AgentMessage, OtherEvent, StopNote, Thinking, UserMessage } from './messages.tsx';
 import { ToolCall } from './tool-call.tsx';
+
+type Said = { content?: TextBlock[] };
 
 export type RowProps = {
   event: EventEnvelope;
@@ -29,7 +32,9 @@ const SILENT = new Set([
 ]);
 
 function readStop(event: EventEnvelope): StopReason | undefined {
-  return event.type === 'session.status_idle' ? readPayload<{ stop_reason?: StopReason }>(event).stop_reason : undefined;
+  return event.type === 'session.status_idle'
+    ? readPayload<{ stop_reason?: StopReason }>(event).stop_reason
+    : undefined;
 }
 
 export function isFailure(event: EventEnvelope): boolean {
@@ -45,34 +50,44 @@ export function isAbsorbed(event: EventEnvelope): boolean {
   return readStop(event)?.type !== 'error' && payload.interrupted !== true;
 }
 
-function Content({ event, result, answer, session, isOpen, isFirstOpenAsk, onToggle }: RowProps) {
-  const payload = readPayload<{ content?: TextBlock[] }>(event);
-  const toggle = (before: boolean) => () => onToggle(event.id, !before);
-  if (isToolUse(event)) {
-    const isFailed = result !== undefined && isFailure(result);
-    const shown = isOpen ?? isFailed;
-    return <ToolCall use={event} result={result} isOpen={shown} onToggle={toggle(shown)} />;
-  }
-  switch (event.type) {
-    case 'user.message':
-    case 'user.steer':
-    case 'user.interrupt':
-      return <UserMessage event={event} subject={session.subjectId} />;
-    case 'agent.message':
-      return <AgentMessage text={textOf(payload.content)} />;
-    case 'agent.thinking':
-      return <Thinking text={textOf(payload.content)} isOpen={isOpen ?? false} onToggle={toggle(isOpen ?? false)} />;
-    case 'agent.approval_request':
-      return <Approval event={event} answer={answer} session={session} isFirstOpen={isFirstOpenAsk} />;
-    case 'agent.clarify_request':
-      return <Clarification event={event} answer={answer} session={session} isFirstOpen={isFirstOpenAsk} />;
-    case 'session.status_idle': {
-      const stop = readStop(event);
-      return stop?.type === 'error' ? <StopNote stop={stop} /> : <p className="meta">{t('Interrupted.')}</p>;
-    }
-    default:
-      return <OtherEvent event={event} isOpen={isOpen ?? false} onToggle={toggle(isOpen ?? false)} />;
-  }
+function Call({ event, result, isOpen, onToggle }: RowProps) {
+  const shown = isOpen ?? (result !== undefined && isFailure(result));
+  return <ToolCall use={event} result={result} isOpen={shown} onToggle={() => onToggle(event.id, !shown)} />;
+}
+
+function Stop({ event }: RowProps) {
+  const stop = readStop(event);
+  return stop?.type === 'error' ? <StopNote stop={stop} /> : <p className="meta">{t('Interrupted.')}</p>;
+}
+
+const said = ({ event, session }: RowProps) => <UserMessage event={event} subject={session.subjectId} />;
+
+const CONTENTS: Record<string, (props: RowProps) => ReactNode> = {
+  'user.message': said,
+  'user.steer': said,
+  'user.interrupt': said,
+  'agent.message': ({ event }) => <AgentMessage text={textOf(readPayload<Said>(event).content)} />,
+  'agent.thinking': ({ event, isOpen = false, onToggle }) => (
+    <Thinking
+      text={textOf(readPayload<Said>(event).content)}
+      isOpen={isOpen}
+      onToggle={() => onToggle(event.id, !isOpen)}
+    />
+  ),
+  'agent.approval_request': ({ event, answer, session, isFirstOpenAsk }) => (
+    <Approval event={event} answer={answer} session={session} isFirstOpen={isFirstOpenAsk} />
+  ),
+  'agent.clarify_request': ({ event, answer, session, isFirstOpenAsk }) => (
+    <Clarification event={event} answer={answer} session={session} isFirstOpen={isFirstOpenAsk} />
+  ),
+  'session.status_idle': (props) => <Stop {...props} />,
+};
+
+function Content(props: RowProps) {
+  const { event, isOpen = false, onToggle } = props;
+  if (isToolUse(event)) return <Call {...props} />;
+  if (Object.hasOwn(CONTENTS, event.type)) return CONTENTS[event.type]?.(props);
+  return <OtherEvent event={event} isOpen={isOpen} onToggle={() => onToggle(event.id, !isOpen)} />;
 }
 
 /** One event of the transcript with its time. Those of subagents are indented. */

@@ -9,7 +9,14 @@ import { Terminal } from '../../parts/terminal.tsx';
 import { BASE } from '../../data/http.ts';
 import { formatBytes } from '../../text/format.ts';
 
-type Attachment = { type?: string; name?: string; filename?: string; mediaType?: string; sizeBytes?: number; href?: string };
+type Attachment = {
+  type?: string;
+  name?: string;
+  filename?: string;
+  mediaType?: string;
+  sizeBytes?: number;
+  href?: string;
+};
 type UserPayload = { content?: TextBlock[]; message?: string; attachments?: Attachment[] };
 
 const SHOWN_INLINE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -20,7 +27,17 @@ function Attached({ attachment }: { attachment: Attachment }) {
   const isOwn = href !== undefined && new URL(href, BASE).origin === new URL(BASE).origin;
   const address = href === undefined ? '' : new URL(href.replace(/^\/+/, ''), BASE).href;
   if (isOwn && SHOWN_INLINE.has(mediaType)) {
-    return <img className="attachment-image" src={address} alt={label} loading="lazy" decoding="async" width={320} height={200} />;
+    return (
+      <img
+        className="attachment-image"
+        src={address}
+        alt={label}
+        loading="lazy"
+        decoding="async"
+        width={320}
+        height={200}
+      />
+    );
   }
   return (
     <span className="chip">
@@ -69,7 +86,14 @@ export function Thinking({ text, isOpen, onToggle }: { text: string; isOpen: boo
   return (
     <div className="thinking">
       <button type="button" className="thinking-line" aria-expanded={isOpen} onClick={onToggle}>
-        {t('thinking')} {isOpen ? '' : <span className="call-summary"><MarkedText text={text.slice(0, 160).replaceAll('\n', ' ')} /></span>}
+        {t('thinking')}{' '}
+        {isOpen ? (
+          ''
+        ) : (
+          <span className="call-summary">
+            <MarkedText text={text.slice(0, 160).replaceAll('\n', ' ')} />
+          </span>
+        )}
       </button>
       {isOpen ? <Markdown text={text} /> : null}
     </div>
@@ -92,7 +116,15 @@ export function StopNote({ stop }: { stop: StopReason & { type: 'error' } }) {
 }
 
 /** Types that this console does not know, now or later: one line, and everything on request. */
-export function OtherEvent({ event, isOpen, onToggle }: { event: EventEnvelope; isOpen: boolean; onToggle: () => void }) {
+export function OtherEvent({
+  event,
+  isOpen,
+  onToggle,
+}: {
+  event: EventEnvelope;
+  isOpen: boolean;
+  onToggle: () => void;
+}) {
   return (
     <div className="other-event">
       <button type="button" className="other-line" aria-expanded={isOpen} onClick={onToggle}>

@@ -24,7 +24,9 @@ export function Output({ text }: { text: string }) {
       return (
         <>
           <Terminal text={output.text} />
-          {output.exitCode === undefined ? null : <p className="meta">{t('exit code {code}', { code: output.exitCode })}</p>}
+          {output.exitCode === undefined ? null : (
+            <p className="meta">{t('exit code {code}', { code: output.exitCode })}</p>
+          )}
         </>
       );
     case 'diff':
@@ -32,7 +34,11 @@ export function Output({ text }: { text: string }) {
     case 'json':
       return <JsonView value={output.value} />;
     case 'text':
-      return <Clipped text={output.text} limit={LIMIT}>{(shown) => <Terminal text={shown} />}</Clipped>;
+      return (
+        <Clipped text={output.text} limit={LIMIT}>
+          {(shown) => <Terminal text={shown} />}
+        </Clipped>
+      );
   }
 }
 
@@ -99,7 +105,9 @@ export function ToolCall({ use, result, isOpen, onToggle }: Props) {
           <MarkedText text={summarizeInput(payload.input)} />
         </span>
         {permission === 'ask' || permission === 'deny' ? <span className="tag">{permission}</span> : null}
-        <span className="call-time">{outcome?.duration_ms === undefined ? '' : formatDuration(outcome.duration_ms)}</span>
+        <span className="call-time">
+          {outcome?.duration_ms === undefined ? '' : formatDuration(outcome.duration_ms)}
+        </span>
       </button>
       {isOpen ? <Body use={use} result={result} /> : null}
     </div>

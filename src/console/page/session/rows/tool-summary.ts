@@ -1,3 +1,4 @@
+// Tests: test/console
 import type { ToolUse } from '../../data/events.ts';
 
 function isRecord(value: unknown): value is Record<string, unknown> {

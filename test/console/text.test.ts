@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { parseAnsi } from '../../src/console/page/text/ansi.ts';
+import { splitInvisible } from '../../src/console/page/text/invisible.ts';
+import { decodeEntities, isSafeLink } from '../../src/console/page/text/links.ts';
+
+const ESCAPE = String.fromCodePoint(27);
+const RIGHT_TO_LEFT = String.fromCodePoint(0x202e);
+
+test('invisible characters become marks, everything else stays', () => {
+  const marked = splitInvisible(`rm ${RIGHT_TO_LEFT}txt.exe${String.fromCodePoint(0x200b)}`);
+  expect(marked).toEqual([
+    { text: 'rm ', isMark: false },
+    { text: 'U+202E', isMark: true },
+    { text: 'txt.exe', isMark: false },
+    { text: 'U+200B', isMark: true },
+  ]);
+  expect(splitInvisible('Grüße, 世界 🎉\n\ttab')).toEqual([{ text: 'Grüße, 世界 🎉\n\ttab', isMark: false }]);
+  expect(splitInvisible('')).toEqual([]);
+});
+
+test('colours of programs become classes, other sequences are dropped', () => {
+  expect(parseAnsi(`${ESCAPE}[1;32mok${ESCAPE}[0m done`)).toEqual([
+    { text: 'ok', classes: 'a-bold a-green' },
+    { text: ' done', classes: '' },
+  ]);
+  expect(
+    parseAnsi(`a${ESCAPE}[2Jb${ESCAPE}]0;title\u0007c${ESCAPE}[38;5;200md`)
+      .map(({ text }) => text)
+      .join(''),
+  ).toBe('abcd');
+  expect(parseAnsi('10 %\r20 %\r100 %\nend').map(({ text }) => text)).toEqual(['100 %\nend']);
+  expect(parseAnsi(`${ESCAPE}[`)).toEqual([]);
+});
+
+test('only links of the web and of mail may be followed', () => {
+  expect(['https://a.example', 'http://a.example', 'mailto:a@b.example'].every(isSafeLink)).toBe(true);
+  const others = [
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    '/relative',
+    '',
+  ];
+  expect(others.filter(isSafeLink)).toEqual([]);
+  expect(decodeEntities('&lt;a&gt; &amp;lt; &copy;')).toBe('<a> &lt; &copy;');
+});
