@@ -85,14 +85,13 @@ export async function buildConsole(): Promise<Manifest> {
     format: 'esm',
     target: 'es2022',
     jsx: 'automatic',
+    // For browsers that also means the packages' production code.
     minify: true,
     metafile: true,
     write: false,
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'silent',
-    // The packages' production code.
-    define: { [`process.${'env'}.NODE_ENV`]: '"production"' },
     // A container image lacks the files that the page folder's tsconfig extends.
     tsconfigRaw: {},
   });
