@@ -14,7 +14,12 @@ type Draft = { name: string; modelName: string; systemPrompt: string; tools: str
 
 function readDraft(agent: Agent): Draft {
   const { name, version, tools } = agent;
-  return { name, modelName: version.modelName, systemPrompt: version.systemPrompt, tools: JSON.stringify(tools, null, 2) };
+  return {
+    name,
+    modelName: version.modelName,
+    systemPrompt: version.systemPrompt,
+    tools: JSON.stringify(tools, null, 2),
+  };
 }
 
 function countChanges(before: string, after: string): string {
@@ -50,7 +55,10 @@ export function ConfigForm({ agent, onSaved }: { agent: Agent; onSaved?: (agent:
   const [isBusy, setBusy] = useState(false);
   const canWrite = useCan('agents:write');
   const saved = readDraft(agent);
-  const changes = countChanges(JSON.stringify(saved, null, 1).replaceAll('\\n', '\n'), JSON.stringify(draft, null, 1).replaceAll('\\n', '\n'));
+  const changes = countChanges(
+    JSON.stringify(saved, null, 1).replaceAll('\\n', '\n'),
+    JSON.stringify(draft, null, 1).replaceAll('\\n', '\n'),
+  );
   const save = async () => {
     setBusy(true);
     setError(undefined);
@@ -77,10 +85,38 @@ export function ConfigForm({ agent, onSaved }: { agent: Agent; onSaved?: (agent:
         void save();
       }}
     >
-      <TextField label={t('Name')} value={draft.name} onChange={change('name')} readOnly={!canWrite} required maxLength={200} />
-      <TextField label={t('Model')} value={draft.modelName} onChange={change('modelName')} readOnly={!canWrite} required spellCheck={false} />
-      <TextArea label={t('System prompt')} rows={8} value={draft.systemPrompt} onChange={change('systemPrompt')} readOnly={!canWrite} />
-      <TextArea label={t('Tools (JSON)')} rows={10} className="mono" spellCheck={false} value={draft.tools} onChange={change('tools')} readOnly={!canWrite} />
+      <TextField
+        label={t('Name')}
+        value={draft.name}
+        onChange={change('name')}
+        readOnly={!canWrite}
+        required
+        maxLength={200}
+      />
+      <TextField
+        label={t('Model')}
+        value={draft.modelName}
+        onChange={change('modelName')}
+        readOnly={!canWrite}
+        required
+        spellCheck={false}
+      />
+      <TextArea
+        label={t('System prompt')}
+        rows={8}
+        value={draft.systemPrompt}
+        onChange={change('systemPrompt')}
+        readOnly={!canWrite}
+      />
+      <TextArea
+        label={t('Tools (JSON)')}
+        rows={10}
+        className="mono"
+        spellCheck={false}
+        value={draft.tools}
+        onChange={change('tools')}
+        readOnly={!canWrite}
+      />
       {error === undefined ? null : <ErrorNote error={error} />}
       {canWrite ? (
         <div className="form-foot">

@@ -25,7 +25,10 @@ function writeVersion(version: VersionData): string {
 function Difference({ agentId, left, right }: { agentId: string; left: number; right: number }) {
   const before = useVersion(agentId, left);
   const after = useVersion(agentId, right);
-  const texts = useMemo(() => [writeVersion(before.data), writeVersion(after.data)] as const, [before.data, after.data]);
+  const texts = useMemo(
+    () => [writeVersion(before.data), writeVersion(after.data)] as const,
+    [before.data, after.data],
+  );
   const error = before.error ?? after.error;
   if (error !== null) return <ErrorNote error={error} />;
   if (before.data === undefined || after.data === undefined) return <Skeleton rows={1} height={160} />;
@@ -94,8 +97,20 @@ export function Versions({ agent, left, right, onCompare }: Props) {
         <section className="form">
           <h2>{t('Difference')}</h2>
           <div className="filters">
-            <Choice isInline label={t('From')} value={String(left)} options={options} onChange={(value) => onCompare(Number(value), right)} />
-            <Choice isInline label={t('To')} value={String(right)} options={options} onChange={(value) => onCompare(left, Number(value))} />
+            <Choice
+              isInline
+              label={t('From')}
+              value={String(left)}
+              options={options}
+              onChange={(value) => onCompare(Number(value), right)}
+            />
+            <Choice
+              isInline
+              label={t('To')}
+              value={String(right)}
+              options={options}
+              onChange={(value) => onCompare(left, Number(value))}
+            />
           </div>
           <Difference agentId={agent.id} left={left} right={right} />
         </section>
@@ -103,7 +118,9 @@ export function Versions({ agent, left, right, onCompare }: Props) {
       {asked === undefined ? null : (
         <Confirm
           title={t('Promote version {n}?', { n: asked })}
-          text={t('New sessions of {name} use it from now on. Sessions that exist keep their version.', { name: agent.name })}
+          text={t('New sessions of {name} use it from now on. Sessions that exist keep their version.', {
+            name: agent.name,
+          })}
           action={t('Promote')}
           onConfirm={() => void promote(asked)}
           onClose={() => setAsked(undefined)}

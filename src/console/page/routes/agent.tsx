@@ -75,7 +75,9 @@ export function AgentPage() {
           agent={agent.data}
           left={Number(search.left ?? Math.max(0, right - 1))}
           right={right}
-          onCompare={(left, next) => void navigate({ search: { left: String(left), right: String(next) }, replace: true })}
+          onCompare={(left, next) =>
+            void navigate({ search: { left: String(left), right: String(next) }, replace: true })
+          }
         />
       ) : null}
       {tab === 'tools' ? <JsonView value={agent.data.tools} /> : null}

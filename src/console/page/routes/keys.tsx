@@ -28,7 +28,9 @@ function Scopes({ scopes, onChange }: { scopes: readonly string[]; onChange: (sc
           <input
             type="checkbox"
             checked={scopes.includes(scope)}
-            onChange={(event) => onChange(event.target.checked ? [...scopes, scope] : scopes.filter((each) => each !== scope))}
+            onChange={(event) =>
+              onChange(event.target.checked ? [...scopes, scope] : scopes.filter((each) => each !== scope))
+            }
           />
           <code>{scope}</code>
         </label>
@@ -70,7 +72,14 @@ function CreateKey({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={t('New API key')} onClose={onClose}>
       <form className="form" onSubmit={(event) => void submit(event)}>
-        <TextField label={t('Name')} value={name} onChange={(event) => setName(event.target.value)} required maxLength={200} autoFocus />
+        <TextField
+          label={t('Name')}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          required
+          maxLength={200}
+          autoFocus
+        />
         <Scopes scopes={scopes} onChange={setScopes} />
         {error === undefined ? null : <ErrorNote error={error} />}
         <div className="dialog-foot">
@@ -156,7 +165,9 @@ export function Keys() {
       {revoking === undefined ? null : (
         <Confirm
           title={t('Revoke {name}?', { name: revoking.name })}
-          text={t('It stops working within five seconds, and browsers signed in with it are signed out. This cannot be undone.')}
+          text={t(
+            'It stops working within five seconds, and browsers signed in with it are signed out. This cannot be undone.',
+          )}
           action={t('Revoke')}
           isDanger
           onConfirm={() => void revoke(revoking)}

@@ -75,7 +75,11 @@ function FirstAgent({ onCreated }: { onCreated: (agent: Agent) => void }) {
       onCreated(agent);
     });
   return (
-    <Empty text={t('There is no agent yet. The model script/demo follows a prompt literally and needs no key of a provider.')}>
+    <Empty
+      text={t(
+        'There is no agent yet. The model script/demo follows a prompt literally and needs no key of a provider.',
+      )}
+    >
       <Button kind="primary" disabled={isBusy} onClick={() => void create()}>
         {t('Make a demo agent')}
       </Button>
@@ -92,7 +96,14 @@ function LiveSession({ id }: { id: string }) {
   }
   if (session.data === undefined) return <Skeleton />;
   return (
-    <SessionView key={id} session={session.data} view="transcript" target={target} onTarget={setTarget} hasDetails={false} />
+    <SessionView
+      key={id}
+      session={session.data}
+      view="transcript"
+      target={target}
+      onTarget={setTarget}
+      hasDetails={false}
+    />
   );
 }
 
@@ -122,7 +133,8 @@ export function Playground() {
   const subjectId = search.subject ?? 'playground';
   const { run, error, isBusy } = useAction();
   const [isCopying, setCopying] = useState(false);
-  const change = (next: Partial<typeof search>) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   const start = () =>
     run(async () => {
       // A preview takes the latest version, promoted or not.

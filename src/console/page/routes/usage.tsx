@@ -1,3 +1,203 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Fragment, useMemo } from 'react';
+import { BASE, get } from '../data/http.ts';
+import { useAgents } from '../data/queries.ts';
+import type { UsageReport } from '../data/types.ts';
+import { t } from '../i18n/t.ts';
+import { Bars } from '../parts/bars.tsx';
+import { Button } from '../parts/button.tsx';
+import { ErrorNote } from '../parts/error-note.tsx';
+import { Choice } from '../parts/field.tsx';
+import { Empty, Skeleton } from '../parts/states.tsx';
+import { formatCount, formatDay, formatMoney } from '../text/format.ts';
+import { readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
+import type { By, UsageRow } from '../text/usage.ts';
+
+const route = getRouteApi('/usage');
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 29;
+const SERIES = 5;
+const BYS: readonly (readonly [By, string])[] = [
+  ['model', 'Model'],
+  ['key', 'API key'],
+  ['agent', 'Agent'],
+  ['subject', 'Subject'],
+];
+
+function toDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+function readDay(value: string | undefined, fallback: string): string {
+  return value !== undefined && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : fallback;
+}
+
+function readBy(value: string | undefined): By {
+  return BYS.find(([by]) => by === value)?.[0] ?? 'model';
+}
+
+function download(text: string, name: string): void {
+  const href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
+}
+
+function useUsage(from: string, to: string, by: By) {
+  return useQuery({
+    queryKey: ['usage', from, to, by],
+    queryFn: ({ signal }) => get<UsageReport>('v1/usage', { from, to, groupBy: `day,${by}`, source: 'all' }, signal),
+  });
+}
+
+/** Agents by their names; models, keys and subjects are named by themselves. */
+function useNames(by: By): (name: string) => string {
+  const agents = useAgents();
+  const names = useMemo(
+    () => new Map((agents.data?.pages ?? []).flatMap(({ data }) => data).map((agent) => [agent.id, agent.name])),
+    [agents.data],
+  );
+  return (name) => (by === 'agent' ? (names.get(name) ?? name) : name);
+}
+
+type TableProps = { rows: readonly UsageRow[]; by: By; total: number; nameOf: (name: string) => string };
+
+function Table({ rows, by, total, nameOf }: TableProps) {
+  return (
+    <div className="table-scroll" tabIndex={0}>
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">{t(BYS.find(([each]) => each === by)?.[1] ?? '')}</th>
+            {['Cost', 'Share', 'Calls', 'Failed', 'Tokens'].map((name) => (
+              <th key={name} scope="col" className="cell-number">
+                {t(name)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <td>{nameOf(row.name)}</td>
+              <td className="cell-number">{formatMoney(row.costUsd)}</td>
+              <td className="cell-number">{total === 0 ? '–' : `${Math.round((row.costUsd / total) * 100)} %`}</td>
+              <td className="cell-number">{formatCount(row.requests)}</td>
+              <td className="cell-number">
+                {row.requests === 0 ? '–' : `${((row.failures / row.requests) * 100).toFixed(1)} %`}
+              </td>
+              <td className="cell-number">{formatCount(row.tokens)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Report({ report, by, from, to }: { report: UsageReport; by: By; from: string; to: string }) {
+  const nameOf = useNames(by);
+  const rows = sumByName(report, by);
+  const totals = readTotals(report);
+  const hasCost = totals.costUsd > 0;
+  const series = new Map(rows.map((row, index) => [row.name, Math.min(index, SERIES)]));
+  const bars = sumByDay(report, by, { from, to }).map(({ day, parts }) => ({
+    label: day,
+    parts: [...parts].map(([name, amount]) => ({
+      series: series.get(name) ?? SERIES,
+      value: hasCost ? amount.costUsd : amount.tokens,
+    })),
+  }));
+  if (rows.length === 0) return <Empty text={t('Nothing was used in these days.')} />;
+  const shown = [
+    [t('Cost'), formatMoney(totals.costUsd)],
+    [t('Tokens'), formatCount(totals.tokens)],
+    [t('Calls'), formatCount(totals.requests)],
+  ] as const;
+  return (
+    <>
+      <div className="totals">
+        {shown.map(([name, value]) => (
+          <p key={name}>
+            <strong>{value}</strong>
+            <span className="meta">{name}</span>
+          </p>
+        ))}
+      </div>
+      <Bars
+        bars={bars}
+        title={hasCost ? t('Cost by day') : t('Tokens by day')}
+        format={hasCost ? formatMoney : formatCount}
+      />
+      <p className="legend">
+        {rows.slice(0, SERIES).map((row, index) => (
+          <Fragment key={row.name}>
+            <span>
+              <svg width="10" height="10" aria-hidden="true">
+                <rect width="10" height="10" className={`series-${index}`} />
+              </svg>{' '}
+              {nameOf(row.name)}
+            </span>
+          </Fragment>
+        ))}
+        {rows.length > SERIES ? <span>{t('and {n} others', { n: rows.length - SERIES })}</span> : null}
+      </p>
+      <Table rows={rows} by={by} total={totals.costUsd} nameOf={nameOf} />
+      <div className="form-foot">
+        <Button onClick={() => download(writeCsv(rows, by), `usage-${from}-${to}.csv`)}>{t('Download CSV')}</Button>
+        <a href={new URL('docs', BASE).href}>{t('The same by the API')}</a>
+      </div>
+    </>
+  );
+}
+
+/** What was used and what it cost. Days are those of UTC; totals are the server's. */
 export function UsagePage() {
-  return null;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const now = Date.now();
+  const to = readDay(search.to, toDay(now));
+  const from = readDay(search.from, toDay(Date.parse(to) - DEFAULT_DAYS * DAY_MS));
+  const by = readBy(search.by);
+  const usage = useUsage(from, to, by);
+  const change = (next: typeof search) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{t('Usage')}</h1>
+        <span className="meta">{t('{from} to {to}, UTC', { from: formatDay(from), to: formatDay(to) })}</span>
+      </header>
+      <div className="filters" role="group" aria-label={t('Filters')}>
+        <input
+          type="date"
+          aria-label={t('From')}
+          value={from}
+          max={to}
+          onChange={(event) => change({ from: event.target.value })}
+        />
+        <input
+          type="date"
+          aria-label={t('To')}
+          value={to}
+          min={from}
+          onChange={(event) => change({ to: event.target.value })}
+        />
+        <Choice
+          isInline
+          label={t('Group by')}
+          value={by}
+          options={BYS.map(([value, text]) => [value, t(text)])}
+          onChange={(next) => change({ by: next })}
+        />
+      </div>
+      {usage.error === null ? null : <ErrorNote error={usage.error} onRetry={() => void usage.refetch()} />}
+      {usage.isPending ? <Skeleton rows={1} height={160} /> : null}
+      {usage.data === undefined || usage.error !== null ? null : (
+        <Report report={usage.data} by={by} from={from} to={to} />
+      )}
+    </div>
+  );
 }
