@@ -122,6 +122,13 @@ function Start({ agent, subjectId, onStart }: { agent: Agent; subjectId: string;
   );
 }
 
+type RightProps = { agent: Agent | undefined; subjectId: string; sessionId: string | undefined; onStart: () => void };
+
+function Right({ agent, subjectId, sessionId, onStart }: RightProps) {
+  if (sessionId !== undefined) return <LiveSession key={sessionId} id={sessionId} />;
+  return agent === undefined ? null : <Start agent={agent} subjectId={subjectId} onStart={onStart} />;
+}
+
 /** A configuration on the left, a live session of it on the right. */
 export function Playground() {
   const search = route.useSearch();
@@ -177,10 +184,7 @@ export function Playground() {
         {agent.data === undefined ? <Skeleton /> : <ConfigForm key={agent.data.id} agent={agent.data} />}
       </section>
       <section className="playground-session" aria-label={t('Session')}>
-        {search.session === undefined && agent.data !== undefined ? (
-          <Start agent={agent.data} subjectId={subjectId} onStart={() => void start()} />
-        ) : null}
-        {search.session === undefined ? null : <LiveSession key={search.session} id={search.session} />}
+        <Right agent={agent.data} subjectId={subjectId} sessionId={search.session} onStart={() => void start()} />
       </section>
       {isCopying ? <CopyAs agentId={agentId} subjectId={subjectId} onClose={() => setCopying(false)} /> : null}
     </div>
