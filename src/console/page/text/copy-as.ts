@@ -17,10 +17,12 @@ export function writeSnippet(kind: SnippetKind, { base, agentId, subjectId }: Ca
       ].join('\n');
     case 'typescript':
       return [
-        `const client = buildClient({ baseUrl: '${url}', apiKey: process.env.CAPSTAN_API_KEY });`,
+        "import { env, stdout } from 'node:process';",
+        '',
+        `const client = buildClient({ baseUrl: '${url}', apiKey: env.CAPSTAN_API_KEY });`,
         `const session = await client.createSession(${session});`,
         `await client.sendEvents(session.id, ${message});`,
-        'for await (const event of client.followEvents(session.id, { after: 0 })) console.log(event.type);',
+        'for await (const event of client.followEvents(session.id, { after: 0 })) stdout.write(`${event.type}\\n`);',
       ].join('\n');
     case 'python':
       return [
