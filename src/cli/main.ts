@@ -5,6 +5,7 @@ import { addApproveCommand } from './approve.ts';
 import { addBackupCommands } from './backup.ts';
 import { addChatCommand } from './chat/command.ts';
 import { addCreditCommands } from './credits.ts';
+import { addDemoCommand } from './demo.ts';
 import { addEventCommands } from './events.ts';
 import { CliError, describeError } from './cli-error.ts';
 import { addKeyCommands } from './keys.ts';
@@ -27,6 +28,7 @@ function buildProgram(): Command {
   addCreditCommands(program);
   addTemplateCommands(program);
   addBackupCommands(program);
+  addDemoCommand(program);
   return throwInsteadOfExit(program);
 }
 

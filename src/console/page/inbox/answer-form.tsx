@@ -153,7 +153,7 @@ function Question({ ask, hasKeys, onAnswered }: Props) {
   const { answer, error, isBlocked } = useAnswer(ask, onAnswered);
   const [text, setText] = useState('');
   const field = useRef<HTMLFormElement>(null);
-  const isTool = ask.type === 'agent.custom_tool_use';
+  const isTool = ask.type === 'custom_tool';
   useEffect(() => setText(''), [ask.id]);
   const choices = ask.choices.slice(0, 9);
   const keys = choices.map((choice, index) => [String(index + 1), () => answer({ text: choice })] as const);
@@ -209,5 +209,5 @@ function Question({ ask, hasKeys, onAnswered }: Props) {
 export function AnswerForm(props: Props) {
   const canAnswer = useCanAnswer();
   if (!canAnswer) return <p className="meta">{t('Your key may look, not answer: that needs agents:approve.')}</p>;
-  return props.ask.type === 'agent.approval_request' ? <Approval {...props} /> : <Question {...props} />;
+  return props.ask.type === 'approval' ? <Approval {...props} /> : <Question {...props} />;
 }

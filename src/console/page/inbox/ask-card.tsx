@@ -18,7 +18,7 @@ const BEFORE = 12;
 const SHOWN = 3;
 
 export function describeAsk(action: PendingAction): string {
-  if (action.type === 'agent.clarify_request') return action.question ?? t('Question');
+  if (action.type === 'clarify') return action.question ?? t('Question');
   return action.mcpServerName === null || action.mcpServerName === undefined
     ? (action.toolName ?? t('Tool'))
     : `${action.mcpServerName} > ${action.toolName ?? ''}`;
@@ -45,13 +45,13 @@ function Before({ action }: { action: PendingAction }) {
     queryFn: ({ signal }) =>
       get<{ data: EventEnvelope[] }>(
         `v1/sessions/${encodeURIComponent(action.sessionId)}/events`,
-        { after: Math.max(0, action.sequence - 1 - BEFORE), limit: BEFORE, attachments: 'omit' },
+        { after: Math.max(0, (action.sequence ?? 0) - 1 - BEFORE), limit: BEFORE, attachments: 'omit' },
         signal,
       ),
     staleTime: Infinity,
   });
   const lines = (data?.data ?? [])
-    .filter((event) => event.sequence < action.sequence)
+    .filter((event) => event.sequence < (action.sequence ?? 0))
     .flatMap((event) => {
       const text = describeEvent(event);
       return text === undefined || text === '' ? [] : [{ event, text }];
@@ -76,7 +76,7 @@ function Before({ action }: { action: PendingAction }) {
 }
 
 function Content({ action }: { action: PendingAction }) {
-  if (action.type === 'agent.clarify_request') {
+  if (action.type === 'clarify') {
     return (
       <div className="ask-question">
         <Markdown text={action.question ?? ''} />
@@ -118,7 +118,7 @@ export function AskCard({ action, onAnswered }: { action: PendingAction; onAnswe
     <article className="ask" aria-labelledby="ask-title">
       <header className="ask-head">
         <h2 id="ask-title">
-          <MarkedText text={action.type === 'agent.clarify_request' ? t('Question') : describeAsk(action)} />
+          <MarkedText text={action.type === 'clarify' ? t('Question') : describeAsk(action)} />
         </h2>
         <p className="meta">
           {t('{agent} for {subject}, {age} ago', {
@@ -144,6 +144,7 @@ export function AskCard({ action, onAnswered }: { action: PendingAction; onAnswe
           ask={{
             id: action.id,
             type: action.type,
+            toolUseId: action.toolUseId ?? undefined,
             sessionId: action.sessionId,
             agentName,
             subjectId: action.subjectId,

@@ -1,5 +1,6 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ArrowLeft, CircleAlert, CircleHelp, Wrench } from 'lucide-react';
+import type { LucideIcon } from 'lucide-react';
 import { useEffect } from 'react';
 import type { Query } from '../data/http.ts';
 import { useAgents, usePendingAction, usePendingActions } from '../data/queries.ts';
@@ -17,15 +18,15 @@ import { summarizeInput } from '../session/rows/tool-summary.ts';
 
 type Search = { type?: string; agent?: string; subject?: string; state?: string };
 
-const ICONS = {
-  'agent.approval_request': CircleAlert,
-  'agent.clarify_request': CircleHelp,
-  'agent.custom_tool_use': Wrench,
+const ICONS: Record<string, LucideIcon> = {
+  approval: CircleAlert,
+  clarify: CircleHelp,
+  custom_tool: Wrench,
 };
-const WORDS = {
-  'agent.approval_request': 'approval',
-  'agent.clarify_request': 'question',
-  'agent.custom_tool_use': 'tool',
+const WORDS: Record<string, string> = {
+  approval: 'approval',
+  clarify: 'question',
+  custom_tool: 'tool',
 };
 
 function buildQuery({ type, agent, subject, state }: Search): Query {
@@ -34,7 +35,8 @@ function buildQuery({ type, agent, subject, state }: Search): Query {
 
 function Item({ action, isSelected, search }: { action: PendingAction; isSelected: boolean; search: Search }) {
   const now = useNow();
-  const Icon = ICONS[action.type];
+  // A newer server may know other types.
+  const Icon = ICONS[action.type] ?? CircleHelp;
   return (
     <li>
       <Link
@@ -45,7 +47,7 @@ function Item({ action, isSelected, search }: { action: PendingAction; isSelecte
         aria-current={isSelected ? 'true' : undefined}
       >
         <Icon size={16} aria-hidden="true" className="ask-icon" />
-        <span className="visually-hidden">{t(WORDS[action.type])}</span>
+        <span className="visually-hidden">{t(WORDS[action.type] ?? action.type)}</span>
         <span className="ask-row-title">{describeAsk(action)}</span>
         <span className="ask-row-age">{formatAge(action.createdAt, now)}</span>
         <span className="ask-row-note">
@@ -79,9 +81,9 @@ function Filters({ search }: { search: Search }) {
         value={search.type ?? ''}
         options={[
           ['', t('Any type')],
-          ['agent.approval_request', t('Approvals')],
-          ['agent.clarify_request', t('Questions')],
-          ['agent.custom_tool_use', t('Tool calls')],
+          ['approval', t('Approvals')],
+          ['clarify', t('Questions')],
+          ['custom_tool', t('Tool calls')],
         ]}
         onChange={(type) => change({ type })}
       />

@@ -65,7 +65,7 @@ export function Approval({ event, answer, session, isFirstOpen }: Props) {
           hasKeys={isFirstOpen}
           ask={{
             id: event.id,
-            type: 'agent.approval_request',
+            type: 'approval',
             sessionId: session.id,
             agentName: session.agentName ?? session.agentId,
             subjectId: session.subjectId,
@@ -96,7 +96,7 @@ export function Clarification({ event, answer, session, isFirstOpen }: Props) {
           hasKeys={isFirstOpen}
           ask={{
             id: event.id,
-            type: 'agent.clarify_request',
+            type: 'clarify',
             sessionId: session.id,
             agentName: session.agentName ?? session.agentId,
             subjectId: session.subjectId,
