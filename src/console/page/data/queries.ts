@@ -1,0 +1,128 @@
+import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { get, isTransient } from './http.ts';
+import type { Query } from './http.ts';
+import { liveState } from './live.ts';
+import { useStore } from './store.ts';
+import type { Agent, AgentVersion, Caller, CursorPage, PendingAction, Session, Turn } from './types.ts';
+
+const POLL_MS = 10_000;
+const MAX_RETRIES = 3;
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      retry: (failures, error) => isTransient(error) && failures < MAX_RETRIES,
+      staleTime: 2000,
+    },
+  },
+});
+
+/** Lists ask again while they are visible, until the stream of the organization is there. */
+function usePoll(): number | false {
+  return useStore(liveState) === 'live' ? false : POLL_MS;
+}
+
+export function useCaller() {
+  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => get<Caller>('v1/me', {}, signal), staleTime: 60_000 });
+}
+
+/** Whether the caller has a scope; false until that is known. */
+export function useCan(scope: string): boolean {
+  const { data } = useCaller();
+  return data?.scopes.includes(scope) ?? false;
+}
+
+/** Whether the caller may answer what waits. */
+export function useCanAnswer(): boolean {
+  const canWrite = useCan('agents:write');
+  const canApprove = useCan('agents:approve');
+  return canWrite || canApprove;
+}
+
+function useCursorList<T>(key: string, path: string, query: Query, options: { isLive?: boolean; enabled?: boolean } = {}) {
+  const poll = usePoll();
+  return useInfiniteQuery({
+    queryKey: [key, query],
+    queryFn: ({ pageParam, signal }) => get<CursorPage<T>>(path, { limit: 50, ...query, ...pageParam }, signal),
+    initialPageParam: {} as Query,
+    getNextPageParam: ({ pagination, data }): Query | undefined => {
+      if (!pagination.hasMore) return undefined;
+      if (typeof pagination.nextCursor === 'string') return { cursor: pagination.nextCursor };
+      return { offset: (pagination.offset ?? 0) + data.length };
+    },
+    enabled: options.enabled ?? true,
+    placeholderData: keepPreviousData,
+    ...(options.isLive === true ? { refetchInterval: poll } : {}),
+  });
+}
+
+export function useSessions(query: Query) {
+  return useCursorList<Session>('sessions', 'v1/sessions', query, { isLive: true });
+}
+
+export function usePendingActions(query: Query, enabled = true) {
+  return useCursorList<PendingAction>('pending-actions', 'v1/pending-actions', query, { isLive: true, enabled });
+}
+
+export function usePendingAction(id: string) {
+  return useQuery({
+    queryKey: ['pending-actions', 'one', id],
+    queryFn: ({ signal }) => get<PendingAction>(`v1/pending-actions/${encodeURIComponent(id)}`, {}, signal),
+  });
+}
+
+export function useSession(id: string) {
+  const poll = usePoll();
+  return useQuery({
+    queryKey: ['session', id],
+    queryFn: ({ signal }) => get<Session>(`v1/sessions/${encodeURIComponent(id)}`, {}, signal),
+    refetchInterval: poll,
+  });
+}
+
+export function useTurns(id: string) {
+  return useQuery({
+    queryKey: ['turns', id],
+    queryFn: ({ signal }) => listAll<Turn>(`v1/sessions/${encodeURIComponent(id)}/turns`, 10, signal),
+    retry: false,
+  });
+}
+
+export function useAgents(query: Query = {}) {
+  return useCursorList<Agent>('agents', 'v1/agents', query);
+}
+
+export function useAgent(id: string, enabled = true) {
+  return useQuery({
+    queryKey: ['agent', id],
+    queryFn: ({ signal }) => get<Agent>(`v1/agents/${encodeURIComponent(id)}`, {}, signal),
+    enabled,
+  });
+}
+
+export function useVersions(id: string) {
+  return useCursorList<AgentVersion>('versions', `v1/agents/${encodeURIComponent(id)}/versions`, { of: undefined, limit: 100 });
+}
+
+export function useVersion(id: string, version: number | undefined) {
+  return useQuery({
+    queryKey: ['version', id, version],
+    queryFn: ({ signal }) =>
+      get<AgentVersion & { tools: unknown[] }>(`v1/agents/${encodeURIComponent(id)}/versions/${version}`, {}, signal),
+    enabled: version !== undefined,
+    staleTime: Infinity,
+  });
+}
+
+/** The pages of a list, one after the other, at most `maxPages`. */
+export async function listAll<T>(path: string, maxPages: number, signal?: AbortSignal): Promise<T[]> {
+  const all: T[] = [];
+  let next: Query | undefined = {};
+  for (let page = 0; page < maxPages && next !== undefined; page += 1) {
+    const { data, pagination }: CursorPage<T> = await get<CursorPage<T>>(path, { limit: 100, ...next }, signal);
+    all.push(...data);
+    if (!pagination.hasMore) next = undefined;
+    else next = typeof pagination.nextCursor === 'string' ? { cursor: pagination.nextCursor } : { offset: all.length };
+  }
+  return all;
+}

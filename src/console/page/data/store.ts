@@ -1,0 +1,26 @@
+// Tests: test/console
+import { useSyncExternalStore } from 'react';
+
+/** A value outside React. */
+export type Store<T> = { get(): T; set(value: T): void; subscribe(listener: () => void): () => void };
+
+export function buildStore<T>(initial: T): Store<T> {
+  let value = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+export function useStore<T>({ get, subscribe }: Store<T>): T {
+  return useSyncExternalStore(subscribe, get);
+}

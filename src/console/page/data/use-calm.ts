@@ -1,0 +1,33 @@
+import { useRef, useState } from 'react';
+
+type Row = { id: string };
+
+/**
+ * Rows as they come, but nothing moves under the pointer or the focus: while one of them is in the list, its order stays and
+ * new rows are counted instead.
+ */
+export function useCalm<T extends Row>(rows: readonly T[]) {
+  const [isHeld, setHeld] = useState(false);
+  const order = useRef<readonly string[]>([]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const isFirst = order.current.length === 0;
+  if (!isHeld || isFirst) order.current = rows.map((row) => row.id);
+  const known = new Set(order.current);
+  const kept = order.current.flatMap((id) => byId.get(id) ?? []);
+  const last = kept.at(-1);
+  const lastIndex = last === undefined ? -1 : rows.findIndex((row) => row.id === last.id);
+  // What follows the last row was asked for by the reader.
+  const appended = rows.slice(lastIndex + 1).filter((row) => !known.has(row.id));
+  const shown = isHeld ? [...kept, ...appended] : kept;
+  return {
+    shown,
+    newCount: rows.length - shown.length,
+    showNew: () => setHeld(false),
+    hold: {
+      onPointerEnter: () => setHeld(true),
+      onPointerLeave: () => setHeld(false),
+      onFocus: () => setHeld(true),
+      onBlur: () => setHeld(false),
+    },
+  };
+}
