@@ -62,8 +62,12 @@ export async function sendAnswer(ask: Ask, answer: Answer): Promise<void> {
     await request('POST', path, { body: { events: [buildEvent(ask, answer)] }, idempotencyKey });
   } catch (error) {
     if (error instanceof ApiError && error.status === 410) {
-      const action = await get<PendingAction>(`v1/pending-actions/${encodeURIComponent(ask.id)}`).catch(() => undefined);
-      throw new Error(action === undefined ? t('This has been answered already.') : describeAnswer(action), { cause: error });
+      const action = await get<PendingAction>(`v1/pending-actions/${encodeURIComponent(ask.id)}`).catch(
+        () => undefined,
+      );
+      throw new Error(action === undefined ? t('This has been answered already.') : describeAnswer(action), {
+        cause: error,
+      });
     }
     putBack();
     throw error;

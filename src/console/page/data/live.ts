@@ -13,7 +13,13 @@ export type Change = {
   agentId: string | null;
   subjectId: string | null;
   sequence: number | null;
-  session?: { status?: string; title?: string | null; openActions?: number; costUsd?: number | null; lastActivityAt?: string };
+  session?: {
+    status?: string;
+    title?: string | null;
+    openActions?: number;
+    costUsd?: number | null;
+    lastActivityAt?: string;
+  };
 };
 
 /** `polling`: the server has no such stream, so lists ask again every ten seconds. */
@@ -22,8 +28,22 @@ export const liveState = buildStore<'connecting' | 'live' | 'polling'>('connecti
 const LOCK = 'capstan.live';
 const REFRESH_MS = 1000;
 const ASKS = new Set(['agent.approval_request', 'agent.clarify_request', 'agent.custom_tool_use']);
-const CHANGES_ASKS = new Set([...ASKS, 'user.approval_response', 'user.clarify_result', 'user.custom_tool_result', 'session.archived', 'session.deleted']);
-const CHANGES_LISTS = new Set(['session.status_running', 'session.status_idle', 'session.created', 'session.archived', 'session.deleted', 'user.message']);
+const CHANGES_ASKS = new Set([
+  ...ASKS,
+  'user.approval_response',
+  'user.clarify_result',
+  'user.custom_tool_result',
+  'session.archived',
+  'session.deleted',
+]);
+const CHANGES_LISTS = new Set([
+  'session.status_running',
+  'session.status_idle',
+  'session.created',
+  'session.archived',
+  'session.deleted',
+  'user.message',
+]);
 
 type SessionPages = InfiniteData<CursorPage<Session>>;
 

@@ -39,7 +39,12 @@ export function useCanAnswer(): boolean {
   return canWrite || canApprove;
 }
 
-function useCursorList<T>(key: string, path: string, query: Query, options: { isLive?: boolean; enabled?: boolean } = {}) {
+function useCursorList<T>(
+  key: string,
+  path: string,
+  query: Query,
+  options: { isLive?: boolean; enabled?: boolean } = {},
+) {
   const poll = usePoll();
   return useInfiniteQuery({
     queryKey: [key, query],
@@ -101,7 +106,10 @@ export function useAgent(id: string, enabled = true) {
 }
 
 export function useVersions(id: string) {
-  return useCursorList<AgentVersion>('versions', `v1/agents/${encodeURIComponent(id)}/versions`, { of: undefined, limit: 100 });
+  return useCursorList<AgentVersion>('versions', `v1/agents/${encodeURIComponent(id)}/versions`, {
+    of: undefined,
+    limit: 100,
+  });
 }
 
 export function useVersion(id: string, version: number | undefined) {

@@ -67,7 +67,8 @@ function Head({ session, view }: { session: Session; view: View }) {
             key={name}
             to="/sessions/$sessionId"
             params={{ sessionId: session.id }}
-            search={name === 'transcript' ? {} : { view: name }}
+            search={{ view: name }}
+            activeOptions={{ includeSearch: true }}
             aria-current={view === name ? 'page' : undefined}
           >
             {t(text)}
