@@ -17,6 +17,7 @@ import { openRuntime } from '../support/cluster/runtime.ts';
 import { NEVER, newTarget } from '../support/sandbox.ts';
 
 const found = await findCluster();
+const IDLE_MS = 8000;
 const KEY = Buffer.alloc(32, 3).toString('base64');
 
 async function openAdapter(cluster: Cluster, options: Partial<KubernetesSandboxOptions> = {}): Promise<Sandboxes> {
@@ -36,7 +37,7 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
     cluster = found as Cluster;
     runtime = openRuntime();
     node = startNode(cluster.kubernetes, cluster.namespace, runtime);
-    operator = await openOperator(cluster, { idleMs: 8000, pollMs: 300 });
+    operator = await openOperator(cluster, { idleMs: IDLE_MS, pollMs: 300 });
     api = buildAccess(cluster);
   });
   afterAll(async () => {
@@ -118,6 +119,19 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
       await run(target, 'echo kept > file');
       await api.untilPhase(nameOf(target.sessionId), 'Suspended');
       expect((await run(target, 'cat file')).output).toBe('kept\n');
+    });
+
+    test('a sandbox that starts for longer than it may be idle is not suspended before', async () => {
+      node.behave('wait');
+      const target = newSubject();
+      const answer = run(target, 'echo late');
+      const readActivity = async () =>
+        Date.parse((await api.find<Session>('sessions', nameOf(target.sessionId)))?.spec.lastActivityAt ?? '');
+      const begun = await waitFor('the start', async () => (await readActivity()) || undefined);
+      await waitFor('the start outlasts the idle time', async () => (await readActivity()) > begun + IDLE_MS);
+      node.behave('run');
+      await api.remove('pods', nameOf(target.sessionId));
+      expect((await answer).output).toBe('late\n');
     });
 
     test('a sandbox is not suspended under a command that runs, nor over a background process', async () => {

@@ -269,8 +269,9 @@ class KubernetesSandboxes {
       await this.#resources.changed(address === undefined ? CHANGE_MS : POLL_MS);
       const cached = this.#resources.sessions.get(name);
       if (cached?.metadata.uid === uid) session = cached;
-      // Another process may have deleted the volume meanwhile.
-      await this.#resources.ensureVolume(target);
+      // A start may take longer than the session may be idle, and another process may have deleted the volume meanwhile.
+      if (this.#activity.isFresh(name)) await this.#resources.ensureVolume(target);
+      else await this.#wake(name, target);
     }
   }
 

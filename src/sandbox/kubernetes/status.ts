@@ -47,7 +47,7 @@ function findRefusal(object: Session | Volume | undefined): string | undefined {
       status === 'False' &&
       REFUSED.has(reason) &&
       observedGeneration >= generation,
-  )?.message;
+  )?.message.replace(/\.$/, '');
 }
 
 /** Throws `SandboxRefusedError` for a caller who has waited since `sinceMs`. */
@@ -56,9 +56,9 @@ export function assertNotRefused(object: Session | Volume | undefined, sinceMs: 
   if (refusal !== undefined) throw new SandboxRefusedError(`the sandbox did not start: ${refusal}`);
 }
 
-/** The message of the condition Ready. */
+/** The message of the condition Ready, to be part of a sentence. */
 export function readMessage({ status }: Session): string | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.message;
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.message.replace(/\.$/, '');
 }
 
 /** An error of the API server that the caller of a sandbox should read: it refuses, for a quota or by admission. */
