@@ -51,6 +51,20 @@ describe.skipIf(findHelm() === undefined)('the chart, rendered by helm', () => {
     expect(first).not.toContain('PASSWORD');
   });
 
+  test('a role knows the address that callers use: its own setting, else the host of its ingress', async () => {
+    const read = async (...sets: string[]) =>
+      podOf(await renderRoles(MEDIA, ...sets), 'video').spec.containers[0].env.filter(
+        ({ name }) => name === 'CAPSTAN_PUBLIC_URL',
+      );
+    const named = (value: string) => [{ name: 'CAPSTAN_PUBLIC_URL', value }];
+    const ingress = 'video.ingress.enabled=true,video.ingress.host=video.test';
+    expect(await read()).toEqual([]);
+    expect(await read(ingress)).toEqual(named('http://video.test'));
+    expect(await read(ingress, 'video.ingress.tlsSecret=tls')).toEqual(named('https://video.test'));
+    expect(await read(ingress, 'settings.CAPSTAN_PUBLIC_URL=https://a.test')).toEqual(named('https://a.test'));
+    expect(await read(ingress, 'video.publicUrl=https://b.test/v')).toEqual(named('https://b.test/v'));
+  });
+
   test('two renderings are equal when the passwords of bundled backends come from a Secret', async () => {
     const sets = [IMAGES, 'keys.existingSecret=mine,bundledBackends.existingSecret=theirs'];
     expect(await renderChart('space', ...sets)).toBe(await renderChart('space', ...sets));

@@ -89,6 +89,9 @@ spec:
             - { name: CAPSTAN_METRICS_PORT, value: "9090" }
             {{- end }}
             - { name: CAPSTAN_DATA_DIR, value: /tmp/capstan }
+            {{- with include "capstan.publicUrl" . | trim }}
+            - { name: CAPSTAN_PUBLIC_URL, value: {{ . | quote }} }
+            {{- end }}
             {{- .environment | nindent 12 }}
             {{- with dig "nodeOptions" "" $values }}
             - { name: NODE_OPTIONS, value: {{ . | quote }} }

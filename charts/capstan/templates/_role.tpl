@@ -48,6 +48,17 @@ spec:
 {{- end }}
 {{- end }}
 
+{{- /* Where callers reach the role, if that is known: other Host headers are ignored. */}}
+{{- define "capstan.publicUrl" -}}
+{{- $values := index .root.Values .role -}}
+{{- $scheme := ternary "https" "http" (ne (dig "ingress" "tlsSecret" "" $values) "") -}}
+{{- if dig "publicUrl" "" $values }}
+{{- $values.publicUrl }}
+{{- else if and (dig "ingress" "enabled" false $values) (not (hasKey .root.Values.settings "CAPSTAN_PUBLIC_URL")) }}
+{{- printf "%s://%s" $scheme $values.ingress.host }}
+{{- end }}
+{{- end }}
+
 {{- define "capstan.service" -}}
 {{- $values := index .root.Values .role -}}
 ---
@@ -62,7 +73,7 @@ spec:
   selector:
     {{- include "capstan.selector" . | nindent 4 }}
   ports:
-    - { name: http, port: {{ dig "service" "port" 8080 $values }}, targetPort: http }
+    - { name: http, port: {{ dig "service" "port" 8080 $values }}, targetPort: http{{ with dig "service" "nodePort" 0 $values }}, nodePort: {{ . }}{{ end }} }
 {{- if .root.Values.serviceMonitor.enabled }}
 ---
 apiVersion: monitoring.coreos.com/v1

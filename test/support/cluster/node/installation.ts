@@ -18,6 +18,7 @@ const SLOW_MS = 300_000;
 
 /** Seconds out of use after which a pod goes: more than the minute at most in which use is written down once. */
 export const IDLE_SECONDS = 75;
+const VIDEO_PORT = 30880;
 
 /** Capstan in a cluster with nodes, installed by helm from this repository. */
 export type Installation = {
@@ -99,6 +100,8 @@ async function install(kubeconfig: string): Promise<Installation> {
   const version = /^appVersion: *"?([^"\n]+)/m.exec(readFileSync(join(ROOT, 'charts/capstan/Chart.yaml'), 'utf8'))?.[1];
   const repository = process.env['CAPSTAN_TEST_IMAGE_REPOSITORY'] ?? 'docker.io/library/capstan';
   const media = process.env['CAPSTAN_TEST_MEDIA_IMAGE'] ?? `docker.io/library/capstan-media:${version}`;
+  const address = 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}';
+  const node = await kubectl('get', 'nodes', '-o', address);
   const settings = [
     `image.repository=${repository}`,
     `sandbox.image=${process.env['CAPSTAN_TEST_SANDBOX_IMAGE'] ?? `docker.io/library/capstan-sandbox:${version}`}`,
@@ -106,6 +109,9 @@ async function install(kubeconfig: string): Promise<Installation> {
     `sandbox.idleTimeout=${IDLE_SECONDS}`,
     ...['api', 'video', 'login'].map((role) => `${role}.service.type=NodePort`),
     ...['video', 'login'].flatMap((role) => [`${role}.enabled=true`, `${role}.image=${media}`]),
+    // Addresses of videos lead where the test calls the service.
+    `video.service.nodePort=${VIDEO_PORT}`,
+    `video.publicUrl=http://${node}:${VIDEO_PORT}`,
     // The one place inside that the website login may reach: by its proxy's rule, and by the network's.
     `settings.CAPSTAN_EGRESS_ALLOW=${SITE}.${namespace}.svc.cluster.local:80`,
     `login.network.allow[0].to[0].podSelector.matchLabels.app=${SITE}`,
@@ -127,8 +133,6 @@ async function install(kubeconfig: string): Promise<Installation> {
   await kubectl('label', 'namespace', sandboxes, 'pod-security.kubernetes.io/enforce=restricted');
   try {
     await apply('install', settings);
-    const address = 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}';
-    const node = await kubectl('get', 'nodes', '-o', address);
     const findUrl = async (role: string): Promise<string> => {
       const path = '-o=jsonpath={.spec.ports[0].nodePort}';
       return `http://${node}:${await kubectl('-n', namespace, 'get', `service/capstan-${role}`, path)}`;
