@@ -41,13 +41,15 @@ const REFUSED = new Set([
 function findRefusal(object: Session | Volume | undefined): string | undefined {
   const conditions = object?.status?.conditions ?? [];
   const generation = object?.metadata.generation ?? 0;
-  return conditions.find(
-    ({ type, status, reason, observedGeneration = 0 }) =>
-      (type === 'Ready' || type === 'Standby') &&
-      status === 'False' &&
-      REFUSED.has(reason) &&
-      observedGeneration >= generation,
-  )?.message.replace(/\.$/, '');
+  return conditions
+    .find(
+      ({ type, status, reason, observedGeneration = 0 }) =>
+        (type === 'Ready' || type === 'Standby') &&
+        status === 'False' &&
+        REFUSED.has(reason) &&
+        observedGeneration >= generation,
+    )
+    ?.message.replace(/\.$/, '');
 }
 
 /** Throws `SandboxRefusedError` for a caller who has waited since `sinceMs`. */
