@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-it.each(['alone', 'together'])('the results of one reply have 200,000 characters, called %s', async (tool) => {
+it.each(['alone', 'together'])('the results of one reply take two fifths of the window, called %s', async (tool) => {
   const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
-  const lengths = [90_000, 90_000, 90_000, 15_000, 2000];
+  const lengths = [23_000, 23_000, 23_000, 2500, 500];
   service.model.play(
     callTools(lengths.map((length) => [tool, { length }])),
-    callTool(tool, { length: 90_000 }),
+    callTool(tool, { length: 23_000 }),
     say('So much.'),
   );
   await chat.run('Go.');
@@ -38,15 +38,31 @@ it.each(['alone', 'together'])('the results of one reply have 200,000 characters
   const first = results.slice(0, lengths.length);
   const spilled = first.filter((text) => text.startsWith('<persisted-output>'));
   expect(spilled).toHaveLength(1);
-  expect(first.map((text) => text.length).reduce((sum, length) => sum + length)).toBeLessThan(200_000);
-  expect(first.filter((text) => text.length === 2000)).toHaveLength(1);
+  expect(first.map((text) => text.length).reduce((sum, length) => sum + length)).toBeLessThan(51_200);
+  expect(first.filter((text) => text.length === 500)).toHaveLength(1);
   // the next reply has room of its own
-  expect(results.slice(lengths.length).map((text) => text.length)).toEqual([90_000]);
+  expect(results.slice(lengths.length).map((text) => text.length)).toEqual([23_000]);
   expect(readChat(service.model.requests[1]!).join('')).toContain('<persisted-output>');
 
   const path = /saved to (\S+\.txt)/.exec(spilled[0] ?? '')?.[1] ?? '';
   service.model.play(callTool('terminal', { command: `wc -c < ${path}` }), say('I see.'));
   await chat.run('How much?');
-  expect(textOf((await chat.list()).findLast(({ type }) => type === 'agent.tool_result'))).toContain('90000');
+  expect(textOf((await chat.list()).findLast(({ type }) => type === 'agent.tool_result'))).toContain('23000');
+  chat.close();
+});
+
+it('a result that is too long for the window goes to a file before the turn may fail', async () => {
+  const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
+  const tooLong = { status: 400, body: '{"error":{"message":"too long","code":"context_length_exceeded"}}' };
+  service.model.play(callTool('alone', { length: 20_000 }), tooLong, say('I see.'), say('Still.'));
+  const idle = await chat.run('Go.');
+  expect(idle.payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
+  const [, refused, repeated] = service.model.requests.map((request) => readChat(request).at(-1));
+  expect(refused?.length).toBe(20_006);
+  expect(repeated?.slice(0, 300)).toMatch(
+    /^tool: <persisted-output>\nThe result has 20000 characters and was saved to/,
+  );
+  await chat.run('And now?');
+  expect(readChat(service.model.requests[3]!).includes(repeated ?? '')).toBe(true);
   chat.close();
 });

@@ -42,6 +42,7 @@ export async function openToolSession(ports = buildPorts()) {
       state,
       scriptCalls: { names: [], run: () => Promise.reject(new Error('no calls here')) },
       describeImage: () => Promise.reject(new Error('no model here')),
+      resultLimit: 100_000,
       signal: NEVER,
       ...over,
     };

@@ -45,6 +45,7 @@ export type Claim = {
   runSkills: string[];
   /** the automation that this session is a run of */
   automationId: string | null;
+  createdAt: Date;
   turn: TurnRow | null;
   versionId: string;
   version: {
@@ -78,6 +79,7 @@ type ClaimRow = {
   prompt_snapshot: { notes: string[] } | null;
   run_skills: string[];
   automation_id: string | null;
+  created_at: Date;
   live_turn: string | null;
   turn_steps: number | null;
   turn_step: OpenStep | null;
@@ -108,7 +110,7 @@ WITH due AS (
 )
 SELECT c.id, c.organization_id, c.agent_id, a.name AS agent_name, c.subject_id, c.lease_epoch, c.status, c.last_sequence,
        c.role, c.title, c.title_fixed, c.tool_state, c.interrupt, c.goal, c.compaction, c.live_turn,
-       c.prompt_snapshot, c.run_skills, c.automation_id,
+       c.prompt_snapshot, c.run_skills, c.automation_id, c.created_at,
        t.steps AS turn_steps, t.step AS turn_step, t.usage AS turn_usage, t.started_at AS turn_started_at,
        v.id AS version_id, v.model_name, v.system_prompt, v.skills, v.tools, v.roles, v.mcp_servers,
        coalesce(c.reasoning, v.reasoning) AS reasoning
@@ -164,6 +166,7 @@ async function readClaim(db: Queryable, row: ClaimRow): Promise<Claim> {
     promptSnapshot: row.prompt_snapshot,
     runSkills: row.run_skills,
     automationId: row.automation_id,
+    createdAt: row.created_at,
     turn: row.live_turn === null ? null : await readTurn(db, row, row.live_turn),
     versionId: row.version_id,
     version: {

@@ -1,7 +1,8 @@
 import type { SandboxSession } from '../../sandbox/sandbox.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { catchFileErrors } from './files/file-errors.ts';
-import { readPage } from './files/pages.ts';
+import { fitPage, readPage } from './files/pages.ts';
+import type { Page } from './files/pages.ts';
 import { noteRead } from './files/seen-files.ts';
 import { findSimilar } from './files/similar.ts';
 import { isBinary, isImagePath } from './files/text.ts';
@@ -11,7 +12,6 @@ import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 2000;
-const MAX_CHARACTERS = 100_000;
 const BIG_FILE_BYTES = 512_000;
 /** These have to be read whole. */
 const MAX_NOTEBOOK_BYTES = 10 * 1024 * 1024;
@@ -69,10 +69,12 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
   const document = await readDocument(sandbox, { path, type, sizeBytes: stat.sizeBytes }, context);
   if (typeof document === 'object') return failTool(document.fault, { path, file_size: stat.sizeBytes });
   const body = document === undefined ? (await sandbox.openFile(path)).body : chunksOf(document);
-  const page = await readPage(body, offset, limit);
-  if (page.characters > MAX_CHARACTERS) {
+  const asked = await readPage(body, offset, limit);
+  // Without a limit of its own a call gets as many lines as there is room for.
+  const page = input['limit'] === undefined ? fitPage(asked, context.resultLimit) : asked;
+  if (page.characters > context.resultLimit) {
     return failTool(
-      `These lines hold ${page.characters} characters; at most ${MAX_CHARACTERS} are shown. Ask for fewer lines with offset and limit.`,
+      `These lines hold ${page.characters} characters; at most ${context.resultLimit} are shown. Ask for fewer lines with offset and limit.`,
       {
         path,
         total_lines: page.totalLines,
@@ -80,17 +82,24 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
       },
     );
   }
+  return showPage(page, { offset, limit, sizeBytes: stat.sizeBytes, isDocument: document !== undefined });
+}
+
+function showPage(
+  page: Page,
+  { offset, limit, sizeBytes, isDocument }: { offset: number; limit: number; sizeBytes: number; isDocument: boolean },
+): ToolOutcome {
   const truncated = offset + page.shown <= page.totalLines;
-  const big = stat.sizeBytes > BIG_FILE_BYTES && limit > 200 && truncated;
+  const big = sizeBytes > BIG_FILE_BYTES && limit > 200 && truncated;
   return answerTool({
     content: page.content,
     total_lines: page.totalLines,
-    file_size: stat.sizeBytes,
+    file_size: sizeBytes,
     truncated,
     is_binary: false,
     is_image: false,
     ...omitUndefined({ hint: describeRest(offset, page) }),
-    ...(document === undefined ? {} : { extracted_document: true }),
+    ...(isDocument ? { extracted_document: true } : {}),
     ...(big ? { _hint: 'This file is big: search it with search_files, or read a narrow range of lines.' } : {}),
   });
 }

@@ -3,8 +3,20 @@ import type { SandboxSession } from '../../sandbox/sandbox.ts';
 import { redactSecrets } from './redact.ts';
 import type { ToolOutcome } from './tool.ts';
 
-export const RESULT_CAP = 100_000;
-const STEP_CAP = 200_000;
+/** Bytes of UTF-8, which follow the tokens in any language better than characters. */
+export type ResultLimits = { result: number; step: number };
+
+const MAX_RESULT = 100_000;
+const MIN_RESULT = 4000;
+/** Bytes a token of the window: a result takes up to a fifth of it. */
+const BYTES_PER_TOKEN = 0.8;
+
+/** How large one result and all results of a reply may be, by the model's window in tokens. */
+export function decideResultLimits(contextWindow: number): ResultLimits {
+  const result = Math.round(Math.min(MAX_RESULT, Math.max(MIN_RESULT, contextWindow * BYTES_PER_TOKEN)));
+  return { result, step: 2 * result };
+}
+
 const PREVIEW = 1500;
 /** A file for less than this would spare nothing. */
 const SPILL_FROM = 2 * PREVIEW;
@@ -28,22 +40,49 @@ function stripDeep(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, stripDeep(item)]));
 }
 
+/** Their output may redraw a line, as progress bars do. */
+const REDRAWING = new Set(['terminal', 'process', 'execute_code']);
+
+/** Of a line that was redrawn by carriage returns, what it showed last. */
+function collapseRedraws(text: string): string {
+  if (!text.includes('\r')) return text;
+  return text
+    .replaceAll('\r\n', '\n')
+    .split('\n')
+    .map((line) => (line.includes('\r') ? (line.split('\r').findLast((drawn) => drawn !== '') ?? '') : line))
+    .join('\n');
+}
+
+/** The same inside the texts of a JSON object. */
+function collapseRedrawsJson(text: string): string {
+  if (!text.includes('\\r')) return text;
+  try {
+    const fields = JSON.parse(text) as Record<string, unknown>;
+    const entries = Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? collapseRedraws(value) : value,
+    ]);
+    return JSON.stringify(Object.fromEntries(entries));
+  } catch {
+    return text;
+  }
+}
+
 /** What the model may read of any result: no escape sequences, no credentials. */
 export function cleanResult(text: string): string {
   return redactSecrets(stripAnsiJson(stripAnsi(text)));
 }
 
+type ResultContext = { callId: string; sandbox(): Promise<SandboxSession>; resultLimit: number };
+
 /**
- * The last step of every tool call. A result over 100,000 characters goes to a file of the sandbox; what stays is its
- * beginning and the path. When the file cannot be written the result is cut instead.
+ * The last step of every tool call. A result over the limit goes to a file of the sandbox; what stays is its beginning
+ * and the path. When the file cannot be written the result is cut instead.
  */
-export async function finishResult(
-  tool: string,
-  outcome: ToolOutcome,
-  context: { callId: string; sandbox(): Promise<SandboxSession> },
-): Promise<ToolOutcome> {
-  const content = cleanResult(outcome.content);
-  if (content.length <= RESULT_CAP || EXEMPT.has(tool)) return { ...outcome, content };
+export async function finishResult(tool: string, outcome: ToolOutcome, context: ResultContext): Promise<ToolOutcome> {
+  const clean = cleanResult(outcome.content);
+  const content = REDRAWING.has(tool) ? collapseRedrawsJson(clean) : clean;
+  if (Buffer.byteLength(content) <= context.resultLimit || EXEMPT.has(tool)) return { ...outcome, content };
   return { ...outcome, content: await persistResult(content, context) };
 }
 
@@ -54,14 +93,14 @@ export type ResultBudget = (
 ) => Promise<ToolOutcome>;
 
 /**
- * For the results of one reply, of which `used` characters are there: one that would take them past 200,000 goes to a
- * file, whatever tool it is of.
+ * For the results of one reply, of which `used` bytes are there: one that would take them past `limit` goes to a file,
+ * whatever tool it is of.
  */
-export function buildResultBudget(used: number): ResultBudget {
+export function buildResultBudget(used: number, limit: number): ResultBudget {
   let total = used;
   return async (outcome, context) => {
-    const { length } = outcome.content;
-    const spilled = total + length > STEP_CAP && length > SPILL_FROM;
+    const length = Buffer.byteLength(outcome.content);
+    const spilled = total + length > limit && length > SPILL_FROM;
     total += spilled ? PREVIEW : length;
     return spilled ? { ...outcome, content: await persistResult(outcome.content, context) } : outcome;
   };

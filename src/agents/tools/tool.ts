@@ -35,6 +35,8 @@ export type ToolContext = ToolPorts & {
   state: ToolState;
   /** Absent where a subagent calls. */
   delegation?: Delegation;
+  /** bytes that the result may have */
+  resultLimit: number;
   /** Aborted by an interrupt: the tool stops within a second and its result is dropped. */
   signal: AbortSignal;
   /** Shows an image to a model that can read images and counts the call to the turn. Throws the signal's reason. */

@@ -7,6 +7,7 @@ import { runTurn } from '../loop/turn/turn.ts';
 import { findForgottenSteers } from '../log/turns.ts';
 import { buildTurnStart, buildWaiting } from '../log/build-events.ts';
 import type { Tool } from '../tools/tool.ts';
+import { dayOf } from '../loop/turn/environment.ts';
 import type { SandboxFacts } from '../loop/turn/environment.ts';
 import type { Turn, TurnDeps } from '../loop/turn/types.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -173,6 +174,7 @@ function buildTurnDeps(
       modelName,
       systemPrompt,
       promptNotes,
+      startedOn: dayOf(claim.createdAt.toISOString()),
       toolConfigs,
       effort: claim.reasoning?.effort ?? null,
     },

@@ -9,6 +9,7 @@ import { buildMessages } from '../../../src/agents/loop/compaction/compact.ts';
 import { planCompaction } from '../../../src/agents/loop/compaction/plan.ts';
 import { openTestLog } from '../loop/log.ts';
 
+const SHOWN = { steerToken: 'token', attachments: new Map(), guidance: 0, spills: {}, startedOn: '2026-01-01' };
 const LIMITS = { contextWindow: 8000, scale: 1, tight: false };
 
 type Turn = { prompt: number; calls: number; interrupted: boolean; queuedEarly: boolean; steer: boolean };
@@ -18,7 +19,7 @@ function compact(log: LogEvent[], turnId: string | null): LogExtent | undefined 
   const earlier = log.flatMap((event) =>
     event.type === 'session.compacted' && event.internal !== null ? [event.internal.compaction] : [],
   );
-  const plan = planCompaction(buildMessages(log, 'token', new Map()).entries, earlier.at(-1), LIMITS);
+  const plan = planCompaction(buildMessages(log, SHOWN).entries, earlier.at(-1), LIMITS);
   if (plan === undefined) return undefined;
   const { head, tail, prompt } = plan;
   const text = `SUMMARY ${earlier.length}`;
@@ -72,7 +73,7 @@ it('holds all that prompts are made from', () => {
       expect(extent === undefined).toBe(countCompactions(log) === 0);
       const part = log.filter(({ sequence }) => isInExtent(sequence, extent ?? null));
       trimmed += log.length - part.length;
-      expect(buildMessages(part, 'token', new Map()).messages).toEqual(buildMessages(log, 'token', new Map()).messages);
+      expect(buildMessages(part, SHOWN).messages).toEqual(buildMessages(log, SHOWN).messages);
       expect(countCompactions(part)).toBe(countCompactions(log));
     }),
     { numRuns: 200 },
@@ -91,7 +92,7 @@ it('keeps the last compaction but one, and what waits for a turn', () => {
     if (index === 5) compact(test.log, null);
   }
   const first = test.log.find(({ type }) => type === 'session.compacted')!;
-  const plan = planCompaction(buildMessages(test.log, 'token', new Map()).entries, undefined, LIMITS)!;
+  const plan = planCompaction(buildMessages(test.log, SHOWN).entries, undefined, LIMITS)!;
   const extent = findExtent(test.log, plan)!;
   expect(extent.also).toEqual([first.sequence]);
   expect(extent.from).toBe(waiting.sequence);

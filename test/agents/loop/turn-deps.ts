@@ -91,6 +91,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
       modelName: SCRIPT_MODEL,
       systemPrompt: 'Be brief.',
       promptNotes: [],
+      startedOn: new Date().toISOString().slice(0, 10),
       toolConfigs: configs,
       effort: null,
     },

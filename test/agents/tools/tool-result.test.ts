@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { finishResult } from '../../../src/agents/tools/tool-result.ts';
+import { decideResultLimits, finishResult } from '../../../src/agents/tools/tool-result.ts';
 import { openToolSession } from '../../support/tools.ts';
 
 let session: Awaited<ReturnType<typeof openToolSession>>;
@@ -12,7 +12,7 @@ const finish = (tool: string, content: string) =>
   finishResult(
     tool,
     { content, isError: false },
-    { callId: 'call/1', sandbox: () => Promise.resolve(session.sandbox) },
+    { callId: 'call/1', sandbox: () => Promise.resolve(session.sandbox), resultLimit: 100_000 },
   );
 
 test('colours go, in JSON too', async () => {
@@ -56,4 +56,17 @@ test('a very long result goes to a file and leaves its beginning', async () => {
   expect(await session.read('.capstan/outputs/call_1.txt')).toBe(content);
   expect((await finish('read_file', content)).content).toBe(content);
   expect((await finish('terminal', 'z'.repeat(100_000))).content).toHaveLength(100_000);
+});
+
+test('a line that was redrawn shows what it showed last, in the output of commands', async () => {
+  const drawn = JSON.stringify({ output: 'start\r\n 10%\r 50%\r100%\ndone\r' });
+  expect((await finish('terminal', drawn)).content).toBe(JSON.stringify({ output: 'start\n100%\ndone' }));
+  expect((await finish('read_file', drawn)).content).toBe(drawn);
+});
+
+test('results may be as large as the window allows', () => {
+  expect(decideResultLimits(1_000_000)).toEqual({ result: 100_000, step: 200_000 });
+  expect(decideResultLimits(32_000)).toEqual({ result: 25_600, step: 51_200 });
+  expect(decideResultLimits(1000)).toEqual({ result: 4000, step: 8000 });
+  expect(decideResultLimits(Infinity)).toEqual({ result: 100_000, step: 200_000 });
 });

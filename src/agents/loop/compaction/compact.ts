@@ -4,7 +4,10 @@ import type { ShownAttachments } from '../history/attachments.ts';
 import { applyCompaction, findThreshold, isThrashing, planCompaction } from './plan.ts';
 import type { CompactionPlan } from './plan.ts';
 import { cutText, estimateTokens } from './prune.ts';
+import { applySpills } from './spill.ts';
+import type { Spills } from './spill.ts';
 import { listSummary, writeSummary } from './summary.ts';
+import { addDayNotes } from '../history/day-notes.ts';
 import { buildHistory } from '../history/build.ts';
 import type { HistoryEntry } from '../history/build.ts';
 import { forgetPages } from '../../tools/files/seen-files.ts';
@@ -24,14 +27,23 @@ import { omitUndefined } from '../../../platform/records.ts';
 const COOLDOWN_MS = 600_000;
 const MAX_LAST_SAID = 2000;
 
+/** What the history holds beside the log. */
+type ShownHistory = {
+  steerToken: string;
+  attachments: ShownAttachments;
+  guidance: number;
+  spills: Spills;
+  /** the day that the system prompt names */
+  startedOn: string;
+};
+
 /** The conversation for the next call, as the latest compaction in the log left it. */
 export function buildMessages(
   log: readonly LogEvent[],
-  steerToken: string,
-  attachments: ShownAttachments,
-  guidance = 0,
+  { steerToken, attachments, guidance, spills, startedOn }: ShownHistory,
 ): { entries: HistoryEntry[]; messages: ModelMessage[] } {
-  const entries = buildHistory(log, steerToken, attachments, guidance);
+  const history = addDayNotes(buildHistory(log, steerToken, attachments, guidance), log, startedOn);
+  const entries = applySpills(history, spills);
   return { entries, messages: applyCompaction(entries, listCompactions(log).at(-1)) };
 }
 

@@ -13,10 +13,11 @@ const MAX_TOKENS = 12_000;
 const MIN_TOKENS = 200;
 /** Part of the window that the text to be summed up may take. */
 const INPUT_PART = 0.5;
-const MAX_MESSAGE = 6000;
+/** Characters of one message in the text to be summed up: the first bound with which all of it fits. */
+const MESSAGE_BOUNDS = [50_000, 12_000, 6000, 3000, 1500, 800, 400];
 
 export type SummaryInput = {
-  /** what no summary covers yet; pruned here */
+  /** what no summary covers yet */
   messages: readonly ModelMessage[];
   /** the summary so far, to be carried on */
   earlier: string | undefined;
@@ -76,7 +77,7 @@ function findSize({ messages, earlier = '', contextWindow }: SummaryInput): numb
 
 function renderTask(input: SummaryInput, size: number): string {
   const room = Math.floor(input.contextWindow * INPUT_PART * TOKEN_CHARACTERS);
-  const transcript = cutEnds(pruneMessages(input.messages).map(renderMessage).join('\n\n'), room);
+  const transcript = cutEnds(renderTranscript(input.messages, room), room);
   const earlier =
     input.earlier === undefined
       ? []
@@ -90,20 +91,35 @@ function renderTask(input: SummaryInput, size: number): string {
   ].join('\n\n');
 }
 
-function renderMessage(message: ModelMessage): string {
+/** The conversation with as much of each message as there is room for. */
+function renderTranscript(messages: readonly ModelMessage[], room: number): string {
+  let text = '';
+  for (const bound of MESSAGE_BOUNDS) {
+    text = messages.map((message) => renderMessage(message, bound)).join('\n\n');
+    if (text.length <= room) return text;
+  }
+  return text;
+}
+
+/** The beginning and the end of a text. */
+function cutMiddle(text: string, length: number): string {
+  return text.length <= length ? text : cutEnds(text, length);
+}
+
+function renderMessage(message: ModelMessage, bound: number): string {
   switch (message.role) {
     case 'system':
     case 'user':
-      return `[user] ${cutText(readText(message.content), MAX_MESSAGE)}`;
+      return `[user] ${cutMiddle(readText(message.content), bound)}`;
     case 'assistant':
       return message.content
         .flatMap((part) => {
-          if (part.type === 'tool_call') return [`[calls ${part.name}] ${part.arguments}`];
-          return part.type === 'text' ? [`[assistant] ${cutText(part.text, MAX_MESSAGE)}`] : [];
+          if (part.type === 'tool_call') return [`[calls ${part.name}] ${cutMiddle(part.arguments, bound)}`];
+          return part.type === 'text' ? [`[assistant] ${cutMiddle(part.text, bound)}`] : [];
         })
         .join('\n');
     case 'tool':
-      return message.results.map(({ content }) => `[result] ${cutText(readText(content), MAX_MESSAGE)}`).join('\n');
+      return message.results.map(({ content }) => `[result] ${cutMiddle(readText(content), bound)}`).join('\n');
   }
 }
 

@@ -2,13 +2,13 @@ import type { AssistantPart, InputPart, ModelMessage, ToolResult } from '../../.
 import { joinBlocks } from '../../log/blocks.ts';
 import type { LogEvent, TurnPrompt } from '../../log/event.ts';
 import { groupSteps, groupTurns, isInterrupted } from '../../log/turns.ts';
-import type { LogStep, LogTurn, PartEvent } from '../../log/turns.ts';
-import { findPrompt, textOf } from '../../log/read.ts';
+import type { LogStep, PartEvent } from '../../log/turns.ts';
+import { textOf } from '../../log/read.ts';
 import { renderGoalNext, renderGoalStart } from '../goal/goal.ts';
-import { dayOf, describeDay } from '../turn/environment.ts';
 import { wrapSteer } from '../model-call/prompt.ts';
 import { nameAttachment } from './attachments.ts';
 import type { ShownAttachments } from './attachments.ts';
+import { renderPlain } from './plain-result.ts';
 
 type Steer = Extract<LogEvent, { type: 'user.steer' }>;
 
@@ -29,13 +29,8 @@ export function buildHistory(
   const entries: HistoryEntry[] = [];
   let notes: TurnNotes = { interruption: undefined, guidance: undefined };
   const turns = groupTurns(log);
-  // Where the beginning of the log is left out, so may be the line that told the day.
-  let day = turns[0] !== undefined && log[0]?.sequence === 1 ? readDay(turns[0]) : '';
   for (const turn of turns) {
-    const today = readDay(turn);
-    const newDay = today === day ? undefined : `[It is now ${describeDay(new Date(today))}.]`;
-    day = today;
-    entries.push({ key: turn.id, message: buildPrompt(turn.prompt, log, { ...notes, newDay }, attachments) });
+    entries.push({ key: turn.id, message: buildPrompt(turn.prompt, log, notes, attachments) });
     let steers = turn.events.filter((event) => event.type === 'user.steer');
     for (const step of groupSteps(turn.events)) {
       steers = carryGuidance(entries, steers, step.guidance, steerToken);
@@ -61,17 +56,12 @@ export function buildHistory(
 function buildPrompt(
   prompt: TurnPrompt,
   log: readonly LogEvent[],
-  notes: TurnNotes & { newDay: string | undefined },
+  notes: TurnNotes,
   attachments: ShownAttachments,
 ): ModelMessage {
-  const texts = [notes.newDay, notes.interruption, prompt.kind === 'steer' ? undefined : notes.guidance];
+  const texts = [notes.interruption, prompt.kind === 'steer' ? undefined : notes.guidance];
   const parts = texts.flatMap((text): InputPart[] => (text === undefined ? [] : [{ type: 'text', text }]));
   return { role: 'user', content: [...parts, ...readPrompt(prompt, log, attachments)] };
-}
-
-/** The day on which a turn started. */
-function readDay({ events }: LogTurn): string {
-  return dayOf(events.find((event) => findPrompt(event) !== undefined)?.createdAt ?? '');
 }
 
 function readPrompt(prompt: TurnPrompt, log: readonly LogEvent[], attachments: ShownAttachments): InputPart[] {
@@ -126,7 +116,8 @@ function collectResults({ parts, results }: LogStep): ToolResult[] {
       const text = JSON.stringify({ error: 'interrupted before there was a result' });
       return [{ callId: part.id, content: [{ type: 'text', text }], isError: true }];
     }
-    const content: InputPart[] = [{ type: 'text', text: found.text }, ...found.images];
+    const text = event.type === 'agent.tool_use' ? renderPlain(found.text) : found.text;
+    const content: InputPart[] = [{ type: 'text', text }, ...found.images];
     return [{ callId: part.id, content, isError: found.isError }];
   });
 }

@@ -3,6 +3,7 @@ import { collectReply } from '../../../inference/collect.ts';
 import { ModelError } from '../../../inference/model.ts';
 import type { ModelInfo, ModelReply, ModelRequest } from '../../../inference/model.ts';
 import { buildMessages, compactHistory, needsCompaction } from '../compaction/compact.ts';
+import { readSpills, spillLongest } from '../compaction/spill.ts';
 import { showAttachments } from '../history/attachments.ts';
 import type { HistoryEntry } from '../history/build.ts';
 import { buildModelTools, buildOffered } from '../tool-calls/toolbox.ts';
@@ -22,6 +23,9 @@ import type { StepReply } from './reply-events.ts';
 import { ReplyStream } from './reply-stream.ts';
 import type { OfferedMcpTools } from './reply-stream.ts';
 
+/** Results that one call moves to files when the provider refuses its prompt. */
+const MAX_SPILLS = 8;
+
 type Prompt = { entries: HistoryEntry[]; request: ModelRequest };
 
 /**
@@ -38,10 +42,21 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
   let guidance = 0;
   let prompt = await buildPrompt(turn, deps, model, { offered, guidance });
   let mayCompact = true;
+  let spilled = 0;
   /** whether watchers were told to drop the text that this call continues */
   let isResent = false;
   const compact = async (tight: boolean) => {
     if (!(await compactHistory(turn, deps, { ...prompt, model, tight }))) return false;
+    prompt = await buildPrompt(turn, deps, model, { offered, guidance });
+    return true;
+  };
+  /** For a prompt that the provider has refused for its length: compacts once, then moves results to files. */
+  const makeRoom = async () => {
+    const isFirst = mayCompact;
+    mayCompact = false;
+    if (isFirst && (await compact(true))) return true;
+    spilled += 1;
+    if (spilled > MAX_SPILLS || !(await spillLongest(prompt.entries, turn, deps))) return false;
     prompt = await buildPrompt(turn, deps, model, { offered, guidance });
     return true;
   };
@@ -66,10 +81,7 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
       }
       discardFrames(stream, [], turn, deps);
       isResent ||= stream.hasContinued;
-      if (mayCompact && error instanceof ModelError && error.code === 'context_overflow') {
-        mayCompact = false;
-        if (await compact(true)) continue;
-      }
+      if (error instanceof ModelError && error.code === 'context_overflow' && (await makeRoom())) continue;
       await patience.wait(error);
       await deps.journal.refresh();
       // What the user said during the wait need not wait for the next tool result.
@@ -140,7 +152,8 @@ async function buildPrompt(
   const attachments = await showAttachments(journal.events, turn.id, deps.attachments, deps.signal);
   const steerToken = buildSteerToken(session.id);
   const tools = buildModelTools(session.toolConfigs, deps.tools, offered);
-  const { entries, messages } = buildMessages(journal.events, steerToken, attachments, guidance);
+  const shown = { steerToken, attachments, guidance, spills: readSpills(turn), startedOn: session.startedOn };
+  const { entries, messages } = buildMessages(journal.events, shown);
   const request = {
     model: session.modelName,
     system: buildSystemPrompt({

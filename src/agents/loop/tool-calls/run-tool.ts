@@ -5,8 +5,8 @@ import type { ImagePart } from '../../../inference/model.ts';
 import type { StepCall } from '../../log/event.ts';
 import { describeImage } from '../../tools/describe-image.ts';
 import { buildScriptCalls } from './script-calls.ts';
-import { finishResult } from '../../tools/tool-result.ts';
-import type { ResultBudget } from '../../tools/tool-result.ts';
+import { decideResultLimits, finishResult } from '../../tools/tool-result.ts';
+import type { ResultBudget, ResultLimits } from '../../tools/tool-result.ts';
 import { failTool } from '../../tools/tool.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';
 import type { RunnableTool } from './runnable-tool.ts';
@@ -22,6 +22,11 @@ export type ToolRun = {
 
 /** A call with its tool and its parsed input. */
 export type PreparedCall = { call: StepCall; tool: RunnableTool; input: Record<string, unknown> };
+
+/** How large results may be for the session's model. */
+export function findResultLimits({ session, inference }: ToolRunDeps): ResultLimits {
+  return decideResultLimits(inference.findModel(session.modelName)?.contextWindow ?? Infinity);
+}
 
 /** Runs one tool. A failure becomes the result of this call only; an interrupt throws the signal's reason. */
 export async function runTool(
@@ -43,6 +48,7 @@ export async function runTool(
     agentId: session.agentId,
     subjectId: session.subjectId,
     sandbox,
+    resultLimit: findResultLimits(deps).result,
     signal,
     describeImage: (image: ImagePart, question: string) => describeImage(image, question, turn, deps),
     ...(deps.delegation === undefined ? {} : { delegation: deps.delegation(call.useId) }),

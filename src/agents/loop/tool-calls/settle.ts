@@ -19,7 +19,7 @@ import type { OpenStep, StepCall } from '../../log/event.ts';
 import { buildMcpTool } from './mcp.ts';
 import type { McpTool } from './runnable-tool.ts';
 import { warnOfRepeats } from './repeats.ts';
-import { runTool } from './run-tool.ts';
+import { findResultLimits, runTool } from './run-tool.ts';
 import { buildModelTools, buildOffered, findTool } from './toolbox.ts';
 import type { FoundTool } from './toolbox.ts';
 import { readArguments, readCallerArguments } from '../../tools/arguments.ts';
@@ -142,7 +142,8 @@ async function runBatch(batch: readonly RunnableCall[], step: OpenStep, turn: Tu
   if (uses.length > 0) {
     await deps.journal.append({ ...drainUnwritten(turn, uses), turn: stepPatch(turn, step) });
   }
-  const capResult = buildResultBudget(countResults(step, turn, deps));
+  const limits = findResultLimits(deps);
+  const capResult = buildResultBudget(countResults(step, turn, deps), limits.step);
   const outcomes = await Promise.allSettled(
     batch.map(async ({ call, plan }) => {
       const result = await runTool({ call, tool: plan.tool, input: plan.input }, capResult, turn, deps);
@@ -161,14 +162,14 @@ async function runBatch(batch: readonly RunnableCall[], step: OpenStep, turn: Tu
   }
 }
 
-/** Characters of the step's results in the log. */
+/** Bytes of the step's results in the log. */
 function countResults(step: OpenStep, turn: Turn, deps: SettleDeps): number {
   const uses = new Set(step.calls.map(({ useId }) => useId));
   return deps.journal.events
     .filter(({ turnId }) => turnId === turn.id)
     .flatMap((event) => resultOf(event) ?? [])
     .filter(({ useId }) => uses.has(useId))
-    .reduce((sum, { text }) => sum + text.length, 0);
+    .reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
 }
 
 /** Asks for every call of `held` that needs a person, and has the caller run the custom tools that are next in order. */

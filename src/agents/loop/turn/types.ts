@@ -46,6 +46,8 @@ export type TurnSession = {
   systemPrompt: string;
   /** sections that memory and skills add to the system prompt; the same for the whole session */
   promptNotes: readonly string[];
+  /** the day, in UTC, on which the session was created: `2026-11-22` */
+  startedOn: string;
   /** the configs of the session's role, or of the agent version */
   toolConfigs: readonly ToolConfig[];
   /** how hard the model is to think; null: the provider's default */
@@ -85,6 +87,7 @@ export type ModelCallDeps = TurnContext & {
   tools: ReadonlyMap<string, Tool>;
   mcp: Pick<McpPort, 'listTools' | 'listUnavailable' | 'listInstructions'>;
   attachments: AttachmentPort;
+  openSandbox(signal: AbortSignal): Promise<SandboxSession>;
   limits: { retryForMs: number; silenceMs: number };
   /** tells watchers and the session record that the turn waits before it calls the model again; null: it goes on */
   reportWaiting(waiting: Waiting | null, turnId: string): Promise<void>;

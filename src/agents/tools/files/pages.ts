@@ -40,3 +40,19 @@ export async function readPage(
   if (pending) take(rest);
   return { content: kept.join('\n'), totalLines: line, shown: kept.length, characters };
 }
+
+/** The first lines of a page that have at most so many bytes together; the page itself when not even one has. */
+export function fitPage<P extends Page & { characters: number }>(page: P, maxBytes: number): P {
+  if (Buffer.byteLength(page.content) <= maxBytes) return page;
+  const lines = page.content.split('\n');
+  let shown = 0;
+  let bytes = 0;
+  for (const line of lines) {
+    bytes += Buffer.byteLength(line) + 1;
+    if (bytes > maxBytes) break;
+    shown += 1;
+  }
+  if (shown === 0) return page;
+  const content = lines.slice(0, shown).join('\n');
+  return { ...page, content, shown, characters: content.length };
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findLateSteers } from '../../../../src/agents/log/turns.ts';
+import { addDayNotes } from '../../../../src/agents/loop/history/day-notes.ts';
 import { buildHistory } from '../../../../src/agents/loop/history/build.ts';
 import type { ModelMessage } from '../../../../src/inference/model.ts';
 import { openTestLog } from '../log.ts';
@@ -228,24 +229,25 @@ describe('a history', () => {
   });
 });
 
-it('a turn on another day than the one before begins with the day', () => {
+it('a turn on another day than the session begins with the day', () => {
   const log = openTestLog();
-  for (const text of ['First', 'Second', 'Third']) {
+  for (const text of ['First', 'Second']) {
     log.begin(log.message(text));
     log.nextStep();
     log.say('ok');
     log.end();
   }
-  const days = ['2026-01-01', '2026-01-01', '2026-01-02'];
+  const days = ['2026-01-01', '2026-01-02'];
   let turn = -1;
   const dated = log.log.map((event) => {
     if (event.type === 'session.status_running') turn += 1;
     return { ...event, createdAt: `${days[Math.max(turn, 0)]}T23:59:00.000Z` };
   });
-  const prompts = buildHistory(dated, MARK)
-    .map(({ message }) => message)
-    .filter(({ role }) => role === 'user')
-    .map((message) => JSON.stringify(message));
-  expect(prompts.map((prompt) => prompt.includes('It is now'))).toEqual([false, false, true]);
-  expect(prompts[2]).toContain('[It is now Friday, 2 January 2026.]');
+  const entries = addDayNotes(buildHistory(dated, MARK), dated, '2026-01-01');
+  expect(show(entries.map(({ message }) => message))).toEqual([
+    'user: First',
+    'assistant: ok',
+    'user: [Today is Friday, 2 January 2026.] + Second',
+    'assistant: ok',
+  ]);
 });

@@ -92,6 +92,7 @@ it('has no effect where the session belongs to another worker', async () => {
   let lost = false;
   const deps = {
     session: { toolConfigs: [config] },
+    inference: { findModel: () => undefined },
     tools: new Map([[tool.name, tool]]),
     mcp: {
       listTools: () => Promise.resolve([]),
