@@ -1,11 +1,10 @@
 import type { SiteSession } from './contract/shapes.ts';
-import { newId } from '../platform/ids.ts';
 import { untilAborted } from '../platform/abort.ts';
 import { listLoginCredentials } from './store/credentials.ts';
-import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginPorts } from './deps.ts';
 import { toLoginError } from './errors.ts';
+import { Logins } from './logins.ts';
 import { findRegistrableDomain } from './site.ts';
 
 type Session = { credentialId: string; storageState: unknown; origins: string[]; expiresAt: string };
@@ -35,10 +34,10 @@ export function buildWebsiteAccounts(ports: LoginPorts) {
   };
 
   const refresh = async (organizationId: string, credentialId: string) => {
-    const challenges = openChallenges(ports.db, newId('wrk'));
+    const logins = new Logins(ports);
     try {
       const body = { credentialId, force: false, timeoutSeconds: TIMEOUT_SECONDS };
-      const credentials = openCredentialService(ports, challenges);
+      const credentials = openCredentialService(ports, logins);
       const answer = await ports.loginMetrics.measure('tool', () => credentials.refresh(organizationId, body));
       const { storageState, origins, expiresAt = '' } = answer.body as SiteSession;
       return { session: { credentialId, storageState, origins, expiresAt } satisfies Session };
@@ -48,7 +47,7 @@ export function buildWebsiteAccounts(ports: LoginPorts) {
       return { fault: `${fault.code}: ${fault.message}` };
     } finally {
       // No person can answer a challenge here.
-      challenges.close();
+      logins.close();
     }
   };
 

@@ -1,15 +1,18 @@
-import type { LoginMailbox, RefreshRequest, SignupRequest } from './contract/shapes.ts';
+import type { LoginMailbox, RefreshRequest, SignupRequest, SiteSession } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
 import { UnsealError } from '../platform/master-key.ts';
 import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from './store/credentials.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
 import { findSession, storeSession } from './session-cache.ts';
-import type { LoginResponse, Challenges } from './challenges.ts';
+import type { LoginAbout, LoginResponse, Logins } from './logins.ts';
+import { openRecorder } from './recorder.ts';
 import type { LoginPorts } from './deps.ts';
 import { LoginError } from './login-error.ts';
 import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
 import {
+  beginOrStop,
+  describeLogin,
   readAllowedDomains,
   listFields,
   readLoginRequest,
@@ -20,6 +23,7 @@ import {
 import type { LoginJobRequest, LoginResult } from './service.ts';
 import { signUp } from './signup.ts';
 import { buildSite } from './site.ts';
+import type { Site } from './site.ts';
 import { loginCredentialContext } from './sealed-credentials.ts';
 
 /** The encrypted part of a stored credential. */
@@ -48,16 +52,31 @@ function buildLogin(
   });
 }
 
-function showLogin(status: number, id: string, { session, expiresAt }: LoginResult, state: string): LoginResponse {
+type Shown = { id: string; username: string | undefined };
+
+function showLogin(status: number, { id, username }: Shown, made: LoginResult, state: string): LoginResponse {
   return {
     status,
-    body: { ...showSession(session), credentialId: id, expiresAt: expiresAt.toISOString() },
+    body: { ...showSession(made, username), credentialId: id },
     headers: { 'x-session-cache': state },
   };
 }
 
+function describeSignup(organizationId: string, { site, body }: { site: Site; body: SignupRequest }): LoginAbout {
+  return {
+    id: newId('lgn'),
+    organizationId,
+    operation: 'signup',
+    origin: site.url.origin,
+    username: body.cred.username ?? body.cred.email,
+    method: body.signup_method,
+    sessionKey: null,
+    recorder: openRecorder(),
+  };
+}
+
 /** Accounts created here: signing up, and signing in again later. */
-export function openCredentialService(ports: LoginPorts, challenges: Challenges) {
+export function openCredentialService(ports: LoginPorts, logins: Logins) {
   const { db, masterKeys } = ports;
 
   const store = async (
@@ -97,13 +116,16 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
         inviteToken: body.invite_token,
         fields: listFields(body.additionalFields),
       };
+      const about = describeSignup(organizationId, { site, body });
+      const { recorder } = about;
       const job = await startLimitedJob(ports, { ...body, organizationId, key: null }, async (context) => {
         const attempted = { organizationId, origin: site.url.origin, username: username ?? email };
         const done = await limitAttempts(ports, attempted, () =>
           withMailbox(ports, box, { site, address: email }, (mailbox) => {
             const answers = buildAnswers({ loginMethod: 'otp_email', cred: {} }, { ...context, mailbox });
             const { signal } = context;
-            return signUp({ ...account, organizationId, site }, { fleet: ports.fleet, answers, signal });
+            const { fleet, egress } = ports;
+            return signUp({ ...account, organizationId, site }, { fleet, egress, answers, signal, recorder });
           }),
         );
         const { loginUrl, username: name } = done;
@@ -112,11 +134,13 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
         const made = { session: done.session, expiresAt: await storeSession(ports, organizationId, key, done.session) };
         return {
           ...made,
+          username: name,
           id: await store(organizationId, body, { secrets, expiresAt: made.expiresAt, sessionKey: key }),
         };
       });
       if (job === undefined) throw new LoginError('conflict', 'The same signup is under way.');
-      return challenges.follow(organizationId, job, (made) => showLogin(201, made.id, made, 'miss'));
+      const live = await beginOrStop(logins, about, job);
+      return logins.follow(live, job, (made) => showLogin(201, { id: made.id, username: made.username }, made, 'miss'));
     },
 
     async refresh(
@@ -136,15 +160,18 @@ export function openCredentialService(ports: LoginPorts, challenges: Challenges)
       const allowedDomains = [order.site.url.href, ...secrets.allowedDomains];
       const identity = { organizationId, key: stored.sessionKey, allowedDomains };
       const found = force ? undefined : await findSession(ports, identity, AbortSignal.timeout(timeoutSeconds * 1000));
-      if (found !== undefined) return showLogin(200, credentialId, found, found.state);
+      const shown = { id: credentialId, username: secrets.username };
+      if (found !== undefined) return showLogin(200, shown, found, found.state);
       await ports.egress.check(order.site.url);
-      const job = await startLogin(ports, { ...order, key: stored.sessionKey, useCache: !force });
+      const renewing = { ...order, key: stored.sessionKey, useCache: !force };
+      const about = describeLogin(renewing, 'refresh');
+      const job = await startLogin(ports, renewing, about.recorder);
       if (job === undefined) throw new LoginError('conflict', 'A refresh of this credential is under way.');
-      const renewed = await challenges.follow(organizationId, job, (made) =>
-        showLogin(200, credentialId, made, 'miss'),
-      );
-      const { expiresAt } = renewed.body as { expiresAt: string };
-      await updateLoginExpiry(db, organizationId, credentialId, new Date(expiresAt));
+      const live = await beginOrStop(logins, about, job);
+      const renewed = await logins.follow(live, job, (made) => showLogin(200, shown, made, 'miss'));
+      const { expiresAt } = renewed.body as SiteSession;
+      const end = expiresAt === undefined ? new Date() : new Date(expiresAt);
+      await updateLoginExpiry(db, organizationId, credentialId, end);
       return renewed;
     },
   };

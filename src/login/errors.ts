@@ -59,6 +59,7 @@ export function sendLoginError(log: Logger, error: unknown, request: FastifyRequ
   void reply
     .code(fault.status)
     .header('x-request-id', request.id)
+    .headers(fault.loginId === undefined ? {} : { 'x-login-id': fault.loginId })
     .headers(wait === undefined ? {} : { 'retry-after': String(wait) })
     .headers(rateLimit === undefined ? {} : rateLimitHeaders(rateLimit))
     .send(body);

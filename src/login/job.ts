@@ -9,6 +9,8 @@ export type PendingChallenge = Challenge & { mailbox?: MailboxFailure };
 export type JobEvent<T> =
   | { is: 'done'; value: T }
   | { is: 'failed'; error: unknown }
+  /** it goes on after a challenge */
+  | { is: 'resumed' }
   /** paused until the challenge is answered */
   | { is: 'challenge'; ask: PendingChallenge; wrong: boolean };
 
@@ -73,6 +75,7 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
       return await answer;
     } finally {
       run();
+      if (!abort.signal.aborted) emit({ is: 'resumed' });
     }
   };
 

@@ -16,11 +16,19 @@ const RETRYABLE: ReadonlySet<LoginErrorCode> = new Set(['capacity', 'unavailable
 export class LoginError extends CapstanError<LoginErrorCode> {
   readonly details: Record<string, unknown> | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** of the login that it belongs to, if that is recorded */
+  loginId: string | undefined;
 
   constructor(code: LoginErrorCode, message: string, options: Options = {}) {
     super(code, message, { cause: options.cause, retryable: RETRYABLE.has(code) });
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** Names the login that it belongs to. */
+  of(loginId: string): this {
+    this.loginId = loginId;
+    return this;
   }
 
   get status(): number {

@@ -10,6 +10,7 @@ import type { Values } from './flow/fill.ts';
 import { buildEmptySessionError } from './flow/errors.ts';
 import { runFlow } from './flow/run.ts';
 import type { NamedProof } from './flow/session-check.ts';
+import type { Recorder } from './recorder.ts';
 import type { Site } from './site.ts';
 import { withSite } from './open-site.ts';
 
@@ -27,6 +28,8 @@ export type LoginPorts = {
   egress?: Egress | undefined;
   answers: AnswerSource;
   signal: AbortSignal;
+  /** notes what is seen and done, and shows the live page */
+  recorder?: Recorder | undefined;
   /** for pages on which detection finds no login or several; absent: they fail */
   readForm?: ReadForm | undefined;
 };
@@ -47,20 +50,24 @@ export async function logIn(input: LoginInput, ports: LoginPorts): Promise<Colle
   const byForm = await withSite(ports, input, {}, async (opened) => {
     if (opened.requiresHttpAuth) return undefined;
     const { slot, traffic, observer, visited } = opened;
-    const { readForm, signal } = ports;
+    const { readForm, signal, recorder } = ports;
     const secrets = [input.username, input.password, ...Object.values(input.fields)].filter(isText);
-    const { url } = await runFlow(input, {
+    recorder?.attach(slot.context);
+    const flow = runFlow(input, {
       signal,
       answers: bindAnswers(ports.answers, slot),
       context: slot.context,
       egress: ports.egress,
+      openStranger: () => slot.openStranger(),
+      recorder,
       traffic,
       observer,
       readForm: readForm && ((observation) => readForm(observation, secrets, signal)),
     });
+    const { url, signals } = await flow.finally(() => recorder?.attach(undefined));
     const session = await collectSession(slot.context, input.site, visited, url);
     if (isEmpty(session) && !traffic.usedHttpAuthentication) throw buildEmptySessionError();
-    return session;
+    return { ...session, userAgent: slot.userAgent, signs: signals };
   });
   return byForm ?? logInByHttp(input, ports);
 }
@@ -81,6 +88,7 @@ function logInByHttp(input: LoginInput, ports: LoginPorts): Promise<CollectedSes
       throw new LoginError('site_unreachable', 'The site answered with an error.', { details: { status } });
     }
     const session = await collectSession(slot.context, site, visited, url);
-    return { ...session, origins: [...new Set([new URL(url).origin, ...session.origins])] };
+    const described = { userAgent: slot.userAgent, signs: ['http-authentication' as const] };
+    return { ...session, ...described, origins: [...new Set([new URL(url).origin, ...session.origins])] };
   });
 }

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { ModelUsage } from '../inference/model.ts';
 import type { Fleet } from './browser/fleet.ts';
-import type { LoginResponse } from './challenges.ts';
+import type { LoginResponse } from './logins.ts';
 import { toLoginError } from './errors.ts';
 import type { FallbackOutcome } from './form-reader.ts';
 

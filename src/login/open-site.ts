@@ -32,7 +32,7 @@ const SETTLE_AT_MOST_MS = 5000;
 export async function withSite<T>(
   { fleet, signal }: { fleet: Fleet; signal: AbortSignal },
   input: { organizationId: string; site: Site },
-  options: Pick<BrowserContextOptions, 'httpCredentials' | 'storageState'>,
+  options: Pick<BrowserContextOptions, 'httpCredentials' | 'storageState' | 'userAgent'>,
   use: (opened: OpenedSite) => Promise<T>,
 ): Promise<T> {
   const slot = await fleet.open({ organizationId: input.organizationId, signal, ...options });

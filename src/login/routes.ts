@@ -1,23 +1,24 @@
 import type { FastifyInstance } from 'fastify';
 import { loginRoutes } from './contract/routes.ts';
-import type { ChallengeAnswer } from './contract/shapes.ts';
 import { registerBodyParser } from '../platform/http/body.ts';
 import { registerRoute } from '../platform/http/route.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
 import type { RoutePlugin } from '../platform/http/server.ts';
-import { newId } from '../platform/ids.ts';
 import { deleteLoginCredential, listLoginCredentials } from './store/credentials.ts';
 import { clearLoginJobs } from './store/jobs.ts';
 import { deleteExpiredLogins, deleteLoginSession } from './store/sessions.ts';
-import { openChallenges } from './challenges.ts';
 import { openCredentialService } from './credentials.ts';
 import type { LoginDeps, LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
-import type { Answer } from './flow/challenge.ts';
 import { LoginError } from './login-error.ts';
+import { registerLoginRoutes } from './login-routes.ts';
+import { Logins } from './logins.ts';
 import { openLoginService } from './service.ts';
+import { deleteOldLogins, endAllLogins, keepLoginsAlive } from './store/logins.ts';
+import { readAnswer } from './waiting.ts';
 
 const SWEEP_MS = 10 * 60_000;
+const ALIVE_MS = 15_000;
 
 /** Routes of the website login, with the error format of that service. */
 export function buildLoginRoutes(ports: LoginPorts): RoutePlugin {
@@ -27,28 +28,34 @@ export function buildLoginRoutes(ports: LoginPorts): RoutePlugin {
       registerBodyParser(scope);
       scope.setErrorHandler((error, request, reply) => sendLoginError(ports.log, error, request, reply));
       registerRoutes(scope, deps);
-      // Jobs in the database belong to a process that has ended.
-      if (ports.db.embedded) await clearLoginJobs(ports.db);
+      // Jobs and logins in the database belong to a process that has ended.
+      if (ports.db.embedded) {
+        await clearLoginJobs(ports.db);
+        await endAllLogins(ports.db);
+      }
     });
   };
 }
 
-function readAnswer({ code, link, option }: ChallengeAnswer): Answer {
-  if (code !== undefined) return { code };
-  if (link !== undefined) return { link };
-  return option === undefined ? { done: true } : { option };
-}
-
 function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   const { db } = deps;
-  const challenges = openChallenges(db, newId('wrk'), deps.challengeMs);
-  const service = openLoginService(deps, challenges);
-  const credentials = openCredentialService(deps, challenges);
+  const logins = new Logins(deps, deps.challengeMs);
+  const service = openLoginService(deps, logins);
+  const credentials = openCredentialService(deps, logins);
   const { measure } = deps.loginMetrics;
-  const sweep = { name: 'delete expired website sessions', periodMs: SWEEP_MS, run: () => deleteExpiredLogins(db) };
-  const tasks = startPeriodicTasks([sweep], deps.log);
+  const sweep = async () => {
+    await deleteExpiredLogins(db);
+    await deleteOldLogins(db);
+  };
+  const tasks = startPeriodicTasks(
+    [
+      { name: 'delete expired website sessions', periodMs: SWEEP_MS, run: sweep },
+      { name: 'say which website logins are alive', periodMs: ALIVE_MS, run: () => keepLoginsAlive(db, logins.owner) },
+    ],
+    deps.log,
+  );
   app.addHook('onClose', async () => {
-    challenges.close();
+    logins.close();
     await tasks.close();
   });
 
@@ -65,8 +72,10 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
 
   registerRoute(app, deps, loginRoutes.answerChallenge, ({ params, body, caller }) => {
     const answer = readAnswer(body);
-    return measure('challenge', () => challenges.answer(caller.organizationId, params.challengeId, answer));
+    return measure('challenge', () => logins.answer(caller.organizationId, params.challengeId, answer));
   });
+
+  registerLoginRoutes(app, deps, { logins, service });
 
   registerRoute(app, deps, loginRoutes.listCredentials, async ({ caller }) => ({
     status: 200,

@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MISSING_METHODS } from './contract/shapes.ts';
 import type { LoginRequest, SiteSession } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
+import { omitUndefined } from '../platform/records.ts';
 import { claimLoginJob, markLoginJobWaiting, isLoginUnderWay, releaseLoginJob, resumeLoginJob } from './store/jobs.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
 import { findSession, storeSession, buildSessionKey } from './session-cache.ts';
 import type { CacheState } from './session-cache.ts';
-import type { LoginResponse, Challenges } from './challenges.ts';
+import type { LiveLogin, LoginAbout, LoginResponse, Logins } from './logins.ts';
+import { openRecorder } from './recorder.ts';
+import type { Recorder } from './recorder.ts';
 import type { LoginPorts } from './deps.ts';
 import { LoginError } from './login-error.ts';
 import { isEmpty } from './flow/collect.ts';
@@ -30,9 +33,30 @@ const SLACK_MS = 15_000;
 const LOOK_AGAIN_MS = 250;
 
 /** What a login job results in. */
-export type LoginResult = { session: CollectedSession; expiresAt: Date };
+export type LoginResult = {
+  session: CollectedSession;
+  /** undefined for a session that holds nothing and is not stored */
+  expiresAt: Date | undefined;
+};
 
 export type LoginJobRequest = LoginRequest & { organizationId: string; site: Site; key: string };
+
+/** What a job is recorded as. */
+export function describeLogin(
+  { organizationId, site, cred, loginMethod, key }: LoginJobRequest,
+  operation: LoginAbout['operation'] = 'login',
+): LoginAbout {
+  return {
+    id: newId('lgn'),
+    organizationId,
+    operation,
+    origin: site.url.origin,
+    username: cred.username,
+    method: loginMethod,
+    sessionKey: key,
+    recorder: openRecorder(),
+  };
+}
 
 /** Adds the site and the session key to a request. Throws `unsafe_domain` and `method_not_available`. */
 export function readLoginRequest(
@@ -103,7 +127,11 @@ export async function startLimitedJob<T>(
 }
 
 /** Signs in again and stores the session. */
-export function startLogin(ports: LoginPorts, order: LoginJobRequest): Promise<Job<LoginResult> | undefined> {
+export function startLogin(
+  ports: LoginPorts,
+  order: LoginJobRequest,
+  recorder: Recorder,
+): Promise<Job<LoginResult> | undefined> {
   const { organizationId, site, cred, loginMethod, key } = order;
   const { username } = cred;
   const claimKey = order.useCache ? key : null;
@@ -116,42 +144,66 @@ export function startLogin(ports: LoginPorts, order: LoginJobRequest): Promise<J
         const { fleet, egress, readForm } = ports;
         const proof = readProof(order.additionalFields);
         const input = { ...values, organizationId, site, method: loginMethod, proof };
-        return logIn(input, { fleet, egress, answers, signal, readForm });
+        return logIn(input, { fleet, egress, answers, signal, readForm, recorder });
       }),
     );
     // Where every request carries user name and password, there may be nothing to hand out again.
-    if (isEmpty(session)) return { session, expiresAt: new Date() };
+    if (isEmpty(session)) return { session, expiresAt: undefined };
     return { session, expiresAt: await storeSession(ports, organizationId, key, session) };
   });
 }
 
-export type LoginService = ReturnType<typeof openLoginService>;
-
-export function showSession({ cookies, origins, storageState }: CollectedSession): SiteSession {
-  return { cookies, origins, storageState };
+/** Records a job; one that cannot be recorded is not run. */
+export async function beginOrStop(logins: Logins, about: LoginAbout, job: Job<unknown>): Promise<LiveLogin> {
+  try {
+    return await logins.begin(about);
+  } catch (error) {
+    job.stop(error);
+    throw error;
+  }
 }
 
-function answer(made: Pick<LoginResult, 'session'>, state: CacheState): LoginResponse {
-  return { status: 200, body: showSession(made.session), headers: { 'x-session-cache': state } };
+export type LoginService = ReturnType<typeof openLoginService>;
+
+/** A session as callers see it. */
+export function showSession({ session, expiresAt }: LoginResult, username: string | undefined): SiteSession {
+  const { cookies, origins, storageState, url, userAgent, signs } = session;
+  return {
+    cookies,
+    origins,
+    storageState,
+    url,
+    ...omitUndefined({ userAgent, signs: signs && [...signs], username, expiresAt: expiresAt?.toISOString() }),
+  };
+}
+
+function answer(made: LoginResult, username: string | undefined, state: CacheState): LoginResponse {
+  return { status: 200, body: showSession(made, username), headers: { 'x-session-cache': state } };
 }
 
 /** Logins with a session cache: concurrent requests for the same session share one login. */
-export function openLoginService(ports: LoginPorts, challenges: Challenges) {
+export function openLoginService(ports: LoginPorts, logins: Logins) {
   const flights = new Map<string, Promise<LoginResponse>>();
 
-  const logInOnce = async (order: LoginJobRequest): Promise<LoginResponse> => {
+  /** `given`: the record of the login; absent: one is made once a browser signs in. */
+  const logInOnce = async (order: LoginJobRequest, given?: LiveLogin): Promise<LoginResponse> => {
     const { organizationId, key } = order;
+    const { username } = order.cred;
+    const about = given ?? describeLogin(order);
     const allowedDomains = [order.site.url.href, ...readAllowedDomains(order.additionalFields)];
     for (let waited = false; ; waited = true) {
       const timeout = AbortSignal.timeout(order.timeoutSeconds * 1000);
       const found = order.useCache
         ? await findSession(ports, { organizationId, key, allowedDomains }, timeout)
         : undefined;
-      if (found !== undefined) return answer(found, waited ? 'coalesced' : found.state);
+      if (found !== undefined) return answer(found, username, waited ? 'coalesced' : found.state);
       await ports.egress.check(order.site.url);
       await checkMailbox(ports.egress, order.cred.mailbox);
-      const job = await startLogin(ports, order);
-      if (job !== undefined) return challenges.follow(organizationId, job, (made) => answer(made, 'miss'));
+      const job = await startLogin(ports, order, about.recorder);
+      if (job !== undefined) {
+        const live = given ?? (await beginOrStop(logins, about, job));
+        return logins.follow(live, job, (made) => answer(made, username, 'miss'));
+      }
       // Another replica works on it and will store the session in the cache.
       while (await isLoginUnderWay(ports.db, organizationId, key)) {
         if (timeout.aborted) throw new LoginError('login_timeout', 'The login took too long.');
@@ -161,6 +213,20 @@ export function openLoginService(ports: LoginPorts, challenges: Challenges) {
   };
 
   return {
+    /** Begins a login and returns its record; what comes of it is told by the record. */
+    async start(organizationId: string, body: LoginRequest): Promise<LiveLogin> {
+      const order = readLoginRequest(ports, organizationId, body);
+      await ports.egress.check(order.site.url);
+      const live = await logins.begin(describeLogin(order));
+      ports.loginMetrics
+        .measure('login', () => logInOnce(order, live))
+        // What a job ended with, or waits for, is in the record already.
+        .then((response) => logins.end(live, { response }))
+        .catch((error: unknown) => (live.job === undefined ? logins.end(live, { error }) : undefined))
+        .catch((error: unknown) => ports.log.error({ err: error }, 'could not end a login'));
+      return live;
+    },
+
     async login(organizationId: string, body: LoginRequest): Promise<LoginResponse> {
       const order = readLoginRequest(ports, organizationId, body);
       if (!order.useCache) return logInOnce(order);

@@ -59,6 +59,23 @@ export async function storeSession(
   return expiresAt;
 }
 
+/** A stored session as it is, without a look at the site. */
+export async function readStoredSession(
+  { db, masterKeys }: Pick<CachePorts, 'db' | 'masterKeys'>,
+  organizationId: string,
+  key: string,
+): Promise<{ session: CollectedSession; expiresAt: Date } | undefined> {
+  const kept = await findLoginSession(db, organizationId, key);
+  if (kept === undefined) return undefined;
+  try {
+    const session = JSON.parse(masterKeys.unseal(kept, contextOf(key))) as CollectedSession;
+    return { session, expiresAt: kept.expiresAt };
+  } catch (error) {
+    if (error instanceof UnsealError) return undefined;
+    throw error;
+  }
+}
+
 /** A cached session that still works, or undefined. `allowedDomains`: other domains of the site. */
 export async function findSession(
   ports: CachePorts,

@@ -59,7 +59,12 @@ async function requestPage(
       maxBytes: MAX_BYTES,
       timeoutMs: TIMEOUT_MS,
       signal,
-      headers: { accept: 'text/html,*/*;q=0.8', ...(cookie === '' ? {} : { cookie }) },
+      headers: {
+        accept: 'text/html,*/*;q=0.8',
+        // Some sites end a session that comes from another browser.
+        ...(session.userAgent !== undefined && { 'user-agent': session.userAgent }),
+        ...(cookie === '' ? {} : { cookie }),
+      },
     });
     for (const line of response.headers.getSetCookie()) await jar.setCookie(line, url, { ignoreError: true });
     const location = response.headers.get('location');
@@ -132,8 +137,8 @@ async function isSignedInByBrowser(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const { storageState } = session;
-    return await withSite({ fleet, signal }, { organizationId, site }, { storageState }, async (opened) => {
+    const options = omitUndefined({ storageState: session.storageState, userAgent: session.userAgent });
+    return await withSite({ fleet, signal }, { organizationId, site }, options, async (opened) => {
       await opened.settle(signal);
       const observed = await opened.observer.observe(signal);
       const status = opened.traffic.status;

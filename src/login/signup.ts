@@ -39,6 +39,7 @@ export function signUp(input: SignupInput, ports: LoginPorts): Promise<SignedUp>
     const before = await findForm(opened, signal);
     const { slot, traffic, observer } = opened;
     const { context } = slot;
+    ports.recorder?.attach(context);
     const { site } = input;
     const answers = bindAnswers(ports.answers, slot);
     await answers.ready();
@@ -48,12 +49,23 @@ export function signUp(input: SignupInput, ports: LoginPorts): Promise<SignedUp>
     const username = input.username ?? input.email ?? '';
     await submit(before, last);
     const submitted = { step: 'registration' as const, before, cookies, at: performance.now(), resubmitted: false };
-    const { url, loginUrl } = await runFlow(
+    const flow = runFlow(
       { site, method: 'password', username, password, fields: {} },
-      { signal, answers, context, traffic, observer },
+      {
+        signal,
+        answers,
+        context,
+        traffic,
+        observer,
+        egress: ports.egress,
+        openStranger: () => slot.openStranger(),
+        recorder: ports.recorder,
+      },
       submitted,
     );
-    const session = await collectSession(context, site, opened.visited, url);
+    const { url, loginUrl, signals } = await flow.finally(() => ports.recorder?.attach(undefined));
+    const collected = await collectSession(context, site, opened.visited, url);
+    const session = { ...collected, userAgent: slot.userAgent, signs: signals };
     return { session, username, password, loginUrl: loginUrl ?? site.url.href };
   });
 }

@@ -22,6 +22,7 @@ export type IdPrefix =
   | 'att'
   | 'chl'
   | 'job'
+  | 'lgn'
   | 'req'
   | 'trd'
   | 'cal'

@@ -4,7 +4,7 @@ import type { LoginBrowser } from './browser.ts';
 import { openJobProxy } from './proxy.ts';
 import type { JobProxy } from './proxy.ts';
 
-export type ContextOptions = Pick<BrowserContextOptions, 'storageState' | 'httpCredentials'>;
+export type ContextOptions = Pick<BrowserContextOptions, 'storageState' | 'httpCredentials' | 'userAgent'>;
 
 /** A browser context and the proxy that is its only access to the network. */
 export type OpenContext = {
@@ -14,6 +14,19 @@ export type OpenContext = {
   broken: AbortSignal;
 };
 
+/** A context whose only access to the network is the proxy, which outlives it. */
+export function openBeside(own: LoginBrowser, proxy: JobProxy, options: ContextOptions = {}): Promise<BrowserContext> {
+  return own.browser.newContext({
+    proxy: { server: proxy.url },
+    acceptDownloads: false,
+    permissions: [],
+    locale: 'en-US',
+    userAgent: own.userAgent,
+    viewport: { width: 1280, height: 900 },
+    ...options,
+  });
+}
+
 /** Opens a context for one job. `ahead`: with an empty page, before a job needs it. */
 export async function openContext(
   { own, egress }: { own: LoginBrowser; egress: Egress },
@@ -22,15 +35,7 @@ export async function openContext(
 ): Promise<OpenContext> {
   const proxy = await openJobProxy(egress);
   try {
-    const context = await own.browser.newContext({
-      proxy: { server: proxy.url },
-      acceptDownloads: false,
-      permissions: [],
-      locale: 'en-US',
-      userAgent: own.userAgent,
-      viewport: { width: 1280, height: 900 },
-      ...options,
-    });
+    const context = await openBeside(own, proxy, options);
     const broken = new AbortController();
     if (ahead) (await context.newPage()).once('crash', () => broken.abort());
     return { context, proxy, broken: broken.signal };

@@ -5,7 +5,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/log.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { LoginError } from '../login-error.ts';
-import { openContext } from './contexts.ts';
+import { openBeside, openContext } from './contexts.ts';
 import type { ContextOptions, OpenContext } from './contexts.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { BrowserPool, SLOW_MS, buildMissingBrowserError } from './pool.ts';
@@ -19,8 +19,12 @@ export type SlotRequest = ContextOptions & { organizationId: string; signal: Abo
 export type BrowserSlot = {
   context: BrowserContext;
   proxy: JobProxy;
+  /** what the browser calls itself */
+  userAgent: string;
   /** aborted when the browser has ended */
   lost: AbortSignal;
+  /** A context beside the job's, with the same access to the network and no session. The caller closes it. */
+  openStranger(): Promise<BrowserContext>;
   /** Lends the slot to another job while `work` runs, which waits for a person and not for the browser. */
   releaseWhile<T>(work: () => Promise<T>): Promise<T>;
   /** Leaves nothing behind. Never throws. */
@@ -93,9 +97,9 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
 /** Opens the job's context, and gives the browser back once it is closed. */
 async function openJob(
   { pool, browser, egress }: { pool: BrowserPool; browser: PooledBrowser; egress: Egress },
-  { signal, storageState, httpCredentials }: SlotRequest,
+  { signal, storageState, httpCredentials, userAgent }: SlotRequest,
 ): Promise<Omit<BrowserSlot, 'releaseWhile'>> {
-  const options = omitUndefined({ storageState, httpCredentials });
+  const options = omitUndefined({ storageState, httpCredentials, userAgent });
   const open = async (): Promise<OpenContext> => {
     const prewarmed = Object.keys(options).length === 0 ? await browser.prewarmed.take() : undefined;
     return prewarmed ?? openContext({ own: browser.own, egress }, options);
@@ -110,7 +114,16 @@ async function openJob(
       await proxy.close();
       pool.release(browser);
     };
-    return { context, proxy, lost: browser.lost.signal, close: () => (closing ??= close()) };
+    const shown = userAgent ?? browser.own.userAgent;
+    const openStranger = () => openBeside(browser.own, proxy);
+    return {
+      context,
+      proxy,
+      openStranger,
+      userAgent: shown,
+      lost: browser.lost.signal,
+      close: () => (closing ??= close()),
+    };
   } catch (error) {
     opening.then(({ context, proxy }) => Promise.all([context.close(), proxy.close()])).catch(() => undefined);
     pool.release(browser);

@@ -126,12 +126,16 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
         headers: [...dropHopByHop(request.rawHeaders), 'connection', 'close'],
         setHost: false,
       });
+      let received: IncomingMessage | undefined;
       upstream.on('response', (answer) => {
+        received = answer;
         response.writeHead(answer.statusCode ?? 502, answer.statusMessage, dropHopByHop(answer.rawHeaders));
         answer.pipe(response);
-        answer.once('error', () => response.destroy());
+        answer.once('error', () => answer.complete || response.destroy());
       });
       upstream.once('error', (error) => {
+        // Bytes behind a whole answer are no fault: a browser that is told of one sends its form again.
+        if (received?.complete === true) return;
         note(target, error);
         if (response.headersSent) response.destroy();
         else response.writeHead(502).end();

@@ -40,6 +40,7 @@ const MESSAGES: Record<LoginErrorCode, string> = {
 };
 
 const CHALLENGE_ID = 'chl_01kg9ej2m3n4p5q6r7s8t9v0wa';
+const LOGIN_ID = 'lgn_01kg9ej2m3n4p5q6r7s8t9v0wd';
 const CREDENTIAL_ID = 'crd_01kg9ej2m3n4p5q6r7s8t9v0wb';
 const REQUEST_ID = 'req_01kg9ej2m3n4p5q6r7s8t9v0wc';
 
@@ -88,7 +89,65 @@ const cookies = [
     sameSite: 'Lax',
   },
 ];
-const session = { cookies, origins: ['https://app.example.com'], storageState: { cookies, origins: [] } };
+const record = {
+  object: 'login',
+  id: LOGIN_ID,
+  loginId: LOGIN_ID,
+  operation: 'login',
+  origin: 'https://app.example.com',
+  usernameHint: 'a•••@example.com',
+  method: 'password',
+  state: 'running',
+  status: 'running',
+  action: null,
+  challenge: null,
+  error: null,
+  cache: null,
+  credentialId: null,
+  hasPicture: true,
+  startedAt: TIME,
+  endedAt: null,
+  durationMs: null,
+};
+const asked = { challengeId: CHALLENGE_ID, kind: 'choose_account', hint: 'Choose an organization', expiresAt: LATER };
+const options = [
+  { id: '1', label: 'Acme' },
+  { id: '2', label: 'Globex' },
+];
+const waiting = {
+  ...record,
+  state: 'awaiting_input',
+  status: 'waiting',
+  action: { ...asked, options, fields: ['option'] },
+  challenge: asked,
+};
+const failed = {
+  error: 'invalid_credentials',
+  message: 'The site refused the credentials.',
+  details: { reason: 'wrong_credentials' },
+};
+const traceEntry = {
+  atMs: 812,
+  page: 'https://app.example.com/login',
+  status: 200,
+  kind: 'login',
+  reason: 'fill',
+  fields: ['username', 'password', 'submit'],
+  evidence: ['button says sign in'],
+  signals: ['passwordField', 'passwordEmpty', 'promptsSignIn'],
+  between: null,
+  action: 'act-on-page',
+};
+const session = {
+  cookies,
+  origins: ['https://app.example.com'],
+  storageState: { cookies, origins: [] },
+  url: 'https://app.example.com/account',
+  userAgent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0.0.0 Safari/537.36',
+  signs: ['form-gone', 'new-cookie', 'account'],
+  username: 'ada@example.com',
+  expiresAt: LATER,
+};
 const stored = { ...session, credentialId: CREDENTIAL_ID, expiresAt: LATER };
 
 export const LOGIN_EXAMPLES: Readonly<Record<string, Example>> = {
@@ -99,6 +158,23 @@ export const LOGIN_EXAMPLES: Readonly<Record<string, Example>> = {
       cred: { username: 'ada@example.com', password: 'correct horse' },
     },
     answers: { 200: session },
+  },
+  startLogin: {
+    body: {
+      domain: 'https://app.example.com/login',
+      loginMethod: 'password',
+      cred: { username: 'ada@example.com', password: 'correct horse' },
+    },
+    answers: { 202: record },
+  },
+  listLogins: {
+    answers: { 200: { object: 'list', data: [waiting], pagination: { limit: 50, hasMore: false, nextCursor: null } } },
+  },
+  getLogin: { answers: { 200: waiting } },
+  giveLoginInput: { body: { option: '2' }, answers: { 202: record } },
+  deleteLogin: { answers: { 200: { object: 'login.deleted', id: LOGIN_ID, deleted: true } } },
+  getLoginTrace: {
+    answers: { 200: { object: 'login.trace', id: LOGIN_ID, state: 'failed', error: failed, entries: [traceEntry] } },
   },
   signup: {
     body: {

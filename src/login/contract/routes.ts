@@ -4,6 +4,7 @@ import { buildOpenApi } from '../../platform/contract/openapi.ts';
 import type { ErrorCatalogue } from '../../platform/contract/openapi.ts';
 import { defineRoute } from '../../platform/contract/route.ts';
 import type { Route } from '../../platform/contract/route.ts';
+import { asyncLoginRoutes } from './login-routes.ts';
 import { LOGIN_ERROR_STATUS, LoginErrorBody, publicLoginCode } from './errors.ts';
 import type { LoginErrorCode } from './errors.ts';
 import { LOGIN_EXAMPLES, listLoginErrorExamples } from './examples.ts';
@@ -127,7 +128,10 @@ export function buildLoginDocument(): Record<string, unknown> {
   return buildOpenApi({
     title: 'Capstan website login',
     apiVersion: '1.0.0',
-    routes: Object.values(loginRoutes) satisfies readonly Route<LoginErrorCode>[],
+    routes: [
+      ...Object.values(loginRoutes),
+      ...Object.values(asyncLoginRoutes),
+    ] satisfies readonly Route<LoginErrorCode>[],
     examples: LOGIN_EXAMPLES,
     errors: LOGIN_ERRORS,
   });

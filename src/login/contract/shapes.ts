@@ -234,8 +234,16 @@ export const SiteSession = z
     cookies: z.array(SessionCookie),
     origins: z.array(z.string()),
     storageState: StorageState,
+    /** the page that the login led to */
+    url: z.string().optional(),
+    /** of the browser that signed in: some sites accept the session from no other */
+    userAgent: z.string().optional(),
+    /** what proves the login */
+    signs: z.array(z.string()).optional(),
+    username: z.string().optional(),
     /** of the stored credential: answers of signup and refresh */
     credentialId: z.string().optional(),
+    /** when the first authentication cookie expires, 24 hours after the login at most */
     expiresAt: Timestamp.optional(),
   })
   .meta({ id: 'SiteSession' });

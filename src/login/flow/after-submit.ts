@@ -170,7 +170,8 @@ function decideSuccess(
 ): AfterSubmit {
   const agreedMs = state.likely === undefined ? 0 : view.now - state.likely.at;
   if (agreedMs < CONFIRM_MS[state.goal]) return wait(state, view);
-  if (signals.includes('account') && !isFirstSignIn(state, submitted) && !state.isNamed) {
+  const isProven = signals.includes('account') || signals.includes('http-authentication');
+  if (isProven && !isFirstSignIn(state, submitted) && !state.isNamed) {
     return { state, action: { do: 'finish', signals } };
   }
   const { unproven } = state;

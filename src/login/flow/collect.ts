@@ -3,11 +3,16 @@ import { omitUndefined } from '../../platform/records.ts';
 import type { SessionCookie, SiteSession, StorageState } from '../contract/shapes.ts';
 import type { Site } from '../site.ts';
 import { isSessionLike } from './cookies.ts';
+import type { SuccessSignal } from './evidence.ts';
 
 /** The session of a login, before it is stored. */
 export type CollectedSession = Pick<SiteSession, 'cookies' | 'origins' | 'storageState'> & {
   /** the page that the login led to */
   url: string;
+  /** of the browser: some sites accept the session from no other; absent in sessions of earlier versions */
+  userAgent?: string;
+  /** what proves the login */
+  signs?: readonly SuccessSignal[];
 };
 
 /** Values of `sameSite` that all browsers know. */

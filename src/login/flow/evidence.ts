@@ -40,7 +40,8 @@ export type SuccessSignal =
   | 'submit-answered'
   | 'account'
   | 'member-page'
-  | 'named';
+  | 'named'
+  | 'http-authentication';
 
 /** A cause of failure. `byAbsence`: it rests on a form that stays, not on anything that the site said. */
 export type Veto = { cause: FailureCause; byAbsence: boolean };
@@ -69,7 +70,7 @@ const LOGIN_PATH =
 const UNSEEN_SUBMIT_MS = 5000;
 
 /** Whether the page shows a form to sign in with. */
-export function hasLoginForm({ plan, signals }: PageSnapshot): boolean {
+export function hasLoginForm({ plan, signals }: Pick<PageSnapshot, 'plan' | 'signals'>): boolean {
   if (FORMS.has(plan.kind)) return plan.reason !== 'nothing';
   return signals.passwordField && !NEW_PASSWORD_FORMS.has(plan.kind);
 }
@@ -131,12 +132,16 @@ export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: 
   const hasForm = hasLoginForm(snapshot);
   // What the browser's own error page shows does not come from the site.
   if (snapshot.failed) return { signals: [], veto: undefined, hasForm, failedStatus: last?.status ?? 0 };
-  const signals: SuccessSignal[] = [];
-  if (!hasForm) signals.push('form-gone');
-  if (attempt.newCookie) signals.push('new-cookie');
-  if (hasLeftPath(before.url, snapshot.url)) signals.push('left-path');
-  if (hasNewMarker(snapshot, before)) signals.push('account');
-  if (isAccepted(last, hasForm)) signals.push('submit-answered');
+  const isAnswered = isAccepted(last, hasForm);
+  const seen: [SuccessSignal, boolean][] = [
+    ['form-gone', !hasForm],
+    ['new-cookie', attempt.newCookie],
+    ['left-path', hasLeftPath(before.url, snapshot.url)],
+    ['account', hasNewMarker(snapshot, before)],
+    ['submit-answered', isAnswered],
+    ['http-authentication', isAnswered && !hasForm && last?.byAuthorization === true],
+  ];
+  const signals = seen.filter(([, isThere]) => isThere).map(([signal]) => signal);
   const failedStatus = last?.carriesSecret === true && last.status >= 500 ? last.status : undefined;
   const cause = findStatedFailure(snapshot, attempt, last);
   if (cause !== undefined) return { signals, veto: { cause, byAbsence: false }, hasForm, failedStatus };

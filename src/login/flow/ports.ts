@@ -2,6 +2,7 @@ import type { BrowserContext } from 'playwright-core';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { LoginMethod } from '../contract/shapes.ts';
 import type { SignInMethod } from '../detection/login-plan.ts';
+import type { Recorder } from '../recorder.ts';
 import type { Site } from '../site.ts';
 import type { PageAnswers } from './challenge.ts';
 import type { SuccessSignal } from './evidence.ts';
@@ -17,6 +18,10 @@ export type FlowPorts = {
   context: BrowserContext;
   /** for comparing what the site shows without the session; absent: the page's own requests alone */
   egress?: Egress | undefined;
+  /** opens a context without any session, for the flow to close */
+  openStranger?: (() => Promise<BrowserContext>) | undefined;
+  /** notes what was seen and done */
+  recorder?: Pick<Recorder, 'note'> | undefined;
   traffic: Traffic;
   observer: PageObserver;
   answers: PageAnswers;

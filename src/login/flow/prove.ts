@@ -1,5 +1,7 @@
 import { looksLikeStep } from '../detection/interstitials.ts';
+import type { Site } from '../site.ts';
 import type { SubmitView } from './after-submit.ts';
+import { asksStrangersOnly } from './compare-pages.ts';
 import type { SuccessSignal } from './evidence.ts';
 import type { ObservedPage } from './page-observer.ts';
 import type { FlowInput, FlowPorts } from './ports.ts';
@@ -25,19 +27,23 @@ type Attempted = {
   state: FlowState;
   submitted: Submitted;
   signals: readonly SuccessSignal[];
+  site: Site;
   /** the page on which the credentials were typed */
   loginUrl: string | undefined;
 };
 
 /** Finds out whether an accepted submit has led to a session, where no marker of an account says so. */
 export async function proveSession(
-  ports: Pick<FlowPorts, 'context' | 'egress' | 'traffic'>,
+  ports: Pick<FlowPorts, 'context' | 'egress' | 'traffic' | 'openStranger' | 'signal'>,
   observed: ObservedPage,
-  { state, submitted, signals, loginUrl }: Attempted,
+  { state, submitted, signals, loginUrl, site }: Attempted,
 ): Promise<SessionState> {
   if (state.goal === 'signup' && submitted.step !== 'password') return checkSession(ports, observed, signals);
   if (state.isNamed) return 'unknown';
   const isStep = looksLikeStep(observed.observation, observed.signals);
   if (await findMemberDifference(ports, observed, { loginUrl, calls: ports.traffic.read, isStep })) return 'signedIn';
+  // Two more pages are opened only once everything cheaper was tried, and the page had time to show an account.
+  const isLast = state.unproven !== undefined && !isStep;
+  if (isLast && (await asksStrangersOnly(ports, site, observed.url))) return 'signedIn';
   return offersSignIn(observed) ? 'signedOut' : 'unknown';
 }

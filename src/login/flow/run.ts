@@ -76,6 +76,7 @@ class Flow {
         this.#changedAt = performance.now();
       }
       const action = await this.#decide(observed);
+      this.#ports.recorder?.note(observed, this.#ports.traffic.status, action.do);
       if (action.do === 'finish') return { url: observed.url, signals: action.signals, loginUrl: this.#loginUrl };
       if (action.do === 'act-on-page') await this.#actOnPage(observed);
       else await this.#continueSubmit(action, observed);
@@ -101,10 +102,10 @@ class Flow {
       state,
       submitted,
       signals: action.signals,
+      site: this.#input.site,
       loginUrl: this.#loginUrl,
     });
-    const isNew = session === 'signedIn' && !action.signals.includes('account');
-    const signals: SuccessSignal[] = isNew ? [...action.signals, 'member-page'] : action.signals;
+    const signals: SuccessSignal[] = [...action.signals, ...(session === 'signedIn' ? ['member-page' as const] : [])];
     const checked = decideAfterCheck(state, submitted, { session, signals, view });
     this.#state = checked.state;
     return checked.action;

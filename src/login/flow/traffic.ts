@@ -4,6 +4,8 @@ import type { BrowserContext, Dialog, Page, Request, Response } from 'playwright
 export type Submission = {
   /** its body holds what was typed, as far as that can be seen */
   carriesSecret: boolean;
+  /** what was typed stands in its header, as HTTP authentication by a script */
+  byAuthorization: boolean;
   /** 0 until its answer has been read, and when it failed */
   status: number;
   /** the answer is a document that the browser navigates to */
@@ -28,10 +30,18 @@ function listEncodings(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), uri, uri.replaceAll('%20', '+')];
 }
 
-/** The decoded HTTP Basic credentials that a script sends; empty where it sends none. */
+/** HTTP Basic credentials that a script sends: decoded from the header, or from the address that it asks for. */
 function readAuthorization(request: Request): string {
   const [, encoded = ''] = /^basic +(\S+)$/i.exec(request.headers()['authorization'] ?? '') ?? [];
-  return Buffer.from(encoded, 'base64').toString();
+  if (encoded !== '') return Buffer.from(encoded, 'base64').toString();
+  const { username = '', password = '' } = URL.parse(request.url()) ?? {};
+  if (password === '') return '';
+  try {
+    return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  } catch {
+    // Not encoded as an address should be.
+    return `${username}:${password}`;
+  }
 }
 
 /** Whether a JSON answer reports a failure, whatever its status. */
@@ -184,8 +194,9 @@ export class Traffic {
     // What the next page sends by itself, as telemetry, says nothing about the submit.
     if (!carriesSecret && (request.method() === 'GET' || this.#hasNavigated)) return;
     const isNavigation = request.isNavigationRequest();
-    this.#usedHttpAuthentication ||= carriesSecret && readAuthorization(request) !== '';
-    const submission = { carriesSecret, status: 0, isNavigation, reportsFailure: false };
+    const byAuthorization = carriesSecret && readAuthorization(request) !== '';
+    this.#usedHttpAuthentication ||= byAuthorization;
+    const submission = { carriesSecret, byAuthorization, status: 0, isNavigation, reportsFailure: false };
     this.#submissions.push(submission);
     this.#recorded.set(request, submission);
   }

@@ -24,7 +24,13 @@ const NEW_PASSWORD = `<form><label>Current password <input type=password name=ol
   <label>New password <input type=password name=new></label><label>Repeat new password <input type=password name=again></label>
   <button>Change password</button></form>`;
 
-const answered = { carriesSecret: true, status: 303, isNavigation: true, reportsFailure: false };
+const answered = {
+  carriesSecret: true,
+  byAuthorization: false,
+  status: 303,
+  isNavigation: true,
+  reportsFailure: false,
+};
 
 /** Verdicts of the same page, observed at every time that a busy machine may choose; without those that wait. */
 function listVerdicts(snapshot: PageSnapshot, attempt: Attempt): string[] {
