@@ -1,15 +1,29 @@
+import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { buildServerDocument } from '../src/platform/http/docs/join.ts';
 import { SERVICE_DOCUMENTS } from '../src/roles/documents.ts';
+import { describeFields } from '../src/gateway/fields/describe.ts';
 import { buildDefinitions } from '../src/sandbox/resources/definitions.ts';
 import { buildClientFiles } from './client/build.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
+const GATEWAY_PAGE = 'docs/inference-gateway.md';
+
+/** The page with the tables between its two marks written anew. */
+function buildGatewayPage(): string {
+  const page = readFileSync(new URL(GATEWAY_PAGE, ROOT), 'utf8');
+  return page.replace(
+    /(<!-- fields -->\n)[^]*(\n<!-- end of fields -->)/,
+    (_all, start: string, end: string) => `${start}\n${describeFields()}\n${end}`,
+  );
+}
+
 /** What is generated from the contract, by path. */
 const FILES: Record<string, () => string> = {
+  [GATEWAY_PAGE]: buildGatewayPage,
   'openapi.json': () => `${JSON.stringify(buildServerDocument(SERVICE_DOCUMENTS), null, 2)}\n`,
   ...Object.fromEntries(
     Object.entries(buildDefinitions()).flatMap(([name, definition]) => {

@@ -8,6 +8,7 @@ import { readBody } from './body.ts';
 import { ClientGoneError, watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { ClientCall, ClientDialect, FrameWriter, ResponseMeta, JsonObject } from './dialects/dialect.ts';
+import { listIgnored } from './fields/apply.ts';
 import { decideFault, logGatewayError } from './errors.ts';
 import { invalid, unknownModel } from './gateway-error.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
@@ -213,6 +214,11 @@ export async function answerCall(
     },
   );
   const task = { dialect, call, meta, meter, passThrough: findPassThrough(deps, { dialect, call, meta }, request) };
+  if (task.passThrough === undefined) {
+    const destinations = deps.inference.listDestinations(call.request);
+    const ignored = listIgnored(dialect.name, readBody(request), destinations);
+    if (ignored.length > 0) void reply.header('x-capstan-ignored-fields', ignored.join(', '));
+  }
   const release = deps.admission.acquire(request.bodyBytes);
   try {
     if (call.stream) await sendStream(deps, task, request, reply);

@@ -1,4 +1,4 @@
-import type { ModelsConfig, ProvidersConfig } from './config.ts';
+import type { ModelsConfig, ProvidersConfig, WireFormat } from './config.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { callUpstream } from './call.ts';
 import { ModelError } from './model.ts';
@@ -28,6 +28,8 @@ import { parseObject } from './upstream/wire.ts';
 /** What the gateway needs in addition to the worker. */
 export type GatewayInference = Inference & {
   listModels(): ModelInfo[];
+  /** the formats of the upstreams that may answer; `built-in` is `script/demo` */
+  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (WireFormat | 'built-in')[];
   /** whether the configuration lists the name */
   isListed(model: string): boolean;
   /**
@@ -131,6 +133,11 @@ class ModelCalls implements GatewayInference {
 
   listModels(): ModelInfo[] {
     return this.#table.list();
+  }
+
+  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (WireFormat | 'built-in')[] {
+    const formats = this.#resolve(request).entries.map(({ target }) => target?.format ?? 'built-in');
+    return [...new Set(formats)];
   }
 
   isListed(model: string): boolean {

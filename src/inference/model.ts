@@ -69,6 +69,15 @@ export type Sampling = {
 };
 export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
+/** What an upstream may use. Formats without a field for one do not get it. */
+export type RequestHints = {
+  /** a stable id of the caller's user */
+  user?: string;
+  verbosity?: string;
+  serviceTier?: string;
+  metadata?: Record<string, unknown>;
+};
+
 export type ModelRequest = {
   /** as the caller named it: `<provider>/<id>` or a name from the configuration's `models` */
   model: string;
@@ -89,6 +98,9 @@ export type ModelRequest = {
   reasoning?: { effort?: ReasoningEffort; budgetTokens?: number };
   /** a stable conversation id: cache affinity between calls */
   cacheKey?: string;
+  hints?: RequestHints;
+  /** further fields for upstreams with the format chat-completions, as the caller sent them */
+  chatFields?: Record<string, unknown>;
   /** how long the upstream should cache the prompt; a hint */
   cacheTtl?: '5m' | '30m' | '1h' | '6h' | '24h';
 };

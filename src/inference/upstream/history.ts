@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { renameCalls } from '../call-ids.ts';
 import type { InputPart, ModelMessage, ModelRequest, TextPart } from '../model.ts';
 import type { UpstreamTarget } from './dialect.ts';
@@ -81,6 +82,15 @@ export function buildImageUrl(part: Exclude<InputPart, TextPart>): string {
 
 export function buildBearerHeaders(target: UpstreamTarget): Record<string, string> {
   return { ...(target.apiKey === undefined ? {} : { authorization: `Bearer ${target.apiKey}` }), ...target.headers };
+}
+
+/** Longer ids of users are rejected by some upstreams. */
+const MAX_USER = 64;
+
+/** The id of a user, or a digest of one that is too long. */
+export function limitUser(user: string | undefined): string | undefined {
+  if (user === undefined || user.length <= MAX_USER) return user;
+  return createHash('sha256').update(user).digest('hex');
 }
 
 /** The credentials of any call, in the header of the target's format. */

@@ -6,6 +6,8 @@ import { isAbsent, readName, readObject, readOptionalList, readParts, readText }
 import { addAssistant, addResults, pairCalls } from '../history.ts';
 import { readDetail, readImageUrl } from '../images.ts';
 import { unpackSignature } from '../signature.ts';
+import { CHAT_ONLY } from './forward-only.ts';
+import type { ReportForwardOnly } from './forward-only.ts';
 
 function readTexts(content: unknown, path: string): TextPart[] {
   if (isAbsent(content)) return [];
@@ -17,7 +19,14 @@ function readTexts(content: unknown, path: string): TextPart[] {
   });
 }
 
-function readInputPart(part: JsonObject, path: string): InputPart {
+/** Content parts that have no form in other formats. */
+const FORWARD_ONLY: readonly unknown[] = ['input_audio', 'file'];
+
+function readInputPart(part: JsonObject, path: string, report: ReportForwardOnly): InputPart {
+  if (FORWARD_ONLY.includes(part['type'])) {
+    report(unsupported(`${path}.type`, CHAT_ONLY));
+    return { type: 'text', text: '' };
+  }
   if (part['type'] === 'text') return { type: 'text', text: readText(part['text'], `${path}.text`) };
   if (part['type'] !== 'image_url') throw unsupported(`${path}.type`, 'must be text or image_url');
   const image = isRecord(part['image_url']) ? part['image_url'] : { url: part['image_url'] };
@@ -28,28 +37,31 @@ function readInputPart(part: JsonObject, path: string): InputPart {
   });
 }
 
-function readInput(content: unknown, path: string): InputPart[] {
+function readInput(content: unknown, path: string, report: ReportForwardOnly): InputPart[] {
   if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return readParts(content, path).map((item, index) =>
-    readInputPart(readObject(item, `${path}[${index}]`), `${path}[${index}]`),
+    readInputPart(readObject(item, `${path}[${index}]`), `${path}[${index}]`, report),
   );
 }
 
+/** A conversation while it is read. */
+type Conversation = { messages: ModelMessage[]; report: ReportForwardOnly };
+
 /** A user message may contain tool results besides its own content. */
-function readUser(content: unknown, path: string, messages: ModelMessage[]): void {
+function readUser(content: unknown, path: string, { messages, report }: Conversation): void {
   const said: InputPart[] = [];
   const items = typeof content === 'string' || isAbsent(content) ? [] : readParts(content, path);
   for (const [index, item] of items.entries()) {
     const at = `${path}[${index}]`;
     const part = readObject(item, at);
     if (part['type'] !== 'tool_result') {
-      said.push(readInputPart(part, at));
+      said.push(readInputPart(part, at, report));
       continue;
     }
     const callId = readName(part['tool_call_id'] ?? part['tool_use_id'], `${at}.tool_call_id`);
     const isError = part['is_error'] === true;
-    addResults(messages, [{ callId, content: readInput(part['content'], `${at}.content`), isError }]);
+    addResults(messages, [{ callId, content: readInput(part['content'], `${at}.content`, report), isError }]);
   }
   if (typeof content === 'string') said.push({ type: 'text', text: content });
   if (said.length > 0 || items.length === 0) messages.push({ role: 'user', content: said });
@@ -114,7 +126,8 @@ function readAssistant(message: JsonObject, path: string): AssistantPart[] {
   return [...parts, ...calls.map((call, index) => readCall(call, `${path}.tool_calls[${index}]`))];
 }
 
-function readMessage(item: unknown, path: string, messages: ModelMessage[]): void {
+function readMessage(item: unknown, path: string, conversation: Conversation): void {
+  const { messages, report } = conversation;
   const message = readObject(item, path);
   switch (message['role']) {
     case 'system':
@@ -122,25 +135,26 @@ function readMessage(item: unknown, path: string, messages: ModelMessage[]): voi
       messages.push({ role: 'system', content: readTexts(message['content'], `${path}.content`) });
       return;
     case 'user':
-      readUser(message['content'], `${path}.content`, messages);
+      readUser(message['content'], `${path}.content`, conversation);
       return;
     case 'assistant':
+      if (!isAbsent(message['audio'])) report(unsupported(`${path}.audio`, CHAT_ONLY));
       addAssistant(messages, readAssistant(message, path));
       return;
     case 'tool': {
       const callId = readName(message['tool_call_id'], `${path}.tool_call_id`);
       // Not a field of the format: Capstan's workers send it to a gateway of Capstan.
       const isError = message['is_error'] === true;
-      addResults(messages, [{ callId, content: readInput(message['content'], `${path}.content`), isError }]);
+      addResults(messages, [{ callId, content: readInput(message['content'], `${path}.content`, report), isError }]);
       return;
     }
   }
   throw invalid(`${path}.role`, 'must be system, developer, user, assistant or tool');
 }
 
-export function readConversation(items: unknown[]): ModelMessage[] {
+export function readConversation(items: unknown[], report: ReportForwardOnly): ModelMessage[] {
   if (items.length === 0) throw invalid('messages', 'must not be empty');
   const messages: ModelMessage[] = [];
-  for (const [index, item] of items.entries()) readMessage(item, `messages[${index}]`, messages);
+  for (const [index, item] of items.entries()) readMessage(item, `messages[${index}]`, { messages, report });
   return pairCalls(messages, 'messages');
 }

@@ -1,6 +1,13 @@
 // Tests: test/gateway/chat.test.ts, test/gateway/traps.test.ts
-import type { ModelRequest, ReasoningEffort, ResponseFormat, Sampling } from '../../../inference/model.ts';
-import { invalid, unsupported } from '../../gateway-error.ts';
+import type {
+  ModelRequest,
+  ReasoningEffort,
+  RequestHints,
+  ResponseFormat,
+  Sampling,
+} from '../../../inference/model.ts';
+import { findRefused, pickChatFields } from '../../fields/apply.ts';
+import { invalid } from '../../gateway-error.ts';
 import type { GatewayError } from '../../gateway-error.ts';
 import type { PassThroughTarget } from '../../../inference/pass-through.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
@@ -22,6 +29,7 @@ import { CACHE_TTL } from '../cache.ts';
 import { readModels } from '../models.ts';
 import { buildChatError } from './error.ts';
 import { readConversation } from './messages.ts';
+import type { ReportForwardOnly } from './forward-only.ts';
 import { buildCompletion } from './reply.ts';
 import { buildChatFrames } from './frames.ts';
 import { readTools } from './tools.ts';
@@ -68,21 +76,11 @@ function readFormat(value: unknown): ResponseFormat | undefined {
   );
 }
 
-function refuseUnsupported(body: JsonObject): void {
-  const modalities = body['modalities'];
-  if (Array.isArray(modalities) && modalities.some((each) => each !== 'text')) {
-    throw unsupported('modalities', 'only text is produced');
-  }
-  for (const name of ['audio', 'functions', 'function_call', 'web_search_options']) {
-    if (!isAbsent(body[name])) throw unsupported(name, 'is not supported');
-  }
-}
-
 /** A fault for fields that only an upstream of this format can serve. */
 function findRefusal(body: JsonObject): GatewayError | undefined {
-  const several = (readOptionalCount(body['n'], 'n') ?? 1) > 1;
-  const name = several ? 'n' : readOptionalBoolean(body['logprobs'], 'logprobs') === true ? 'logprobs' : undefined;
-  return name === undefined ? undefined : unsupported(name, 'the provider of this model does not support it');
+  readOptionalCount(body['n'], 'n');
+  readOptionalBoolean(body['logprobs'], 'logprobs');
+  return findRefused('chat-completions', body)?.error;
 }
 
 /** Whether a message has fields that only Capstan knows. */
@@ -113,8 +111,12 @@ function buildPassThroughBody(
   };
 }
 
-function decidePassThrough(body: JsonObject, usage: boolean): PassThrough | undefined {
-  const refusal = findRefusal(body);
+function decidePassThrough(
+  body: JsonObject,
+  usage: boolean,
+  refusedPart: GatewayError | undefined,
+): PassThrough | undefined {
+  const refusal = findRefusal(body) ?? refusedPart;
   if (refusal === undefined && (body['messages'] as unknown[]).some(hasOwnFields)) return undefined;
   // Usage is always requested upstream; the chunk with nothing else goes only to clients that asked for usage.
   const isCount = (data: string) => data.includes('"usage"') && /"choices":\s*\[\s*\]/.test(data);
@@ -137,15 +139,25 @@ function readSampling(body: JsonObject): Sampling | undefined {
     frequencyPenalty: readOptionalNumber(body['frequency_penalty'], 'frequency_penalty', -2, 2),
     presencePenalty: readOptionalNumber(body['presence_penalty'], 'presence_penalty', -2, 2),
     logitBias: isAbsent(body['logit_bias']) ? undefined : readObject(body['logit_bias'], 'logit_bias'),
+    topK: readOptionalCount(body['top_k'], 'top_k'),
   });
   return Object.keys(sampling).length === 0 ? undefined : sampling;
 }
 
-function readRequest(body: JsonObject): ModelRequest {
+function readHints(body: JsonObject): RequestHints {
+  const verbosity = readOptionalChoice(body['verbosity'], 'verbosity', ['low', 'medium', 'high']);
+  return omitUndefined({
+    user: readOptionalText(body['user'] ?? body['safety_identifier'], 'user'),
+    verbosity,
+    serviceTier: readOptionalText(body['service_tier'], 'service_tier'),
+    metadata: isAbsent(body['metadata']) ? undefined : readObject(body['metadata'], 'metadata'),
+  });
+}
+
+function readRequest(body: JsonObject, report: ReportForwardOnly): ModelRequest {
   const named = readModels(body);
-  refuseUnsupported(body);
-  const messages = readConversation(readList(body['messages'], 'messages'));
-  const { tools, toolChoice } = readTools(body);
+  const messages = readConversation(readList(body['messages'], 'messages'), report);
+  const { tools, toolChoice } = readTools(body, report);
   return {
     ...named,
     system: '',
@@ -164,7 +176,9 @@ function readRequest(body: JsonObject): ModelRequest {
       responseFormat: readFormat(body['response_format']),
       cacheKey: readOptionalText(body['prompt_cache_key'], 'prompt_cache_key'),
       cacheTtl: readOptionalChoice(body['cache_ttl'], 'cache_ttl', CACHE_TTL),
+      chatFields: pickChatFields(body),
     }),
+    hints: readHints(body),
     ...withEffort(readEffort(body)),
   };
 }
@@ -174,10 +188,13 @@ function withEffort(effort: ReasoningEffort | undefined): { reasoning?: { effort
 }
 
 export function readChatCall(body: JsonObject): ClientCall {
-  const request = readRequest(body);
+  let refusedPart: GatewayError | undefined;
+  const request = readRequest(body, (fault) => {
+    refusedPart ??= fault;
+  });
   const options = body['stream_options'];
   const usage = isRecord(options) && options['include_usage'] === true;
-  const passThrough = decidePassThrough(body, usage);
+  const passThrough = decidePassThrough(body, usage, refusedPart);
   return {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,

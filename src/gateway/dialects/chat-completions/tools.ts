@@ -2,6 +2,8 @@ import type { ModelTool, ToolChoice } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
 import type { JsonObject } from '../dialect.ts';
+import { CHAT_ONLY } from './forward-only.ts';
+import type { ReportForwardOnly } from './forward-only.ts';
 import {
   isAbsent,
   readList,
@@ -33,10 +35,14 @@ export function checkNames(tools: readonly ModelTool[], pathOf: (index: number) 
   }
 }
 
-function readTool(item: unknown, path: string): ModelTool {
+function readTool(item: unknown, path: string, report: ReportForwardOnly): ModelTool[] {
   const tool = readObject(item, path);
+  if (tool['type'] === 'custom') {
+    report(unsupported(`${path}.type`, `must be function; ${CHAT_ONLY}`));
+    return [];
+  }
   if (tool['type'] !== 'function') throw unsupported(`${path}.type`, 'must be function');
-  return readFunction(readObject(tool['function'], `${path}.function`), `${path}.function`);
+  return [readFunction(readObject(tool['function'], `${path}.function`), `${path}.function`)];
 }
 
 type OfferedTools = { tools: ModelTool[]; toolChoice: ToolChoice | undefined };
@@ -73,8 +79,10 @@ export function readToolChoice(value: unknown, tools: ModelTool[]): OfferedTools
   return { tools, toolChoice: requireTool(readName(nameOf(value), 'tool_choice.name'), tools, 'tool_choice') };
 }
 
-export function readTools(body: JsonObject): OfferedTools {
-  const tools = readOptionalList(body['tools'], 'tools').map((item, index) => readTool(item, `tools[${index}]`));
+export function readTools(body: JsonObject, report: ReportForwardOnly): OfferedTools {
+  const tools = readOptionalList(body['tools'], 'tools').flatMap((item, index) =>
+    readTool(item, `tools[${index}]`, report),
+  );
   checkNames(tools, (index) => `tools[${index}].function.name`);
   return readToolChoice(body['tool_choice'], tools);
 }

@@ -43,7 +43,13 @@ function readImage(block: JsonObject, path: string): InputPart {
 /** Plain text only: any other document would have to be rendered first. */
 function readDocument(block: JsonObject, path: string, report: ReportProviderOnly): InputPart[] {
   const source = readObject(block['source'], `${path}.source`);
-  const title = typeof block['title'] === 'string' ? `${block['title']}\n\n` : '';
+  if (isRecord(block['citations']) && block['citations']['enabled'] === true) {
+    report(
+      unsupported(`${path}.citations`, 'only providers with the format messages and passThrough: true cite documents'),
+    );
+  }
+  const about = [block['title'], block['context']].filter((text) => typeof text === 'string' && text !== '');
+  const title = about.map((text) => `${String(text)}\n\n`).join('');
   if (source['type'] === 'text')
     return [{ type: 'text', text: title + readText(source['data'], `${path}.source.data`) }];
   if (source['type'] === 'content') return readInputBlocks(source['content'], `${path}.source.content`, report);

@@ -8,6 +8,7 @@ import type {
   ToolChoice,
 } from '../../../inference/model.ts';
 import { isRecord, omitUndefined } from '../../../platform/records.ts';
+import { findRefused } from '../../fields/apply.ts';
 import { invalid, unsupported } from '../../gateway-error.ts';
 import { GatewayError } from '../../gateway-error.ts';
 import { checkNames } from '../chat-completions/tools.ts';
@@ -119,9 +120,12 @@ function readEffort(config: JsonObject): ReasoningEffort | undefined {
   return typeof effort === 'string' && Object.hasOwn(EFFORTS, effort) ? EFFORTS[effort] : undefined;
 }
 
+const THINKING: readonly unknown[] = ['enabled', 'adaptive', 'disabled'];
+
 /** Undefined: the caller wants no thinking, and the response shows none. */
-function readThinking(value: unknown, config: JsonObject): ModelRequest['reasoning'] {
+function readThinking(value: unknown, config: JsonObject, report: ReportProviderOnly): ModelRequest['reasoning'] {
   if (!isRecord(value)) return undefined;
+  if (!THINKING.includes(value['type'])) report(invalid('thinking.type', `must be one of ${THINKING.join(', ')}`));
   if (value['type'] === 'adaptive') return { effort: readEffort(config) ?? 'high' };
   if (value['type'] !== 'enabled') return undefined;
   const budgetTokens = readOptionalCount(value['budget_tokens'], 'thinking.budget_tokens');
@@ -162,8 +166,15 @@ export function readMessagesRequest(body: JsonObject): MessagesRequest {
     providerOnly ??= fault;
   };
   if (!isAbsent(body['thread'])) report(buildThreadError());
+  const refused = findRefused('messages', body);
+  if (refused !== undefined) report(refused.error);
   const request = readRequest(body, report);
   return { request, providerOnly };
+}
+
+function readUserId(metadata: unknown): string | undefined {
+  const id = isRecord(metadata) ? metadata['user_id'] : undefined;
+  return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
 function readRequest(body: JsonObject, report: ReportProviderOnly): ModelRequest {
@@ -183,6 +194,7 @@ function readRequest(body: JsonObject, report: ReportProviderOnly): ModelRequest
     messages: isAbsent(body['thread']) ? pairCalls(messages, 'messages') : messages,
     tools,
     ...readToolChoice(body['tool_choice'], declared),
+    hints: omitUndefined({ user: readUserId(body['metadata']) }),
     ...omitUndefined({
       maxOutputTokens: readOptionalCount(body['max_tokens'], 'max_tokens'),
       temperature: readOptionalNumber(body['temperature'], 'temperature', 0, 1),
@@ -190,7 +202,7 @@ function readRequest(body: JsonObject, report: ReportProviderOnly): ModelRequest
       sampling: topK === undefined ? undefined : { topK },
       stop: stop.length === 0 ? undefined : stop.map((each, index) => readText(each, `stop_sequences.${index}`)),
       responseFormat: readFormat(config['format'] ?? body['output_format']),
-      reasoning: readThinking(body['thinking'], config),
+      reasoning: readThinking(body['thinking'], config, report),
       cacheTtl: readCacheTtl(body),
     }),
   };

@@ -58,9 +58,14 @@ function addOutputText(event: SseEvent): string {
  * How the call is forwarded unchanged. Undefined where the gateway must translate: custom tools, namespaces, and
  * signatures that it packed.
  */
-export function decidePassThrough(body: JsonObject, effort: string, echo: Echo): PassThrough | undefined {
+export function decidePassThrough(
+  body: JsonObject,
+  { effort, echo, refusal }: { effort: string; echo: Echo; refusal: GatewayError | undefined },
+): PassThrough | undefined {
   if (!isPlain(body)) return undefined;
   return {
+    refusal,
+    anyOfFormat: refusal !== undefined,
     buildBody(own, { reasoning }) {
       const kept = Object.entries(own).filter(([name]) => !IGNORED_FIELDS.includes(name) && name !== 'reasoning');
       const asked = reasoning ? { reasoning: { ...(isRecord(own['reasoning']) ? own['reasoning'] : {}), effort } } : {};

@@ -45,7 +45,7 @@ function checkIgnoredFields(body: JsonObject): void {
 }
 
 export function readResponsesCall(body: JsonObject): ClientCall {
-  checkFields(body);
+  const refusal = checkFields(body);
   checkIgnoredFields(body);
   const named = readModels(body);
   const { names, tools, toolChoice } = readResponsesTools(body);
@@ -57,6 +57,10 @@ export function readResponsesCall(body: JsonObject): ClientCall {
     system: readOptionalText(body['instructions'], 'instructions') ?? '',
     messages: readInput(body['input'], names),
     tools,
+    hints: omitUndefined({
+      user: readOptionalText(body['user'] ?? body['safety_identifier'], 'user'),
+      verbosity: readOptionalChoice(text['verbosity'], 'text.verbosity', ['low', 'medium', 'high']),
+    }),
     reasoning: { effort: readOptionalChoice(reasoning['effort'], 'reasoning.effort', EFFORTS) ?? 'high' },
     ...omitUndefined({
       toolChoice,
@@ -71,7 +75,8 @@ export function readResponsesCall(body: JsonObject): ClientCall {
   };
   const effort = request.reasoning?.effort ?? 'high';
   const context = { echo: buildEcho(body, request), names, showsReasoning: effort !== 'none' };
-  const passThrough = decidePassThrough(body, effort, context.echo);
+  const passThrough = decidePassThrough(body, { effort, echo: context.echo, refusal });
+  if (passThrough === undefined && refusal !== undefined) throw refusal;
   return {
     request,
     stream: readOptionalBoolean(body['stream'], 'stream') ?? false,

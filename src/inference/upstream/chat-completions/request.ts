@@ -7,6 +7,7 @@ import {
   buildImageUrl,
   joinText,
   describeToolFailure,
+  limitUser,
   wrapSystem,
 } from '../history.ts';
 import { asList, isJson } from '../wire.ts';
@@ -164,11 +165,14 @@ export function buildChatRequest(request: ModelRequest, target: UpstreamTarget):
   }));
   const offered = tools.length > 0;
   const limit = COMPLETION_TOKENS.test(target.model) ? 'max_completion_tokens' : 'max_tokens';
+  const { hints = {} } = request;
   const strictHost = STRICT_HOSTS.includes(new URL(target.baseUrl).hostname);
   return {
     path: '/chat/completions',
     headers: buildBearerHeaders(target),
     body: omitUndefined({
+      ...(strictHost ? {} : { user: limitUser(hints.user), verbosity: hints.verbosity }),
+      ...request.chatFields,
       model: target.model,
       messages: system === '' ? conversation : [{ role: 'system', content: system }, ...conversation],
       stream: true,

@@ -46,6 +46,13 @@ function buildSampling(request: ModelRequest, thinks: boolean): Record<string, u
   return request.topP === undefined ? topK : { top_p: request.topP, ...topK };
 }
 
+/** The upstream's limit. */
+const MAX_USER_ID = 256;
+
+function buildMetadata({ hints }: ModelRequest): Record<string, unknown> | undefined {
+  return hints?.user === undefined ? undefined : { user_id: hints.user.slice(0, MAX_USER_ID) };
+}
+
 /** Asks how many input tokens a request has. */
 export function buildCountRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {
   const { path, headers, body } = buildMessagesRequest(request, target);
@@ -93,6 +100,7 @@ export function buildMessagesRequest(request: ModelRequest, target: UpstreamTarg
       stop_sequences: stop === undefined || stop.length === 0 ? undefined : stop,
       thinking,
       output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
+      metadata: buildMetadata(request),
       ...buildSampling(request, thinking !== undefined && thinking['type'] !== 'disabled'),
     }),
   };

@@ -2,7 +2,14 @@ import { omitUndefined } from '../../../platform/records.ts';
 import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ToolResult } from '../../model.ts';
 import { decideEffort } from '../chat-completions/request.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
-import { buildBearerHeaders, buildHistory, buildImageUrl, joinText, describeToolFailure } from '../history.ts';
+import {
+  buildBearerHeaders,
+  buildHistory,
+  buildImageUrl,
+  joinText,
+  describeToolFailure,
+  limitUser,
+} from '../history.ts';
 
 type Item = Record<string, unknown> & { type: string };
 
@@ -69,6 +76,7 @@ export function buildResponsesRequest(request: ModelRequest, target: UpstreamTar
   const { system, messages } = buildHistory(request, target);
   const effort = decideEffort(request.reasoning);
   const hasReasoning = effort === undefined ? REASONING_MODELS.test(target.model) : effort !== 'none';
+  const { hints = {} } = request;
   const format = buildFormat(request.responseFormat);
   const choice = request.toolChoice;
   const offered = request.tools.length > 0;
@@ -100,7 +108,13 @@ export function buildResponsesRequest(request: ModelRequest, target: UpstreamTar
       max_output_tokens: request.maxOutputTokens,
       temperature: request.temperature,
       top_p: request.topP,
-      text: format === undefined ? undefined : { format },
+      text:
+        format === undefined && hints.verbosity === undefined
+          ? undefined
+          : omitUndefined({ format, verbosity: hints.verbosity }),
+      user: limitUser(hints.user),
+      service_tier: hints.serviceTier,
+      metadata: hints.metadata,
       reasoning: effort === undefined ? undefined : effort === 'none' ? { effort } : { effort, summary: 'auto' },
       include: hasReasoning ? ['reasoning.encrypted_content'] : undefined,
       prompt_cache_key: request.cacheKey,

@@ -1,0 +1,39 @@
+import type { WireFormat } from '../../inference/config.ts';
+import { FIELD_TABLES } from './apply.ts';
+
+const TITLES: Record<WireFormat, string> = {
+  'chat-completions': 'Chat completions clients',
+  responses: 'Responses clients',
+  messages: 'Messages clients',
+};
+const OTHERS: Record<WireFormat, string> = {
+  'chat-completions': 'Any other field is carried to chat completions providers and ignored elsewhere.',
+  responses: 'Any other field is refused.',
+  messages: 'Any other field is ignored.',
+};
+
+function describeTable(client: WireFormat): string {
+  const rows = Object.entries(FIELD_TABLES[client]).map(([path, { to, note, help }]) => {
+    const cells = [to['chat-completions'], to.responses, to.messages, to['built-in']];
+    const isRefused = cells.includes('refused');
+    const about = [note, isRefused && help !== 'is not supported' ? help : undefined].filter(
+      (text) => text !== undefined,
+    );
+    const [field = path, kind] = path.split(': ');
+    return `| \`${field}\`${kind === undefined ? '' : `: ${kind}`} | ${cells.join(' | ')} | ${about.join('; ')} |`;
+  });
+  return [
+    `#### ${TITLES[client]}`,
+    '',
+    '| Field | chat completions | responses | messages | `script/…` | |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+    '',
+    OTHERS[client],
+  ].join('\n');
+}
+
+/** The tables of the docs. */
+export function describeFields(): string {
+  return (['chat-completions', 'responses', 'messages'] as const).map(describeTable).join('\n\n');
+}

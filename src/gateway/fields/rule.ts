@@ -1,0 +1,42 @@
+import type { WireFormat } from '../../inference/config.ts';
+
+/**
+ * What happens to a field on the way to an upstream of a format. `carried`: sent in that format's own field; `emulated`:
+ * has its effect by other means; `gateway`: concerns the gateway alone; `refused`: the request is rejected and the error
+ * names the field; `ignored`: a hint without effect, named in the header `x-capstan-ignored-fields`.
+ */
+export type Fate = 'carried' | 'emulated' | 'gateway' | 'refused' | 'ignored';
+
+export type FieldRule = {
+  /** `built-in` are `script/…` models */
+  to: Record<WireFormat | 'built-in', Fate>;
+  /** why it is refused, and what helps */
+  help?: string;
+  /** whether the value asks for nothing, so that it is neither refused nor told; absent: `null` alone */
+  isNeutral?: (value: unknown) => boolean;
+  /** an upstream of the client's format gets it only with the whole request unchanged */
+  forwarded?: true;
+  /** chat completions upstreams get it as it is */
+  verbatim?: true;
+  /** for the docs */
+  note?: string;
+};
+
+export type FieldTable = Readonly<Record<string, FieldRule>>;
+
+type Columns = [chat: Fate, responses: Fate, messages: Fate, builtIn?: Fate];
+
+export function fates([chat, responses, messages, builtIn = messages]: Columns): FieldRule['to'] {
+  return { 'chat-completions': chat, responses, messages, 'built-in': builtIn };
+}
+
+export function all(fate: Fate, more: Omit<FieldRule, 'to'> = {}): FieldRule {
+  return { to: fates([fate, fate, fate]), ...more };
+}
+
+export function rule(columns: Columns, more: Omit<FieldRule, 'to'> = {}): FieldRule {
+  return { to: fates(columns), ...more };
+}
+
+export const isZero = (value: unknown): boolean => value === 0;
+export const isFalse = (value: unknown): boolean => value === false;
