@@ -17,6 +17,7 @@ import { collectPassThrough, writePassThrough } from './pass-through.ts';
 import type { PassThroughReply } from './pass-through.ts';
 import { openClientStream } from './stream.ts';
 import { startMeter } from './usage/meter.ts';
+import { readTags } from './usage/request-log.ts';
 import type { Meter } from './usage/meter.ts';
 
 /** Headers in which coding clients send a session id, which serves as the cache key. */
@@ -210,6 +211,7 @@ export async function answerCall(
       format: dialect.name,
       model: call.request.model,
       caller,
+      about: { requestId: request.id, user: call.request.hints?.user, tags: readTags(request) },
       estimateInput: () => estimateTokens(call.request),
     },
   );

@@ -22,6 +22,8 @@ import { addSdkRateLimitHeaders } from './rate-limit-headers.ts';
 import { buildTokenBudget } from './usage/budget.ts';
 import { openGatewayMetrics } from './usage/metrics.ts';
 import { openUsageRecorder } from './usage/recorder.ts';
+import { getRequestLog, listRequestLog } from './usage/request-log.ts';
+import { openRequestLog } from './usage/request-recorder.ts';
 import { listUsage } from './usage/report.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -32,13 +34,14 @@ const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE',
 export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
   return (app, http) => {
     const recorder = openUsageRecorder(ports);
-    app.addHook('onClose', () => recorder.close());
+    const requests = openRequestLog(ports);
+    app.addHook('onClose', async () => void (await Promise.all([recorder.close(), requests.close()])));
     const { tokensPerDay } = ports;
     const budget = tokensPerDay === undefined ? undefined : buildTokenBudget(ports, tokensPerDay);
     const { metrics: more, ...rest } = ports;
     const metrics = [openGatewayMetrics(http.metrics.registry), ...(more === undefined ? [] : [more])];
     const admission = buildAdmission(ports.maxBytesInFlight);
-    const deps: GatewayDeps = { ...rest, ...http, admission, usage: { recorder, metrics, budget } };
+    const deps: GatewayDeps = { ...rest, ...http, admission, usage: { recorder, requests, metrics, budget } };
     void app.register(async (scope) => {
       registerBodyParser(scope);
       registerRoutes(scope, deps);
@@ -109,6 +112,8 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
     // Model ids contain slashes, encoded or not: the rest of the path is the id.
     addRoutes(`${prefix}/models/*`, { GET: (request) => getModel(deps, (request.params as { '*': string })['*']) });
   }
+  addRoutes('/v1/requests', { GET: (request) => listRequestLog(deps, request) });
+  addRoutes('/v1/requests/:requestId', { GET: (request) => getRequestLog(deps, request) });
   addRoutes('/v1/usage', { GET: (request) => listUsage(deps, request) });
   addRoutes('/health', { GET: () => ({ status: 'ok' }) }, { open: true });
   registerEndpoints(app, deps);

@@ -1,5 +1,6 @@
 import { deleteArchivedLogs, dropEmptyEventPartitions } from '../agents/store/retention.ts';
 import { deleteOldUsage } from '../gateway/store/model-usage.ts';
+import { deleteOldRequests } from '../gateway/store/requests.ts';
 import type { Db } from '../platform/db/db.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
 import type { Logger } from '../platform/log.ts';
@@ -9,6 +10,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Few enough that a transaction is short. */
 const BATCH = 20;
+const GATEWAY_REQUEST_DAYS = 30;
+const REQUEST_BATCH = 5000;
 
 /** Deletes what the settings no longer keep, until it is closed. Any number of replicas may run it. */
 export function startRetention(
@@ -23,6 +26,11 @@ export function startRetention(
         run: async () => (await deleteArchivedLogs(db, archivedSessionDays, BATCH)) === BATCH,
       },
       { name: 'delete old usage', periodMs: DAY_MS, run: async () => void (await deleteOldUsage(db, usageDays)) },
+      {
+        name: 'delete old records of the gateway',
+        periodMs: HOUR_MS,
+        run: async () => (await deleteOldRequests(db, GATEWAY_REQUEST_DAYS, REQUEST_BATCH)) === REQUEST_BATCH,
+      },
       {
         name: 'drop empty partitions',
         periodMs: DAY_MS,

@@ -7,6 +7,7 @@ import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from 
 import { ENDPOINT_OPERATIONS } from './endpoints.ts';
 import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount } from './messages.ts';
 import type { Json, Operation } from './operation.ts';
+import { REQUEST_OPERATIONS } from './requests.ts';
 
 /** What the provider said, where it caused the error. */
 const UpstreamError = z.object({
@@ -170,6 +171,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     answer: Model,
     parameters: [MODEL],
   },
+  ...REQUEST_OPERATIONS,
   {
     id: 'listModelUsage',
     method: 'get',

@@ -13,6 +13,7 @@ import { decideFault } from '../errors.ts';
 import { unknownModel } from '../gateway-error.ts';
 import { startMeter } from '../usage/meter.ts';
 import type { Meter } from '../usage/meter.ts';
+import { readTags } from '../usage/request-log.ts';
 import { countTokens } from './endpoint.ts';
 import type { Endpoint, EndpointInput, EndpointUsage } from './endpoint.ts';
 import { buildForm, readForm } from './form.ts';
@@ -111,6 +112,10 @@ async function sendForwarded(
   }
 }
 
+function readUser({ user }: JsonObject): string | undefined {
+  return typeof user === 'string' && user !== '' ? user : undefined;
+}
+
 /** Answers one call of an endpoint: by the built-in provider, or by forwarding it to the model's provider. */
 export async function answerEndpoint(
   deps: GatewayDeps,
@@ -134,6 +139,7 @@ export async function answerEndpoint(
       format: endpoint.name,
       model,
       caller,
+      about: { requestId: request.id, user: readUser(input.fields), tags: readTags(request) },
       estimateInput: () => countTokens(JSON.stringify(input.fields)),
     },
   );

@@ -4,6 +4,7 @@ import type { GatewayInference } from '../../inference/inference.ts';
 import type { ModelDelta, ModelReply, ModelUsage } from '../../inference/model.ts';
 import type { TokenBudget } from './budget.ts';
 import type { CallMetrics, CallRecord } from './metrics.ts';
+import type { RequestLog } from './request-recorder.ts';
 import type { UsageRecorder } from './recorder.ts';
 
 /** Measures one request. The first call of `finish` or `fail` counts. */
@@ -20,6 +21,8 @@ export type MeteredCall = {
   format: string;
   model: string;
   caller: Caller;
+  /** for the request log */
+  about: { requestId: string; user: string | undefined; tags: string[] };
   /** estimated input tokens, for replies that end before the provider has counted */
   estimateInput: () => number;
 };
@@ -27,11 +30,14 @@ export type MeteredCall = {
 export type MeterPorts = {
   inference: GatewayInference;
   recorder: UsageRecorder;
+  requests: RequestLog;
   metrics: readonly CallMetrics[];
   budget?: TokenBudget | undefined;
 };
 
 const CHARACTERS_PER_TOKEN = 4;
+/** Characters of a user's id that the request log keeps. */
+const MAX_USER = 256;
 const NO_USAGE: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
 /** Where a provider accepts any model name, callers choose it: such names share a label. */
@@ -42,10 +48,11 @@ function labelModel(inference: GatewayInference, model: string): string {
 }
 
 export function startMeter(
-  { inference, recorder, metrics, budget }: MeterPorts,
-  { format, model: asked, caller, estimateInput }: MeteredCall,
+  { inference, recorder, requests, metrics, budget }: MeterPorts,
+  { format, model: asked, caller, about, estimateInput }: MeteredCall,
 ): Meter {
   const started = performance.now();
+  const createdAt = new Date().toISOString();
   let firstTokenSeconds: number | undefined;
   let ended = false;
   let answering = asked;
@@ -79,6 +86,25 @@ export function startMeter(
       costUsd,
     };
     for (const each of metrics) each.record(call);
+    requests.add({
+      organizationId: caller.organizationId,
+      requestId: about.requestId,
+      createdAt,
+      keyId: caller.keyId,
+      format,
+      model: asked,
+      upstream: model,
+      outcome,
+      inputTokens: usage.input,
+      cachedInputTokens: usage.cacheRead,
+      outputTokens: usage.output,
+      reasoningTokens: usage.reasoning,
+      costUsd,
+      latencyMs: Math.round(ms),
+      firstTokenMs: firstTokenSeconds === undefined ? null : Math.round(firstTokenSeconds * 1000),
+      user: about.user?.slice(0, MAX_USER) ?? null,
+      tags: about.tags,
+    });
     if (usage.input + usage.output > 0) budget?.spend(caller.keyId, usage.input + usage.output);
     recorder.add(
       {
