@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PRESET_NAMES, applyPreset } from './presets.ts';
 
 const amounts = {
   input: z.number().min(0),
@@ -32,11 +33,14 @@ export type ProviderModel = z.infer<typeof ProviderModel>;
 export const WireFormat = z.enum(['chat-completions', 'responses', 'messages']);
 export type WireFormat = z.infer<typeof WireFormat>;
 
-const Headers = z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name'), z.string());
+const HeaderName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name');
+const Headers = z.record(HeaderName, z.string());
 const ExtraBody = z.record(z.string().min(1).max(100), z.unknown());
 
-export const ProviderConfig = z
+const ProviderFields = z
   .strictObject({
+    /** sets the format, the base URL and the header of the key, where they are not given */
+    preset: z.enum(PRESET_NAMES).optional(),
     format: WireFormat,
     /** with the version segment, for every format: `https://host/v1` */
     baseUrl: z.url({ protocol: /^https?$/ }),
@@ -56,6 +60,8 @@ export const ProviderConfig = z
      * Anthropic themselves. Forwarded replies are not repaired when the upstream violates the format.
      */
     passThrough: z.boolean().optional(),
+    /** header of the key; default: the format's own (`authorization: Bearer` or `x-api-key`) */
+    apiKeyHeader: HeaderName.optional(),
     /** sent with every call; override the default headers */
     headers: Headers.optional(),
     /** the same as `headers` */
@@ -72,7 +78,8 @@ export const ProviderConfig = z
       apiKeyEnvs === undefined || (apiKey === undefined && apiKeyEnv === undefined),
     { path: ['apiKeyEnvs'], message: 'must not be set together with apiKey or apiKeyEnv' },
   );
-export type ProviderConfig = z.infer<typeof ProviderConfig>;
+export const ProviderConfig = z.preprocess(applyPreset, ProviderFields);
+export type ProviderConfig = z.infer<typeof ProviderFields>;
 
 export const ProviderName = z
   .string()

@@ -36,8 +36,21 @@ const SCRIPT: ModelEntry = {
 /** How a provider is reached; the same for all of its models. */
 function buildConnection(
   config: ProviderConfig,
-): Pick<UpstreamTarget, 'format' | 'baseUrl' | 'timeoutMs' | 'apiKey' | 'apiKeys' | 'headers' | 'extraBody'> {
-  const { format, baseUrl, timeoutSeconds, apiKey, apiKeys = [], headers, extraHeaders, extraBody } = config;
+): Pick<
+  UpstreamTarget,
+  'format' | 'baseUrl' | 'timeoutMs' | 'apiKey' | 'apiKeyHeader' | 'apiKeys' | 'headers' | 'extraBody'
+> {
+  const {
+    format,
+    baseUrl,
+    timeoutSeconds,
+    apiKey,
+    apiKeys = [],
+    apiKeyHeader,
+    headers,
+    extraHeaders,
+    extraBody,
+  } = config;
   const sent = headers === undefined && extraHeaders === undefined ? undefined : { ...headers, ...extraHeaders };
   return {
     format,
@@ -46,6 +59,7 @@ function buildConnection(
     ...omitUndefined({
       apiKey: apiKey ?? apiKeys[0],
       apiKeys: apiKeys.length < 2 ? undefined : apiKeys,
+      apiKeyHeader,
       headers: sent,
       extraBody,
     }),

@@ -14,6 +14,8 @@ export type UpstreamTarget = {
   baseUrl: string;
   timeoutMs: number;
   apiKey?: string;
+  /** header of the key; absent: the format's own */
+  apiKeyHeader?: string;
   /** several keys, used in turn instead of `apiKey` */
   apiKeys?: readonly string[];
   /** fields set in the body of every call */

@@ -80,8 +80,12 @@ export function buildImageUrl(part: Exclude<InputPart, TextPart>): string {
   return part.type === 'image' ? `data:${part.mediaType};base64,${part.data}` : part.url;
 }
 
-export function buildBearerHeaders(target: UpstreamTarget): Record<string, string> {
-  return { ...(target.apiKey === undefined ? {} : { authorization: `Bearer ${target.apiKey}` }), ...target.headers };
+export function buildBearerHeaders({ apiKey, apiKeyHeader, headers }: UpstreamTarget): Record<string, string> {
+  if (apiKey === undefined) return { ...headers };
+  return {
+    ...(apiKeyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [apiKeyHeader]: apiKey }),
+    ...headers,
+  };
 }
 
 /** Longer ids of users are rejected by some upstreams. */

@@ -1,0 +1,30 @@
+/** What a preset sets unless the provider says otherwise. Without a `baseUrl` the provider must name its own. */
+export type Preset = {
+  format: 'chat-completions' | 'responses' | 'messages';
+  baseUrl?: string;
+  /** header of the key, instead of `authorization: Bearer` */
+  apiKeyHeader?: string;
+};
+
+/** Providers and servers whose settings are known. */
+export const PRESETS = {
+  'azure-openai': { format: 'chat-completions', apiKeyHeader: 'api-key' },
+  anthropic: { format: 'messages', baseUrl: 'https://api.anthropic.com/v1' },
+  openai: { format: 'chat-completions', baseUrl: 'https://api.openai.com/v1' },
+  gemini: { format: 'chat-completions', baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai' },
+  openrouter: { format: 'chat-completions', baseUrl: 'https://openrouter.ai/api/v1' },
+  ollama: { format: 'chat-completions', baseUrl: 'http://127.0.0.1:11434/v1' },
+  vllm: { format: 'chat-completions', baseUrl: 'http://127.0.0.1:8000/v1' },
+  'llama.cpp': { format: 'chat-completions', baseUrl: 'http://127.0.0.1:8080/v1' },
+} as const satisfies Record<string, Preset>;
+
+export type PresetName = keyof typeof PRESETS;
+export const PRESET_NAMES = Object.keys(PRESETS) as [PresetName, ...PresetName[]];
+
+/** A provider's settings with those of its preset where it has none. Anything else is returned as it is. */
+export function applyPreset(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('preset' in value)) return value;
+  const { preset } = value;
+  if (typeof preset !== 'string' || !Object.hasOwn(PRESETS, preset)) return value;
+  return { ...PRESETS[preset as PresetName], ...value };
+}
