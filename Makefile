@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run test test-cluster test-control-plane test-node cluster cluster-down test-clients test-login-apps services lint fmt generate bench
+.PHONY: help run test test-console test-cluster test-control-plane test-node cluster cluster-down test-clients test-login-apps services lint fmt generate bench
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -42,6 +42,9 @@ cluster: $(INSTALLED) ## start a whole cluster of Kubernetes on this machine, wi
 
 cluster-down: ## end it and remove what it kept
 	scripts/cluster/down.sh
+
+test-console: $(INSTALLED) ## the part of `make test` that opens the web console in a browser
+	vitest run --project default test/console
 
 test-clients: $(INSTALLED) ## install what is missing, then let Codex CLI and Claude Code work through the gateway
 	scripts/install-clients.sh

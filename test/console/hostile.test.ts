@@ -90,6 +90,10 @@ async function attack(agent: Agent, payload: string, index: number): Promise<voi
 
 beforeAll(async () => {
   site = await openConsole();
+});
+afterAll(() => site.close());
+
+test('hostile transcripts run nothing, fetch nothing and do not hang the page', async () => {
   const agent = await site.call<Agent>('POST', '/v1/agents', {
     name: MARKUP[1]?.slice(0, 60),
     modelName: 'script/demo',
@@ -100,10 +104,6 @@ beforeAll(async () => {
   // Several payloads a session: each is in every field once.
   const groups = Array.from({ length: 8 }, (_, group) => PAYLOADS.filter((_payload, index) => index % 8 === group));
   await Promise.all(groups.map((group, index) => attack(agent, group.join('\n\n').slice(0, 19_000), index)));
-});
-afterAll(() => site.close());
-
-test('hostile transcripts run nothing, fetch nothing and do not hang the page', async () => {
   const { page, context, faults } = await site.visit();
   page.setDefaultTimeout(HANG_MS);
   const check = async () => expect(await page.evaluate<unknown>('globalThis.attacked')).toBeUndefined();

@@ -33,6 +33,8 @@ async function listRoutes(): Promise<typeof routes> {
     [`agents/${agent}/versions`, '.diff'],
     ['playground', '.playground-session button'],
     ['usage', '.chart'],
+    ['automations', 'table.list tbody tr, .empty'],
+    ['vaults', '.empty'],
     ['admin/keys', 'table.list tbody tr'],
     ['settings', '.facts'],
     ['nowhere', '.empty'],

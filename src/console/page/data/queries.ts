@@ -3,6 +3,7 @@ import { get, isTransient } from './http.ts';
 import type { Query } from './http.ts';
 import { liveState } from './live.ts';
 import { useStore } from './store.ts';
+import type { Automation } from '../../../../clients/typescript/generated/automations.ts';
 import type { Agent, AgentVersion, Caller, CursorPage, PendingAction, Session, Turn } from './types.ts';
 
 const POLL_MS = 10_000;
@@ -95,6 +96,10 @@ export function useTurns(id: string) {
 
 export function useAgents(query: Query = {}) {
   return useCursorList<Agent>('agents', 'v1/agents', query);
+}
+
+export function useAutomations() {
+  return useCursorList<Automation>('automations', 'v1/automations', {});
 }
 
 export function useAgent(id: string, enabled = true) {

@@ -72,7 +72,7 @@ export type Turn = {
   object: 'turn';
   id: string;
   state: string;
-  firstSequence: number;
+  firstSequence: number | null;
   lastSequence: number | null;
   startedAt: string;
   endedAt: string | null;

@@ -88,6 +88,16 @@ const usage = createRoute({
   validateSearch: pick(['from', 'to', 'by', 'filter']),
   component: lazyRouteComponent(() => import('./usage.tsx'), 'UsagePage'),
 });
+const automations = createRoute({
+  getParentRoute: () => root,
+  path: '/automations',
+  component: lazyRouteComponent(() => import('./automations.tsx'), 'Automations'),
+});
+const vaults = createRoute({
+  getParentRoute: () => root,
+  path: '/vaults',
+  component: lazyRouteComponent(() => import('./vaults.tsx'), 'Vaults'),
+});
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/admin/keys',
@@ -110,6 +120,8 @@ const routeTree = root.addChildren([
   agentTab,
   playground,
   usage,
+  automations,
+  vaults,
   keys,
   settings,
 ]);

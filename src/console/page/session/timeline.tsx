@@ -41,7 +41,7 @@ function TurnRows({ turn, number, onSeek }: { turn: Turn; number: number; onSeek
   return (
     <section className="timeline-turn">
       <h3>
-        <button type="button" className="link" onClick={() => onSeek(turn.firstSequence)}>
+        <button type="button" className="link" onClick={() => onSeek(turn.firstSequence ?? 1)}>
           {t('Turn {n}', { n: number })}
         </button>
         <span className="meta">{describeTurn(turn)}</span>

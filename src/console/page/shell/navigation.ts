@@ -1,8 +1,27 @@
-import { Bot, ChartColumn, CirclePlay, Inbox, KeyRound, MessagesSquare, Settings } from 'lucide-react';
+import {
+  Bot,
+  CalendarClock,
+  ChartColumn,
+  CirclePlay,
+  Inbox,
+  KeyRound,
+  MessagesSquare,
+  Settings,
+  Vault,
+} from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 
 export type Place = {
-  to: '/inbox' | '/sessions' | '/agents' | '/playground' | '/usage' | '/admin/keys' | '/settings';
+  to:
+    | '/inbox'
+    | '/sessions'
+    | '/agents'
+    | '/playground'
+    | '/usage'
+    | '/automations'
+    | '/vaults'
+    | '/admin/keys'
+    | '/settings';
   name: string;
   chord: string;
   icon: LucideIcon;
@@ -24,6 +43,15 @@ export const PLACES: readonly Place[] = [
   { to: '/agents', name: 'Agents', chord: 'a', icon: Bot, scopes: ['agents:read'], service: 'agents' },
   { to: '/playground', name: 'Playground', chord: 'p', icon: CirclePlay, scopes: ['agents:write'], service: 'agents' },
   { to: '/usage', name: 'Usage', chord: 'u', icon: ChartColumn, scopes: ['inference', 'admin', 'agents:read'] },
+  {
+    to: '/automations',
+    name: 'Automations',
+    chord: 't',
+    icon: CalendarClock,
+    scopes: ['agents:read'],
+    service: 'agents',
+  },
+  { to: '/vaults', name: 'Vaults', chord: 'v', icon: Vault, scopes: ['agents:read'], service: 'agents' },
   { to: '/admin/keys', name: 'API keys', chord: 'k', icon: KeyRound, scopes: ['admin'] },
   { to: '/settings', name: 'Settings', chord: ',', icon: Settings },
 ];
