@@ -153,6 +153,9 @@ describe('the tool session_search', () => {
       sessions_searched: 2,
       results: [{ session_id: walnut, title: 'About The walnut', source: 'conversation', model: 'script/demo' }],
     });
+    // No message has all of these words.
+    const loose = await runTool(agent, 'session_search', { query: 'what did we say about the pizza walnut?' });
+    expect(JSON.stringify(loose.value['results'])).toContain(walnut);
     const [hit] = found.value['results'] as {
       snippet: string;
       match_message_id: number;

@@ -12,6 +12,11 @@ export type Agent = {
   tools: ToolConfig[];
   createdAt: Timestamp;
   updatedAt: Timestamp;
+  /** in answers to changes: what was accepted but does not work yet */
+  warnings?: {
+    field: string;
+    message: string;
+  }[] | undefined;
 };
 
 export type AgentToolset = {

@@ -25,7 +25,11 @@ export type ApiPorts = {
   mcpCatalog: McpCatalog;
   log: Logger;
   /** names that the configuration's `models` defines, beside `<provider>/<model>` */
-  models: { has(name: string): boolean };
+  models: {
+    has(name: string): boolean;
+    /** why no provider serves a model, with the setting to add; absent or undefined: one does, or that is not known here */
+    explainMissing?(name: string): string | undefined;
+  };
   /** shared by the roles of one process; absent: the server's own, with the default metrics */
   registry?: Registry;
 };

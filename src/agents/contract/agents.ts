@@ -143,6 +143,10 @@ export const Agent = z
     tools: z.array(ToolConfig),
     createdAt: Timestamp,
     updatedAt: Timestamp,
+    warnings: z
+      .array(z.object({ field: z.string(), message: z.string() }))
+      .optional()
+      .describe('in answers to changes: what was accepted but does not work yet'),
   })
   .meta({ id: 'Agent' });
 export type Agent = z.infer<typeof Agent>;

@@ -3,6 +3,8 @@ import type { InputPart } from '../../inference/model.ts';
 import { joinBlocks } from './blocks.ts';
 import type { Compaction, EventPayload, LogEvent, NewEvent, StepPosition, TurnPrompt } from './event.ts';
 
+const SKIPPED = 'The user skipped the question. Use your own judgement, and say what you assumed.';
+
 type ToolUse = Extract<LogEvent, { type: 'agent.tool_use' | 'agent.mcp_tool_use' }>;
 type ToolResultEvent = Extract<LogEvent, { type: 'agent.tool_result' | 'agent.mcp_tool_result' }>;
 type ModelCall = ToolUse | Extract<LogEvent, { type: 'agent.custom_tool_use' | 'agent.clarify_request' }>;
@@ -63,7 +65,8 @@ export function resultOf(event: LogEvent): CallResult | undefined {
     }
     case 'user.clarify_result': {
       const { request_id: useId, answer } = event.payload;
-      return { useId, text: JSON.stringify({ user_response: answer }), images: [], isError: false };
+      const note = answer.trim() === '' ? { note: SKIPPED } : {};
+      return { useId, text: JSON.stringify({ user_response: answer, ...note }), images: [], isError: false };
     }
     default:
       return undefined;

@@ -111,8 +111,11 @@ export function findForgottenSteers(log: readonly LogEvent[]): { text: string; e
   return last && findLateSteers(log.filter((event) => event.turnId === last.turnId));
 }
 
-/** What the latest turn said in its last reply, and the error it ended with. */
-export type LastTurn = { reply: string; failure: string | undefined };
+/** What the latest turn said in its last reply, the calls it made, and the error it ended with. */
+export type LastTurn = { reply: string; calls: TurnCall[]; failure: string | undefined };
+
+/** A call of the model and its result. */
+export type TurnCall = { name: string; input: unknown; result: string; isError: boolean };
 
 /** The outcome of the latest turn; undefined when there is none or it still runs. */
 export function readLastTurn(log: readonly LogEvent[]): LastTurn | undefined {
@@ -125,5 +128,16 @@ export function readLastTurn(log: readonly LogEvent[]): LastTurn | undefined {
   const last = messages.at(-1)?.internal?.step;
   const reply = messages.filter(({ internal }) => internal?.step === last).map(({ payload }) => textOf(payload));
   const { stop_reason: stop } = end.payload;
-  return { reply: reply.join('\n'), failure: stop.type === 'error' ? stop.message : undefined };
+  return { reply: reply.join('\n'), calls: listCalls(own), failure: stop.type === 'error' ? stop.message : undefined };
+}
+
+function listCalls(events: readonly LogEvent[]): TurnCall[] {
+  const uses = new Map(events.filter(isModelCall).map((event) => [event.payload.id, event]));
+  return events.flatMap((event): TurnCall[] => {
+    const result = resultOf(event);
+    const use = result && uses.get(result.useId);
+    if (result === undefined || use === undefined) return [];
+    const input = 'input' in use.payload ? use.payload.input : null;
+    return [{ name: use.internal?.name ?? '', input, result: result.text, isError: result.isError }];
+  });
 }

@@ -17,6 +17,7 @@ export const clarifyTool: Tool = {
       choices: {
         type: 'array',
         items: {},
+        maxItems: MAX_CHOICES,
         description: 'Up to 4 answers to pick from; the user may always give another',
       },
     },

@@ -37,7 +37,6 @@ export const patchTool: Tool = {
       replace_all: { type: 'boolean', default: false },
       patch: { type: 'string', description: 'patch: the V4A text' },
     },
-    required: ['mode'],
   },
   readOnly: false,
   parallelism: (input) =>

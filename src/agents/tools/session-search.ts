@@ -60,6 +60,13 @@ async function searchSessions(input: Record<string, unknown>, context: ToolConte
   return await discover(query, limit, input, context);
 }
 
+/** Any of the words in place of all of them. Undefined for a single word, and for a query with operators. */
+function relaxQuery(query: string): string | undefined {
+  if (/["*]|\b(OR|AND|NOT)\b|(^|\s)-/.test(query)) return undefined;
+  const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  return words.length < 2 ? undefined : words.join(' OR ');
+}
+
 async function discover(
   query: string,
   limit: number,
@@ -71,15 +78,19 @@ async function discover(
     .map((role) => role.trim());
   const roles = ROLES.filter((role) => wanted.includes(role));
   const sort = readText(input, 'sort');
-  const { hits, sessionsSearched } = await context.search.find({
-    text: query.slice(0, MAX_QUERY),
-    limit,
-    sort: sort === 'newest' || sort === 'oldest' ? sort : 'relevance',
-    roles: roles.length === 0 ? ROLES : roles,
-    window: HIT_WINDOW,
-    ends: ENDS,
-    exclude: context.sessionId,
-  });
+  const find = (text: string) =>
+    context.search.find({
+      text,
+      limit,
+      sort: sort === 'newest' || sort === 'oldest' ? sort : 'relevance',
+      roles: roles.length === 0 ? ROLES : roles,
+      window: HIT_WINDOW,
+      ends: ENDS,
+      exclude: context.sessionId,
+    });
+  const strict = await find(query.slice(0, MAX_QUERY));
+  const loose = strict.hits.length === 0 ? relaxQuery(query.slice(0, MAX_QUERY)) : undefined;
+  const { hits, sessionsSearched } = loose === undefined ? strict : await find(loose);
   const results = hits.map(describeHit);
   return answerTool({
     success: true,

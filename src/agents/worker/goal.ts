@@ -109,7 +109,7 @@ async function judge({ claim, goal, turn }: JudgedTurn, deps: GoalDeps, signal: 
   // An empty reply does not say that the goal is reached.
   if (turn.reply.trim() === '') return { verdict: { kind: 'continue', reason: '' }, usageAdd: {} };
   const { modelName } = claim.version;
-  const question = { objective: goal.objective, reply: turn.reply, model: modelName };
+  const question = { objective: goal.objective, reply: turn.reply, calls: turn.calls, model: modelName };
   const { verdict, used, error } = await askJudge(question, deps.inference, signal);
   if (error !== undefined) deps.log.warn({ error: errorText(error) }, 'could not ask the judge of a goal');
   const model = deps.inference.findModel(used?.model ?? modelName) ?? deps.inference.findModel(modelName);

@@ -43,8 +43,8 @@ function readExchange(events: readonly LogEvent[]): string | undefined {
   };
   const prompt = text('user.message');
   const answer = text('agent.message');
-  if (prompt === undefined) return undefined;
-  return answer === undefined ? prompt : `${prompt}\n\n${answer}`;
+  // A turn that failed before it said anything names nothing: the next one does.
+  return prompt === undefined || answer === undefined ? undefined : `${prompt}\n\n${answer}`;
 }
 
 async function writeTitle(claim: Claim, turnId: string, exchange: string, deps: TitleDeps): Promise<void> {

@@ -8,7 +8,7 @@ import { registerApprovalRoutes } from './approval-routes.ts';
 import { archivedAgent, getActiveAgent, getAgent } from './find.ts';
 import { createAgent, patchAgent, replaceAgent } from './publish.ts';
 import { removeAgent } from './remove.ts';
-import { buildAgent } from './render.ts';
+import { buildAgent, buildChangedAgent } from './render.ts';
 import { registerVersionRoutes } from './version-routes.ts';
 
 export function registerAgentRoutes(app: FastifyInstance, deps: ApiDeps): void {
@@ -21,7 +21,7 @@ export function registerAgentRoutes(app: FastifyInstance, deps: ApiDeps): void {
 
   registerRoute(app, deps, agentRoutes.createAgent, async ({ body, caller }) => ({
     status: 201,
-    body: buildAgent(await createAgent(deps, caller.organizationId, body)),
+    body: buildChangedAgent(await createAgent(deps, caller.organizationId, body), deps.models),
   }));
 
   registerRoute(app, deps, agentRoutes.getAgent, async ({ params, caller }) => ({
@@ -31,12 +31,12 @@ export function registerAgentRoutes(app: FastifyInstance, deps: ApiDeps): void {
 
   registerRoute(app, deps, agentRoutes.patchAgent, async ({ params, body, caller }) => ({
     status: 200,
-    body: buildAgent(await patchAgent(deps, caller.organizationId, params.agentId, body)),
+    body: buildChangedAgent(await patchAgent(deps, caller.organizationId, params.agentId, body), deps.models),
   }));
 
   registerRoute(app, deps, agentRoutes.replaceAgent, async ({ params, body, caller }) => ({
     status: 200,
-    body: buildAgent(await replaceAgent(deps, caller.organizationId, params.agentId, body)),
+    body: buildChangedAgent(await replaceAgent(deps, caller.organizationId, params.agentId, body), deps.models),
   }));
 
   registerRoute(app, deps, agentRoutes.deleteAgent, async ({ params, caller }) => {

@@ -1,5 +1,6 @@
 import type { Agent, AgentVersion, AgentVersionFull } from '../../contract/agents.ts';
 import type { StoredAgent } from '../../store/agents.ts';
+import type { ApiPorts } from '../deps.ts';
 import type { VersionSummary } from '../../store/versions.ts';
 
 export function buildVersion(version: VersionSummary): AgentVersion {
@@ -19,6 +20,12 @@ export function buildVersion(version: VersionSummary): AgentVersion {
 
 export function buildVersionFull(version: VersionSummary): AgentVersionFull {
   return { object: 'agent.version', ...buildVersion(version), tools: version.tools };
+}
+
+/** The answer to a change, with what was accepted but does not work yet. */
+export function buildChangedAgent(agent: StoredAgent, models: ApiPorts['models']): Agent {
+  const message = models.explainMissing?.(agent.version.modelName);
+  return { ...buildAgent(agent), ...(message === undefined ? {} : { warnings: [{ field: 'modelName', message }] }) };
 }
 
 export function buildAgent(agent: StoredAgent): Agent {

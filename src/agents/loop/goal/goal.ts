@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TurnCall } from '../../log/turns.ts';
 import type { GoalState } from '../../contract/goals.ts';
 import { collectReply } from '../../../inference/collect.ts';
 import { ModelError } from '../../../inference/model.ts';
@@ -25,13 +26,29 @@ export type Verdict =
   /** the turn itself ended in an error */
   | { kind: 'broken'; reason: string };
 
+/** Calls that the judge reads, and characters of each input and result. */
+const MAX_CALLS = 12;
+const MAX_CALL = 300;
+
+function renderQuestion(question: { objective: string; reply: string; calls: readonly TurnCall[] }): string {
+  const calls = question.calls.slice(-MAX_CALLS).map(({ name, input, result, isError }) => {
+    const outcome = `${isError ? 'failed' : 'ok'}: ${cutText(result.replaceAll(/\s+/g, ' '), MAX_CALL)}`;
+    return `- ${name} ${cutText(JSON.stringify(input), MAX_CALL)} -> ${outcome}`;
+  });
+  return [
+    `Goal:\n${cutText(question.objective, MAX_OBJECTIVE)}`,
+    ...(calls.length === 0 ? [] : [`Tool calls of the turn, and what they returned:\n${calls.join('\n')}`]),
+    `Latest reply:\n${cutText(question.reply, MAX_REPLY)}`,
+  ].join('\n\n');
+}
+
 /** The verdict and the usage of the call. Throws only the signal's reason. */
 export async function askJudge(
-  question: { objective: string; reply: string; model: string },
+  question: { objective: string; reply: string; calls: readonly TurnCall[]; model: string },
   inference: Inference,
   signal: AbortSignal,
 ): Promise<{ verdict: Verdict; used?: { usage: ModelUsage; model: string }; error?: unknown }> {
-  const text = `Goal:\n${cutText(question.objective, MAX_OBJECTIVE)}\n\nLatest reply:\n${cutText(question.reply, MAX_REPLY)}`;
+  const text = renderQuestion(question);
   const request: ModelRequest = {
     model: question.model,
     system: JUDGE_SYSTEM,
