@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WireFormat } from '../../src/inference/config.ts';
-import { allow, prompt } from '../support/chat.ts';
+import { allow, allowAll, prompt } from '../support/chat.ts';
 import type { Chat } from '../support/chat.ts';
 import { buildDocx, buildPdf, buildXlsx, paragraph, table } from '../support/documents.ts';
 import { callTool, readChat, say } from '../support/service-model.ts';
@@ -142,6 +142,27 @@ describe('attachments', () => {
     chat.close();
   });
 
+  it('can be read on in parts, in their own turn', async () => {
+    const lines = Array.from({ length: 5000 }, (_, index) => `row ${index + 1} with some words in it`).join('\n');
+    const read = (path: string, more: object = {}) => callTool('read_file', { path, ...more });
+    service.model.play(
+      read('attachment:rows.csv', { offset: 4998, limit: 2 }),
+      read('attachment:other.csv'),
+      say('read'),
+      read('attachment:rows.csv'),
+      say('gone'),
+    );
+    const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
+    await sendAll(chat, [attach('rows.csv', 'text/csv', text(lines))]);
+    const [first, second, third] = service.model.requests.map((request) => readChat(request).at(-1));
+    expect(first).toContain('read_file reads on: path "attachment:rows.csv"');
+    expect(second).toContain('4998|row 4998 with some words in it\n4999|row 4999');
+    expect(third).toContain('The message of this turn has: rows.csv.');
+    await chat.run('And now?');
+    expect(readChat(service.model.requests[4]!).at(-1)).toContain('There is no attachment named rows.csv');
+    chat.close();
+  });
+
   it('take no more than half of the window', async () => {
     service.model.play(say('read'));
     const chat = await service.api.openChat();
@@ -151,7 +172,9 @@ describe('attachments', () => {
     ]);
     const [request] = service.model.requests;
     const said = request === undefined ? '' : (readChat(request).at(-1) ?? '');
-    expect(said).toContain(`[Attached file: long.txt]\n${'x'.repeat(32_000)}\n[68000 more characters are left out.]`);
+    expect(said).toContain(
+      `[Attached file: long.txt]\n${'x'.repeat(32_000)}\n[68000 more characters are left out. read_file reads on: path "attachment:long.txt", offset 1.]`,
+    );
     expect(said).toContain('[Attached file: short.txt]\nend');
     chat.close();
   });

@@ -43,6 +43,7 @@ export async function openToolSession(ports = buildPorts()) {
       scriptCalls: { names: [], run: () => Promise.reject(new Error('no calls here')) },
       describeImage: () => Promise.reject(new Error('no model here')),
       resultLimit: 100_000,
+      readAttachment: () => Promise.resolve({ fault: 'no attachments here' }),
       signal: NEVER,
       ...over,
     };

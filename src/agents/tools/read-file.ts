@@ -12,6 +12,8 @@ import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 2000;
+/** The beginning of a path that names an attachment of the turn's message. */
+const ATTACHMENT = 'attachment:';
 const BIG_FILE_BYTES = 512_000;
 /** These have to be read whole. */
 const MAX_NOTEBOOK_BYTES = 10 * 1024 * 1024;
@@ -23,7 +25,7 @@ export const readFileTool: Tool = {
   description:
     'Read a text file of the workspace with line numbers (LINE|text). Use offset and limit for big files. Use this ' +
     'instead of cat, head or tail. PDF, Word (.docx), Excel (.xlsx) and notebooks are shown as text. For images use ' +
-    'vision_analyze.',
+    'vision_analyze. The path attachment:NAME reads a file that came with the message of this turn.',
   parameters: {
     type: 'object',
     properties: {
@@ -42,6 +44,8 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
   const path = readText(input, 'path');
   const offset = Math.max(1, readNumber(input, 'offset', 1));
   const limit = Math.min(MAX_LIMIT, Math.max(1, readNumber(input, 'limit', DEFAULT_LIMIT)));
+  if (path.startsWith(ATTACHMENT))
+    return await readAttachment(path, { offset, limit, isOpen: input['limit'] === undefined }, context);
   if (/^\/(dev|proc|sys)\//.test(path)) return failTool(`${path} is a device or system file and is not read.`);
   const sandbox = await context.sandbox();
   const stat = await sandbox.stat(path);
@@ -73,16 +77,28 @@ async function readFile(input: Record<string, unknown>, context: ToolContext): P
   // Without a limit of its own a call gets as many lines as there is room for.
   const page = input['limit'] === undefined ? fitPage(asked, context.resultLimit) : asked;
   if (page.characters > context.resultLimit) {
-    return failTool(
-      `These lines hold ${page.characters} characters; at most ${context.resultLimit} are shown. Ask for fewer lines with offset and limit.`,
-      {
-        path,
-        total_lines: page.totalLines,
-        file_size: stat.sizeBytes,
-      },
-    );
+    return refuseLength(page, context.resultLimit, { path, file_size: stat.sizeBytes });
   }
   return showPage(page, { offset, limit, sizeBytes: stat.sizeBytes, isDocument: document !== undefined });
+}
+
+async function readAttachment(
+  path: string,
+  { offset, limit, isOpen }: { offset: number; limit: number; isOpen: boolean },
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const read = await context.readAttachment(path.slice(ATTACHMENT.length));
+  if ('fault' in read) return failTool(read.fault);
+  const asked = await readPage(chunksOf(read.text), offset, limit);
+  const page = isOpen ? fitPage(asked, context.resultLimit) : asked;
+  if (page.characters > context.resultLimit) return refuseLength(page, context.resultLimit, { path });
+  return showPage(page, { offset, limit, sizeBytes: Buffer.byteLength(read.text), isDocument: false });
+}
+
+/** A page of more characters than a result may have. */
+function refuseLength(page: Page & { characters: number }, most: number, more: Record<string, unknown>): ToolOutcome {
+  const message = `These lines hold ${page.characters} characters; at most ${most} are shown. Ask for fewer lines with offset and limit.`;
+  return failTool(message, { ...more, total_lines: page.totalLines });
 }
 
 function showPage(

@@ -35,6 +35,8 @@ export type ToolContext = ToolPorts & {
   state: ToolState;
   /** Absent where a subagent calls. */
   delegation?: Delegation;
+  /** The whole text of an attachment of this turn. Throws the signal's reason. */
+  readAttachment(name: string): Promise<{ text: string } | { fault: string }>;
   /** bytes that the result may have */
   resultLimit: number;
   /** Aborted by an interrupt: the tool stops within a second and its result is dropped. */

@@ -20,7 +20,7 @@ const CHARACTERS_PER_TOKEN = 2;
 export function buildAttachmentPort(
   sessionId: string,
   objects: Objects,
-  findModel: () => ModelInfo | undefined,
+  { findModel, hasFiles }: { findModel: () => ModelInfo | undefined; hasFiles: boolean },
 ): AttachmentPort {
   const kept = new Map<string, InputPart[]>();
   return {
@@ -32,10 +32,24 @@ export function buildAttachmentPort(
       const parts: InputPart[] = [];
       for (const attachment of attachments) {
         const bytes = await readBytes(attachment.source.dataUrl, sessionId, objects);
-        parts.push(...(await readAttachment(attachment, bytes, { vision: model?.vision === true, room }, signal)));
+        parts.push(
+          ...(await readAttachment(attachment, bytes, { vision: model?.vision === true, room, hasFiles }, signal)),
+        );
       }
       kept.set(eventId, parts);
       return parts;
+    },
+    async readText({ source, mediaType, filename }, signal) {
+      try {
+        const bytes = await readBytes(source.dataUrl, sessionId, objects);
+        if (bytes === undefined) return { fault: `${filename} is no longer kept.` };
+        if (mediaType.startsWith('image/')) return { fault: `${filename} is an image and has no text.` };
+        if (!isDocumentType(mediaType)) return { text: decodeText(bytes, null, false) };
+        return { text: (await convertDocument(bytes, mediaType, signal)).text };
+      } catch (error) {
+        if (error instanceof DocumentError) return { fault: `${filename} cannot be read. ${error.message}` };
+        throw error;
+      }
     },
   };
 }
@@ -49,7 +63,8 @@ async function readBytes(dataUrl: string, sessionId: string, objects: Objects): 
   return found && (await buffer(found.body));
 }
 
-type Reader = { vision: boolean; room: number };
+/** `hasFiles`: the model has the tool that reads the rest of a long text. */
+type Reader = { vision: boolean; room: number; hasFiles: boolean };
 
 async function readAttachment(
   attachment: MessageAttachment,
@@ -62,11 +77,11 @@ async function readAttachment(
     if (bytes === undefined) throw new DocumentError('broken', 'It is no longer kept.');
     if (mediaType.startsWith('image/')) return await readImage(attachment, bytes, reader, signal);
     if (!isDocumentType(mediaType))
-      return [showText(`[Attached file: ${filename}]`, decodeText(bytes, null, false), reader.room)];
+      return [showText(`[Attached file: ${filename}]`, decodeText(bytes, null, false), { ...reader, filename })];
     if (analysisMode === 'visual' && reader.vision) return await readPages(attachment, bytes, reader, signal);
     const { text } = await convertDocument(bytes, mediaType, signal);
     const note = analysisMode === 'visual' ? ', as text, for this model cannot read images' : '';
-    return [showText(`[Attached file: ${filename}${note}]`, text, reader.room)];
+    return [showText(`[Attached file: ${filename}${note}]`, text, { ...reader, filename })];
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     const text = `[Attached file: ${filename} (${mediaType}); its content cannot be shown. ${error.message}]`;
@@ -90,7 +105,7 @@ async function readImage(
 async function readPages(
   { filename, mediaType }: MessageAttachment,
   bytes: Uint8Array,
-  { room }: Reader,
+  reader: Reader,
   signal: AbortSignal,
 ): Promise<InputPart[]> {
   const { pageCount, pictures } = await drawPdf(bytes, MAX_PICTURED_PAGES, signal);
@@ -101,15 +116,18 @@ async function readPages(
   const next = pictures.length + 1;
   const start = text.indexOf(`## Page ${next}\n`);
   const rest = start === -1 ? '[They have no text.]' : text.slice(start);
-  return [...parts, showText(`[Pages ${next} to ${pageCount} of ${filename}, as text]`, rest, room)];
+  return [...parts, showText(`[Pages ${next} to ${pageCount} of ${filename}, as text]`, rest, { ...reader, filename })];
 }
 
 function showPicture({ mediaType, bytes }: Picture): InputPart {
   return { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64') };
 }
 
-function showText(head: string, text: string, room: number): InputPart {
+function showText(head: string, text: string, { room, hasFiles, filename }: Reader & { filename: string }): InputPart {
   if (text.length <= room) return { type: 'text', text: `${head}\n${text}` };
   const shown = text.slice(0, room).replace(/[\uD800-\uDBFF]$/, '');
-  return { type: 'text', text: `${head}\n${shown}\n[${text.length - shown.length} more characters are left out.]` };
+  const line = shown.split('\n').length;
+  const hint = hasFiles ? ` read_file reads on: path "attachment:${filename}", offset ${line}.` : '';
+  const note = `[${text.length - shown.length} more characters are left out.${hint}]`;
+  return { type: 'text', text: `${head}\n${shown}\n${note}` };
 }

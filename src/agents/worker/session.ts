@@ -8,6 +8,7 @@ import { findForgottenSteers } from '../log/turns.ts';
 import { buildTurnStart, buildWaiting } from '../log/build-events.ts';
 import type { Tool } from '../tools/tool.ts';
 import { dayOf } from '../loop/turn/environment.ts';
+import { findToolsetPolicy } from '../loop/tool-calls/policy.ts';
 import type { SandboxFacts } from '../loop/turn/environment.ts';
 import type { Turn, TurnDeps } from '../loop/turn/types.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -184,7 +185,10 @@ function buildTurnDeps(
     tools: listUsableTools(claim, deps),
     mcp: buildMcpPort(claim, toolConfigs, deps),
     ports: buildToolPorts(claim, deps),
-    attachments: buildAttachmentPort(id, deps.objects, () => deps.inference.findModel(modelName)),
+    attachments: buildAttachmentPort(id, deps.objects, {
+      findModel: () => deps.inference.findModel(modelName),
+      hasFiles: findToolsetPolicy(toolConfigs, 'file').enabled,
+    }),
     readPermissions: () => readPermissions(deps.db, id),
     readPendingActions: (turnId) => listTurnActions(deps.db, id, turnId),
     openSandbox: (abort) => deps.sandboxes.acquire({ organizationId, agentId, subjectId, sessionId: id }, abort),

@@ -105,7 +105,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
       call: () => Promise.reject(new Error('there is no MCP server')),
     },
     ports: buildPorts(),
-    attachments: { read: () => Promise.resolve([]) },
+    attachments: { read: () => Promise.resolve([]), readText: () => Promise.resolve({ fault: 'none' }) },
     readPermissions: () => Promise.resolve({ yoloMode: false, approved: new Set<string>() }),
     readPendingActions: () => Promise.resolve(actions),
     openSandbox: () => Promise.reject(new Error('there is no sandbox')),

@@ -4,6 +4,7 @@ import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
 import type { StepCall } from '../../log/event.ts';
 import { describeImage } from '../../tools/describe-image.ts';
+import { readAttachedText } from '../history/attachments.ts';
 import { buildScriptCalls } from './script-calls.ts';
 import { decideResultLimits, finishResult } from '../../tools/tool-result.ts';
 import type { ResultBudget, ResultLimits } from '../../tools/tool-result.ts';
@@ -49,6 +50,8 @@ export async function runTool(
     subjectId: session.subjectId,
     sandbox,
     resultLimit: findResultLimits(deps).result,
+    readAttachment: (name: string) =>
+      readAttachedText(name, { log: deps.journal.events, turnId: turn.id }, deps.attachments, signal),
     signal,
     describeImage: (image: ImagePart, question: string) => describeImage(image, question, turn, deps),
     ...(deps.delegation === undefined ? {} : { delegation: deps.delegation(call.useId) }),

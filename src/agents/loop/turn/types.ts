@@ -98,6 +98,7 @@ export type ModelCallDeps = TurnContext & {
 export type ToolRunDeps = TurnContext & {
   tools: ReadonlyMap<string, Tool>;
   ports: ToolPorts;
+  attachments: AttachmentPort;
   /** describes images when the session's own model cannot read them */
   visionModel?: string;
   /** read for every decision, because callers change permissions while a turn runs */
