@@ -5,6 +5,7 @@ import type { EventEnvelope, TextBlock, ToolResult } from '../data/events.ts';
 
 const PAGE = 100;
 const MAX_PAGES = 50;
+const MAX_AHEAD = 5;
 const HIDDEN_MS = 250;
 
 /** What an agent is writing now: on the stream, not yet in the log. */
@@ -125,6 +126,21 @@ export class TranscriptStore {
     const to = Math.floor((Math.min(last, this.lastSequence) - 1) / PAGE);
     const pages = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
     await Promise.all(pages.map((number) => this.#load(number)));
+  }
+
+  /** Reads on until the calls of these sequences have their results: calls in parallel have them far behind. */
+  async ensureResults(first: number, last: number): Promise<void> {
+    for (let page = 1; page <= MAX_AHEAD; page += 1) {
+      const isOpen = (sequence: number) => {
+        const event = this.find(sequence);
+        return event !== undefined && isToolUse(event) && !this.#results.has(readPayload<{ id: string }>(event).id);
+      };
+      let sequence = first;
+      while (sequence <= last && !isOpen(sequence)) sequence += 1;
+      const next = last + page * PAGE;
+      if (sequence > last || next - PAGE > this.lastSequence) return;
+      await this.ensure(next, next);
+    }
   }
 
   async #load(number: number): Promise<void> {

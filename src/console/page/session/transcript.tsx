@@ -16,6 +16,8 @@ import { TurnHeader } from './turn-header.tsx';
 
 const ROW = 44;
 const OVERSCAN = 6;
+const AHEAD = 20;
+const REST_MS = 40;
 /** So near the end counts as the end: new rows are followed. */
 const END_PX = 80;
 
@@ -51,7 +53,11 @@ function useLoading(store: TranscriptStore, first: number, last: number, onRange
     if (last < 1) return undefined;
     onRange(first, last);
     // A fast scroll passes pages that nobody reads.
-    const timer = setTimeout(() => void store.ensure(first - 20, last + 20), 40);
+    const load = async () => {
+      await store.ensure(first - AHEAD, last + AHEAD);
+      await store.ensureResults(first, last);
+    };
+    const timer = setTimeout(() => void load(), REST_MS);
     return () => clearTimeout(timer);
   }, [store, first, last, onRange]);
 }

@@ -50,9 +50,17 @@ export function isAbsorbed(event: EventEnvelope): boolean {
   return readStop(event)?.type !== 'error' && payload.interrupted !== true;
 }
 
-function Call({ event, result, isOpen, onToggle }: RowProps) {
+function Call({ event, result, session, isOpen, onToggle }: RowProps) {
   const shown = isOpen ?? (result !== undefined && isFailure(result));
-  return <ToolCall use={event} result={result} isOpen={shown} onToggle={() => onToggle(event.id, !shown)} />;
+  return (
+    <ToolCall
+      use={event}
+      result={result}
+      isRunning={session.status === 'running'}
+      isOpen={shown}
+      onToggle={() => onToggle(event.id, !shown)}
+    />
+  );
 }
 
 function Stop({ event }: RowProps) {

@@ -1,4 +1,4 @@
-import { ChevronRight, CircleCheck, CircleX, LoaderCircle } from 'lucide-react';
+import { ChevronRight, CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
 import { readPayload, textOf } from '../../data/events.ts';
 import type { EventEnvelope, ToolResult, ToolUse } from '../../data/events.ts';
@@ -14,7 +14,14 @@ import { nameTool, readOutput, summarizeInput } from './tool-summary.ts';
 
 const LIMIT = 200_000;
 
-type Props = { use: EventEnvelope; result: EventEnvelope | undefined; isOpen: boolean; onToggle: () => void };
+type Props = {
+  use: EventEnvelope;
+  result: EventEnvelope | undefined;
+  /** whether a result can still come */
+  isRunning: boolean;
+  isOpen: boolean;
+  onToggle: () => void;
+};
 type Tab = 'input' | 'output' | 'raw';
 
 export function Output({ text }: { text: string }) {
@@ -84,20 +91,28 @@ function Body({ use, result }: { use: EventEnvelope; result: EventEnvelope | und
   );
 }
 
+type Kind = 'running' | 'failed' | 'ok' | 'open';
+const ICONS = { running: LoaderCircle, failed: CircleX, ok: CircleCheck, open: CircleDashed };
+const WORDS = { running: 'running', failed: 'failed', ok: 'done', open: 'no result' };
+
+function findKind(outcome: ToolResult | undefined, isRunning: boolean): Kind {
+  if (outcome === undefined) return isRunning ? 'running' : 'open';
+  return outcome.is_error === true ? 'failed' : 'ok';
+}
+
 /** One line for a call; its input and output on request. Failures open themselves. */
-export function ToolCall({ use, result, isOpen, onToggle }: Props) {
+export function ToolCall({ use, result, isRunning, isOpen, onToggle }: Props) {
   const payload = readPayload<ToolUse>(use);
   const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
-  const isFailed = outcome?.is_error === true;
-  const kind = outcome === undefined ? 'running' : isFailed ? 'failed' : 'ok';
-  const Icon = { running: LoaderCircle, failed: CircleX, ok: CircleCheck }[kind];
+  const kind = findKind(outcome, isRunning);
+  const Icon = ICONS[kind];
   const permission = payload.evaluated_permission;
   return (
     <div className={`call call-${kind}`}>
       <button type="button" className="call-line" aria-expanded={isOpen} onClick={onToggle}>
         <ChevronRight size={14} aria-hidden="true" className={isOpen ? 'turned' : ''} />
         <Icon size={14} aria-hidden="true" className={`call-icon-${kind}`} />
-        <span className="visually-hidden">{t({ running: 'running', failed: 'failed', ok: 'done' }[kind])}</span>
+        <span className="visually-hidden">{t(WORDS[kind])}</span>
         <span className="call-name">
           <MarkedText text={nameTool(payload)} />
         </span>
