@@ -47,6 +47,14 @@ export function decideScript(prompt: string, offered: readonly string[]): Script
   return { thoughts, calls, text: calls.length > 0 ? '' : `You said: ${others.join('\n').trim()}` };
 }
 
+/** A long field of a result in plain text: behind a header, from a line with its name on. */
+function findField(text: string, name: string): string | undefined {
+  const start = `${name}:\n`;
+  if (text.startsWith(start)) return text.slice(start.length);
+  const at = text.startsWith('{') ? text.indexOf(`\n\n${start}`) : -1;
+  return at === -1 ? undefined : text.slice(at + 2 + start.length);
+}
+
 /** The result's `output`, or its `error`, or the whole text. */
 function quoteResult(result: ToolResult): string {
   const text = result.content.map((part) => (part.type === 'text' ? part.text : '[image]')).join('\n');
@@ -58,7 +66,7 @@ function quoteResult(result: ToolResult): string {
       else if ('error' in value && typeof value.error === 'string') shown = value.error;
     }
   } catch {
-    // plain text
+    shown = findField(text, 'output') ?? findField(text, 'error') ?? text;
   }
   shown = shown.trimEnd();
   return shown.length > QUOTE_LIMIT ? `${shown.slice(0, QUOTE_LIMIT)}…` : shown;

@@ -80,7 +80,7 @@ describe('script/demo', () => {
   it('sums up what came back, and runs nothing again', async () => {
     const messages = [user('run: date\nrun: false\nask: Which?')];
     const { content } = await ask(messages);
-    const answers = ['{"output":"Monday\\n","exit_code":0}', '{"error":"it broke"}', 'the red one'];
+    const answers = ['{"exit_code":0}\n\noutput:\nMonday\n', '{"error":"it broke"}', 'the red one'];
     const ids = content.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []));
     const results = answers.map((text, index) => ({
       callId: ids[index] ?? '',

@@ -31,6 +31,7 @@ test('a new session is idle and records the production version', async () => {
     yoloMode: false,
     preview: false,
     tag: null,
+    reasoning: null,
     metadata: {},
     automationId: null,
     goal: null,
