@@ -1,7 +1,8 @@
-import type { LoginMailbox, RefreshRequest, SignupRequest, SiteSession } from './contract/shapes.ts';
+import type { RefreshRequest, SignupRequest } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
-import { UnsealError } from '../platform/master-key.ts';
-import { findLoginCredential, insertLoginCredential, updateLoginExpiry } from './store/credentials.ts';
+import { insertLoginCredential, updateLoginExpiry, updateLoginHealth } from './store/credentials.ts';
+import type { Db } from '../platform/db/db.ts';
+import type { Secrets } from './stored-secrets.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
 import { findSession, storeSession } from './session-cache.ts';
@@ -15,41 +16,33 @@ import {
   describeLogin,
   readAllowedDomains,
   listFields,
-  readLoginRequest,
   showSession,
   startLimitedJob,
   startLogin,
 } from './service.ts';
-import type { LoginJobRequest, LoginResult } from './service.ts';
+import type { LoginResult } from './service.ts';
 import { signUp } from './signup.ts';
 import { buildSite } from './site.ts';
 import type { Site } from './site.ts';
+import { buildLogin, readSecrets } from './stored-secrets.ts';
 import { loginCredentialContext } from './sealed-credentials.ts';
 
-/** The encrypted part of a stored credential. */
-type Secrets = {
-  loginUrl: string;
-  username: string;
-  password: string;
-  allowedDomains: string[];
-  mailbox?: LoginMailbox | undefined;
-};
+/** Faults that pass by themselves say nothing about the credential. */
+const PASSING: ReadonlySet<string> = new Set([
+  'capacity',
+  'rate_limited',
+  'site_unreachable',
+  'login_timeout',
+  'conflict',
+]);
 
-/** The login that a stored credential stands for. */
-function buildLogin(
-  ports: LoginPorts,
-  organizationId: string,
-  { secrets, timeoutSeconds }: { secrets: Secrets; timeoutSeconds: number },
-): LoginJobRequest {
-  const { loginUrl, username, password, allowedDomains, mailbox } = secrets;
-  return readLoginRequest({ ...ports, methods: ['password'] }, organizationId, {
-    domain: loginUrl,
-    loginMethod: 'password',
-    cred: { username, password, mailbox },
-    ...(allowedDomains.length === 0 ? {} : { additionalFields: { allowedDomains } }),
-    useCache: true,
-    timeoutSeconds,
-  });
+async function recordFault(
+  db: Db,
+  { organizationId, credentialId }: { organizationId: string; credentialId: string },
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof LoginError) || PASSING.has(error.code) || error.status >= 500) return;
+  await updateLoginHealth(db, organizationId, credentialId, { health: 'needs_attention', code: error.code });
 }
 
 type Shown = { id: string; username: string | undefined };
@@ -91,11 +84,12 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
       organizationId,
       collectionId: body.collectionId ?? null,
       domain: body.domain,
-      username: secrets.username,
+      username: secrets.username ?? null,
       method: body.signup_method,
       sessionKey,
       expiresAt,
     });
+    await updateLoginHealth(db, organizationId, id, { health: 'healthy', code: null });
     return id;
   };
 
@@ -147,15 +141,7 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
       organizationId: string,
       { credentialId, force, timeoutSeconds }: RefreshRequest,
     ): Promise<LoginResponse> {
-      const stored = await findLoginCredential(db, organizationId, credentialId);
-      if (stored === undefined) throw new LoginError('not_found', 'No such credential.');
-      let secrets: Secrets;
-      try {
-        secrets = JSON.parse(masterKeys.unseal(stored, loginCredentialContext(credentialId))) as Secrets;
-      } catch (error) {
-        if (!(error instanceof UnsealError)) throw error;
-        throw new LoginError('server_error', 'The credential cannot be unsealed: its master key has gone.');
-      }
+      const { stored, secrets } = await readSecrets(ports, organizationId, credentialId);
       const order = buildLogin(ports, organizationId, { secrets, timeoutSeconds });
       const allowedDomains = [order.site.url.href, ...secrets.allowedDomains];
       const identity = { organizationId, key: stored.sessionKey, allowedDomains };
@@ -165,14 +151,18 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
       await ports.egress.check(order.site.url);
       const renewing = { ...order, key: stored.sessionKey, useCache: !force };
       const about = describeLogin(renewing, 'refresh');
-      const job = await startLogin(ports, renewing, about.recorder);
+      const job = await startLogin(ports, renewing, about.recorder, async ({ expiresAt }) => {
+        await updateLoginExpiry(db, organizationId, credentialId, expiresAt ?? new Date());
+        await updateLoginHealth(db, organizationId, credentialId, { health: 'healthy', code: null });
+      });
       if (job === undefined) throw new LoginError('conflict', 'A refresh of this credential is under way.');
       const live = await beginOrStop(logins, about, job);
-      const renewed = await logins.follow(live, job, (made) => showLogin(200, shown, made, 'miss'));
-      const { expiresAt } = renewed.body as SiteSession;
-      const end = expiresAt === undefined ? new Date() : new Date(expiresAt);
-      await updateLoginExpiry(db, organizationId, credentialId, end);
-      return renewed;
+      try {
+        return await logins.follow(live, job, (made) => showLogin(200, shown, made, 'miss'));
+      } catch (error) {
+        await recordFault(db, { organizationId, credentialId }, error);
+        throw error;
+      }
     },
   };
 }

@@ -15,6 +15,7 @@ import { registerLoginRoutes } from './login-routes.ts';
 import { Logins } from './logins.ts';
 import { openLoginService } from './service.ts';
 import { deleteOldLogins, endAllLogins, keepLoginsAlive } from './store/logins.ts';
+import { createCredential, readSecrets, updateCredential } from './stored-secrets.ts';
 import { readAnswer } from './waiting.ts';
 
 const SWEEP_MS = 10 * 60_000;
@@ -80,6 +81,21 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   registerRoute(app, deps, loginRoutes.listCredentials, async ({ caller }) => ({
     status: 200,
     body: { data: await listLoginCredentials(db, caller.organizationId) },
+  }));
+
+  registerRoute(app, deps, loginRoutes.createCredential, async ({ body, caller }) => {
+    const stored = await createCredential(deps, caller.organizationId, body);
+    return { status: 201, body: stored, headers: { location: `/api/credentials/${stored.credentialId}` } };
+  });
+
+  registerRoute(app, deps, loginRoutes.getCredential, async ({ params, caller }) => {
+    const { stored } = await readSecrets(deps, caller.organizationId, params.credentialId);
+    return { status: 200, body: stored.shown };
+  });
+
+  registerRoute(app, deps, loginRoutes.updateCredential, async ({ params, body, caller }) => ({
+    status: 200,
+    body: await updateCredential(deps, caller.organizationId, { credentialId: params.credentialId, change: body }),
   }));
 
   registerRoute(app, deps, loginRoutes.deleteCredential, async ({ params, caller }) => {

@@ -126,11 +126,12 @@ export async function startLimitedJob<T>(
   });
 }
 
-/** Signs in again and stores the session. */
+/** Signs in again and stores the session. `whenDone` runs before the job ends, whoever waits for it. */
 export function startLogin(
   ports: LoginPorts,
   order: LoginJobRequest,
   recorder: Recorder,
+  whenDone: (made: LoginResult) => Promise<void> = async () => undefined,
 ): Promise<Job<LoginResult> | undefined> {
   const { organizationId, site, cred, loginMethod, key } = order;
   const { username } = cred;
@@ -148,8 +149,9 @@ export function startLogin(
       }),
     );
     // Where every request carries user name and password, there may be nothing to hand out again.
-    if (isEmpty(session)) return { session, expiresAt: undefined };
-    return { session, expiresAt: await storeSession(ports, organizationId, key, session) };
+    const expiresAt = isEmpty(session) ? undefined : await storeSession(ports, organizationId, key, session);
+    await whenDone({ session, expiresAt });
+    return { session, expiresAt };
   });
 }
 

@@ -148,6 +148,18 @@ const session = {
   username: 'ada@example.com',
   expiresAt: LATER,
 };
+const account = {
+  credentialId: CREDENTIAL_ID,
+  domain: 'https://app.example.com/login',
+  username: 'ada@example.com',
+  collectionId: null,
+  method: 'totp',
+  health: 'healthy',
+  healthCode: null,
+  checkedAt: TIME,
+  createdAt: TIME,
+  expiresAt: LATER,
+};
 const stored = { ...session, credentialId: CREDENTIAL_ID, expiresAt: LATER };
 
 export const LOGIN_EXAMPLES: Readonly<Record<string, Example>> = {
@@ -186,22 +198,19 @@ export const LOGIN_EXAMPLES: Readonly<Record<string, Example>> = {
   },
   refresh: { body: { credentialId: CREDENTIAL_ID }, answers: { 200: stored } },
   answerChallenge: { body: { code: '492039' }, answers: { 200: session, 201: stored } },
-  listStoredCredentials: {
-    answers: {
-      200: {
-        data: [
-          {
-            credentialId: CREDENTIAL_ID,
-            domain: 'https://app.example.com/register',
-            username: 'ada@example.com',
-            collectionId: null,
-            method: 'email',
-            createdAt: TIME,
-            expiresAt: LATER,
-          },
-        ],
-      },
+  listStoredCredentials: { answers: { 200: { data: [{ ...account, method: 'email' }] } } },
+  createStoredCredential: {
+    body: {
+      domain: 'https://app.example.com/login',
+      loginMethod: 'totp',
+      cred: { username: 'ada@example.com', password: 'correct horse', totpSecret: 'JBSWY3DPEHPK3PXP' },
     },
+    answers: { 201: { ...account, health: 'unknown', checkedAt: null, expiresAt: null } },
+  },
+  getStoredCredential: { answers: { 200: account } },
+  updateStoredCredential: {
+    body: { cred: { password: 'battery staple' } },
+    answers: { 200: { ...account, health: 'unknown', checkedAt: null, expiresAt: null } },
   },
   deleteStoredCredential: {
     answers: { 200: { object: 'credential.deleted', credentialId: CREDENTIAL_ID, deleted: true } },

@@ -8,16 +8,11 @@ import { asyncLoginRoutes } from './login-routes.ts';
 import { LOGIN_ERROR_STATUS, LoginErrorBody, publicLoginCode } from './errors.ts';
 import type { LoginErrorCode } from './errors.ts';
 import { LOGIN_EXAMPLES, listLoginErrorExamples } from './examples.ts';
-import {
-  ChallengeAnswer,
-  LoginRequest,
-  RefreshRequest,
-  SignupRequest,
-  SiteSession,
-  StoredCredential,
-} from './shapes.ts';
+import { ChallengeAnswer, LoginRequest, RefreshRequest, SignupRequest, SiteSession } from './shapes.ts';
+import { CredentialChange, NewCredential, StoredCredential } from './credentials.ts';
 
 const BODY_LIMIT = 64 * 1024;
+const CredentialParams = z.object({ credentialId: z.string().min(1).max(256) });
 const login = { tag: 'Website login', scope: 'login', bodyLimit: BODY_LIMIT } as const;
 
 const OF_SITES: readonly LoginErrorCode[] = [
@@ -93,13 +88,45 @@ export const loginRoutes = {
     responses: { 200: z.object({ data: z.array(StoredCredential) }) },
     errors: [],
   }),
+  createCredential: defineRoute({
+    ...login,
+    id: 'createStoredCredential',
+    method: 'POST',
+    path: '/api/credentials',
+    summary: 'Store an existing account, encrypted, for refresh and for agents; nothing is sent to the site',
+    body: NewCredential,
+    responses: { 201: StoredCredential },
+    errors: ['unsafe_domain', 'method_not_available'],
+  }),
+  getCredential: defineRoute({
+    ...login,
+    orScope: 'services:read',
+    id: 'getStoredCredential',
+    method: 'GET',
+    path: '/api/credentials/{credentialId}',
+    summary: 'A stored credential and its health, without its secrets',
+    params: CredentialParams,
+    responses: { 200: StoredCredential },
+    errors: ['not_found'],
+  }),
+  updateCredential: defineRoute({
+    ...login,
+    id: 'updateStoredCredential',
+    method: 'PATCH',
+    path: '/api/credentials/{credentialId}',
+    summary: 'Change the secrets of a stored credential, and forget its session',
+    params: CredentialParams,
+    body: CredentialChange,
+    responses: { 200: StoredCredential },
+    errors: ['not_found', 'method_not_available'],
+  }),
   deleteCredential: defineRoute({
     ...login,
     id: 'deleteStoredCredential',
     method: 'DELETE',
     path: '/api/credentials/{credentialId}',
     summary: 'Forget a stored credential and its session',
-    params: z.object({ credentialId: z.string().min(1).max(256) }),
+    params: CredentialParams,
     responses: {
       200: z.object({ object: z.literal('credential.deleted'), credentialId: z.string(), deleted: z.literal(true) }),
     },

@@ -19,8 +19,8 @@ export const MISSING_METHODS: readonly LoginMethod[] = ['oauth_google', 'oauth_g
 /** What is on unless the configuration says otherwise; the others answer 501. */
 export const DEFAULT_LOGIN_METHODS: readonly LoginMethod[] = ['password', 'totp', 'otp_email', 'magic_link'];
 
-const Secret = z.string().min(1).max(1024);
-const Username = z.string().min(1).max(320);
+export const Secret = z.string().min(1).max(1024);
+export const Username = z.string().min(1).max(320);
 
 /** Full http(s) URL of a page. */
 export const SiteUrl = z
@@ -31,7 +31,7 @@ export const SiteUrl = z
     return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
   }, 'must be a full URL of http or https');
 
-const TotpSecret = z.string().min(8).max(2048);
+export const TotpSecret = z.string().min(8).max(2048);
 
 /** A mailbox that is read over IMAP while a login or signup waits for a code or link. */
 export const ImapMailbox = z
@@ -110,6 +110,29 @@ export const AdditionalFields = z.record(z.string().min(1).max(200), z.unknown()
 
 const timeoutSeconds = z.int().min(5).max(180);
 
+/** The parts of `cred` that a method needs. */
+export function checkCred(
+  { cred, loginMethod }: { cred: LoginCred; loginMethod: LoginMethod },
+  context: z.RefinementCtx,
+): void {
+  // Rejected later as not implemented, whatever comes with them.
+  if (MISSING_METHODS.includes(loginMethod)) return;
+  const need = (field: 'username' | 'password') => {
+    if (cred[field] === undefined) context.addIssue({ code: 'custom', path: ['cred', field], message: 'is required' });
+  };
+  const passwordOnly = loginMethod === 'password' || loginMethod === 'totp';
+  // Some sites have a password and no user name.
+  if (!passwordOnly) need('username');
+  if (passwordOnly) need('password');
+  if (loginMethod === 'totp' && cred.totpSecret === undefined && cred.totpCode === undefined) {
+    context.addIssue({
+      code: 'custom',
+      path: ['cred', 'totpSecret'],
+      message: 'is required unless totpCode is given',
+    });
+  }
+}
+
 export const LoginRequest = z
   .object({
     cred: LoginCred,
@@ -121,25 +144,7 @@ export const LoginRequest = z
     /** for the whole login; default 60 */
     timeoutSeconds: timeoutSeconds.default(60),
   })
-  .superRefine(({ cred, loginMethod }, context) => {
-    // Rejected later as not implemented, whatever comes with them.
-    if (MISSING_METHODS.includes(loginMethod)) return;
-    const need = (field: 'username' | 'password') => {
-      if (cred[field] === undefined)
-        context.addIssue({ code: 'custom', path: ['cred', field], message: 'is required' });
-    };
-    const passwordOnly = loginMethod === 'password' || loginMethod === 'totp';
-    // Some sites have a password and no user name.
-    if (!passwordOnly) need('username');
-    if (passwordOnly) need('password');
-    if (loginMethod === 'totp' && cred.totpSecret === undefined && cred.totpCode === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['cred', 'totpSecret'],
-        message: 'is required unless totpCode is given',
-      });
-    }
-  })
+  .superRefine(checkCred)
   .meta({ id: 'LoginRequest' });
 export type LoginRequest = z.infer<typeof LoginRequest>;
 
@@ -248,16 +253,3 @@ export const SiteSession = z
   })
   .meta({ id: 'SiteSession' });
 export type SiteSession = z.infer<typeof SiteSession>;
-
-export const StoredCredential = z
-  .object({
-    credentialId: z.string(),
-    domain: z.string(),
-    username: z.string().nullable(),
-    collectionId: z.string().nullable(),
-    method: z.string(),
-    createdAt: Timestamp,
-    expiresAt: Timestamp.nullable(),
-  })
-  .meta({ id: 'StoredLogin' });
-export type StoredCredential = z.infer<typeof StoredCredential>;

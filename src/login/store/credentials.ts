@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/db/db.ts';
-import type { StoredCredential } from '../contract/shapes.ts';
+import type { CredentialHealth, StoredCredential } from '../contract/credentials.ts';
 import type { Sealed } from '../../platform/master-key.ts';
 
 type ShownRow = {
@@ -8,13 +8,16 @@ type ShownRow = {
   domain: string;
   username: string | null;
   method: string;
+  health: CredentialHealth;
+  health_code: string | null;
+  checked_at: Date | null;
   expires_at: Date | null;
   created_at: Date;
 };
 
 type Row = ShownRow & { sealed: string; data_key: string; master_key_id: string; session_key: string };
 
-const SHOWN = 'id, collection_id, domain, username, method, expires_at, created_at';
+const SHOWN = 'id, collection_id, domain, username, method, health, health_code, checked_at, expires_at, created_at';
 
 export type NewLoginCredential = Sealed & {
   id: string;
@@ -35,6 +38,9 @@ function readShown(row: ShownRow): StoredCredential {
     username: row.username,
     collectionId: row.collection_id,
     method: row.method,
+    health: row.health,
+    healthCode: row.health_code,
+    checkedAt: row.checked_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
   };
@@ -101,6 +107,44 @@ export async function updateLoginExpiry(
   await db.query(
     'UPDATE login_credentials SET expires_at = $3, updated_at = now() WHERE id = $1 AND organization_id = $2',
     [id, organizationId, expiresAt],
+  );
+}
+
+/** New secrets: the old session is of no use, and nobody knows yet whether they are right. */
+export async function replaceLoginSecrets(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+  change: Sealed & { username: string | null; method: string; sessionKey: string },
+): Promise<void> {
+  await db.query(
+    `UPDATE login_credentials SET sealed = $3, data_key = $4, master_key_id = $5, username = $6, method = $7,
+       session_key = $8, expires_at = NULL, health = 'unknown', health_code = NULL, checked_at = NULL, updated_at = now()
+     WHERE id = $1 AND organization_id = $2`,
+    [
+      id,
+      organizationId,
+      change.sealed,
+      change.dataKey,
+      change.masterKeyId,
+      change.username,
+      change.method,
+      change.sessionKey,
+    ],
+  );
+}
+
+/** Records what came of a login. `code`: the error that needs attention. */
+export async function updateLoginHealth(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+  { health, code }: { health: CredentialHealth; code: string | null },
+): Promise<void> {
+  await db.query(
+    `UPDATE login_credentials SET health = $3, health_code = $4, checked_at = now()
+     WHERE id = $1 AND organization_id = $2`,
+    [id, organizationId, health, code],
   );
 }
 

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { Timestamp } from '../../platform/contract/common.ts';
+import {
+  AdditionalFields,
+  CollectionId,
+  LoginCred,
+  LoginMailbox,
+  LoginMethod,
+  Secret,
+  SiteUrl,
+  TotpSecret,
+  Username,
+  checkCred,
+} from './shapes.ts';
+
+/** An account that exists already. */
+export const NewCredential = z
+  .object({
+    domain: SiteUrl,
+    loginMethod: LoginMethod.default('password'),
+    cred: LoginCred.omit({ totpCode: true, phone: true }),
+    collectionId: CollectionId.optional(),
+    additionalFields: AdditionalFields.optional(),
+  })
+  .superRefine(checkCred)
+  .meta({ id: 'NewStoredLogin' });
+export type NewCredential = z.infer<typeof NewCredential>;
+
+/** What is left out stays as it is; null removes it. */
+export const CredentialChange = z
+  .object({
+    cred: z
+      .object({
+        username: Username.optional(),
+        password: Secret.optional(),
+        totpSecret: TotpSecret.nullable().optional(),
+        mailbox: LoginMailbox.nullable().optional(),
+      })
+      .optional(),
+    loginMethod: LoginMethod.optional(),
+    additionalFields: AdditionalFields.optional(),
+  })
+  .meta({ id: 'StoredLoginChange' });
+export type CredentialChange = z.infer<typeof CredentialChange>;
+
+export const CredentialHealth = z.enum(['unknown', 'healthy', 'needs_attention']);
+export type CredentialHealth = z.infer<typeof CredentialHealth>;
+
+export const StoredCredential = z
+  .object({
+    credentialId: z.string(),
+    domain: z.string(),
+    username: z.string().nullable(),
+    collectionId: z.string().nullable(),
+    method: z.string(),
+    /** what came of the last login with it; `unknown` before the first, and after a change */
+    health: CredentialHealth,
+    /** the error that needs attention */
+    healthCode: z.string().nullable(),
+    /** when `health` was found out */
+    checkedAt: Timestamp.nullable(),
+    createdAt: Timestamp,
+    expiresAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'StoredLogin' });
+export type StoredCredential = z.infer<typeof StoredCredential>;
