@@ -30,7 +30,22 @@ async function withKeys<T>(context: Context, use: (keys: KeyService) => Promise<
   });
 }
 
-type CreateFlags = { org: string; name?: string; scopes?: string; limit?: string };
+type CreateFlags = {
+  org: string;
+  name?: string;
+  scopes?: string;
+  limit?: string;
+  models?: string;
+  expires?: string;
+};
+
+const splitList = (text: string) => text.split(',').map((item) => item.trim());
+
+function describeStatus({ revokedAt, expiresAt }: ApiKey): string {
+  if (revokedAt !== null) return `revoked ${showTime(revokedAt)}`;
+  if (expiresAt === null) return 'active';
+  return `${Date.parse(expiresAt) <= Date.now() ? 'expired' : 'active until'} ${showTime(expiresAt)}`;
+}
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('who may call the API');
@@ -42,12 +57,16 @@ export function addKeyCommands(program: Command): void {
     .option('--name <name>', 'what the key is for')
     .option('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}; default: ${DEFAULT_SCOPES.join(', ')}`)
     .option('--limit <n>', 'requests per minute')
+    .option('--models <list>', 'models of the gateway that the key may use, comma-separated, with *; default: all')
+    .option('--expires <time>', 'when the key ends, such as 2027-01-31T00:00:00Z; default: never')
     .action(async (flags: CreateFlags, command: Command) => {
       const context = buildContext(command);
       const parsed = ApiKeyCreate.required({ organization: true }).safeParse({
         name: flags.name ?? flags.org,
         organization: flags.org,
-        ...(flags.scopes === undefined ? {} : { scopes: flags.scopes.split(',').map((scope) => scope.trim()) }),
+        ...(flags.scopes === undefined ? {} : { scopes: splitList(flags.scopes) }),
+        ...(flags.models === undefined ? {} : { models: splitList(flags.models) }),
+        ...(flags.expires === undefined ? {} : { expiresAt: flags.expires }),
         ...(flags.limit === undefined ? {} : { requestsPerMinute: readInteger(flags.limit, '--limit') }),
       });
       if (!parsed.success) throw new CliError(`Not a key: ${describeIssues(parsed.error)}`, 2);
@@ -72,11 +91,24 @@ export function addKeyCommands(program: Command): void {
           key.name,
           `${key.prefix}…`,
           String(key.requestsPerMinute),
-          key.revokedAt === null ? 'active' : `revoked ${showTime(key.revokedAt)}`,
+          describeStatus(key),
+          key.lastUsedAt === null ? 'never' : showTime(key.lastUsedAt),
           key.scopes.join(','),
         ]);
-        return buildTable(['ID', 'ORGANIZATION', 'NAME', 'KEY', 'PER MINUTE', 'STATUS', 'SCOPES'], rows);
+        return buildTable(['ID', 'ORGANIZATION', 'NAME', 'KEY', 'PER MINUTE', 'STATUS', 'LAST USED', 'SCOPES'], rows);
       });
+    });
+
+  keys
+    .command('rotate <id>')
+    .description('give a key a new secret; the one before works on for a grace period')
+    .option('--grace <seconds>', 'how long, 0 to 2592000', '86400')
+    .action(async (id: string, flags: { grace: string }, command: Command) => {
+      const context = buildContext(command);
+      const made = await context.client.rotateApiKey(id, { gracePeriodSeconds: readInteger(flags.grace, '--grace') });
+      const until = made.previousExpiresAt;
+      const note = `the key is shown this once; the one before works until ${until === null ? 'now' : showTime(until)}`;
+      context.show(made, () => `${made.key}\n${paint('dim', note)}`);
     });
 
   keys

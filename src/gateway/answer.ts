@@ -4,13 +4,14 @@ import { errors } from '../platform/errors.ts';
 import { estimateTokens } from '../inference/estimate.ts';
 import type { CallOptions, ModelDelta, ModelRequest } from '../inference/model.ts';
 import type { PassThroughCall } from '../inference/pass-through.ts';
+import { requireModel } from './allowed-models.ts';
 import { readBody } from './body.ts';
 import { ClientGoneError, watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { ClientCall, ClientDialect, FrameWriter, ResponseMeta, JsonObject } from './dialects/dialect.ts';
 import { listIgnored } from './fields/apply.ts';
 import { decideFault, logGatewayError } from './errors.ts';
-import { invalid, unknownModel } from './gateway-error.ts';
+import { invalid } from './gateway-error.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
 import { collectPassThrough, writePassThrough } from './pass-through.ts';
@@ -37,10 +38,9 @@ function hasImages({ messages }: ModelRequest): boolean {
 }
 
 /** Rejects requests that no upstream of the model could serve. */
-function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelRequest): void {
+function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelRequest, http: FastifyRequest): void {
   for (const name of [request.model, ...(request.fallbackModels ?? [])]) {
-    const info = deps.inference.findModel(name);
-    if (info === undefined) throw unknownModel();
+    const info = requireModel(deps, http, name);
     if (!info.vision && dialect.rejectsImagesForTextModels && hasImages(request)) {
       throw invalid('model', 'the model accepts text only, but the conversation contains an image');
     }
@@ -195,7 +195,7 @@ export async function answerCall(
   const call = dialect.readCall(readBody(request));
   const session = call.request.cacheKey ?? findSession(request);
   if (session !== undefined) call.request.cacheKey = session;
-  checkModel(deps, dialect, call.request);
+  checkModel(deps, dialect, call.request, request);
   const meta: ResponseMeta = {
     id: randomUUID().replaceAll('-', ''),
     created: readSeconds(),
@@ -204,7 +204,7 @@ export async function answerCall(
   };
   const { caller } = request;
   if (caller === undefined) throw errors.unauthorized();
-  await deps.usage.budget?.check(caller.keyId);
+  await deps.usage.budget?.check(caller);
   const meter = startMeter(
     { ...deps.usage, inference: deps.inference },
     {

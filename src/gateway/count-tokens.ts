@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { estimateTokens } from '../inference/estimate.ts';
+import { requireModel } from './allowed-models.ts';
 import { readBody } from './body.ts';
 import { watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { JsonObject } from './dialects/dialect.ts';
 import { readMessagesRequest } from './dialects/messages/request.ts';
-import { unknownModel } from './gateway-error.ts';
 
 /** The upstream's count if it has one, otherwise an estimate, marked by the header `x-token-count: estimate`. */
 export async function countTokens(
@@ -14,7 +14,7 @@ export async function countTokens(
   reply: FastifyReply,
 ): Promise<JsonObject> {
   const { request: counted, providerOnly } = readMessagesRequest(readBody(request));
-  if (deps.inference.findModel(counted.model) === undefined) throw unknownModel();
+  requireModel(deps, request, counted.model);
   const watch = watchClient(reply.raw, deps.closing);
   try {
     const exact = await deps.inference.countTokens(counted, watch.signal);

@@ -37,7 +37,7 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
     const requests = openRequestLog(ports);
     app.addHook('onClose', async () => void (await Promise.all([recorder.close(), requests.close()])));
     const { tokensPerDay } = ports;
-    const budget = tokensPerDay === undefined ? undefined : buildTokenBudget(ports, tokensPerDay);
+    const budget = buildTokenBudget(ports, tokensPerDay);
     const { metrics: more, ...rest } = ports;
     const metrics = [openGatewayMetrics(http.metrics.registry), ...(more === undefined ? [] : [more])];
     const admission = buildAdmission(ports.maxBytesInFlight);
@@ -108,9 +108,11 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   addRoutes('/v1/messages/count_tokens', { POST: count }, { dialect: MESSAGES });
   registerStoredResponses(app, deps);
   for (const prefix of ['', '/v1']) {
-    addRoutes(`${prefix}/models`, { GET: () => listModels(deps) });
+    addRoutes(`${prefix}/models`, { GET: (request) => listModels(deps, request) });
     // Model ids contain slashes, encoded or not: the rest of the path is the id.
-    addRoutes(`${prefix}/models/*`, { GET: (request) => getModel(deps, (request.params as { '*': string })['*']) });
+    addRoutes(`${prefix}/models/*`, {
+      GET: (request) => getModel(deps, request, (request.params as { '*': string })['*']),
+    });
   }
   addRoutes('/v1/requests', { GET: (request) => listRequestLog(deps, request) });
   addRoutes('/v1/requests/:requestId', { GET: (request) => getRequestLog(deps, request) });

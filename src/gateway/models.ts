@@ -1,7 +1,8 @@
+import type { FastifyRequest } from 'fastify';
 import type { ModelInfo } from '../inference/model.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { JsonObject } from './dialects/dialect.ts';
-import { unknownModel } from './gateway-error.ts';
+import { mayUse, requireModel } from './allowed-models.ts';
 
 /** One record for clients of every format. The creation time is unknown; clients require one, so it is 0. */
 export function buildModelRecord(info: ModelInfo): JsonObject {
@@ -22,8 +23,12 @@ export function buildModelRecord(info: ModelInfo): JsonObject {
   };
 }
 
-export function listModels({ inference }: GatewayDeps): JsonObject {
-  const data = inference.listModels().map(buildModelRecord);
+/** The models that the key of the request may use. */
+export function listModels({ inference }: GatewayDeps, request: FastifyRequest): JsonObject {
+  const data = inference
+    .listModels()
+    .filter(({ name }) => mayUse(request, name))
+    .map(buildModelRecord);
   return {
     object: 'list',
     data,
@@ -34,8 +39,6 @@ export function listModels({ inference }: GatewayDeps): JsonObject {
 }
 
 /** Also finds models that a provider serves without listing them. Throws `model_not_found`. */
-export function getModel({ inference }: GatewayDeps, name: string): JsonObject {
-  const info = inference.findModel(name);
-  if (info === undefined) throw unknownModel();
-  return buildModelRecord(info);
+export function getModel(deps: GatewayDeps, request: FastifyRequest, name: string): JsonObject {
+  return buildModelRecord(requireModel(deps, request, name));
 }

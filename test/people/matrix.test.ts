@@ -46,7 +46,7 @@ const LEAST: Record<string, Role> = {
 function findLeast({ id, method, path }: Cell): Role {
   const own = LEAST[id];
   if (own !== undefined) return own;
-  if (path.startsWith('/v1/api-keys')) return 'admin';
+  if (/^\/v1\/(?:api-keys|organizations|audit)/.test(path)) return 'admin';
   return method === 'GET' ? 'viewer' : 'builder';
 }
 

@@ -1,6 +1,6 @@
 // Generated from the contract by "npm run generate". Changes are lost.
 import type { CallOptions, List } from '../options.ts';
-import type { Timestamp } from './common.ts';
+import type { Metadata, Timestamp } from './common.ts';
 
 export type ApiKey = {
   object: "api_key";
@@ -11,7 +11,14 @@ export type ApiKey = {
   prefix: string;
   scopes: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner">;
   requestsPerMinute: number;
+  tokensPerDay: number | null;
+  models: string[] | null;
+  metadata: Metadata;
   createdAt: Timestamp;
+  expiresAt: Timestamp | null;
+  lastUsedAt: Timestamp | null;
+  /** until then the secret before the last rotation works too */
+  previousExpiresAt: Timestamp | null;
   revokedAt: Timestamp | null;
 };
 
@@ -20,6 +27,10 @@ export type ApiKeyCreate = {
   organization?: string | undefined;
   scopes?: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner"> | undefined;
   requestsPerMinute?: number | undefined;
+  tokensPerDay?: number | null | undefined;
+  expiresAt?: Timestamp | null | undefined;
+  models?: string[] | null | undefined;
+  metadata?: Metadata | undefined;
 };
 
 export type ApiKeyCreated = {
@@ -31,9 +42,30 @@ export type ApiKeyCreated = {
   prefix: string;
   scopes: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner">;
   requestsPerMinute: number;
+  tokensPerDay: number | null;
+  models: string[] | null;
+  metadata: Metadata;
   createdAt: Timestamp;
+  expiresAt: Timestamp | null;
+  lastUsedAt: Timestamp | null;
+  /** until then the secret before the last rotation works too */
+  previousExpiresAt: Timestamp | null;
   revokedAt: Timestamp | null;
   key: string;
+};
+
+export type ApiKeyPatch = {
+  name?: string | undefined;
+  scopes?: Array<"agents:read" | "agents:approve" | "agents:write" | "agents:deploy" | "inference" | "templates:read" | "login" | "services:read" | "admin" | "owner"> | undefined;
+  requestsPerMinute?: number | undefined;
+  tokensPerDay?: number | null | undefined;
+  expiresAt?: Timestamp | null | undefined;
+  models?: string[] | null | undefined;
+  metadata?: Metadata | undefined;
+};
+
+export type ApiKeyRotate = {
+  gracePeriodSeconds?: number | undefined;
 };
 
 export type APIkeysOperations = {
@@ -52,6 +84,13 @@ export type APIkeysOperations = {
   createApiKey(body: ApiKeyCreate, options?: CallOptions): Promise<ApiKeyCreated>;
 
   /**
+   * Change what a key may do; it takes effect within 5 s on every replica. `PATCH /v1/api-keys/{keyId}`
+   *
+   * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
+   */
+  patchApiKey(keyId: string, body: ApiKeyPatch, options?: CallOptions): Promise<ApiKey>;
+
+  /**
    * Revoke a key; it stops working within 5 s on every replica. `DELETE /v1/api-keys/{keyId}`
    *
    * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
@@ -61,4 +100,11 @@ export type APIkeysOperations = {
     id: string;
     deleted: true;
   }>;
+
+  /**
+   * Give a key a new secret; the one before works on for a grace period. `POST /v1/api-keys/{keyId}/rotate`
+   *
+   * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
+   */
+  rotateApiKey(keyId: string, body?: ApiKeyRotate, options?: CallOptions): Promise<ApiKeyCreated>;
 };

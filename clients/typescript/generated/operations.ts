@@ -9,6 +9,7 @@ import type { FilesOperations } from './files.ts';
 import type { VaultsOperations } from './vaults.ts';
 import type { MCPserversOperations } from './mcp-servers.ts';
 import type { APIkeysOperations } from './api-keys.ts';
+import type { OrganizationsOperations } from './organizations.ts';
 import type { SigninOperations } from './sign-in.ts';
 import type { GenerationsOperations } from './generations.ts';
 import type { ReferencesOperations } from './references.ts';
@@ -27,6 +28,7 @@ export type Operations = AgentsOperations &
   VaultsOperations &
   MCPserversOperations &
   APIkeysOperations &
+  OrganizationsOperations &
   SigninOperations &
   GenerationsOperations &
   ReferencesOperations &

@@ -42,7 +42,7 @@ export type PendingactionsOperations = {
   /**
    * What waits for people in all sessions of the organization: approvals, questions, custom tool calls. `GET /v1/pending-actions`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:read` or `agents:approve`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
   listPendingActions(query?: { limit?: number | undefined; cursor?: string | undefined; state?: Array<"pending" | "answered" | "expired" | "cancelled"> | undefined; type?: Array<"approval" | "clarify" | "custom_tool"> | undefined; agentId?: string | undefined; subjectId?: SubjectId | undefined; sessionId?: string | undefined; order?: "oldest" | "newest" | undefined }, options?: CallOptions): Promise<{
     object: "list";
@@ -58,7 +58,7 @@ export type PendingactionsOperations = {
   /**
    * One of them, also after it was answered; answers are sent as events of the session. `GET /v1/pending-actions/{actionId}`
    *
-   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   * Needs a key with the scope `agents:read` or `agents:approve`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getPendingAction(actionId: string, options?: CallOptions): Promise<OpenAction>;
 };

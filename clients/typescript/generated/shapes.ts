@@ -10,6 +10,7 @@ export type * from './files.ts';
 export type * from './vaults.ts';
 export type * from './mcp-servers.ts';
 export type * from './api-keys.ts';
+export type * from './organizations.ts';
 export type * from './sign-in.ts';
 export type * from './generations.ts';
 export type * from './references.ts';

@@ -5,6 +5,7 @@ import type { ForwardedReply } from '../../inference/forward.ts';
 import { errors } from '../../platform/errors.ts';
 import { readBody } from '../body.ts';
 import { ClientGoneError, watchClient } from '../client-gone.ts';
+import { mayUse, requireModel } from '../allowed-models.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { readModels } from '../dialects/models.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
@@ -129,10 +130,9 @@ export async function answerEndpoint(
   const { model, fallbackModels = [] } = readModels(input.fields);
   endpoint.check(input);
   const isScript = SCRIPT.test(model);
-  for (const name of isScript ? [] : [model, ...fallbackModels]) {
-    if (deps.inference.findModel(name) === undefined) throw unknownModel();
-  }
-  await deps.usage.budget?.check(caller.keyId);
+  if (isScript && !mayUse(request, model)) throw unknownModel();
+  for (const name of isScript ? [] : [model, ...fallbackModels]) requireModel(deps, request, name);
+  await deps.usage.budget?.check(caller);
   const meter = startMeter(
     { ...deps.usage, inference: deps.inference },
     {

@@ -105,7 +105,7 @@ export function startMeter(
       user: about.user?.slice(0, MAX_USER) ?? null,
       tags: about.tags,
     });
-    if (usage.input + usage.output > 0) budget?.spend(caller.keyId, usage.input + usage.output);
+    if (usage.input + usage.output > 0) budget?.spend(caller, usage.input + usage.output);
     recorder.add(
       {
         organizationId: caller.organizationId,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Id, Page, listOf } from './common.ts';
-import { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeyDeleted } from './keys.ts';
+import { AnyPage, Id, Page, anyListOf, listOf } from './common.ts';
+import { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeyDeleted, ApiKeyPatch, ApiKeyRotate, Organization } from './keys.ts';
 import { defineRoute } from './route.ts';
 
 const admin = { tag: 'API keys', scope: 'admin' } as const;
@@ -26,6 +26,29 @@ export const keyRoutes = {
     responses: { 201: ApiKeyCreated },
     errors: [],
   }),
+  patchApiKey: defineRoute({
+    ...admin,
+    id: 'patchApiKey',
+    method: 'PATCH',
+    path: '/v1/api-keys/{keyId}',
+    summary: 'Change what a key may do; it takes effect within 5 s on every replica',
+    params: z.object({ keyId: Id }),
+    body: ApiKeyPatch,
+    responses: { 200: ApiKey },
+    errors: ['not_found', 'invalid_state'],
+  }),
+  rotateApiKey: defineRoute({
+    ...admin,
+    id: 'rotateApiKey',
+    method: 'POST',
+    path: '/v1/api-keys/{keyId}/rotate',
+    summary: 'Give a key a new secret; the one before works on for a grace period',
+    params: z.object({ keyId: Id }),
+    body: ApiKeyRotate,
+    bodyOptional: true,
+    responses: { 200: ApiKeyCreated },
+    errors: ['not_found', 'invalid_state'],
+  }),
   revokeApiKey: defineRoute({
     ...admin,
     id: 'revokeApiKey',
@@ -35,5 +58,16 @@ export const keyRoutes = {
     params: z.object({ keyId: Id }),
     responses: { 200: ApiKeyDeleted },
     errors: ['not_found'],
+  }),
+  listOrganizations: defineRoute({
+    ...admin,
+    tag: 'Organizations',
+    id: 'listOrganizations',
+    method: 'GET',
+    path: '/v1/organizations',
+    summary: 'The organizations whose keys the caller manages, newest first',
+    query: AnyPage,
+    responses: { 200: anyListOf(Organization) },
+    errors: [],
   }),
 };

@@ -4,6 +4,7 @@ import { ROLE_SCOPES, expandKeyScopes } from '../contract/roles.ts';
 import type { SignedInUser } from '../contract/sign-ins.ts';
 import { errors } from '../errors.ts';
 import { findActiveKey } from '../store/keys.ts';
+import { touchKey } from '../store/key-updates.ts';
 import { findActiveSignIn } from '../store/sign-ins.ts';
 import { openRequestAllowance, rateLimitHeaders } from './allowance.ts';
 import type { Bounds } from './bounds.ts';
@@ -28,6 +29,7 @@ export function findKeyText(headers: FastifyRequest['headers']): string | undefi
 async function findKeyCaller({ db }: Pick<HttpPorts, 'db'>, text: string): Promise<Caller | undefined> {
   const key = await findActiveKey(db, text);
   if (key === undefined) return undefined;
+  await touchKey(db, key.id);
   return {
     organizationId: key.organizationId,
     organization: key.organization,
@@ -36,15 +38,18 @@ async function findKeyCaller({ db }: Pick<HttpPorts, 'db'>, text: string): Promi
     scopes: expandKeyScopes(key.scopes),
     grantedScopes: key.scopes,
     requestsPerMinute: key.requestsPerMinute,
+    tokensPerDay: key.tokensPerDay,
+    models: key.models,
     user: null,
     actor: { type: 'key', id: key.id, name: key.name },
   };
 }
 
-function describePerson(user: SignedInUser): Pick<Caller, 'keyId' | 'scopes' | 'grantedScopes' | 'user' | 'actor'> {
+function describePerson(user: SignedInUser) {
   const scopes = ROLE_SCOPES[user.role];
   const name = user.email ?? user.name ?? user.id;
-  return { keyId: user.id, scopes, grantedScopes: scopes, user, actor: { type: 'user', id: user.id, name } };
+  const actor = { type: 'user' as const, id: user.id, name };
+  return { keyId: user.id, scopes, grantedScopes: scopes, user, actor, models: null, tokensPerDay: null };
 }
 
 async function findCookieCaller({ db }: Pick<HttpPorts, 'db'>, token: string): Promise<Caller | undefined> {
@@ -53,10 +58,13 @@ async function findCookieCaller({ db }: Pick<HttpPorts, 'db'>, token: string): P
   const { organizationId, organization, owner } = signIn;
   const own = { organizationId, organization, credentialId: signIn.id, requestsPerMinute: SIGN_IN_REQUESTS_PER_MINUTE };
   if (owner.type === 'user') return { ...own, ...describePerson(owner.user) };
-  const { id, name, scopes } = owner.key;
+  const { id, name, scopes, models, tokensPerDay } = owner.key;
+  await touchKey(db, id);
   return {
     ...own,
     keyId: id,
+    models,
+    tokensPerDay,
     scopes: expandKeyScopes(scopes),
     grantedScopes: scopes,
     user: null,

@@ -35,6 +35,10 @@ export type Caller = {
   /** those that its key was given, which may imply more; of a person, the role's */
   grantedScopes: readonly Scope[];
   requestsPerMinute: number;
+  /** at the gateway; null: the server's limit */
+  tokensPerDay: number | null;
+  /** patterns of the models that it may use; null: all */
+  models: readonly string[] | null;
   /** null for a key, whoever uses it */
   user: SignedInUser | null;
   /** who is named in records of what was done */

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { sendKeysChanged } from '../bus/key-changes.ts';
-import { buildList } from '../contract/common.ts';
+import { buildAnyList, buildList } from '../contract/common.ts';
 import { keyRoutes } from '../contract/key-routes.ts';
+import { ApiKeyRotate } from '../contract/keys.ts';
 import type { Scope } from '../contract/keys.ts';
 import { errors } from '../errors.ts';
 import { BOOTSTRAP_ORGANIZATION, createKey, listKeys, revokeKey } from '../store/keys.ts';
+import { findKey, listOrganizations, patchKey, rotateKey } from '../store/key-updates.ts';
+import type { KeyRef } from '../store/key-updates.ts';
 import type { Caller, HttpDeps, HttpPorts } from './deps.ts';
 import { registerRoute, requireScope } from './route.ts';
 
@@ -36,6 +39,37 @@ export function registerKeyRoutes(app: FastifyInstance, deps: HttpPorts & HttpDe
     const key = await createKey(db, { ...body, organization });
     sendKeysChanged(bus);
     return { status: 201, body: key };
+  });
+
+  /** The key that the caller may change. Throws `not_found`, `invalid_state` or `forbidden`. */
+  async function findChangeable(caller: Caller, id: string): Promise<KeyRef> {
+    const ref = { id, organizationId: findManaged(caller) };
+    const key = await findKey(db, ref);
+    if (key === undefined) throw errors.notFound('key');
+    if (key.revokedAt !== null) throw errors.invalidState('The key is revoked.');
+    checkGrantable(caller, key.scopes);
+    return ref;
+  }
+
+  registerRoute(app, deps, keyRoutes.patchApiKey, async ({ params, body, caller }) => {
+    checkGrantable(caller, body.scopes ?? []);
+    const key = await patchKey(db, await findChangeable(caller, params.keyId), body);
+    if (key === undefined) throw errors.notFound('key');
+    sendKeysChanged(bus);
+    return { status: 200, body: key };
+  });
+
+  registerRoute(app, deps, keyRoutes.rotateApiKey, async ({ params, body, caller }) => {
+    const { gracePeriodSeconds } = ApiKeyRotate.parse(body ?? {});
+    const key = await rotateKey(db, await findChangeable(caller, params.keyId), gracePeriodSeconds);
+    if (key === undefined) throw errors.notFound('key');
+    sendKeysChanged(bus);
+    return { status: 200, headers: { 'cache-control': 'no-store' }, body: key };
+  });
+
+  registerRoute(app, deps, keyRoutes.listOrganizations, async ({ query, caller }) => {
+    const { rows, ...page } = await listOrganizations(db, findManaged(caller), query);
+    return { status: 200, body: buildAnyList(rows, query, page) };
   });
 
   registerRoute(app, deps, keyRoutes.revokeApiKey, async ({ params, caller }) => {

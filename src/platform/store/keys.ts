@@ -2,6 +2,7 @@ import type { Db, Queryable } from '../db/db.ts';
 import { DEFAULT_REQUESTS_PER_MINUTE, DEFAULT_SCOPES, BOOTSTRAP_SCOPES } from '../contract/keys.ts';
 import type { ApiKey, ApiKeyCreate, ApiKeyCreated, Scope } from '../contract/keys.ts';
 import type { Page } from '../contract/common.ts';
+import { encodeJson } from './json.ts';
 import { randomToken, sha256 } from '../crypto.ts';
 import { newId } from '../ids.ts';
 
@@ -10,7 +11,7 @@ export const BOOTSTRAP_ORGANIZATION = 'default';
 const BOOTSTRAP_KEY = 'bootstrap';
 const BOOTSTRAP_SETTING = 'bootstrap (by setting)';
 
-type KeyRow = {
+export type KeyRow = {
   id: string;
   name: string;
   organization: string;
@@ -18,15 +19,24 @@ type KeyRow = {
   prefix: string;
   scopes: Scope[];
   requests_per_minute: number;
+  tokens_per_day: number | null;
+  models: string[] | null;
+  metadata: Record<string, unknown>;
   created_at: Date;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  previous_expires_at: Date | null;
   revoked_at: Date | null;
 };
 
-const COLUMNS = `k.id, k.name, o.name AS organization, k.organization_id, k.prefix, k.scopes, k.requests_per_minute,
-  k.created_at, k.revoked_at`;
-const FROM = 'FROM api_keys k JOIN organizations o ON o.id = k.organization_id';
+export const KEY_COLUMNS = `k.id, k.name, o.name AS organization, k.organization_id, k.prefix, k.scopes, k.requests_per_minute,
+  k.tokens_per_day, k.models, k.metadata, k.created_at, k.expires_at, k.last_used_at, k.previous_expires_at,
+  k.revoked_at`;
+/** Of the key `k`: neither revoked nor expired. */
+export const IS_ACTIVE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())';
+export const KEY_FROM = 'FROM api_keys k JOIN organizations o ON o.id = k.organization_id';
 
-function readKey(row: KeyRow): ApiKey {
+export function readKey(row: KeyRow): ApiKey {
   return {
     object: 'api_key',
     id: row.id,
@@ -36,13 +46,19 @@ function readKey(row: KeyRow): ApiKey {
     prefix: row.prefix,
     scopes: row.scopes,
     requestsPerMinute: row.requests_per_minute,
+    tokensPerDay: row.tokens_per_day,
+    models: row.models,
+    metadata: row.metadata,
     createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    previousExpiresAt: row.previous_expires_at?.toISOString() ?? null,
     revokedAt: row.revoked_at?.toISOString() ?? null,
   };
 }
 
 /** `cap_` and 40 URL-safe characters: 240 random bits. */
-function makeKeyText(): string {
+export function makeKeyText(): string {
   return `cap_${randomToken(30)}`;
 }
 
@@ -61,27 +77,42 @@ export async function findOrganization(db: Queryable, name: string): Promise<str
   return rows[0]?.id;
 }
 
+/** Enough to tell keys apart, never enough to guess one that somebody has chosen short. */
+export function cutPrefix(text: string): string {
+  return text.slice(0, Math.min(12, Math.floor(text.length / 3)));
+}
+
 async function insertKey(
   db: Queryable,
-  key: { text: string; name: string; organizationId: string; scopes: readonly Scope[]; requestsPerMinute: number },
+  key: {
+    text: string;
+    name: string;
+    organizationId: string;
+    scopes: readonly Scope[];
+    requestsPerMinute: number;
+  } & Pick<ApiKeyCreate, 'tokensPerDay' | 'expiresAt' | 'models' | 'metadata'>,
 ): Promise<ApiKey> {
   const { rows } = await db.query<KeyRow>(
     `WITH k AS (
-       INSERT INTO api_keys (id, organization_id, name, prefix, key_sha256, scopes, requests_per_minute)
-       VALUES ($1, $2, $3, $4, $5, $6::text[], $7)
+       INSERT INTO api_keys (id, organization_id, name, prefix, key_sha256, scopes, requests_per_minute, tokens_per_day,
+         expires_at, models, metadata)
+       VALUES ($1, $2, $3, $4, $5, $6::text[], $7, $8, $9::timestamptz, $10::text[], $11::jsonb)
        ON CONFLICT (key_sha256) DO UPDATE SET name = excluded.name, organization_id = excluded.organization_id,
          scopes = excluded.scopes, revoked_at = NULL
        RETURNING *)
-     SELECT ${COLUMNS} FROM k JOIN organizations o ON o.id = k.organization_id`,
+     SELECT ${KEY_COLUMNS} FROM k JOIN organizations o ON o.id = k.organization_id`,
     [
       newId('key'),
       key.organizationId,
       key.name,
-      // Enough to tell keys apart, never enough to guess one that somebody has chosen short.
-      key.text.slice(0, Math.min(12, Math.floor(key.text.length / 3))),
+      cutPrefix(key.text),
       sha256(key.text),
       key.scopes,
       key.requestsPerMinute,
+      key.tokensPerDay ?? null,
+      key.expiresAt ?? null,
+      key.models ?? null,
+      encodeJson(key.metadata ?? {}),
     ],
   );
   return readKey(rows[0]!);
@@ -92,8 +123,8 @@ export async function createKey(db: Db, key: ApiKeyCreate & { organization: stri
   const text = makeKeyText();
   const made = await db.transaction(async (tx) =>
     insertKey(tx, {
+      ...key,
       text,
-      name: key.name,
       organizationId: await ensureOrganization(tx, key.organization),
       scopes: key.scopes === undefined ? DEFAULT_SCOPES : [...new Set(key.scopes)],
       requestsPerMinute: key.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE,
@@ -105,7 +136,8 @@ export async function createKey(db: Db, key: ApiKeyCreate & { organization: stri
 /** A key that works, by its text. */
 export async function findActiveKey(db: Queryable, text: string): Promise<ApiKey | undefined> {
   const { rows } = await db.query<KeyRow>(
-    `SELECT ${COLUMNS} ${FROM} WHERE k.key_sha256 = $1 AND k.revoked_at IS NULL`,
+    `SELECT ${KEY_COLUMNS} ${KEY_FROM}
+     WHERE (k.key_sha256 = $1 OR (k.previous_sha256 = $1 AND k.previous_expires_at > now())) AND ${IS_ACTIVE}`,
     [sha256(text)],
   );
   return rows[0] && readKey(rows[0]);
@@ -119,7 +151,7 @@ export async function listKeys(
 ): Promise<{ keys: ApiKey[]; total: number }> {
   const where = 'WHERE ($1::text IS NULL OR k.organization_id = $1)';
   const [{ rows }, count] = await Promise.all([
-    db.query<KeyRow>(`SELECT ${COLUMNS} ${FROM} ${where} ORDER BY k.id DESC LIMIT $2 OFFSET $3`, [
+    db.query<KeyRow>(`SELECT ${KEY_COLUMNS} ${KEY_FROM} ${where} ORDER BY k.id DESC LIMIT $2 OFFSET $3`, [
       organizationId,
       page.limit,
       page.offset,

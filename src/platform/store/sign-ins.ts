@@ -1,9 +1,10 @@
 import type { Db, Queryable } from '../db/db.ts';
-import type { Scope } from '../contract/keys.ts';
+import type { ApiKey, Scope } from '../contract/keys.ts';
 import type { Role } from '../contract/roles.ts';
 import type { SignedInUser } from '../contract/sign-ins.ts';
 import { randomToken, sha256 } from '../crypto.ts';
 import { newId } from '../ids.ts';
+import { IS_ACTIVE } from './keys.ts';
 
 /** A browser is signed out after so long without a request, and after so long in any case. */
 const IDLE = "interval '12 hours'";
@@ -13,12 +14,16 @@ const TOUCH = "interval '5 minutes'";
 /** Browsers that one key or person may be signed in with; the oldest are signed out first. */
 const MAX_PER_OWNER = 100;
 
+type KeyLimits = Pick<ApiKey, 'models' | 'tokensPerDay'>;
+
 /** A browser that is signed in, with a key or as a person. */
 export type ActiveSignIn = {
   id: string;
   organizationId: string;
   organization: string;
-  owner: { type: 'key'; key: { id: string; name: string; scopes: Scope[] } } | { type: 'user'; user: SignedInUser };
+  owner:
+    | { type: 'key'; key: { id: string; name: string; scopes: Scope[] } & KeyLimits }
+    | { type: 'user'; user: SignedInUser };
 };
 
 type SignInRow = {
@@ -28,6 +33,8 @@ type SignInRow = {
   key_id: string | null;
   key_name: string | null;
   scopes: Scope[] | null;
+  models: string[] | null;
+  tokens_per_day: number | null;
   user_id: string | null;
   email: string | null;
   user_name: string | null;
@@ -40,7 +47,7 @@ const ACTIVE = `FROM sign_ins s
   JOIN organizations o ON o.id = s.organization_id
   LEFT JOIN api_keys k ON k.id = s.key_id
   LEFT JOIN users u ON u.id = s.user_id
-  WHERE s.expires_at > now() AND s.last_used_at > now() - ${IDLE} AND (s.key_id IS NULL OR k.revoked_at IS NULL)`;
+  WHERE s.expires_at > now() AND s.last_used_at > now() - ${IDLE} AND (s.key_id IS NULL OR (${IS_ACTIVE}))`;
 
 function readOwner(row: SignInRow): ActiveSignIn['owner'] {
   const { key_id: keyId, user_id: userId, key_name: keyName, scopes, role } = row;
@@ -49,7 +56,10 @@ function readOwner(row: SignInRow): ActiveSignIn['owner'] {
     return { type: 'user', user: { id: userId, email, name, role, groups: groups ?? [] } };
   }
   if (keyId === null || keyName === null || scopes === null) throw new Error('A sign-in has neither key nor person.');
-  return { type: 'key', key: { id: keyId, name: keyName, scopes } };
+  return {
+    type: 'key',
+    key: { id: keyId, name: keyName, scopes, models: row.models, tokensPerDay: row.tokens_per_day },
+  };
 }
 
 /** Who is signed in. `issuerSession` and `idToken` (sealed) come from an identity provider. */
@@ -98,7 +108,7 @@ export async function createSignIn(
  */
 export async function findActiveSignIn(db: Db, token: string): Promise<ActiveSignIn | undefined> {
   const { rows } = await db.query<SignInRow>(
-    `SELECT s.id, s.organization_id, o.name AS organization, s.key_id, k.name AS key_name, k.scopes, s.user_id, u.email,
+    `SELECT s.id, s.organization_id, o.name AS organization, s.key_id, k.name AS key_name, k.scopes, k.models, k.tokens_per_day, s.user_id, u.email,
        u.name AS user_name, u.role, u.groups, s.last_used_at < now() - ${TOUCH} AS is_stale
      ${ACTIVE} AND s.token_sha256 = $1`,
     [sha256(token)],
@@ -112,7 +122,7 @@ export async function findActiveSignIn(db: Db, token: string): Promise<ActiveSig
 /** Those of these keys and sign-ins that still work; and of people with an access token, who are known. */
 export async function findActiveCredentialIds(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>(
-    `SELECT id FROM api_keys WHERE id = ANY($1::text[]) AND revoked_at IS NULL
+    `SELECT k.id FROM api_keys k WHERE k.id = ANY($1::text[]) AND ${IS_ACTIVE}
      UNION ALL SELECT s.id ${ACTIVE} AND s.id = ANY($1::text[])
      UNION ALL SELECT id FROM users WHERE id = ANY($1::text[])`,
     [ids],

@@ -1,5 +1,5 @@
 import { VERSION } from '../../../platform/contract/version.ts';
-import { ID, LATER, TIME, listExample } from '../../../platform/contract/examples/example.ts';
+import { ID, LATER, TIME, anyListExample, listExample } from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const key = {
@@ -11,7 +11,13 @@ const key = {
   prefix: 'cap_4f7Q',
   scopes: ['agents:read', 'agents:write'],
   requestsPerMinute: 1000,
+  tokensPerDay: null,
+  models: ['acme/*'],
+  metadata: { team: 'care' },
   createdAt: TIME,
+  expiresAt: null,
+  lastUsedAt: LATER,
+  previousExpiresAt: null,
   revokedAt: null,
 };
 
@@ -20,6 +26,16 @@ export const keyExamples: Record<string, Example> = {
   createApiKey: {
     body: { name: key.name, organization: key.organization, scopes: key.scopes },
     answers: { 201: { ...key, key: 'cap_4f7QhV0exampleexampleexample' } },
+  },
+  patchApiKey: { body: { models: key.models, expiresAt: null }, answers: { 200: key } },
+  rotateApiKey: {
+    body: { gracePeriodSeconds: 3600 },
+    answers: { 200: { ...key, previousExpiresAt: LATER, key: 'cap_9x2LhV0exampleexampleexample' } },
+  },
+  listOrganizations: {
+    answers: {
+      200: anyListExample({ object: 'organization', id: ID.organization, name: 'acme', createdAt: TIME }),
+    },
   },
   revokeApiKey: { answers: { 200: { object: 'api_key.deleted', id: ID.key, deleted: true } } },
 };

@@ -8,6 +8,7 @@ const read = { scope: 'agents:read' } as const;
 export const pendingActionRoutes = {
   listPendingActions: defineRoute({
     ...read,
+    orScope: 'agents:approve',
     id: 'listPendingActions',
     method: 'GET',
     path: '/v1/pending-actions',
@@ -19,6 +20,7 @@ export const pendingActionRoutes = {
   }),
   getPendingAction: defineRoute({
     ...read,
+    orScope: 'agents:approve',
     id: 'getPendingAction',
     method: 'GET',
     path: '/v1/pending-actions/{actionId}',
