@@ -8,6 +8,7 @@ import { addCreditCommands } from './credits.ts';
 import { addDemoCommand } from './demo.ts';
 import { addEventCommands } from './events.ts';
 import { CliError, describeError } from './cli-error.ts';
+import { addAuditCommands } from './audit.ts';
 import { addKeyCommands } from './keys.ts';
 import { addSessionCommands } from './sessions.ts';
 import { addTemplateCommands } from './templates.ts';
@@ -25,6 +26,7 @@ function buildProgram(): Command {
   addEventCommands(program);
   addApproveCommand(program);
   addKeyCommands(program);
+  addAuditCommands(program);
   addCreditCommands(program);
   addTemplateCommands(program);
   addBackupCommands(program);

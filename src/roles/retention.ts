@@ -3,6 +3,7 @@ import { deleteOldUsage } from '../gateway/store/model-usage.ts';
 import { deleteOldRequests } from '../gateway/store/requests.ts';
 import type { Db } from '../platform/db/db.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
+import { deleteOldAudit } from '../platform/store/audit.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Config } from './config/config.ts';
 
@@ -17,6 +18,7 @@ const REQUEST_BATCH = 5000;
 export function startRetention(
   { db, log }: { db: Db; log: Logger },
   { archivedSessionDays, usageDays }: Config['file']['retention'],
+  { retentionDays: auditDays }: Config['file']['audit'],
 ): { close(): Promise<void> } {
   return startPeriodicTasks(
     [
@@ -26,6 +28,7 @@ export function startRetention(
         run: async () => (await deleteArchivedLogs(db, archivedSessionDays, BATCH)) === BATCH,
       },
       { name: 'delete old usage', periodMs: DAY_MS, run: async () => void (await deleteOldUsage(db, usageDays)) },
+      { name: 'delete old audit records', periodMs: HOUR_MS, run: () => deleteOldAudit(db, auditDays) },
       {
         name: 'delete old records of the gateway',
         periodMs: HOUR_MS,

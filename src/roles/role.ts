@@ -25,6 +25,7 @@ export function readServerOptions({ config }: BareContext): ServerOptions {
     bounds,
     publicUrl,
     trustedProxies,
+    printAudit: config.file.audit.print,
     ...(oidc === undefined ? {} : { oidc: new OidcProvider(oidc.config, oidc.clientSecret) }),
     ...(port === undefined ? {} : { metricsServer: { host, port } }),
   };

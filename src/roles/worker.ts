@@ -72,7 +72,7 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
   );
   lifecycle.use('worker', worker);
   lifecycle.use('automations', startAutomations({ ...backends, log }));
-  lifecycle.use('retention', startRetention({ ...backends, log }, config.file.retention));
+  lifecycle.use('retention', startRetention({ ...backends, log }, config.file.retention, config.file.audit));
 }
 
 /** Has no surface of its own, so it serves health and metrics alone. */

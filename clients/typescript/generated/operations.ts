@@ -11,6 +11,7 @@ import type { MCPserversOperations } from './mcp-servers.ts';
 import type { APIkeysOperations } from './api-keys.ts';
 import type { OrganizationsOperations } from './organizations.ts';
 import type { SigninOperations } from './sign-in.ts';
+import type { AuditOperations } from './audit.ts';
 import type { GenerationsOperations } from './generations.ts';
 import type { ReferencesOperations } from './references.ts';
 import type { TemplatesandassetsOperations } from './templates-and-assets.ts';
@@ -30,6 +31,7 @@ export type Operations = AgentsOperations &
   APIkeysOperations &
   OrganizationsOperations &
   SigninOperations &
+  AuditOperations &
   GenerationsOperations &
   ReferencesOperations &
   TemplatesandassetsOperations &

@@ -12,6 +12,7 @@ export type * from './mcp-servers.ts';
 export type * from './api-keys.ts';
 export type * from './organizations.ts';
 export type * from './sign-in.ts';
+export type * from './audit.ts';
 export type * from './generations.ts';
 export type * from './references.ts';
 export type * from './templates-and-assets.ts';

@@ -11,6 +11,7 @@ import type { ApiDeps, ApiPorts } from './deps.ts';
 import { registerEventRoutes } from './events/event-routes.ts';
 import { registerFileRoutes } from './files/file-routes.ts';
 import { registerKeyRoutes } from '../../platform/http/key-routes.ts';
+import { registerAuditRoutes } from '../../platform/http/audit/audit-routes.ts';
 import { registerSignInRoutes } from '../../platform/http/sign-in-routes.ts';
 import { registerMcpRoutes } from './mcp/mcp-routes.ts';
 import { registerMemoryRoutes } from './memory/memory-routes.ts';
@@ -24,6 +25,7 @@ export function buildApiSurface(ports: ApiPorts): RoutePlugin {
     const deps: ApiDeps = { ...ports, ...http };
     registerBodyParser(app);
     registerSignInRoutes(app, deps);
+    registerAuditRoutes(app, deps);
     registerKeyRoutes(app, deps);
     registerAgentRoutes(app, deps);
     registerSessionRoutes(app, deps);

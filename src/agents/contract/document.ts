@@ -2,7 +2,7 @@ import { agentExamples, mcpExamples, memoryExamples } from './examples/agents.ts
 import { fileExamples } from './examples/files.ts';
 import { automationExamples, eventExamples, sessionExamples } from './examples/sessions.ts';
 import { pendingActionExamples } from './examples/pending-actions.ts';
-import { keyExamples, signInExamples } from './examples/keys.ts';
+import { auditExamples, keyExamples, signInExamples } from './examples/keys.ts';
 import { vaultExamples } from './examples/vaults.ts';
 import { AGENT_ERRORS, buildOpenApi } from '../../platform/contract/openapi.ts';
 import type { ErrorCode } from '../../platform/contract/errors.ts';
@@ -11,6 +11,7 @@ import { agentRoutes } from './routes/agents.ts';
 import { fileRoutes } from './routes/files.ts';
 import { automationRoutes } from './routes/automations.ts';
 import { keyRoutes } from '../../platform/contract/key-routes.ts';
+import { auditRoutes } from '../../platform/contract/audit.ts';
 import { signInRoutes } from '../../platform/contract/sign-ins.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { pendingActionRoutes } from './routes/pending-actions.ts';
@@ -31,6 +32,7 @@ export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(mcpRoutes),
   ...Object.values(keyRoutes),
   ...Object.values(signInRoutes),
+  ...Object.values(auditRoutes),
 ];
 
 /** By the operation's id. */
@@ -46,6 +48,7 @@ export const AGENT_SERVICE_EXAMPLES = {
   ...mcpExamples,
   ...keyExamples,
   ...signInExamples,
+  ...auditExamples,
 };
 
 export function buildAgentsDocument(): Record<string, unknown> {

@@ -7,6 +7,7 @@ import type { Scope } from '../contract/keys.ts';
 import type { SignedInUser } from '../contract/sign-ins.ts';
 import type { Logger } from '../log.ts';
 import type { OidcProvider } from './oidc/provider.ts';
+import type { Audit } from './audit/audit.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { StreamSlots } from './stream-slots.ts';
 
@@ -50,6 +51,9 @@ export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Pro
 
 /** What the server gives to every surface on it. */
 export type HttpDeps = {
+  /** the port's; what an operation changes through it leaves a record, in the same transaction */
+  db: Db;
+  audit: Audit;
   authenticate: Authenticate;
   metrics: HttpMetrics;
   streamSlots: StreamSlots;

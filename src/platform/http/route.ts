@@ -104,7 +104,7 @@ export function requireScope(caller: Pick<Caller, 'scopes'>, scopes: readonly Sc
 /** Puts one operation of the contract on the server: key, scope, validation, rendering. Errors are thrown. */
 export function registerRoute<R extends Route>(
   app: FastifyInstance,
-  deps: Pick<HttpDeps, 'authenticate'>,
+  deps: Pick<HttpDeps, 'authenticate' | 'audit'>,
   route: R,
   handler: Handler<R>,
 ): void {
@@ -122,7 +122,9 @@ export function registerRoute<R extends Route>(
     handler: async (request, reply) => {
       const { caller } = request;
       if (caller === undefined) throw errors.unauthorized();
-      return sendAnswer(reply, await handler({ ...parseInput(route, request), caller, request, reply }));
+      const call = { ...parseInput(route, request), caller, request, reply };
+      if (route.method === 'GET') return sendAnswer(reply, await handler(call));
+      return sendAnswer(reply, await deps.audit.run(route, call, () => handler(call)));
     },
   });
 }

@@ -1,6 +1,8 @@
 import cors from '@fastify/cors';
 import { fastify } from 'fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
+import { openAudit } from './audit/audit.ts';
+import { auditDb } from './audit/audited-db.ts';
 import { openAuthenticator } from './auth.ts';
 import { DEFAULT_BOUNDS } from './bounds.ts';
 import type { Bounds } from './bounds.ts';
@@ -31,6 +33,8 @@ export type ServerOptions = {
   publicUrl?: string | undefined;
   /** the identity provider of the people who use this server */
   oidc?: OidcProvider | undefined;
+  /** records of the audit are lines of the log too */
+  printAudit?: boolean | undefined;
   /** addresses and CIDRs of proxies whose `X-Forwarded-*` headers count */
   trustedProxies?: readonly string[];
 };
@@ -92,6 +96,8 @@ export function buildHttpServer(
   const authenticator = openAuthenticator(ports, bounds, options.oidc);
   const accepted = limitConnections(app.server, bounds);
   const http: HttpDeps = {
+    db: auditDb(ports.db),
+    audit: openAudit(ports.db, log, { print: options.printAudit }),
     async authenticate(request, reply) {
       const caller = await authenticator.authenticate(request, reply);
       accepted.accept(request.raw.socket);

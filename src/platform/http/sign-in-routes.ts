@@ -37,7 +37,7 @@ async function findLogoutUrl(deps: OidcDeps, ended: EndedSignIn, request: Fastif
 
 /** `GET /v1/me`, and what signs a browser in and out. */
 export function registerSignInRoutes(app: FastifyInstance, deps: OidcDeps): void {
-  const { db, bus, limits, publicUrl, oidc } = deps;
+  const { db, bus, limits, publicUrl, oidc, audit } = deps;
 
   registerRoute(app, deps, signInRoutes.getCaller, async ({ caller }) => {
     const { organization, organizationId, user, requestsPerMinute } = caller;
@@ -66,7 +66,16 @@ export function registerSignInRoutes(app: FastifyInstance, deps: OidcDeps): void
     const before = findSessionToken(request.headers);
     const made = await db.transaction(async (tx) => {
       if (before !== undefined) await deleteSignIn(tx, { token: before });
-      return createSignIn(tx, { organizationId, keyId: key.id });
+      const signIn = await createSignIn(tx, { organizationId, keyId: key.id });
+      await audit.add(tx, {
+        organization,
+        organizationId,
+        actor: { type: 'key', id: key.id, name: key.name },
+        action: signInRoutes.createSignIn.id,
+        resource: { type: 'sign_in', id: signIn.id },
+        request,
+      });
+      return signIn;
     });
     if (before !== undefined) sendKeysChanged(bus);
     const cookie = buildSessionCookie(made.token, findCookieScope(request, publicUrl));

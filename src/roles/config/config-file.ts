@@ -23,6 +23,14 @@ export const ConfigFile = z.strictObject({
       retentionDays: z.number().positive().default(30),
     })
     .optional(),
+  /** who changed what */
+  audit: z
+    .strictObject({
+      /** each record is a line of the log too, for a system that collects them */
+      print: z.boolean().default(false),
+      retentionDays: z.number().positive().max(36_500).default(400),
+    })
+    .prefault({}),
   /** people: without it, they sign in with API keys */
   auth: z.strictObject({ oidc: OidcConfig.optional() }).optional(),
   login: z

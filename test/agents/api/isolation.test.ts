@@ -100,6 +100,8 @@ test('the loop covers every route that names a resource', () => {
     'createSignIn',
     'deleteSignIn',
     'listSignInMethods',
+    'listAudit',
+    'verifyAudit',
   ]);
 });
 

@@ -1,5 +1,12 @@
 import { VERSION } from '../../../platform/contract/version.ts';
-import { ID, LATER, TIME, anyListExample, listExample } from '../../../platform/contract/examples/example.ts';
+import {
+  ID,
+  LATER,
+  TIME,
+  anyListExample,
+  cursorListExample,
+  listExample,
+} from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const key = {
@@ -69,4 +76,50 @@ export const signInExamples: Record<string, Example> = {
   createSignIn: { body: { key: 'cap_4f7QhV0exampleexampleexample' }, answers: { 201: signIn } },
   deleteSignIn: { answers: { 200: { object: 'sign_in.deleted', id: ID.signIn, deleted: true, logoutUrl: null } } },
   listSignInMethods: { answers: { 200: { object: 'list', data: [{ type: 'key', issuer: null, href: null }] } } },
+};
+
+const entry = {
+  id: 'adt_01kg9e6hq2c3d4e5f6g7h8j9kg',
+  time: TIME,
+  organization: 'acme',
+  organizationId: ID.organization,
+  actor: { type: 'key', id: ID.key, name: 'backend', ip: '203.0.113.9', userAgent: 'curl/8.14.1' },
+  action: 'setProduction',
+  resource: { type: 'agent', id: ID.agent },
+  outcome: 'success',
+  requestId: 'req_01kg9e6hq2c3d4e5f6g7h8j9kh',
+  changes: { version: 3 },
+};
+const hash = '3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea';
+
+export const auditExamples: Record<string, Example> = {
+  listAudit: {
+    query: { action: 'setProduction' },
+    answers: {
+      200: cursorListExample({
+        object: 'audit_entry',
+        ...entry,
+        sequence: 7,
+        previousHash: hash,
+        hash,
+        at: TIME,
+        target: entry.resource,
+        address: entry.actor.ip,
+        details: entry.changes,
+      }),
+    },
+  },
+  verifyAudit: {
+    answers: {
+      200: {
+        object: 'audit_verification',
+        ok: true,
+        checked: 7,
+        firstSequence: 1,
+        lastSequence: 7,
+        lastHash: hash,
+        brokenAt: null,
+      },
+    },
+  },
 };

@@ -81,12 +81,22 @@ async function finishSignIn(deps: OidcDeps, oidc: OidcProvider, request: Fastify
   const before = findSessionToken(request.headers);
   const made = await deps.db.transaction(async (tx) => {
     if (before !== undefined) await deleteSignIn(tx, { token: before });
-    return createSignIn(tx, {
+    const signIn = await createSignIn(tx, {
       organizationId: person.organizationId,
       userId: person.user.id,
       issuerSession: signedIn.issuerSession,
       idToken: deps.masterKeys.seal(signedIn.idToken, ID_TOKEN),
     });
+    const { organization, organizationId, user } = person;
+    await deps.audit.add(tx, {
+      organization,
+      organizationId,
+      actor: { type: 'user', id: user.id, name: user.email ?? user.name ?? user.id },
+      action: 'createSignIn',
+      resource: { type: 'sign_in', id: signIn.id },
+      request,
+    });
+    return signIn;
   });
   if (before !== undefined) sendKeysChanged(deps.bus);
   return { token: made.token, returnTo: begun.returnTo };
