@@ -1,10 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { requireScope } from '../platform/http/route.ts';
 import { CALL_SCOPES, READ_SCOPES } from './contract/document.ts';
 import type { RoutePlugin } from '../platform/http/server.ts';
+import { METHODS, buildAddRoutes } from './add-routes.ts';
+import type { Handler, RouteOptions } from './add-routes.ts';
 import { buildAdmission } from './admission.ts';
 import { answerCall } from './answer.ts';
-import { BODY_LIMIT, registerBodyParser, registerFormParser } from './body.ts';
+import { registerBatches } from './batches/batch-routes.ts';
+import { registerBodyParser, registerFormParser } from './body.ts';
 import type { GatewayDeps, GatewayPorts } from './deps.ts';
 import { CHAT_COMPLETIONS } from './dialects/chat-completions/dialect.ts';
 import { buildChatError } from './dialects/chat-completions/error.ts';
@@ -18,17 +21,12 @@ import { sendGatewayError } from './errors.ts';
 import { GatewayError } from './gateway-error.ts';
 import { countTokens } from './count-tokens.ts';
 import { getModel, listModels } from './models.ts';
-import { addSdkRateLimitHeaders } from './rate-limit-headers.ts';
 import { buildTokenBudget } from './usage/budget.ts';
 import { openGatewayMetrics } from './usage/metrics.ts';
 import { openUsageRecorder } from './usage/recorder.ts';
 import { getRequestLog, listRequestLog } from './usage/request-log.ts';
 import { openRequestLog } from './usage/request-recorder.ts';
 import { listUsage } from './usage/report.ts';
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
-
-const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** The gateway's routes. Each route sends errors in its own format. */
 export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
@@ -45,53 +43,6 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
     void app.register(async (scope) => {
       registerBodyParser(scope);
       registerRoutes(scope, deps);
-    });
-  };
-}
-
-type RouteOptions = { open?: boolean; dialect?: ClientDialect; bodyLimit?: number };
-export type AddRoutes = (url: string, handlers: Record<string, Handler>, options?: RouteOptions) => void;
-
-/** Adds routes whose errors are in the format of their dialect. Other methods of the same path are 405. */
-export function buildAddRoutes(app: FastifyInstance, deps: GatewayDeps): AddRoutes {
-  const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = await deps.authenticate(request, reply);
-    requireScope(caller, request.method === 'GET' || request.method === 'HEAD' ? READ_SCOPES : CALL_SCOPES);
-    addSdkRateLimitHeaders(reply);
-    request.caller = caller;
-  };
-  return (url, handlers, { open = false, dialect = CHAT_COMPLETIONS, bodyLimit = BODY_LIMIT } = {}) => {
-    const { requestIdHeader, checkHeaders } = dialect;
-    const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      sendGatewayError({ log: deps.log, render: dialect.buildError }, error, request, reply);
-    for (const [method, handler] of Object.entries(handlers)) {
-      app.route({
-        method,
-        url,
-        bodyLimit,
-        exposeHeadRoute: method === 'GET',
-        onRequest: [
-          ...(requestIdHeader === undefined ? [] : [sendRequestId(requestIdHeader)]),
-          ...(open ? [] : [authenticate]),
-        ],
-        ...(checkHeaders === undefined
-          ? {}
-          : { preHandler: async ({ headers }: FastifyRequest) => checkHeaders(headers) }),
-        errorHandler,
-        handler,
-      });
-    }
-    const allowed = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-    app.route({
-      method: METHODS.filter((method) => !allowed.includes(method)),
-      url,
-      exposeHeadRoute: false,
-      errorHandler,
-      onRequest: (_request, reply) => {
-        void reply.header('allow', allowed.join(', '));
-        throw new GatewayError('method_not_allowed', 'The method is not allowed on this path.');
-      },
-      handler: () => undefined,
     });
   };
 }
@@ -119,6 +70,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   addRoutes('/v1/usage', { GET: (request) => listUsage(deps, request) });
   addRoutes('/health', { GET: () => ({ status: 'ok' }) }, { open: true });
   registerEndpoints(app, deps);
+  registerBatches(app, deps, (scope) => buildAddRoutes(scope, deps));
 }
 
 /** Files of up to 25 MiB, as SDKs send them, and the other parts of the form. */
@@ -154,10 +106,4 @@ function registerStoredResponses(app: FastifyInstance, deps: GatewayDeps): void 
       throw new GatewayError('not_found', 'Responses are not stored; send the whole conversation.');
     },
   });
-}
-
-function sendRequestId(header: string): onRequestAsyncHookHandler {
-  return async (request, reply) => {
-    void reply.header(header, request.id);
-  };
 }

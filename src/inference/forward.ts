@@ -3,7 +3,7 @@ import { decodeBody } from './body.ts';
 import type { WireFormat } from './config.ts';
 import { ModelError } from './model.ts';
 import { describeFailure } from './transport.ts';
-import type { Transport } from './transport.ts';
+import type { RawRequest, Transport } from './transport.ts';
 import { findRequestId } from './upstream-error.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 import { buildAuthHeaders } from './upstream/history.ts';
@@ -32,6 +32,9 @@ export type ForwardedReply = {
   close(): void;
 };
 
+/** A whole response of a provider. */
+export type RawReply = { contentType: string; requestId: string | undefined; body: Buffer };
+
 /** Maximum bytes of one response. */
 const MAX_REPLY = 256 * 1024 * 1024;
 
@@ -40,6 +43,34 @@ export function refuseForward(isServed: boolean): ModelError {
   return isServed
     ? new ModelError('invalid_request', 'model: the provider of this model does not serve this path')
     : new ModelError('unknown_model', 'No provider serves this model.');
+}
+
+/** Sends any request to a provider and reads its whole response. */
+export async function requestRaw(
+  transport: Transport,
+  target: UpstreamTarget,
+  request: RawRequest,
+  signal: AbortSignal,
+): Promise<RawReply> {
+  const headers = { ...request.headers, ...buildAuthHeaders(target) };
+  const answer = await transport.open(target, { ...request, headers }, signal);
+  const header = answer.headers['content-type'];
+  const contentType = typeof header === 'string' ? header : 'application/octet-stream';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of decodeBody(answer)) {
+      size += chunk.length;
+      if (size > MAX_REPLY) throw new ModelError('upstream', 'The provider sent a reply that is too large.');
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw describeFailure(error, true);
+  } finally {
+    answer.close();
+  }
+  return { contentType, requestId: findRequestId(answer.headers), body: Buffer.concat(chunks) };
 }
 
 /** One call of one upstream. Yields its response once. */

@@ -5,8 +5,8 @@ import { ModelError } from './model.ts';
 import type { CallOptions, Inference, ModelDelta, ModelInfo, ModelRequest } from './model.ts';
 import { callPassThrough, isSilentEvent } from './pass-through.ts';
 import type { PassThroughCall, PassThroughEvent } from './pass-through.ts';
-import { refuseForward, streamForward } from './forward.ts';
-import type { ForwardCall, ForwardedReply } from './forward.ts';
+import { refuseForward, requestRaw, streamForward } from './forward.ts';
+import type { ForwardCall, ForwardedReply, RawReply } from './forward.ts';
 import { buildKeyedStream } from './key-ring.ts';
 import { buildModelTable } from './providers.ts';
 import type { ModelTable } from './providers.ts';
@@ -20,7 +20,7 @@ import { joinRoutes } from './routing.ts';
 import type { Route, RoutedEntry } from './routing.ts';
 import { streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
-import type { Transport } from './transport.ts';
+import type { RawRequest, Transport } from './transport.ts';
 import { DIALECTS } from './upstream/dialects.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 import { parseObject } from './upstream/wire.ts';
@@ -41,6 +41,10 @@ export type GatewayInference = Inference & {
     passThrough: PassThroughCall,
     options: { force: boolean; organization?: string },
   ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined;
+  /** The format of a provider; undefined: there is none with this name. */
+  findProviderFormat(provider: string): WireFormat | undefined;
+  /** Sends a request to a provider with its key. Throws a `ModelError` for any status but 2xx. */
+  request(provider: string, request: RawRequest, signal: AbortSignal): Promise<RawReply>;
   /** Opens a call that is not for text, at the first upstream that answers. Throws a `ModelError`. */
   forward(call: ForwardCall, signal: AbortSignal, organization: string): Promise<ForwardedReply>;
   /** Input tokens as counted by the upstream; undefined if it does not count. */
@@ -221,6 +225,16 @@ class ModelCalls implements GatewayInference {
     const policy = this.#policy;
     for await (const reply of streamWithRetries({ choose, policy, signal, watch, isSilent: () => false })) return reply;
     throw refuseForward(false);
+  }
+
+  findProviderFormat(provider: string): WireFormat | undefined {
+    return this.#table.findProvider(provider)?.format;
+  }
+
+  request(provider: string, request: RawRequest, signal: AbortSignal): Promise<RawReply> {
+    const target = this.#table.findProvider(provider);
+    if (target === undefined) throw new ModelError('unknown_model', 'The provider is not configured.');
+    return requestRaw(this.#transport, target, request, signal);
   }
 
   close(): Promise<void> {

@@ -24,6 +24,8 @@ export type ModelTable = {
   resolve(model: string): Route;
   /** Undefined when no provider serves it. For a list: what all of its models support, at the price of the first. */
   find(model: string): ModelInfo | undefined;
+  /** How a provider itself is reached; undefined: there is none with this name. */
+  findProvider(provider: string): UpstreamTarget | undefined;
   /** Lists first, then the models of each provider: those in the configuration, else those in the catalogue. */
   list(): ModelInfo[];
 };
@@ -154,6 +156,10 @@ export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig
 
   return {
     resolve,
+    findProvider(provider) {
+      const config = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+      return config && { name: `${provider}/*`, model: '', vision: true, ...buildConnection(config) };
+    },
     find: (model) => joinInfo(model, resolve(model).entries),
     list: () => {
       const spelled = Object.entries(providers).flatMap(([provider, { models: own, baseUrl }]) => {

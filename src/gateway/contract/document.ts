@@ -4,6 +4,7 @@ import type { Scope } from '../../platform/contract/keys.ts';
 import { describeScopes } from '../../platform/contract/route.ts';
 import { VERSION } from '../../platform/contract/version.ts';
 import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from './chat.ts';
+import { BATCH_OPERATIONS } from './batches.ts';
 import { ENDPOINT_OPERATIONS } from './endpoints.ts';
 import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount } from './messages.ts';
 import type { Json, Operation } from './operation.ts';
@@ -144,6 +145,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     parameters: VERSIONS,
   },
   ...ENDPOINT_OPERATIONS,
+  ...BATCH_OPERATIONS,
   { id: 'listModels', method: 'get', path: '/v1/models', tag: 'Models', summary: 'List the models', answer: ModelList },
   {
     id: 'getModel',
