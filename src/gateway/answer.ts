@@ -30,7 +30,7 @@ function findSession({ headers }: FastifyRequest): string | undefined {
 }
 
 function hasImages({ messages }: ModelRequest): boolean {
-  const isImage = (part: { type: string }) => part.type === 'image' || part.type === 'image_url';
+  const isImage = (part: { type: string }) => part.type !== 'text';
   return messages.some((message) => {
     if (message.role === 'user') return message.content.some(isImage);
     return message.role === 'tool' && message.results.some((result) => result.content.some(isImage));
@@ -42,7 +42,7 @@ function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelReq
   for (const name of [request.model, ...(request.fallbackModels ?? [])]) {
     const info = requireModel(deps, http, name);
     if (!info.vision && dialect.rejectsImagesForTextModels && hasImages(request)) {
-      throw invalid('model', 'the model accepts text only, but the conversation contains an image');
+      throw invalid('model', 'the model accepts text only, but the conversation contains an image or a file');
     }
   }
 }

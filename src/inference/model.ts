@@ -22,7 +22,9 @@ export type Citation = {
 export type ImagePart = { type: 'image'; mediaType: string; data: string; detail?: 'low' | 'high' | 'auto' };
 /** Only dialects that support remote images forward the URL. */
 export type ImageUrlPart = { type: 'image_url'; url: string; detail?: 'low' | 'high' | 'auto' };
-export type InputPart = TextPart | ImagePart | ImageUrlPart;
+/** A PDF. `data` is base64. */
+export type FilePart = { type: 'file'; mediaType: 'application/pdf'; data: string; name?: string };
+export type InputPart = TextPart | ImagePart | ImageUrlPart | FilePart;
 
 /**
  * `signature` (messages) and `encrypted` (responses) are opaque and valid only for the upstream that issued them: `issuer`

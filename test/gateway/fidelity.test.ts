@@ -153,7 +153,7 @@ it('the start of a message counts what its provider has counted by then', async 
 
 describe('what runs at the provider of the messages format', () => {
   const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 3 };
-  const pdf = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } };
+  const document = { type: 'document', source: { type: 'file', file_id: 'file_1' } };
   const searched = [
     { role: 'user', content: 'Hi' },
     {
@@ -169,7 +169,7 @@ describe('what runs at the provider of the messages format', () => {
   const bodies = [
     ['a tool', { tools: [search], tool_choice: { type: 'tool', name: 'web_search' } }, 'tools.0.type'],
     ['what a tool gave', { messages: searched }, 'messages.1.content.0.type'],
-    ['a document', { messages: [{ role: 'user', content: [pdf] }] }, 'messages.0.content.0.source.type'],
+    ['a document', { messages: [{ role: 'user', content: [document] }] }, 'messages.0.content.0.source.type'],
   ] as const;
 
   it.each(bodies)('goes there as it came: %s', async (_what, body) => {

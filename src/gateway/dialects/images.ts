@@ -1,4 +1,4 @@
-import type { InputPart } from '../../inference/model.ts';
+import type { FilePart, InputPart } from '../../inference/model.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { invalid } from '../gateway-error.ts';
 import { isAbsent } from './fields.ts';
@@ -22,6 +22,15 @@ export function readImageData(data: string, path: string, detail?: Detail): Inpu
   const mediaType = BASE64.test(clean) ? sniffImage(clean) : undefined;
   if (mediaType === undefined) throw invalid(path, 'must be a JPEG, PNG, GIF or WebP image in base64');
   return { type: 'image', mediaType, data: clean, ...omitUndefined({ detail }) };
+}
+
+/** A PDF in base64 or as a data URL; undefined for anything else. */
+export function readPdf(text: string, name: unknown): FilePart | undefined {
+  const clean = text.replace(/^data:application\/pdf;base64,/, '');
+  // `%PDF` in base64.
+  if (!clean.startsWith('JVBER') || !BASE64.test(clean)) return undefined;
+  const named = typeof name === 'string' && name !== '' ? { name: name.slice(0, 200) } : {};
+  return { type: 'file', mediaType: 'application/pdf', data: clean, ...named };
 }
 
 export function readDetail(value: unknown, path: string): Detail | undefined {

@@ -17,6 +17,7 @@ export const CHAT_FIELDS: FieldTable = {
   stream: all('carried'),
   stream_options: all('gateway', { note: '`include_usage`' }),
   tools: all('carried'),
+  'messages[].content[]: file with a PDF as file_data': all('carried'),
   'tools[]: custom': rule(['carried', 'refused', 'refused'], forwarded),
   tool_choice: all('carried'),
   parallel_tool_calls: all('carried'),

@@ -13,6 +13,7 @@ export const MESSAGES_FIELDS: FieldTable = {
   messages: all('carried'),
   'messages[].content[]: server tools and their results': rule(['refused', 'refused', 'carried', 'refused'], forwarded),
   'messages[].content[]: document with citations': rule(['refused', 'refused', 'carried', 'refused'], forwarded),
+  'messages[].content[]: document with a PDF in base64': all('carried'),
   system: all('carried'),
   max_tokens: all('carried'),
   stream: all('carried'),

@@ -8,6 +8,7 @@ export const RESPONSES_FIELDS: FieldTable = {
   model: all('carried'),
   models: all('gateway', { note: 'further models, tried in order' }),
   input: all('carried'),
+  'input[].content[]: input_file with a PDF as file_data': all('carried'),
   instructions: all('carried'),
   stream: all('carried'),
   stream_options: all('gateway'),

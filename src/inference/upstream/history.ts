@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { renameCalls } from '../call-ids.ts';
-import type { InputPart, ModelMessage, ModelRequest, TextPart } from '../model.ts';
+import type { FilePart, ImagePart, ImageUrlPart, InputPart, ModelMessage, ModelRequest, TextPart } from '../model.ts';
 import type { UpstreamTarget } from './dialect.ts';
 import { asObject } from './wire.ts';
 
 const IMAGE_PLACEHOLDER: TextPart = { type: 'text', text: '[image left out: this model cannot read images]' };
+const FILE_PLACEHOLDER: TextPart = { type: 'text', text: '[file left out: this model cannot read files]' };
 
 function withoutImages(parts: InputPart[]): InputPart[] {
-  return parts.map((part) => (part.type === 'text' ? part : IMAGE_PLACEHOLDER));
+  return parts.map((part) => {
+    if (part.type === 'text') return part;
+    return part.type === 'file' ? FILE_PLACEHOLDER : IMAGE_PLACEHOLDER;
+  });
 }
 
 function hideImages(message: ModelMessage): ModelMessage {
@@ -76,7 +80,12 @@ export function wrapSystem(content: TextPart[]): string {
   return `<system>\n${joinText(content)}\n</system>`;
 }
 
-export function buildImageUrl(part: Exclude<InputPart, TextPart>): string {
+/** A file as both OpenAI formats have it. */
+export function buildFile({ mediaType, data, name = 'document.pdf' }: FilePart): Record<string, unknown> {
+  return { filename: name, file_data: `data:${mediaType};base64,${data}` };
+}
+
+export function buildImageUrl(part: ImagePart | ImageUrlPart): string {
   return part.type === 'image' ? `data:${part.mediaType};base64,${part.data}` : part.url;
 }
 

@@ -9,6 +9,8 @@ const gateway = shareGateway({
 
 const said = [{ role: 'user', content: 'Hi' }];
 const part = (content: object) => ({ messages: [{ role: 'user', content: [content] }] });
+/** `%PDF-1.7` */
+const PDF = 'JVBERi0xLjc=';
 const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } };
 
 /** What sets a field, as a body that is merged into the smallest request. */
@@ -20,6 +22,10 @@ const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
     'messages[].content[]: file with file_id, input_audio': part({
       type: 'input_audio',
       input_audio: { data: 'UklGRg==', format: 'wav' },
+    }),
+    'messages[].content[]: file with a PDF as file_data': part({
+      type: 'file',
+      file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` },
     }),
     'tools[]: custom': { tools: [{ type: 'custom', custom: { name: 'c' } }] },
     stream_options: { stream: true, stream_options: { include_usage: true } },
@@ -41,6 +47,9 @@ const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
     tools: { tools: [tool] },
     tool_choice: { tool_choice: 'none' },
     text: { text: { format: { type: 'json_object' } } },
+    'input[].content[]: input_file with a PDF as file_data': {
+      input: [{ role: 'user', content: [{ type: 'input_file', filename: 'a.pdf', file_data: PDF }] }],
+    },
     'text.verbosity': { text: { verbosity: 'low' } },
     reasoning: { reasoning: { effort: 'low' } },
     'reasoning.summary': { reasoning: { summary: 'auto' } },
@@ -63,6 +72,11 @@ const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
       type: 'document',
       source: { type: 'text', media_type: 'text/plain', data: 'a' },
       citations: { enabled: true },
+    }),
+    'messages[].content[]: document with a PDF in base64': part({
+      type: 'document',
+      title: 'a.pdf',
+      source: { type: 'base64', media_type: 'application/pdf', data: PDF },
     }),
     'tools[]: server tools': { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
     tools: { tools: [{ name: 'f', input_schema: { type: 'object' } }] },
@@ -200,4 +214,28 @@ it('a document of the messages format gives its context and title', async () => 
   };
   await gateway.post('/v1/messages', { ...CLIENTS.messages.body, ...part(document), model: 'chat/small' });
   expect(JSON.stringify(gateway.upstream.requests[0]?.body['messages'])).toContain('T\\n\\nC\\n\\nbody');
+});
+
+it('PDFs reach upstreams of every format', async () => {
+  const url = `data:application/pdf;base64,${PDF}`;
+  const forms = {
+    'chat-completions': { type: 'file', file: { filename: 'a.pdf', file_data: url } },
+    responses: { type: 'input_file', filename: 'a.pdf', file_data: url },
+    messages: {
+      type: 'document',
+      title: 'a.pdf',
+      source: { type: 'base64', media_type: 'application/pdf', data: PDF },
+    },
+  };
+  for (const client of FORMATS) {
+    const turns = [{ role: 'user', content: [forms[client]] }];
+    for (const upstream of FORMATS) {
+      const body = client === 'responses' ? { input: turns } : { messages: turns, max_tokens: 50 };
+      const response = await gateway.post(CLIENTS[client].path, { ...body, model: UPSTREAMS[upstream] });
+      expect(response.status).toBe(200);
+      const sent = gateway.upstream.requests.at(-1)?.body;
+      const messages = (sent?.['messages'] ?? sent?.['input']) as { content: object[] }[];
+      expect(messages[0]?.content[0]).toMatchObject(forms[upstream]);
+    }
+  }
 });

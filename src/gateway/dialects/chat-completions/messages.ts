@@ -4,7 +4,7 @@ import { invalid, unsupported } from '../../gateway-error.ts';
 import type { JsonObject } from '../dialect.ts';
 import { isAbsent, readName, readObject, readOptionalList, readParts, readText } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
-import { readDetail, readImageUrl } from '../images.ts';
+import { readDetail, readImageUrl, readPdf } from '../images.ts';
 import { unpackSignature } from '../signature.ts';
 import { CHAT_ONLY } from './forward-only.ts';
 import type { ReportForwardOnly } from './forward-only.ts';
@@ -23,6 +23,9 @@ function readTexts(content: unknown, path: string): TextPart[] {
 const FORWARD_ONLY: readonly unknown[] = ['input_audio', 'file'];
 
 function readInputPart(part: JsonObject, path: string, report: ReportForwardOnly): InputPart {
+  const file = part['type'] === 'file' && isRecord(part['file']) ? part['file'] : {};
+  const pdf = typeof file['file_data'] === 'string' ? readPdf(file['file_data'], file['filename']) : undefined;
+  if (pdf !== undefined) return pdf;
   if (FORWARD_ONLY.includes(part['type'])) {
     report(unsupported(`${path}.type`, CHAT_ONLY));
     return { type: 'text', text: '' };

@@ -4,7 +4,7 @@ import { invalid, unsupported } from '../../gateway-error.ts';
 import type { GatewayError } from '../../gateway-error.ts';
 import type { JsonObject } from '../dialect.ts';
 import { isAbsent, nameType, readName, readObject, readParts, readText } from '../fields.ts';
-import { readImageData, readImageUrl } from '../images.ts';
+import { readImageData, readImageUrl, readPdf } from '../images.ts';
 import { unpackSignature } from '../signature.ts';
 
 /**
@@ -40,7 +40,7 @@ function readImage(block: JsonObject, path: string): InputPart {
   throw unsupported(`${path}.source.type`, 'must be base64 or url');
 }
 
-/** Plain text only: any other document would have to be rendered first. */
+/** Plain text and PDFs. */
 function readDocument(block: JsonObject, path: string, report: ReportProviderOnly): InputPart[] {
   const source = readObject(block['source'], `${path}.source`);
   if (isRecord(block['citations']) && block['citations']['enabled'] === true) {
@@ -53,7 +53,13 @@ function readDocument(block: JsonObject, path: string, report: ReportProviderOnl
   if (source['type'] === 'text')
     return [{ type: 'text', text: title + readText(source['data'], `${path}.source.data`) }];
   if (source['type'] === 'content') return readInputBlocks(source['content'], `${path}.source.content`, report);
-  report(unsupported(`${path}.source.type`, 'only documents of plain text are supported'));
+  const pdf =
+    source['type'] === 'base64' ? readPdf(readText(source['data'], `${path}.source.data`), block['title']) : undefined;
+  if (pdf !== undefined) {
+    const context = typeof block['context'] === 'string' ? block['context'] : '';
+    return context === '' ? [pdf] : [{ type: 'text', text: context }, pdf];
+  }
+  report(unsupported(`${path}.source.type`, 'only PDFs in base64 and plain text are supported'));
   return [];
 }
 

@@ -14,7 +14,7 @@ import {
   readText,
 } from '../fields.ts';
 import { addAssistant, addResults, pairCalls } from '../history.ts';
-import { readDetail, readImageUrl } from '../images.ts';
+import { readDetail, readImageUrl, readPdf } from '../images.ts';
 import { unpackSignature } from '../signature.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -26,6 +26,15 @@ function readImage(part: JsonObject, path: string): InputPart {
     remote: false,
     ...omitUndefined({ detail }),
   });
+}
+
+function readFile(part: JsonObject, path: string): InputPart {
+  if (!isAbsent(part['file_id']) || !isAbsent(part['file_url'])) {
+    throw unsupported(`${path}.type`, 'files are not kept or fetched; send a PDF as file_data');
+  }
+  const pdf = readPdf(readText(part['file_data'], `${path}.file_data`), part['filename']);
+  if (pdf === undefined) throw invalid(`${path}.file_data`, 'must be a PDF as a base64 data URL');
+  return pdf;
 }
 
 function readInputParts(content: unknown, path: string): InputPart[] {
@@ -40,8 +49,10 @@ function readInputParts(content: unknown, path: string): InputPart[] {
         return { type: 'text', text: readText(part['text'], `${at}.text`) };
       case 'input_image':
         return readImage(part, at);
+      case 'input_file':
+        return readFile(part, at);
     }
-    throw unsupported(`${at}.type`, 'must be input_text or input_image');
+    throw unsupported(`${at}.type`, 'must be input_text, input_image or input_file');
   });
 }
 

@@ -3,6 +3,7 @@ import type { AssistantPart, InputPart, ModelMessage, ModelRequest, ReasoningEff
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
 import {
   buildBearerHeaders,
+  buildFile,
   buildHistory,
   buildImageUrl,
   joinText,
@@ -16,6 +17,7 @@ type ChatMessage = Record<string, unknown> & { role: string };
 
 function buildInputPart(part: InputPart): Record<string, unknown> {
   if (part.type === 'text') return { type: 'text', text: part.text };
+  if (part.type === 'file') return { type: 'file', file: buildFile(part) };
   return { type: 'image_url', image_url: omitUndefined({ url: buildImageUrl(part), detail: part.detail }) };
 }
 

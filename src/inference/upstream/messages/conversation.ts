@@ -17,6 +17,10 @@ function buildInput(part: InputPart): Block[] {
       return buildText(part.text);
     case 'image':
       return [{ type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.data } }];
+    case 'file': {
+      const source = { type: 'base64', media_type: part.mediaType, data: part.data };
+      return [{ type: 'document', source, ...(part.name === undefined ? {} : { title: part.name }) }];
+    }
     case 'image_url':
       return [{ type: 'image', source: { type: 'url', url: part.url } }];
   }

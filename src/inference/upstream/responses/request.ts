@@ -4,6 +4,7 @@ import { decideEffort } from '../chat-completions/request.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
 import {
   buildBearerHeaders,
+  buildFile,
   buildHistory,
   buildImageUrl,
   joinText,
@@ -15,6 +16,7 @@ type Item = Record<string, unknown> & { type: string };
 
 function buildInput(part: InputPart): Item {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
+  if (part.type === 'file') return { type: 'input_file', ...buildFile(part) };
   return { type: 'input_image', image_url: buildImageUrl(part), detail: part.detail ?? 'auto' };
 }
 
