@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRecord } from '../../platform/records.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
-import { isAbsent } from '../dialects/fields.ts';
+import { readOptionalText } from '../dialects/fields.ts';
 import { OPENAI_FORMATS } from '../endpoints/endpoint.ts';
 import type { EndpointFile } from '../endpoints/endpoint.ts';
 import { buildForm, readForm } from '../endpoints/form.ts';
@@ -65,7 +65,8 @@ function requireProvider({ deps }: BatchDeps, provider: string): void {
 
 /** Without models in the file: the field `provider`, else `openai`, else `script`. */
 function chooseProvider({ deps }: BatchDeps, fields: JsonObject): string {
-  if (!isAbsent(fields['provider'])) return String(fields['provider']);
+  const named = readOptionalText(fields['provider'], 'provider');
+  if (named !== undefined) return named;
   return deps.inference.findProviderFormat('openai') === undefined ? SCRIPT : 'openai';
 }
 
@@ -88,7 +89,7 @@ export async function createFile(
   let body: JsonObject;
   if (provider === SCRIPT) {
     body = addScriptFile(context, file.name, {
-      purpose: String(fields['purpose'] ?? 'user_data'),
+      purpose: readOptionalText(fields['purpose'], 'purpose') ?? 'user_data',
       content: file.bytes,
     });
   } else {
