@@ -81,7 +81,13 @@ export const ModelUsageList = z
   })
   .meta({ id: 'ModelUsageList' });
 
-const Root = z.object({ name: z.string(), version: z.string(), docs: z.string(), openapi: z.string() });
+const Root = z.object({
+  name: z.string(),
+  version: z.string(),
+  docs: z.string(),
+  console: z.string().optional().describe('where the web console is served'),
+  openapi: z.string(),
+});
 const Health = z.object({ status: z.literal('ok') });
 
 const version = (name: string): Json => ({

@@ -91,9 +91,11 @@ function buildPatcher(queries: QueryClient): (change: Change) => void {
   };
 }
 
+/** A message without a type is the server's `reset`: something was missed, so everything is asked for again. */
 function readChange(data: string): Change | undefined {
   try {
-    return JSON.parse(data) as Change;
+    const change = JSON.parse(data) as Partial<Change>;
+    return { ...RESET, ...change };
   } catch {
     return undefined;
   }
