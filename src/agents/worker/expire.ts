@@ -13,24 +13,25 @@ const TIMED_OUT = JSON.stringify({ error: 'The application did not answer in tim
 /**
  * Answers pending actions past their deadline with an error. Under the row lock, because the caller may answer at the
  * same moment. `resumed`: nothing is pending any longer and the turn continues. Otherwise the lease is released, and
- * `awake` says whether the session is due again at once.
+ * `awake` says whether the session is due again at once. `lastSequence` is the log's after that.
  */
 export async function expireActions(
   claim: Claim,
   db: Db,
   publish: (envelopes: EventEnvelope[]) => void,
-): Promise<{ resumed: boolean; awake: boolean }> {
-  const { turn } = claim;
-  if (turn === null) return { resumed: true, awake: false };
+): Promise<{ resumed: boolean; awake: boolean; lastSequence: number }> {
+  const { turn, lastSequence } = claim;
+  if (turn === null) return { resumed: true, awake: false, lastSequence };
   const { appended, resumed } = await db.transaction(async (tx) => {
     await tx.query('SELECT lease_epoch FROM sessions WHERE id = $1 FOR UPDATE', [claim.sessionId]);
     const change = await decideExpiry(tx, claim, turn);
     const [written] = await writeJournal(tx, [{ sessionId: claim.sessionId, epoch: claim.epoch, ...change }]);
     return { appended: written, resumed: change.session?.release === undefined };
   });
-  if (appended === undefined) return { resumed: false, awake: false };
+  if (appended === undefined) return { resumed: false, awake: false, lastSequence };
   publish(appended.events);
-  return { resumed, awake: appended.awake };
+  const last = appended.events.at(-1)?.sequence ?? 0;
+  return { resumed, awake: appended.awake, lastSequence: Math.max(last, lastSequence) };
 }
 
 async function decideExpiry(

@@ -67,13 +67,16 @@ export type SessionSignals = { signal: AbortSignal; drain: AbortSignal };
  * Does what a claimed session needs: expires pending actions, handles an interrupt, opens the next turn from the inbox,
  * runs the turn. The last write releases the lease. Returns whether the session is due again at once.
  */
-export async function runSession(claim: Claim, deps: WorkerDeps, signals: SessionSignals): Promise<boolean> {
+export async function runSession(claimed: Claim, deps: WorkerDeps, signals: SessionSignals): Promise<boolean> {
   const { signal } = signals;
+  let claim = claimed;
   const log = deps.log.child({ sessionId: claim.sessionId });
   const publish = (envelopes: EventEnvelope[]) => publishEvents(deps.bus, log, claim.organizationId, envelopes);
   if (claim.turn !== null && claim.status === 'waiting_on_human' && claim.interrupt === null) {
     const expired = await expireActions(claim, deps.db, publish);
     if (!expired.resumed) return expired.awake;
+    // The log kept from the last run lacks what has just been written.
+    claim = { ...claim, lastSequence: expired.lastSequence };
   }
   const journal = await openJournal(claim, { ...deps, publish });
   const turn = claim.turn === null ? await openNextTurn(claim, journal, deps) : readTurn(claim.turn, claim);
