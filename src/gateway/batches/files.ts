@@ -5,7 +5,8 @@ import { readOptionalText } from '../dialects/fields.ts';
 import { OPENAI_FORMATS } from '../endpoints/endpoint.ts';
 import type { EndpointFile } from '../endpoints/endpoint.ts';
 import { buildForm, readForm } from '../endpoints/form.ts';
-import { GatewayError, invalid } from '../gateway-error.ts';
+import { mayUse } from '../allowed-models.ts';
+import { GatewayError, invalid, unknownModel } from '../gateway-error.ts';
 import { addObject, deleteObject } from '../store/objects.ts';
 import { SCRIPT, callProvider, listOwn, parseJson, readOrganization, requireObject } from './context.ts';
 import type { BatchDeps } from './context.ts';
@@ -31,17 +32,18 @@ export function readLines(bytes: Uint8Array): JsonObject[] {
 }
 
 /** `<provider>/<id>` of a request of a batch. */
-export function splitModel(model: unknown, path: string): { provider: string; id: string } {
+export function splitModel(request: FastifyRequest, model: unknown, path: string): { provider: string; id: string } {
   const [, provider, id] = (typeof model === 'string' ? /^([^/]+)\/(.+)$/.exec(model) : undefined) ?? [];
   if (provider === undefined || id === undefined) throw invalid(path, 'must be <provider>/<id>');
+  if (!mayUse(request, `${provider}/${id}`)) throw unknownModel();
   return { provider, id };
 }
 
 /** The one provider of a batch file's models, and the file with that provider's own names. */
-function translateBatchFile(file: EndpointFile): { provider: string; file: EndpointFile } {
+function translateBatchFile(request: FastifyRequest, file: EndpointFile): { provider: string; file: EndpointFile } {
   const lines = readLines(file.bytes);
   const models = lines.map(({ body }, index) =>
-    splitModel((body as JsonObject)['model'], `file line ${index + 1}: model`),
+    splitModel(request, (body as JsonObject)['model'], `file line ${index + 1}: model`),
   );
   const providers = new Set(models.map(({ provider }) => provider));
   const [provider] = providers;
@@ -82,7 +84,7 @@ export async function createFile(
   if (uploaded === undefined) throw invalid('file', 'is required');
   const { provider, file } =
     fields['purpose'] === 'batch'
-      ? translateBatchFile(uploaded)
+      ? translateBatchFile(request, uploaded)
       : { provider: chooseProvider(context, input.fields), file: uploaded };
   requireProvider(context, provider);
   const organizationId = readOrganization(request);

@@ -14,14 +14,14 @@ const PATH = '/messages/batches';
 
 type Entry = { customId: string; params: JsonObject; provider: string; id: string };
 
-function readEntries(body: JsonObject): Entry[] {
+function readEntries(request: FastifyRequest, body: JsonObject): Entry[] {
   const items = readList(body['requests'], 'requests');
   if (items.length === 0) throw invalid('requests', 'must not be empty');
   return items.map((value, index) => {
     const item = readObject(value, `requests.${index}`);
     const params = readObject(item['params'], `requests.${index}.params`);
     const customId = readName(item['custom_id'], `requests.${index}.custom_id`);
-    return { customId, params, ...splitModel(params['model'], `requests.${index}.params.model`) };
+    return { customId, params, ...splitModel(request, params['model'], `requests.${index}.params.model`) };
   });
 }
 
@@ -69,7 +69,7 @@ export async function createMessageBatch(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<JsonObject> {
-  const entries = readEntries(readBody(request));
+  const entries = readEntries(request, readBody(request));
   const [provider = SCRIPT, ...others] = new Set(entries.map((entry) => entry.provider));
   if (others.length > 0) throw invalid('requests', 'all models of a batch must be of one provider');
   let batch: JsonObject;
