@@ -23,6 +23,8 @@ export type ClientOptions = {
   maxRetries?: number;
   /** ms one try may take until its answer is read; default 120,000 */
   timeoutMs?: number;
+  /** told once of fields of a body that the server ignored; default: the console */
+  warn?: (message: string) => void;
 };
 
 export type CallOptions = {

@@ -36,6 +36,17 @@ export async function pauseFor(ms: number, signal: AbortSignal | undefined): Pro
   });
 }
 
+const warned = new WeakSet<ClientOptions>();
+
+/** Says once for each client that the server does not know fields of a body: they may be misspelt. */
+function warnOfIgnoredFields(options: ClientOptions, { method, path }: Outgoing, response: Response): void {
+  const fields = response.headers.get('x-capstan-ignored-fields');
+  if (fields === null || warned.has(options)) return;
+  warned.add(options);
+  const { warn = (message: string) => globalThis.console.warn(message) } = options;
+  warn(`Capstan ignored unknown fields of ${method} ${path.split('?')[0] ?? path}: ${fields}`);
+}
+
 /** One try. `read` belongs to it: until it has ended, the time runs. */
 export async function sendOnce<T>(
   options: ClientOptions,
@@ -56,6 +67,7 @@ export async function sendOnce<T>(
       signal: outgoing.signal === undefined ? limit.signal : AbortSignal.any([outgoing.signal, limit.signal]),
     });
     if (!response.ok) throw await readApiError(response);
+    warnOfIgnoredFields(options, outgoing, response);
     return await read(response);
   } catch (error) {
     if (outgoing.signal?.aborted === true) throw outgoing.signal.reason;

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { z } from 'zod';
 import type { Agent, ToolConfig } from '../../clients/typescript/index.ts';
 import { AgentCreate, AgentPatch } from '../agents/contract/agents.ts';
-import { describeIssues } from '../platform/contract/validation.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { addDefinitionFlags, readFields } from './agent-definition.ts';
+import { confirmLoss } from './confirm.ts';
+import { checkBody, checkNames } from './check-body.ts';
 import type { DefinitionFlags } from './agent-definition.ts';
 import { buildContext, readInteger, readPage } from './context.ts';
 import { CliError } from './cli-error.ts';
@@ -36,13 +36,6 @@ function showAgent(agent: Agent): string {
     'mcp servers': version.mcpServers.map((server) => server.name).join(', '),
     updated: showTime(agent.updatedAt),
   });
-}
-
-/** The server would say it too, by its own field names; this says it before anything is sent. */
-function check<T>(schema: z.ZodType<T>, fields: Record<string, unknown>): T {
-  const parsed = schema.safeParse(fields);
-  if (parsed.success) return parsed.data;
-  throw new CliError(`The definition is not valid: ${describeIssues(parsed.error, 'body', fields)}`, 2);
 }
 
 export function addAgentCommands(program: Command): void {
@@ -87,8 +80,9 @@ export function addAgentCommands(program: Command): void {
     async (flags: DefinitionFlags, command: Command) => {
       const context = buildContext(command);
       const fields = { systemPrompt: '', skills: [], tools: [], ...readFields(flags) };
+      checkNames(AgentCreate, fields);
       if (!('name' in fields) || !('modelName' in fields)) throw new CliError('An agent needs --name and --model.', 2);
-      const body = check(AgentCreate, fields);
+      const body = checkBody(AgentCreate, fields);
       const agent = await context.client.createAgent(body);
       context.show(agent, () => showAgent(agent));
     },
@@ -97,7 +91,7 @@ export function addAgentCommands(program: Command): void {
   addDefinitionFlags(agents.command('update <agent>').description('publish a version with what changes')).action(
     async (reference: string, flags: DefinitionFlags, command: Command) => {
       const context = buildContext(command);
-      const body = check(AgentPatch, readFields(flags));
+      const body = checkBody(AgentPatch, readFields(flags));
       const { id } = await getAgent(context.client, reference);
       const agent = await context.client.patchAgent(id, body);
       context.show(agent, () => showAgent(agent));
@@ -117,9 +111,11 @@ export function addAgentCommands(program: Command): void {
   agents
     .command('delete <agent>')
     .description('delete an agent and its sessions')
-    .action(async (reference: string, _flags: object, command: Command) => {
+    .option('--yes', 'do not ask')
+    .action(async (reference: string, { yes }: { yes?: boolean }, command: Command) => {
       const context = buildContext(command);
       const { id, name } = await getAgent(context.client, reference);
+      await confirmLoss(`Delete the agent ${name} and its sessions?`, { yes, json: context.json });
       const deleted = await context.client.deleteAgent(id);
       context.show(deleted, () => `Deleted ${name}`);
     });

@@ -1,6 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../platform/contract/version.ts';
 import { addAgentCommands } from './agents.ts';
+import { addAnswerCommand } from './answer.ts';
+import { addCompletionCommand } from './completion.ts';
+import { addApiCommand } from './rest/api.ts';
+import { addRestCommands } from './rest/commands.ts';
+import { addDoctorCommand } from './rest/doctor.ts';
+import { addTransferCommands } from './rest/files.ts';
+import { addLoginCommand } from './rest/login.ts';
+import { addCredentialCommand } from './rest/vaults.ts';
 import { addApproveCommand } from './approve.ts';
 import { addBackupCommands } from './backup.ts';
 import { addChatCommand } from './chat/command.ts';
@@ -25,12 +33,20 @@ function buildProgram(): Command {
   addSessionCommands(program);
   addEventCommands(program);
   addApproveCommand(program);
+  addAnswerCommand(program);
   addKeyCommands(program);
   addAuditCommands(program);
   addCreditCommands(program);
   addTemplateCommands(program);
   addBackupCommands(program);
   addDemoCommand(program);
+  const groups = addRestCommands(program);
+  addTransferCommands(groups.get('files') ?? program);
+  addCredentialCommand(groups.get('vaults') ?? program);
+  addLoginCommand(program);
+  addApiCommand(program);
+  addDoctorCommand(program);
+  addCompletionCommand(program);
   return throwInsteadOfExit(program);
 }
 

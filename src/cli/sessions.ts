@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { Session } from '../../clients/typescript/index.ts';
 import { buildContext, readPage } from './context.ts';
+import { confirmLoss } from './confirm.ts';
 import { getAgent } from './find-agent.ts';
 import { buildFields, buildTable, paint, showTime } from './text.ts';
 
@@ -93,8 +94,10 @@ export function addSessionCommands(program: Command): void {
   sessions
     .command('delete <session>')
     .description('delete a session and its events; the files stay')
-    .action(async (sessionId: string, _flags: object, command: Command) => {
+    .option('--yes', 'do not ask')
+    .action(async (sessionId: string, { yes }: { yes?: boolean }, command: Command) => {
       const context = buildContext(command);
+      await confirmLoss(`Delete the session ${sessionId} and its events?`, { yes, json: context.json });
       const deleted = await context.client.deleteSession(sessionId);
       context.show(deleted, () => `Deleted ${deleted.id}`);
     });

@@ -5,9 +5,12 @@ import { z } from 'zod';
 import { describeIssues } from '../platform/contract/validation.ts';
 import { TemplateApply } from '../video/contract/catalog.ts';
 import type { Template } from '../video/contract/catalog.ts';
+import { checkNames } from './check-body.ts';
 import { buildContext } from './context.ts';
 import { CliError } from './cli-error.ts';
 import { buildTable } from './text.ts';
+
+const TEMPLATES = z.array(TemplateApply).min(1);
 
 /** A list of templates, YAML or JSON; `-` is standard input. */
 function readTemplates(file: string): TemplateApply[] {
@@ -17,8 +20,9 @@ function readTemplates(file: string): TemplateApply[] {
   } catch (error) {
     throw new CliError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const parsed = z.array(TemplateApply).min(1).safeParse(document);
+  const parsed = TEMPLATES.safeParse(document);
   if (!parsed.success) throw new CliError(`${file}: ${describeIssues(parsed.error, 'the file')}`, 2);
+  checkNames(TEMPLATES, document, file);
   return parsed.data;
 }
 

@@ -45,7 +45,7 @@ function describeSandboxes({ sandbox, sandboxNetwork }: RoleContext['config']): 
 export async function runWorker(context: RoleContext, registry: Registry): Promise<void> {
   const { config, backends, lifecycle, log } = context;
   const inference = await openModels(context);
-  const { turns, visionModel } = config.file;
+  const { automations, turns, visionModel } = config.file;
   if (visionModel !== undefined && inference.findModel(visionModel)?.vision !== true) {
     throw new StartupError(`visionModel: ${visionModel} is no configured model that reads images.`);
   }
@@ -64,6 +64,7 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
       limits: {
         maxSteps: config.maxSteps,
         customToolTimeoutMs: config.customToolTimeoutMs,
+        runApprovalMs: automations.approvalHours * 3_600_000,
         retryForMs: turns.retryForSeconds * 1000,
         silenceMs: turns.silenceSeconds * 1000,
       },

@@ -52,6 +52,22 @@ describe('agents', () => {
     expect(agent).toMatchObject({ name: 'renamed', version: { skills: ['tea'] } });
   });
 
+  it('are refused when the file has fields that nothing knows', async () => {
+    const file = join(server.dataDir, '../misspelt.yaml');
+    writeFileSync(file, 'name: x\nmodel: script/demo\nsystem: Be brief.\n');
+    expect(await server.capstan(['agents', 'create', '--file', file])).toMatchObject({
+      code: 2,
+      err: 'capstan: The definition has unknown fields: model (did you mean modelName?), system (did you mean systemPrompt?)\n',
+    });
+    const typo = '{ type: agent_toolset, configs: [{ name: terminal, permision: { type: always_deny } }] }';
+    writeFileSync(file, `name: x\nmodelName: script/demo\ntools:\n  - ${typo}\n`);
+    const { code, err } = await server.capstan(['agents', 'create', '--file', file]);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'capstan: The definition has unknown fields: tools[0].configs[0].permision\n',
+    });
+  });
+
   it('with the same name have to be named by id', async () => {
     for (const _ of [1, 2]) await json('agents', 'create', '--name', 'twin', '--model', 'script/demo');
     const { code, err } = await server.capstan(['agents', 'get', 'twin']);

@@ -164,3 +164,12 @@ it(
     rmSync(folder, { recursive: true, force: true });
   },
 );
+
+it('warns once of fields that the server does not know', { timeout: SLOW }, async () => {
+  const warnings: string[] = [];
+  const warned = buildClient({ baseUrl: server.baseUrl, apiKey: server.apiKey, warn: (text) => warnings.push(text) });
+  const misspelt = { ...AGENT, model: 'script/demo' };
+  await warned.createAgent(misspelt);
+  await warned.createAgent(misspelt);
+  expect(warnings).toEqual(['Capstan ignored unknown fields of POST /v1/agents: model']);
+});

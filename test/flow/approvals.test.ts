@@ -13,6 +13,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const write = (path: string) => callTool('write_file', { path, content: 'x' });
+const isEnd = ({ type, payload }: EventEnvelope) =>
+  type === 'session.status_idle' && (payload['stop_reason'] as { type: string }).type === 'end_turn';
 const askedFor = (idle: EventEnvelope) => (idle.payload['stop_reason'] as { event_ids?: string[] }).event_ids;
 
 /** Sends a prompt whose reply asks; resolves with what has to be answered. */
@@ -223,4 +225,29 @@ it('yoloMode is read at each decision, also when it was switched on while the se
   await service.api.call('POST', `/v1/sessions/${chat.id}`, { yoloMode: false });
   expect(await ask(chat)).toBeDefined();
   chat.close();
+});
+
+it('an approval that nobody answers in a run of an automation counts as denied', async () => {
+  const hurried = await startService({ runApprovalMs: 300 });
+  try {
+    hurried.model.play(write('a.txt'), say('It was not allowed.'));
+    const agent = await hurried.api.createAgent();
+    const path = `/v1/agents/${agent.id}/users/anna/automations`;
+    const made = await hurried.api.call<{ id: string }>('POST', path, { prompt: 'Write.', schedule: 'every 2h' });
+    const run = await hurried.api.call<{ sessionId: string }>('POST', `${path}/${made.body.id}/trigger`);
+    const chat = await hurried.api.joinChat(agent, run.body.sessionId, '?after=0');
+    const request = await chat.next('agent.approval_request');
+    await chat.next(isEnd);
+    const events = await chat.list();
+    expect(events.find(({ type }) => type === 'agent.tool_use')?.payload).toMatchObject({
+      evaluated_permission: 'deny',
+    });
+    const result = events.find(({ type }) => type === 'agent.tool_result');
+    expect(result?.payload).toMatchObject({ is_error: true });
+    expect(textOf(result)).toContain('Nobody approved this call in time');
+    expect((await chat.send(allow(request.id))).status).toBe(410);
+    chat.close();
+  } finally {
+    await hurried.close();
+  }
 });

@@ -59,6 +59,12 @@ async function makeAgent(fields: object = {}): Promise<Agent> {
   return agent;
 }
 
+const refuseListing: TestMcp['intercept'] = ({ message, reply }) => {
+  if (message.method !== 'tools/list') return false;
+  reply.writeHead(500).end();
+  return true;
+};
+
 describe('a turn with MCP servers', () => {
   it('offers the enabled tools, runs one and tells of it', async () => {
     const chat = await service.api.openChat(await makeAgent());
@@ -107,14 +113,26 @@ describe('a turn with MCP servers', () => {
     chat.close();
   });
 
+  it('shows in the session which servers are there, and notices within a turn that one is back', async () => {
+    const chat = await service.api.openChat(await makeAgent());
+    server.intercept = refuseListing;
+    service.model.play(say('no tools'));
+    await chat.run('Look.');
+    const down = { name: 'down', status: 'unavailable', reason: expect.stringContaining('could not be reached') };
+    const failing = { name: 'files', status: 'unavailable', reason: expect.stringContaining('HTTP 500') };
+    expect((await chat.session()).mcpServers).toEqual([down, failing]);
+    server.intercept = () => false;
+    service.model.play(say('tools'));
+    await chat.run('Look again.');
+    expect(toolNames(service.model.requests.at(-1)!)).toEqual(['files__echo', 'files__wipe']);
+    expect((await chat.session()).mcpServers).toEqual([down, { name: 'files', status: 'connected', reason: null }]);
+    chat.close();
+  });
+
   it('offers the tools of a server again right after a test of it succeeded', async () => {
     const agent = await makeAgent();
     const chat = await service.api.openChat(agent);
-    server.intercept = ({ message, reply }) => {
-      if (message.method !== 'tools/list') return false;
-      reply.writeHead(500).end();
-      return true;
-    };
+    server.intercept = refuseListing;
     service.model.play(say('no tools'));
     await chat.run('Look.');
     expect(toolNames(service.model.requests.at(-1)!)).toEqual([]);

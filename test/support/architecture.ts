@@ -153,9 +153,19 @@ const PACKAGES: Readonly<Record<string, Places>> = {
 
 const TOOLING: Places = ['test/', 'bench/', 'scripts/', '*.config.ts'];
 const READS_ENVIRONMENT: Places = ['src/roles/config/', 'src/main.ts', 'src/cli/', 'sandbox-image/', ...TOOLING];
-const PRINTS: Places = ['src/cli/', 'src/main.ts', 'src/start.ts', 'bench/', 'scripts/'];
+const PRINTS: Places = [
+  'src/cli/',
+  'src/main.ts',
+  'src/start.ts',
+  'bench/',
+  'scripts/',
+  // warns of ignored fields
+  'clients/typescript/send.ts',
+];
 const BARRELS: Places = ['clients/typescript/index.ts'];
 const MAX_LINES = 300;
+/** read by nobody: the contract is */
+const GENERATED: Places = ['clients/typescript/generated/'];
 
 function isIn(path: string, places: Places): boolean {
   return places.some((place) => {
@@ -193,7 +203,7 @@ function checkText({ path, text }: SourceFile): string[] {
   const breaches: string[] = [];
   const lines = text.trimEnd().split('\n').length;
   const has = (pattern: RegExp) => pattern.test(text);
-  if (lines > MAX_LINES) breaches.push(`has ${lines} lines, more than ${MAX_LINES}`);
+  if (lines > MAX_LINES && !isIn(path, GENERATED)) breaches.push(`has ${lines} lines, more than ${MAX_LINES}`);
   if (has(/^export default\b/m) && !isIn(path, ['*.config.ts'])) breaches.push('has a default export');
   if (has(/^export (?:\*|\{[^}]*\} from)/m) && !isIn(path, BARRELS)) breaches.push('exports what is not its own');
   if (isIn(path, TOOLING)) return breaches;

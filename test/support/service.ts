@@ -39,6 +39,7 @@ export type ServiceOptions = {
   apis?: number;
   workers?: number;
   customToolTimeoutMs?: number;
+  runApprovalMs?: number;
   maxSteps?: number;
   /** how long a turn repeats a failing model call, and when a silent upstream has failed */
   retryForMs?: number;
@@ -137,6 +138,7 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
     const limits = {
       maxSteps: options.maxSteps ?? 20,
       customToolTimeoutMs: options.customToolTimeoutMs ?? 300_000,
+      runApprovalMs: options.runApprovalMs ?? 86_400_000,
       retryForMs: options.retryForMs ?? 30_000,
       silenceMs: options.silenceMs ?? 20_000,
     };

@@ -12,6 +12,7 @@ export type Automation = {
   /** normalized */
   schedule: string;
   scheduleDisplay: string;
+  timezone: string;
   skills: string[];
   repeat: number | null;
   enabled: boolean;
@@ -24,7 +25,7 @@ export type Automation = {
   /** runs that were started, on schedule or by hand */
   runCount: number;
   successCount: number;
-  /** runs that failed or could not be started */
+  /** runs that failed, after their retries, or could not be started */
   failureCount: number;
   /** occurrences whose predecessor was still running */
   skippedCount: number;
@@ -35,22 +36,26 @@ export type Automation = {
 export type AutomationCreate = {
   name?: string | null | undefined;
   prompt: string;
-  /** ISO timestamp, duration (`30m`), interval (`every 2h`) or five-field cron expression; UTC */
+  /** ISO timestamp, duration (`30m`), interval (`every 2h`) or five-field cron expression */
   schedule: string;
   skills?: string[] | undefined;
   repeat?: number | null | undefined;
   enabled?: boolean | undefined;
+  /** IANA time zone of cron expressions and of timestamps without an offset */
+  timezone?: string | undefined;
 };
 
 export type AutomationPatch = {
   name?: string | null | undefined;
   prompt?: string | undefined;
-  /** ISO timestamp, duration (`30m`), interval (`every 2h`) or five-field cron expression; UTC */
+  /** ISO timestamp, duration (`30m`), interval (`every 2h`) or five-field cron expression */
   schedule?: string | undefined;
   skills?: string[] | undefined;
   /** null removes the limit */
   repeat?: number | null | undefined;
   enabled?: boolean | undefined;
+  /** IANA time zone of cron expressions and of timestamps without an offset */
+  timezone?: string | undefined;
 };
 
 export type AutomationRun = {

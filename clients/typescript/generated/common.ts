@@ -166,18 +166,7 @@ export type Session = {
   /** sequence of the last durable event; 0 when there is none */
   lastSequence: number;
   /** why the latest turn stopped or waits; null before the first turn */
-  lastStopReason: {
-    type: "end_turn";
-  } | {
-    type: "error";
-    code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
-    message: string;
-    /** whether the same prompt may succeed later */
-    retryable: boolean;
-  } | {
-    type: "requires_action";
-    event_ids: string[];
-  } | null;
+  lastStopReason: StopReason | null;
   /** of the turn that runs or waits; null when there is none */
   turnStartedAt: Timestamp | null;
   queuedCount: number;
@@ -190,12 +179,41 @@ export type Session = {
     attempt: number;
     retryAt: Timestamp;
   } | null;
+  /** enabled MCP servers, as they were in the latest turn */
+  mcpServers: SessionMcpServer[];
   /** null until a turn has completed */
   usage: Usage | null;
   createdAt: Timestamp;
   updatedAt: Timestamp;
   lastActivityAt: Timestamp;
   archivedAt: Timestamp | null;
+};
+
+export type SessionMcpServer = {
+  name: string;
+  /** `unavailable`: the server did not list its tools, so the turn had none of them */
+  status: "public" | "connected" | "reconnect" | "conflict" | "unavailable";
+  /** why it is unavailable, in one sentence */
+  reason: string | null;
+};
+
+export type StopEndTurn = {
+  type: "end_turn";
+};
+
+export type StopError = {
+  type: "error";
+  code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
+  message: string;
+  /** whether the same prompt may succeed later */
+  retryable: boolean;
+};
+
+export type StopReason = StopEndTurn | StopError | StopRequiresAction;
+
+export type StopRequiresAction = {
+  type: "requires_action";
+  event_ids: string[];
 };
 
 export type SubjectId = string;

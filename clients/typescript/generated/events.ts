@@ -1,6 +1,131 @@
 // Generated from the contract by "npm run generate". Changes are lost.
 import type { CallOptions } from '../options.ts';
-import type { Timestamp, Usage } from './common.ts';
+import type { StopReason, Timestamp, Usage } from './common.ts';
+
+export type AgentApprovalRequest = {
+  type: "agent.approval_request";
+  id: string;
+  tool_use_id: string;
+  kind: "builtin" | "mcp" | "custom";
+  tool_name: string;
+  toolset: string | null;
+  mcp_server_name: string | null;
+  input: unknown;
+  scopes: Array<"once" | "session" | "always">;
+};
+
+export type AgentClarifyRequest = {
+  type: "agent.clarify_request";
+  request_id: string;
+  id: string;
+  question: string;
+  choices: string[] | null;
+};
+
+export type AgentCustomToolUse = {
+  type: "agent.custom_tool_use";
+  id: string;
+  name: string;
+  input: unknown;
+};
+
+export type AgentMcpToolResult = {
+  type: "agent.mcp_tool_result";
+  tool_use_id: string;
+  mcp_tool_use_id: string;
+  mcp_server_name: string;
+  name: string;
+  content: TextBlock[];
+  is_error: boolean;
+  duration_ms: number;
+  /** of a call made inside another one: the use of the tool that made it */
+  parent_tool_use_id?: string | undefined;
+  /** the subagent that made it */
+  thread_id?: string | undefined;
+};
+
+export type AgentMcpToolUse = {
+  type: "agent.mcp_tool_use";
+  mcp_server_name: string;
+  id: string;
+  name: string;
+  toolset: string | null;
+  input: unknown;
+  evaluated_permission: "allow" | "ask" | "deny";
+  /** of a call made inside another one: the use of the tool that made it */
+  parent_tool_use_id?: string | undefined;
+  /** the subagent that made it */
+  thread_id?: string | undefined;
+};
+
+export type AgentMessage = {
+  type: "agent.message";
+  id: string;
+  delta: boolean;
+  /** of deltas only: where in the text they begin, in UTF-16 units */
+  offset?: number | undefined;
+  content: TextBlock[];
+};
+
+export type AgentMessageDiscarded = {
+  type: "agent.message_discarded";
+  /** whose deltas or streaming frames to drop: no event with this id follows */
+  id: string;
+};
+
+export type AgentThinking = {
+  type: "agent.thinking";
+  id: string;
+  delta: boolean;
+  /** of deltas only: where in the text they begin, in UTF-16 units */
+  offset?: number | undefined;
+  content: TextBlock[];
+};
+
+export type AgentThreadMessageReceived = {
+  type: "agent.thread_message_received";
+  thread_id: string;
+  agent_name: string;
+  tool_use_id: string;
+  content: TextBlock[];
+  status: "completed" | "failed" | "interrupted";
+  is_error: boolean;
+  usage: Usage;
+};
+
+export type AgentThreadMessageSent = {
+  type: "agent.thread_message_sent";
+  thread_id: string;
+  agent_name: string;
+  tool_use_id: string;
+  content: TextBlock[];
+};
+
+export type AgentToolResult = {
+  type: "agent.tool_result";
+  tool_use_id: string;
+  name: string;
+  content: TextBlock[];
+  is_error: boolean;
+  duration_ms: number;
+  /** of a call made inside another one: the use of the tool that made it */
+  parent_tool_use_id?: string | undefined;
+  /** the subagent that made it */
+  thread_id?: string | undefined;
+};
+
+export type AgentToolUse = {
+  type: "agent.tool_use";
+  id: string;
+  name: string;
+  toolset: string | null;
+  input: unknown;
+  evaluated_permission: "allow" | "ask" | "deny";
+  /** of a call made inside another one: the use of the tool that made it */
+  parent_tool_use_id?: string | undefined;
+  /** the subagent that made it */
+  thread_id?: string | undefined;
+};
 
 export type AttachmentSummary = {
   type: "file";
@@ -20,12 +145,7 @@ export type EventEnvelope = {
   turnId: string | null;
   status: "received" | "queued" | "processed" | "complete" | "streaming" | null;
   usage?: Usage | undefined;
-  payload: InboundEvent | OutboundPayload | {
-    type: "user.message";
-    content: TextBlock[];
-    metadata?: Record<string, string | number | boolean | null> | undefined;
-    attachments?: AttachmentSummary[] | undefined;
-  };
+  payload: InboundEvent | OutboundPayload | UserMessageListed;
   processedAt: Timestamp | null;
   createdAt: Timestamp;
 };
@@ -55,6 +175,13 @@ export type EventsSend = {
 
 export type InboundEvent = UserMessage | UserSteer | UserInterrupt | UserApprovalResponse | UserCustomToolResult | UserClarifyResult;
 
+export type McpServerUnavailable = {
+  type: "mcp.server_unavailable";
+  serverName: string;
+  /** one sentence; never quotes a credential */
+  reason: string;
+};
+
 export type MessageAttachment = {
   type: "file";
   filename: string;
@@ -67,54 +194,37 @@ export type MessageAttachment = {
   analysisMode?: "default" | "visual" | undefined;
 };
 
-export type OutboundPayload = {
-  type: "session.status_running";
-} | {
-  type: "session.status_idle";
-  stop_reason: {
-    type: "end_turn";
-  } | {
-    type: "error";
-    code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
-    message: string;
-    /** whether the same prompt may succeed later */
-    retryable: boolean;
-  } | {
-    type: "requires_action";
-    event_ids: string[];
-  };
-  interrupted?: true | undefined;
-  usage?: Usage | undefined;
-} | {
+export type OutboundPayload = SessionStatusRunning | SessionStatusIdle | SessionCompacted | SessionToolUpdated | SessionTitleUpdated | AgentThinking | AgentMessage | AgentMessageDiscarded | SessionWaiting | McpServerUnavailable | AgentApprovalRequest | AgentToolUse | AgentToolResult | AgentMcpToolUse | AgentMcpToolResult | AgentCustomToolUse | AgentClarifyRequest | AgentThreadMessageSent | AgentThreadMessageReceived;
+
+export type SessionCompacted = {
   type: "session.compacted";
   compression_count: number;
-} | {
+};
+
+export type SessionStatusIdle = {
+  type: "session.status_idle";
+  stop_reason: StopReason;
+  interrupted?: true | undefined;
+  usage?: Usage | undefined;
+};
+
+export type SessionStatusRunning = {
+  type: "session.status_running";
+};
+
+export type SessionTitleUpdated = {
+  type: "session.title_updated";
+  title: string;
+};
+
+export type SessionToolUpdated = {
   type: "session.tool_updated";
   tool_use_id: string;
   event_id: string;
   payload: Record<string, unknown>;
-} | {
-  type: "session.title_updated";
-  title: string;
-} | {
-  type: "agent.thinking";
-  id: string;
-  delta: boolean;
-  /** of deltas only: where in the text they begin, in UTF-16 units */
-  offset?: number | undefined;
-  content: TextBlock[];
-} | {
-  type: "agent.message";
-  id: string;
-  delta: boolean;
-  /** of deltas only: where in the text they begin, in UTF-16 units */
-  offset?: number | undefined;
-  content: TextBlock[];
-} | {
-  type: "agent.message_discarded";
-  /** whose deltas or streaming frames to drop: no event with this id follows */
-  id: string;
-} | {
+};
+
+export type SessionWaiting = {
   type: "session.waiting";
   /** one sentence for people */
   reason: string;
@@ -122,94 +232,6 @@ export type OutboundPayload = {
   /** failed tries of this model call so far */
   attempt: number;
   retryAt: Timestamp;
-} | {
-  type: "mcp.server_unavailable";
-  serverName: string;
-  /** one sentence; never quotes a credential */
-  reason: string;
-} | {
-  type: "agent.approval_request";
-  id: string;
-  tool_use_id: string;
-  kind: "builtin" | "mcp" | "custom";
-  tool_name: string;
-  toolset: string | null;
-  mcp_server_name: string | null;
-  input: unknown;
-  scopes: Array<"once" | "session" | "always">;
-} | {
-  type: "agent.tool_use";
-  id: string;
-  name: string;
-  toolset: string | null;
-  input: unknown;
-  evaluated_permission: "allow" | "ask" | "deny";
-  /** of a call made inside another one: the use of the tool that made it */
-  parent_tool_use_id?: string | undefined;
-  /** the subagent that made it */
-  thread_id?: string | undefined;
-} | {
-  type: "agent.tool_result";
-  tool_use_id: string;
-  name: string;
-  content: TextBlock[];
-  is_error: boolean;
-  duration_ms: number;
-  /** of a call made inside another one: the use of the tool that made it */
-  parent_tool_use_id?: string | undefined;
-  /** the subagent that made it */
-  thread_id?: string | undefined;
-} | {
-  type: "agent.mcp_tool_use";
-  mcp_server_name: string;
-  id: string;
-  name: string;
-  toolset: string | null;
-  input: unknown;
-  evaluated_permission: "allow" | "ask" | "deny";
-  /** of a call made inside another one: the use of the tool that made it */
-  parent_tool_use_id?: string | undefined;
-  /** the subagent that made it */
-  thread_id?: string | undefined;
-} | {
-  type: "agent.mcp_tool_result";
-  tool_use_id: string;
-  mcp_tool_use_id: string;
-  mcp_server_name: string;
-  name: string;
-  content: TextBlock[];
-  is_error: boolean;
-  duration_ms: number;
-  /** of a call made inside another one: the use of the tool that made it */
-  parent_tool_use_id?: string | undefined;
-  /** the subagent that made it */
-  thread_id?: string | undefined;
-} | {
-  type: "agent.custom_tool_use";
-  id: string;
-  name: string;
-  input: unknown;
-} | {
-  type: "agent.clarify_request";
-  request_id: string;
-  id: string;
-  question: string;
-  choices: string[] | null;
-} | {
-  type: "agent.thread_message_sent";
-  thread_id: string;
-  agent_name: string;
-  tool_use_id: string;
-  content: TextBlock[];
-} | {
-  type: "agent.thread_message_received";
-  thread_id: string;
-  agent_name: string;
-  tool_use_id: string;
-  content: TextBlock[];
-  status: "completed" | "failed" | "interrupted";
-  is_error: boolean;
-  usage: Usage;
 };
 
 export type TextBlock = {
@@ -249,6 +271,13 @@ export type UserMessage = {
   content: TextBlock[];
   metadata?: Record<string, string | number | boolean | null> | undefined;
   attachments?: MessageAttachment[] | undefined;
+};
+
+export type UserMessageListed = {
+  type: "user.message";
+  content: TextBlock[];
+  metadata?: Record<string, string | number | boolean | null> | undefined;
+  attachments?: AttachmentSummary[] | undefined;
 };
 
 export type UserSteer = {

@@ -2,26 +2,31 @@
 import type { CallOptions } from '../options.ts';
 import type { Agent } from './common.ts';
 
+export type CatalogConnector = {
+  type: "catalog";
+  id: string;
+};
+
+export type CustomConnector = {
+  type: "custom";
+  name: string;
+  url: string;
+};
+
+export type ExistingVault = {
+  type: "existing_vault";
+  vaultId: string;
+};
+
+export type McpAuthentication = NoAuthentication | ExistingVault | NewStaticBearer;
+
+export type McpConnector = CatalogConnector | CustomConnector;
+
 export type McpInstall = {
   expectedAgentVersion: number;
   idempotencyKey: string;
-  connector: {
-    type: "catalog";
-    id: string;
-  } | {
-    type: "custom";
-    name: string;
-    url: string;
-  };
-  authentication: {
-    type: "none";
-  } | {
-    type: "existing_vault";
-    vaultId: string;
-  } | {
-    type: "static_bearer";
-    token: string;
-  };
+  connector: McpConnector;
+  authentication: McpAuthentication;
   defaultPermission?: "always_ask" | "always_allow" | "always_deny" | undefined;
 };
 
@@ -37,9 +42,10 @@ export type McpInstallation = {
 
 export type McpTest = {
   object: "mcp.test";
-  serverName: string;
-  status: "public" | "connected" | "reconnect" | "conflict" | "unavailable";
   ok: boolean;
+  serverName: string;
+  /** of the credential: `connected` means that there is one */
+  status: "public" | "connected" | "reconnect" | "conflict" | "unavailable";
   latencyMs: number;
   protocolVersion: string | null;
   tools: {
@@ -47,6 +53,15 @@ export type McpTest = {
     description: string;
   }[];
   error: string | null;
+};
+
+export type NewStaticBearer = {
+  type: "static_bearer";
+  token: string;
+};
+
+export type NoAuthentication = {
+  type: "none";
 };
 
 export type MCPserversOperations = {

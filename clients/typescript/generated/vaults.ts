@@ -27,30 +27,7 @@ export type Credential = {
   updatedAt: Timestamp;
 };
 
-export type CredentialAuth = {
-  type: "static_bearer";
-  mcpServerUrl: string;
-  token: string;
-} | {
-  type: "mcp_oauth";
-  mcpServerUrl: string;
-  accessToken: string;
-  expiresAt?: Timestamp | null | undefined;
-  refresh?: {
-    tokenEndpoint: string;
-    clientId: string;
-    refreshToken: string;
-    tokenEndpointAuth: {
-      type: "none";
-    } | {
-      type: "client_secret_basic";
-      clientSecret: string;
-    } | {
-      type: "client_secret_post";
-      clientSecret: string;
-    };
-  } | null | undefined;
-};
+export type CredentialAuth = StaticBearerAuth | McpOAuthAuth;
 
 export type CredentialCreate = {
   displayName: string;
@@ -64,12 +41,30 @@ export type CredentialPatch = {
   auth?: CredentialRotation | undefined;
 };
 
-export type CredentialRotation = {
-  type: "static_bearer";
-  /** if given, the URL that the credential has: it cannot be changed */
-  mcpServerUrl?: string | undefined;
-  token: string;
-} | {
+export type CredentialRotation = StaticBearerRotation | McpOAuthRotation;
+
+export type McpConnection = {
+  mcpServerName: string;
+  mcpServerUrl: string;
+  status: "public" | "connected" | "reconnect" | "conflict" | "unavailable";
+  vaultId: string | null;
+  credentialId: string | null;
+};
+
+export type McpOAuthAuth = {
+  type: "mcp_oauth";
+  mcpServerUrl: string;
+  accessToken: string;
+  expiresAt?: Timestamp | null | undefined;
+  refresh?: {
+    tokenEndpoint: string;
+    clientId: string;
+    refreshToken: string;
+    tokenEndpointAuth: TokenEndpointAuth;
+  } | null | undefined;
+};
+
+export type McpOAuthRotation = {
   type: "mcp_oauth";
   /** if given, the URL that the credential has: it cannot be changed */
   mcpServerUrl?: string | undefined;
@@ -80,18 +75,9 @@ export type CredentialRotation = {
   } | undefined;
 };
 
-export type McpConnection = {
-  mcpServerName: string;
-  mcpServerUrl: string;
-  status: "public" | "connected" | "reconnect" | "conflict" | "unavailable";
-  vaultId: string | null;
-  credentialId: string | null;
-};
+export type PublicAuth = PublicStaticBearer | PublicMcpOAuth;
 
-export type PublicAuth = {
-  type: "static_bearer";
-  mcpServerUrl: string;
-} | {
+export type PublicMcpOAuth = {
   type: "mcp_oauth";
   mcpServerUrl: string;
   expiresAt: Timestamp | null;
@@ -102,6 +88,40 @@ export type PublicAuth = {
       type: "none" | "client_secret_basic" | "client_secret_post";
     };
   } | null;
+};
+
+export type PublicStaticBearer = {
+  type: "static_bearer";
+  mcpServerUrl: string;
+};
+
+export type StaticBearerAuth = {
+  type: "static_bearer";
+  mcpServerUrl: string;
+  token: string;
+};
+
+export type StaticBearerRotation = {
+  type: "static_bearer";
+  /** if given, the URL that the credential has: it cannot be changed */
+  mcpServerUrl?: string | undefined;
+  token: string;
+};
+
+export type TokenEndpointAuth = TokenEndpointNone | TokenEndpointSecretBasic | TokenEndpointSecretPost;
+
+export type TokenEndpointNone = {
+  type: "none";
+};
+
+export type TokenEndpointSecretBasic = {
+  type: "client_secret_basic";
+  clientSecret: string;
+};
+
+export type TokenEndpointSecretPost = {
+  type: "client_secret_post";
+  clientSecret: string;
 };
 
 export type Vault = {

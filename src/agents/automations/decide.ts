@@ -14,16 +14,16 @@ export type DueDecision =
 export function decideDue(due: DueAutomation, now: Date): DueDecision {
   const schedule = readSchedule(due.schedule);
   const once = isOneShot(schedule);
-  const next = once ? null : (findNextTime(schedule, due.anchoredAt, now) ?? null);
-  const isLast = (completed: number) => due.repeat !== null && completed >= due.repeat;
-  if (isLast(due.completed)) return { kind: 'skip', nextRunAt: null };
+  const next = once ? null : (findNextTime(schedule, due, now) ?? null);
+  if (due.repeat !== null && due.completed >= due.repeat) return { kind: 'skip', nextRunAt: null };
   if (due.overlaps) return { kind: 'skip', nextRunAt: next };
   const reason = findObstacle(due);
   if (reason !== undefined) {
     const retry = once ? new Date(now.getTime() + RETRY_MS) : next;
     return { kind: 'fail', reason, nextRunAt: due.failedStarts + 1 >= MAX_FAILED_STARTS ? null : retry };
   }
-  return { kind: 'start', nextRunAt: isLast(due.completed + 1) ? null : next };
+  // A run that ends well may be the last one: then its end clears the next time.
+  return { kind: 'start', nextRunAt: next };
 }
 
 function findObstacle({ agentStatus, skills, version }: DueAutomation): string | undefined {

@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import cronstrue from 'cronstrue';
 
-/** When an automation runs, all in UTC. */
+/** When an automation runs. Cron expressions are read in the time zone of the automation. */
 export type Schedule =
   /** once, at this time */
   | { kind: 'at'; at: Date }
@@ -21,8 +21,11 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?
 /** Nobody waits longer, and dates stay far from the end of their range. */
 const MAX_PERIOD_MS = 3660 * UNITS.d;
 
-/** Reads any of the four forms; undefined for anything else, also for a cron expression that never comes true. */
-export function parseSchedule(source: string): ParsedSchedule | undefined {
+/**
+ * Reads any of the four forms; undefined for anything else, also for a cron expression that never comes true. The time
+ * zone is that of timestamps without an offset.
+ */
+export function parseSchedule(source: string, timezone = 'UTC'): ParsedSchedule | undefined {
   const text = source.trim().toLowerCase().replaceAll(/\s+/g, ' ');
   const every = /^every (.+)$/.exec(text);
   const duration = readDuration(every?.[1] ?? text);
@@ -34,7 +37,7 @@ export function parseSchedule(source: string): ParsedSchedule | undefined {
     };
   }
   if (every !== null) return undefined;
-  return TIMESTAMP.test(text) ? readTimestamp(text) : readCron(text);
+  return TIMESTAMP.test(text) ? readTimestamp(text, timezone) : readCron(text);
 }
 
 function readDuration(text: string): { ms: number; text: string } | undefined {
@@ -45,23 +48,32 @@ function readDuration(text: string): { ms: number; text: string } | undefined {
   return ms === 0 || ms > MAX_PERIOD_MS ? undefined : { ms, text: `${Number(count)}${unit}` };
 }
 
-// A time without a zone is UTC; a date alone is its midnight.
-function readTimestamp(text: string): ParsedSchedule | undefined {
+// A date alone is its midnight.
+function readTimestamp(text: string, timezone: string): ParsedSchedule | undefined {
   const [date = '', rest = ''] = text.split(/[t ]/, 2);
-  const zoned = /(?:z|[+-]\d{2}:?\d{2})$/.test(rest) ? rest : `${rest === '' ? '00:00' : rest}z`;
-  const at = new Date(`${date}T${zoned.toUpperCase()}`);
+  const isZoned = /(?:z|[+-]\d{2}:?\d{2})$/.test(rest);
+  const time = rest === '' ? '00:00' : rest.toUpperCase();
+  const utc = new Date(`${date}T${isZoned ? time : `${time}Z`}`);
   const local = new Date(`${date}T00:00:00Z`);
   // `Date` turns February 30 into March 2.
-  if (Number.isNaN(at.getTime()) || Number.isNaN(local.getTime()) || !local.toISOString().startsWith(date)) {
+  if (Number.isNaN(utc.getTime()) || Number.isNaN(local.getTime()) || !local.toISOString().startsWith(date)) {
     return undefined;
   }
+  const at = isZoned ? utc : readLocalTime(utc, timezone);
   return { schedule: { kind: 'at', at }, text: at.toISOString() };
+}
+
+/** The moment at which clocks of the zone show what UTC clocks show at `utc`: the first one, or the end of a gap. */
+function readLocalTime(utc: Date, timezone: string): Date {
+  if (timezone === 'UTC') return utc;
+  const seconds = new Cron(utc.toISOString().slice(0, 19), { timezone, paused: true }).nextRun(new Date(0));
+  return seconds === null ? utc : new Date(seconds.getTime() + utc.getUTCMilliseconds());
 }
 
 function readCron(text: string): ParsedSchedule | undefined {
   if (text.split(' ').length !== 5) return undefined;
   try {
-    if (openCron(text).nextRun(new Date()) === null) return undefined;
+    if (openCron(text, 'UTC').nextRun(new Date()) === null) return undefined;
   } catch {
     return undefined;
   }
@@ -69,8 +81,8 @@ function readCron(text: string): ParsedSchedule | undefined {
 }
 
 // With day of month and day of week both set, either is enough: what cron has always done.
-function openCron(pattern: string): Cron {
-  return new Cron(pattern, { mode: '5-part', timezone: 'UTC', domAndDow: false, paused: true });
+function openCron(pattern: string, timezone: string): Cron {
+  return new Cron(pattern, { mode: '5-part', timezone, domAndDow: false, paused: true });
 }
 
 /** The schedule of a stored text. Throws when the text was not normalized by `parseSchedule`. */
@@ -90,8 +102,15 @@ export function findOneShotTime(schedule: Schedule, anchoredAt: Date): Date | un
   return schedule.kind === 'in' ? new Date(anchoredAt.getTime() + schedule.periodMs) : undefined;
 }
 
+/** What the times of a schedule depend on beside its text: when it was set, and the time zone of cron expressions. */
+export type ScheduleBase = { anchoredAt: Date; timezone: string };
+
 /** The first time strictly after `after`; undefined when there is none. */
-export function findNextTime(schedule: Schedule, anchoredAt: Date, after: Date): Date | undefined {
+export function findNextTime(
+  schedule: Schedule,
+  { anchoredAt, timezone }: ScheduleBase,
+  after: Date,
+): Date | undefined {
   switch (schedule.kind) {
     case 'at':
     case 'in': {
@@ -103,12 +122,12 @@ export function findNextTime(schedule: Schedule, anchoredAt: Date, after: Date):
       return new Date(anchoredAt.getTime() + (passed + 1) * schedule.periodMs);
     }
     case 'cron':
-      return openCron(schedule.pattern).nextRun(after) ?? undefined;
+      return openCron(schedule.pattern, timezone).nextRun(after) ?? undefined;
   }
 }
 
 /** For people: `once in 30m`, `once at 2026-01-31 09:30 UTC`, `every 2h`, `At 09:00, Monday through Friday`. */
-export function describeSchedule(text: string): string {
+export function describeSchedule(text: string, timezone = 'UTC'): string {
   const schedule = readSchedule(text);
   switch (schedule.kind) {
     case 'at':
@@ -118,7 +137,7 @@ export function describeSchedule(text: string): string {
     case 'every':
       return text;
     case 'cron':
-      return describeCron(schedule.pattern);
+      return describeCron(schedule.pattern) + (timezone === 'UTC' ? '' : ` (${timezone})`);
   }
 }
 

@@ -125,16 +125,20 @@ export const StopErrorCode = z.enum([
 export type StopErrorCode = z.infer<typeof StopErrorCode>;
 
 /** Why a turn stopped. */
-export const StopReason = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('end_turn') }),
-  z.object({
-    type: z.literal('error'),
-    code: StopErrorCode,
-    message: z.string(),
-    retryable: z.boolean().describe('whether the same prompt may succeed later'),
-  }),
-  z.object({ type: z.literal('requires_action'), event_ids: z.array(Id) }),
-]);
+export const StopReason = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('end_turn') }).meta({ id: 'StopEndTurn' }),
+    z
+      .object({
+        type: z.literal('error'),
+        code: StopErrorCode,
+        message: z.string(),
+        retryable: z.boolean().describe('whether the same prompt may succeed later'),
+      })
+      .meta({ id: 'StopError' }),
+    z.object({ type: z.literal('requires_action'), event_ids: z.array(Id) }).meta({ id: 'StopRequiresAction' }),
+  ])
+  .meta({ id: 'StopReason' });
 export type StopReason = z.infer<typeof StopReason>;
 
 /** A turn waits for its model provider before it calls it again. */
@@ -179,70 +183,90 @@ const Said = {
 /** Everything the service itself writes into a session. `id` of asks and uses equals the envelope's. */
 export const OutboundPayload = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('session.status_running') }),
-    z.object({
-      type: z.literal('session.status_idle'),
-      stop_reason: StopReason,
-      interrupted: z.literal(true).optional(),
-      usage: Usage.optional(),
-    }),
-    z.object({ type: z.literal('session.compacted'), compression_count: z.int() }),
-    z.object({
-      type: z.literal('session.tool_updated'),
-      tool_use_id: Id,
-      event_id: Id,
-      payload: z.record(z.string(), z.unknown()),
-    }),
-    z.object({ type: z.literal('session.title_updated'), title: z.string() }),
-    z.object({ type: z.literal('agent.thinking'), ...Said }),
-    z.object({ type: z.literal('agent.message'), ...Said }),
-    z.object({
-      type: z.literal('agent.message_discarded'),
-      id: Id.describe('whose deltas or streaming frames to drop: no event with this id follows'),
-    }),
-    z.object({ type: z.literal('session.waiting'), ...Waiting.shape }),
-    z.object({
-      type: z.literal('mcp.server_unavailable'),
-      serverName: z.string(),
-      reason: z.string().describe('one sentence; never quotes a credential'),
-    }),
-    z.object({
-      type: z.literal('agent.approval_request'),
-      id: Id,
-      tool_use_id: Id,
-      kind: z.enum(['builtin', 'mcp', 'custom']),
-      tool_name: z.string(),
-      toolset: z.string().nullable(),
-      mcp_server_name: z.string().nullable(),
-      input: z.unknown(),
-      scopes: z.array(ApprovalScope),
-    }),
-    z.object({ type: z.literal('agent.tool_use'), ...ToolUse }),
-    z.object({ type: z.literal('agent.tool_result'), tool_use_id: Id, ...ToolOutcome }),
-    z.object({ type: z.literal('agent.mcp_tool_use'), mcp_server_name: z.string(), ...ToolUse }),
-    z.object({
-      type: z.literal('agent.mcp_tool_result'),
-      tool_use_id: Id,
-      mcp_tool_use_id: Id,
-      mcp_server_name: z.string(),
-      ...ToolOutcome,
-    }),
-    z.object({ type: z.literal('agent.custom_tool_use'), id: Id, name: z.string(), input: z.unknown() }),
-    z.object({
-      type: z.literal('agent.clarify_request'),
-      request_id: Id,
-      id: Id,
-      question: z.string(),
-      choices: z.array(z.string()).nullable(),
-    }),
-    z.object({ type: z.literal('agent.thread_message_sent'), ...Thread }),
-    z.object({
-      type: z.literal('agent.thread_message_received'),
-      ...Thread,
-      status: z.enum(['completed', 'failed', 'interrupted']),
-      is_error: z.boolean(),
-      usage: Usage,
-    }),
+    z.object({ type: z.literal('session.status_running') }).meta({ id: 'SessionStatusRunning' }),
+    z
+      .object({
+        type: z.literal('session.status_idle'),
+        stop_reason: StopReason,
+        interrupted: z.literal(true).optional(),
+        usage: Usage.optional(),
+      })
+      .meta({ id: 'SessionStatusIdle' }),
+    z.object({ type: z.literal('session.compacted'), compression_count: z.int() }).meta({ id: 'SessionCompacted' }),
+    z
+      .object({
+        type: z.literal('session.tool_updated'),
+        tool_use_id: Id,
+        event_id: Id,
+        payload: z.record(z.string(), z.unknown()),
+      })
+      .meta({ id: 'SessionToolUpdated' }),
+    z.object({ type: z.literal('session.title_updated'), title: z.string() }).meta({ id: 'SessionTitleUpdated' }),
+    z.object({ type: z.literal('agent.thinking'), ...Said }).meta({ id: 'AgentThinking' }),
+    z.object({ type: z.literal('agent.message'), ...Said }).meta({ id: 'AgentMessage' }),
+    z
+      .object({
+        type: z.literal('agent.message_discarded'),
+        id: Id.describe('whose deltas or streaming frames to drop: no event with this id follows'),
+      })
+      .meta({ id: 'AgentMessageDiscarded' }),
+    z.object({ type: z.literal('session.waiting'), ...Waiting.shape }).meta({ id: 'SessionWaiting' }),
+    z
+      .object({
+        type: z.literal('mcp.server_unavailable'),
+        serverName: z.string(),
+        reason: z.string().describe('one sentence; never quotes a credential'),
+      })
+      .meta({ id: 'McpServerUnavailable' }),
+    z
+      .object({
+        type: z.literal('agent.approval_request'),
+        id: Id,
+        tool_use_id: Id,
+        kind: z.enum(['builtin', 'mcp', 'custom']),
+        tool_name: z.string(),
+        toolset: z.string().nullable(),
+        mcp_server_name: z.string().nullable(),
+        input: z.unknown(),
+        scopes: z.array(ApprovalScope),
+      })
+      .meta({ id: 'AgentApprovalRequest' }),
+    z.object({ type: z.literal('agent.tool_use'), ...ToolUse }).meta({ id: 'AgentToolUse' }),
+    z.object({ type: z.literal('agent.tool_result'), tool_use_id: Id, ...ToolOutcome }).meta({ id: 'AgentToolResult' }),
+    z
+      .object({ type: z.literal('agent.mcp_tool_use'), mcp_server_name: z.string(), ...ToolUse })
+      .meta({ id: 'AgentMcpToolUse' }),
+    z
+      .object({
+        type: z.literal('agent.mcp_tool_result'),
+        tool_use_id: Id,
+        mcp_tool_use_id: Id,
+        mcp_server_name: z.string(),
+        ...ToolOutcome,
+      })
+      .meta({ id: 'AgentMcpToolResult' }),
+    z
+      .object({ type: z.literal('agent.custom_tool_use'), id: Id, name: z.string(), input: z.unknown() })
+      .meta({ id: 'AgentCustomToolUse' }),
+    z
+      .object({
+        type: z.literal('agent.clarify_request'),
+        request_id: Id,
+        id: Id,
+        question: z.string(),
+        choices: z.array(z.string()).nullable(),
+      })
+      .meta({ id: 'AgentClarifyRequest' }),
+    z.object({ type: z.literal('agent.thread_message_sent'), ...Thread }).meta({ id: 'AgentThreadMessageSent' }),
+    z
+      .object({
+        type: z.literal('agent.thread_message_received'),
+        ...Thread,
+        status: z.enum(['completed', 'failed', 'interrupted']),
+        is_error: z.boolean(),
+        usage: Usage,
+      })
+      .meta({ id: 'AgentThreadMessageReceived' }),
   ])
   .meta({ id: 'OutboundPayload' });
 export type OutboundPayload = z.infer<typeof OutboundPayload>;
@@ -253,6 +277,8 @@ export const SessionEvent = EventEnvelope.extend({
   payload: z.union([
     InboundEvent,
     OutboundPayload,
-    UserMessage.extend({ attachments: z.array(AttachmentSummary).max(10).optional() }),
+    UserMessage.extend({ attachments: z.array(AttachmentSummary).max(10).optional() }).meta({
+      id: 'UserMessageListed',
+    }),
   ]),
 }).meta({ id: 'EventEnvelope' });

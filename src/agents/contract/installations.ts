@@ -3,19 +3,25 @@ import { Agent, ServerUrl } from './agents.ts';
 import { Id } from '../../platform/contract/common.ts';
 import { ConnectionStatus, Token } from './vaults.ts';
 
-const Connector = z.discriminatedUnion('type', [
-  /** an entry of `mcpCatalog` in the configuration */
-  z.object({ type: z.literal('catalog'), id: z.string().min(1).max(200) }),
-  z.object({ type: z.literal('custom'), name: z.string().min(1).max(200), url: ServerUrl }),
-]);
+const Connector = z
+  .discriminatedUnion('type', [
+    /** an entry of `mcpCatalog` in the configuration */
+    z.object({ type: z.literal('catalog'), id: z.string().min(1).max(200) }).meta({ id: 'CatalogConnector' }),
+    z
+      .object({ type: z.literal('custom'), name: z.string().min(1).max(200), url: ServerUrl })
+      .meta({ id: 'CustomConnector' }),
+  ])
+  .meta({ id: 'McpConnector' });
 
-const Authentication = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('none') }),
-  /** a vault that is attached to the agent */
-  z.object({ type: z.literal('existing_vault'), vaultId: Id }),
-  /** stored in a new vault, which is attached */
-  z.object({ type: z.literal('static_bearer'), token: Token }),
-]);
+const Authentication = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('none') }).meta({ id: 'NoAuthentication' }),
+    /** a vault that is attached to the agent */
+    z.object({ type: z.literal('existing_vault'), vaultId: Id }).meta({ id: 'ExistingVault' }),
+    /** stored in a new vault, which is attached */
+    z.object({ type: z.literal('static_bearer'), token: Token }).meta({ id: 'NewStaticBearer' }),
+  ])
+  .meta({ id: 'McpAuthentication' });
 
 export const McpInstall = z
   .object({
@@ -44,9 +50,9 @@ export type McpInstallation = z.infer<typeof McpInstallation>;
 export const McpTest = z
   .object({
     object: z.literal('mcp.test'),
-    serverName: z.string(),
-    status: ConnectionStatus,
     ok: z.boolean(),
+    serverName: z.string(),
+    status: ConnectionStatus.describe('of the credential: `connected` means that there is one'),
     latencyMs: z.int(),
     protocolVersion: z.string().nullable(),
     tools: z.array(z.object({ name: z.string(), description: z.string() })),

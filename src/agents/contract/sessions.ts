@@ -14,6 +14,7 @@ import {
 import { StopReason, Waiting } from './events.ts';
 import { Reasoning } from './reasoning.ts';
 import { Usage } from './usage.ts';
+import { ConnectionStatus } from './vaults.ts';
 
 export const SessionStatus = z.enum(['idle', 'running', 'waiting_on_human', 'archived']);
 export type SessionStatus = z.infer<typeof SessionStatus>;
@@ -32,6 +33,15 @@ export const Goal = z
   })
   .meta({ id: 'Goal' });
 export type Goal = z.infer<typeof Goal>;
+
+export const SessionMcpServer = z
+  .object({
+    name: z.string(),
+    status: ConnectionStatus.describe('`unavailable`: the server did not list its tools, so the turn had none of them'),
+    reason: z.string().nullable().describe('why it is unavailable, in one sentence'),
+  })
+  .meta({ id: 'SessionMcpServer' });
+export type SessionMcpServer = z.infer<typeof SessionMcpServer>;
 
 export const Session = z
   .object({
@@ -59,6 +69,7 @@ export const Session = z
     turnStartedAt: Timestamp.nullable().describe('of the turn that runs or waits; null when there is none'),
     queuedCount: z.int(),
     waiting: Waiting.nullable().describe('set while the turn waits for its model provider'),
+    mcpServers: z.array(SessionMcpServer).describe('enabled MCP servers, as they were in the latest turn'),
     usage: Usage.nullable().describe('null until a turn has completed'),
     createdAt: Timestamp,
     updatedAt: Timestamp,

@@ -34,11 +34,13 @@ export type Vault = z.infer<typeof Vault>;
 export const VaultDeleted = deletedBody('vault.deleted');
 
 /** How the client shows itself to the token endpoint. */
-export const TokenEndpointAuth = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('none') }),
-  z.object({ type: z.literal('client_secret_basic'), clientSecret: Secret }),
-  z.object({ type: z.literal('client_secret_post'), clientSecret: Secret }),
-]);
+export const TokenEndpointAuth = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('none') }).meta({ id: 'TokenEndpointNone' }),
+    z.object({ type: z.literal('client_secret_basic'), clientSecret: Secret }).meta({ id: 'TokenEndpointSecretBasic' }),
+    z.object({ type: z.literal('client_secret_post'), clientSecret: Secret }).meta({ id: 'TokenEndpointSecretPost' }),
+  ])
+  .meta({ id: 'TokenEndpointAuth' });
 export type TokenEndpointAuth = z.infer<typeof TokenEndpointAuth>;
 
 export const OAuthRefresh = z.object({
@@ -48,20 +50,24 @@ export const OAuthRefresh = z.object({
   tokenEndpointAuth: TokenEndpointAuth,
 });
 
-export const StaticBearerAuth = z.object({
-  type: z.literal('static_bearer'),
-  mcpServerUrl: ServerUrl,
-  token: Token,
-});
+export const StaticBearerAuth = z
+  .object({
+    type: z.literal('static_bearer'),
+    mcpServerUrl: ServerUrl,
+    token: Token,
+  })
+  .meta({ id: 'StaticBearerAuth' });
 
 /** Without `refresh` the token is used until it expires; without `expiresAt` it does not. */
-export const McpOAuthAuth = z.object({
-  type: z.literal('mcp_oauth'),
-  mcpServerUrl: ServerUrl,
-  accessToken: Token,
-  expiresAt: Expiry.nullish(),
-  refresh: OAuthRefresh.nullish(),
-});
+export const McpOAuthAuth = z
+  .object({
+    type: z.literal('mcp_oauth'),
+    mcpServerUrl: ServerUrl,
+    accessToken: Token,
+    expiresAt: Expiry.nullish(),
+    refresh: OAuthRefresh.nullish(),
+  })
+  .meta({ id: 'McpOAuthAuth' });
 
 export const CredentialAuth = z
   .discriminatedUnion('type', [StaticBearerAuth, McpOAuthAuth])
@@ -85,7 +91,9 @@ const StoredUrl = z
 /** The type and the server's URL are those of the credential. */
 export const CredentialRotation = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('static_bearer'), mcpServerUrl: StoredUrl, token: Token }),
+    z
+      .object({ type: z.literal('static_bearer'), mcpServerUrl: StoredUrl, token: Token })
+      .meta({ id: 'StaticBearerRotation' }),
     z
       .object({
         type: z.literal('mcp_oauth'),
@@ -94,7 +102,8 @@ export const CredentialRotation = z
         expiresAt: Expiry.nullish(),
         refresh: z.object({ refreshToken: Secret }).optional(),
       })
-      .refine(changesSomething, 'must change at least one field'),
+      .refine(changesSomething, 'must change at least one field')
+      .meta({ id: 'McpOAuthRotation' }),
   ])
   .meta({ id: 'CredentialRotation' });
 export type CredentialRotation = z.infer<typeof CredentialRotation>;
@@ -112,19 +121,21 @@ export type CredentialPatch = z.infer<typeof CredentialPatch>;
 /** What is shown of a credential: everything but its secrets. */
 export const PublicAuth = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('static_bearer'), mcpServerUrl: z.string() }),
-    z.object({
-      type: z.literal('mcp_oauth'),
-      mcpServerUrl: z.string(),
-      expiresAt: Timestamp.nullable(),
-      refresh: z
-        .object({
-          tokenEndpoint: z.string(),
-          clientId: z.string(),
-          tokenEndpointAuth: z.object({ type: z.enum(['none', 'client_secret_basic', 'client_secret_post']) }),
-        })
-        .nullable(),
-    }),
+    z.object({ type: z.literal('static_bearer'), mcpServerUrl: z.string() }).meta({ id: 'PublicStaticBearer' }),
+    z
+      .object({
+        type: z.literal('mcp_oauth'),
+        mcpServerUrl: z.string(),
+        expiresAt: Timestamp.nullable(),
+        refresh: z
+          .object({
+            tokenEndpoint: z.string(),
+            clientId: z.string(),
+            tokenEndpointAuth: z.object({ type: z.enum(['none', 'client_secret_basic', 'client_secret_post']) }),
+          })
+          .nullable(),
+      })
+      .meta({ id: 'PublicMcpOAuth' }),
   ])
   .meta({ id: 'PublicAuth' });
 export type PublicAuth = z.infer<typeof PublicAuth>;

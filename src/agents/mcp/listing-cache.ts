@@ -8,11 +8,12 @@ export type ListingResult = { listing: ServerListing } | { unavailable: string }
 export type ListingCache = {
   /**
    * The listing under `key`: at once when it is known, else as soon as `load` resolves, within the cache's time limit. A
-   * stale listing is returned while it is renewed. A failure is remembered for 30 seconds. Never rejects. `server` names
-   * what `clearFailures` clears.
+   * stale listing is returned while it is renewed. After a failure the server is asked again each time, but waited for
+   * only briefly, so that a server that hangs does not hold up every turn. Never rejects. `server` names what
+   * `clearFailures` clears.
    */
   find(entry: { key: string; server: string }, load: () => Promise<ServerListing>): Promise<ListingResult>;
-  /** Forgets that listing this server failed, so that the next turn tries again. */
+  /** Forgets that listing this server failed, so that the next turn waits for it as for a new one. */
   clearFailures(server: string): void;
 };
 
@@ -21,12 +22,12 @@ type Entry = {
   listing?: ServerListing;
   /** on the clock of `performance.now()` */
   freshUntil: number;
-  failure?: { reason: string; until: number };
+  failure?: string;
   loading?: Promise<ListingResult>;
 };
 
 const FRESH_MS = 5 * 60_000;
-const FAILED_MS = 30_000;
+const RETRY_WAIT_MS = 1000;
 const MAX_ENTRIES = 1000;
 
 /** `timeoutMs`: how long a turn waits for a server that has not been listed yet. */
@@ -41,11 +42,16 @@ export function openListingCache(timeoutMs: number): ListingCache {
       const [oldest] = entries.keys();
       if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
       const now = performance.now();
-      const isDue = entry.freshUntil <= now && !(entry.failure !== undefined && entry.failure.until > now);
-      const loading = isDue ? renew(entry, load) : undefined;
+      const loading = entry.freshUntil <= now ? renew(entry, load) : undefined;
       if (entry.listing !== undefined) return { listing: entry.listing };
-      if (loading !== undefined) return await waitAtMost(loading, timeoutMs);
-      return { unavailable: entry.failure?.reason ?? describeTimeout(timeoutMs) };
+      if (loading === undefined) return { unavailable: describeTimeout(timeoutMs) };
+      const { failure } = entry;
+      if (failure === undefined) {
+        const result = await waitAtMost(loading, timeoutMs, describeTimeout(timeoutMs));
+        if ('unavailable' in result && entry.listing === undefined) entry.failure ??= result.unavailable;
+        return result;
+      }
+      return await waitAtMost(loading, Math.min(RETRY_WAIT_MS, timeoutMs), failure);
     },
     clearFailures(server) {
       for (const entry of entries.values()) if (entry.server === server) delete entry.failure;
@@ -65,7 +71,7 @@ function renew(entry: Entry, load: () => Promise<ServerListing>): Promise<Listin
       },
       (error: unknown): ListingResult => {
         const reason = error instanceof McpServerError ? error.message : 'It could not be asked for its tools.';
-        entry.failure = { reason, until: performance.now() + FAILED_MS };
+        entry.failure = reason;
         return { unavailable: reason };
       },
     )
@@ -73,9 +79,13 @@ function renew(entry: Entry, load: () => Promise<ServerListing>): Promise<Listin
   return entry.loading;
 }
 
-async function waitAtMost(loading: Promise<ListingResult>, timeoutMs: number): Promise<ListingResult> {
+async function waitAtMost(
+  loading: Promise<ListingResult>,
+  timeoutMs: number,
+  otherwise: string,
+): Promise<ListingResult> {
   const { promise, resolve } = Promise.withResolvers<ListingResult>();
-  const timer = setTimeout(() => resolve({ unavailable: describeTimeout(timeoutMs) }), timeoutMs);
+  const timer = setTimeout(() => resolve({ unavailable: otherwise }), timeoutMs);
   return await Promise.race([loading, promise]).finally(() => clearTimeout(timer));
 }
 

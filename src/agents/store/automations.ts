@@ -16,6 +16,8 @@ export type AutomationFields = {
   repeat: number | null;
   enabled: boolean;
   nextRunAt: Date | null;
+  /** IANA name: the time zone of a cron expression */
+  timezone: string;
 };
 
 /** The columns of an automation. */
@@ -32,9 +34,11 @@ export type AutomationRecord = AutomationFields &
     skippedCount: number;
     /** scheduled runs since the schedule was set */
     occurrences: number;
-    /** scheduled runs that have ended */
+    /** scheduled runs that ended well */
     completed: number;
     failedStarts: number;
+    /** failed attempts of the occurrence that is tried again */
+    retries: number;
     createdAt: Date;
     updatedAt: Date;
   };
@@ -55,8 +59,8 @@ export async function insertAutomation(
 ): Promise<StoredAutomation | undefined> {
   const { rows } = await db.query<Row>(
     `INSERT INTO automations AS a (id, organization_id, agent_id, subject_id, name, prompt, schedule, anchored_at, skills,
-       repeat, enabled, next_run_at)
-     SELECT $1, $2, g.id, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM agents g WHERE g.id = $3 FOR KEY SHARE
+       repeat, enabled, next_run_at, timezone)
+     SELECT $1, $2, g.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 FROM agents g WHERE g.id = $3 FOR KEY SHARE
      RETURNING a.*, false AS running`,
     [
       newId('aut'),
@@ -71,6 +75,7 @@ export async function insertAutomation(
       fields.repeat,
       fields.enabled,
       fields.nextRunAt,
+      fields.timezone,
     ],
   );
   return rows[0] && readRow<StoredAutomation>(rows[0]);
@@ -124,11 +129,11 @@ export async function listAutomations(
 export async function updateAutomation(
   tx: Queryable,
   id: string,
-  fields: AutomationFields & { occurrences: number },
+  fields: AutomationFields & { occurrences: number; retries: number },
 ): Promise<void> {
   await tx.query(
     `UPDATE automations SET name = $2, prompt = $3, schedule = $4, anchored_at = $5, skills = $6, repeat = $7,
-       enabled = $8, next_run_at = $9, occurrences = $10, failed_starts = 0, updated_at = now() WHERE id = $1`,
+       enabled = $8, next_run_at = $9, occurrences = $10, timezone = $11, retries = $12, failed_starts = 0, updated_at = now() WHERE id = $1`,
     [
       id,
       fields.name,
@@ -140,6 +145,8 @@ export async function updateAutomation(
       fields.enabled,
       fields.nextRunAt,
       fields.occurrences,
+      fields.timezone,
+      fields.retries,
     ],
   );
 }

@@ -1,11 +1,9 @@
-import { encodeJson } from '../../platform/store/json.ts';
-import type { Waiting } from '../contract/events.ts';
 import type { OpenStep } from '../log/event.ts';
 import type { LogExtent } from '../log/extent.ts';
 import type { Queryable } from '../../platform/db/db.ts';
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
 import type { GoalState } from '../contract/goals.ts';
-import type { SessionStatus } from '../contract/sessions.ts';
+import type { SessionMcpServer, SessionStatus } from '../contract/sessions.ts';
 import type { Reasoning } from '../contract/reasoning.ts';
 import type { ToolConfig } from '../contract/tools.ts';
 import type { Usage } from '../contract/usage.ts';
@@ -37,6 +35,8 @@ export type Claim = {
   toolState: Record<string, unknown>;
   interrupt: Interrupt | null;
   goal: GoalState | null;
+  /** as the session record shows them */
+  mcpServers: SessionMcpServer[];
   /** the part of the log that prompts are made from; null: the whole log */
   extent: LogExtent | null;
   /** what memory and skills have put into the prompt; null before the first turn */
@@ -75,6 +75,7 @@ type ClaimRow = {
   tool_state: Record<string, unknown>;
   interrupt: Interrupt | null;
   goal: GoalState | null;
+  mcp_servers_now: SessionMcpServer[];
   compaction: LogExtent | null;
   prompt_snapshot: { notes: string[] } | null;
   run_skills: string[];
@@ -109,7 +110,7 @@ WITH due AS (
   RETURNING s.*
 )
 SELECT c.id, c.organization_id, c.agent_id, a.name AS agent_name, c.subject_id, c.lease_epoch, c.status, c.last_sequence,
-       c.role, c.title, c.title_fixed, c.tool_state, c.interrupt, c.goal, c.compaction, c.live_turn,
+       c.role, c.title, c.title_fixed, c.tool_state, c.interrupt, c.goal, c.mcp_servers AS mcp_servers_now, c.compaction, c.live_turn,
        c.prompt_snapshot, c.run_skills, c.automation_id, c.created_at,
        t.steps AS turn_steps, t.step AS turn_step, t.usage AS turn_usage, t.started_at AS turn_started_at,
        v.id AS version_id, v.model_name, v.system_prompt, v.skills, v.tools, v.roles, v.mcp_servers,
@@ -162,6 +163,7 @@ async function readClaim(db: Queryable, row: ClaimRow): Promise<Claim> {
     toolState: row.tool_state,
     interrupt: row.interrupt,
     goal: row.goal,
+    mcpServers: row.mcp_servers_now,
     extent: row.compaction,
     promptSnapshot: row.prompt_snapshot,
     runSkills: row.run_skills,
@@ -271,17 +273,4 @@ export async function readPermissions(
     [sessionId],
   );
   return { yoloMode: rows[0]?.yolo_mode ?? false, approved: new Set(rows[0]?.approved) };
-}
-
-/** Stores what the turn waits for, or that it no longer waits. Nothing changes when the lease was lost. */
-export async function setWaiting(
-  db: Queryable,
-  { sessionId, epoch }: Pick<Claim, 'sessionId' | 'epoch'>,
-  waiting: Waiting | null,
-): Promise<void> {
-  await db.query('UPDATE sessions SET waiting = $3::jsonb WHERE id = $1 AND lease_epoch = $2', [
-    sessionId,
-    epoch,
-    waiting === null ? null : encodeJson(waiting),
-  ]);
 }

@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/db/db.ts';
 import type { Page } from '../../platform/contract/common.ts';
 import { renderGoal } from '../contract/goals.ts';
 import type { GoalState } from '../contract/goals.ts';
-import type { PendingAction, Session, SessionStatus } from '../contract/sessions.ts';
+import type { PendingAction, Session, SessionMcpServer, SessionStatus } from '../contract/sessions.ts';
 import type { StopReason, Waiting } from '../contract/events.ts';
 import type { Reasoning } from '../contract/reasoning.ts';
 import type { Usage } from '../contract/usage.ts';
@@ -31,6 +31,7 @@ export type SessionRow = {
   last_stop_reason: StopReason | null;
   queued_count: number;
   waiting: Waiting | null;
+  mcp_servers: SessionMcpServer[];
   usage: Usage | null;
   created_at: Date;
   updated_at: Date;
@@ -39,7 +40,7 @@ export type SessionRow = {
 };
 
 const OWN_COLUMNS = `s.id, s.agent_id, s.agent_version, s.agent_version_id, s.subject_id, s.role, s.title, s.status,
-  s.yolo_mode, s.preview, s.tag, s.metadata, s.reasoning, s.automation_id, s.goal, s.queued_count, s.waiting, s.usage, s.created_at,
+  s.yolo_mode, s.preview, s.tag, s.metadata, s.reasoning, s.automation_id, s.goal, s.queued_count, s.waiting, s.mcp_servers, s.usage, s.created_at,
   s.updated_at, s.last_activity_at, s.archived_at, s.last_sequence, s.last_stop_reason,
   (SELECT a.name FROM agents a WHERE a.id = s.agent_id) AS agent_name,
   (SELECT t.started_at FROM turns t WHERE t.id = s.live_turn) AS turn_started_at`;
@@ -75,6 +76,7 @@ export function readSession(row: SessionRow): Session {
     turnStartedAt: row.turn_started_at?.toISOString() ?? null,
     queuedCount: row.queued_count,
     waiting: row.waiting,
+    mcpServers: row.mcp_servers,
     usage: row.usage,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

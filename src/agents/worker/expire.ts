@@ -71,7 +71,8 @@ function buildResults(expired: readonly StoredAction[], turn: TurnRow): NewEvent
   const step = turn.step;
   return expired.flatMap((ask): NewEvent[] => {
     const call = step?.calls.find((candidate) => candidate.useId === ask.toolUseId);
-    if (call === undefined || step === null) return [];
+    // An approval that has expired counts as denied when the turn decides about its call again.
+    if (call === undefined || step === null || ask.type === 'agent.approval_request') return [];
     return [
       buildResult({ turnId: turn.id, step: step.number, call }, { content: TIMED_OUT, isError: true, durationMs: 0 }),
     ];

@@ -22,7 +22,8 @@ import type { Logger } from '../../platform/log.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { listTurnActions } from '../store/pending-actions.ts';
 import { listInbox } from '../store/inbox.ts';
-import { readPermissions, releaseIfIdle, setWaiting } from '../store/leases.ts';
+import { readPermissions, releaseIfIdle } from '../store/leases.ts';
+import { setWaiting } from '../store/turn-state.ts';
 import type { Claim } from '../store/leases.ts';
 import type { Web } from '../web/web.ts';
 import { buildAttachmentPort } from './attachments.ts';
@@ -57,7 +58,8 @@ export type WorkerDeps = {
   appender: Appender;
   warmLogs: WarmLogs;
   log: Logger;
-  limits: TurnDeps['limits'];
+  /** `runApprovalMs`: how long an approval waits in a run of an automation */
+  limits: Omit<TurnDeps['limits'], 'approvalMs'> & { runApprovalMs: number };
 };
 
 /** `signal` stops the session at once; `drain` stops it before it starts more work. */
@@ -205,7 +207,7 @@ function buildTurnDeps(
     },
     signal,
     drain,
-    limits: deps.limits,
+    limits: { ...deps.limits, ...(claim.automationId === null ? {} : { approvalMs: deps.limits.runApprovalMs }) },
     logError: (error, message) => log.warn({ error: errorText(error) }, message),
   };
 }

@@ -5,6 +5,7 @@ import type { Client, EventEnvelope, Session } from '../../../clients/typescript
 import { buildContext } from '../context.ts';
 import { CliError } from '../cli-error.ts';
 import { getAgent } from '../find-agent.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { cleanText, paint } from '../text.ts';
 import { answerPendingActions } from './pending-actions.ts';
 import { openConversation } from './conversation.ts';
@@ -13,22 +14,47 @@ import type { Lines } from './lines.ts';
 import { openView } from './view.ts';
 import type { View } from './view.ts';
 
-type Flags = { subject?: string; session?: string; yolo?: boolean };
+type Flags = {
+  subject?: string;
+  session?: string;
+  resume?: boolean;
+  preview?: boolean;
+  tag?: string;
+  yolo?: boolean;
+};
+
+const HELP = [
+  '/goal <objective>    work until it is reached; /goal pause, resume, clear',
+  '/quit                leave; the session stays',
+  'Ctrl-C               end the turn; twice: leave',
+  '\\ at the end         go on in the next line',
+].join('\n');
 
 /** Exit code of a program that Ctrl-C has ended. */
 const INTERRUPTED_EXIT = 130;
 
 async function openSession(client: Client, agent: string | undefined, flags: Flags): Promise<Session> {
   const yoloMode = flags.yolo === true;
-  if (flags.session !== undefined) {
-    const session = await client.getSession(flags.session);
+  const subject = flags.subject ?? userInfo().username;
+  const sessionId = flags.resume === true ? await findLastSession(client, agent, subject) : flags.session;
+  if (sessionId !== undefined) {
+    const session = await client.getSession(sessionId);
     if (!yoloMode || session.yoloMode) return session;
-    return await client.updateSession(flags.session, { yoloMode });
+    return await client.updateSession(sessionId, { yoloMode });
   }
   if (agent === undefined) throw new CliError('Say which agent to talk to, or which --session to go on with.', 2);
   const { id } = await getAgent(client, agent);
-  const subjectId = flags.subject ?? userInfo().username;
-  return await client.createSession({ agentId: id, subjectId, yoloMode });
+  const { preview = false, tag } = flags;
+  return await client.createSession({ agentId: id, subjectId: subject, yoloMode, preview, ...omitUndefined({ tag }) });
+}
+
+/** The session of the subject with the latest activity, with this agent if one is named. */
+async function findLastSession(client: Client, agent: string | undefined, subjectId: string): Promise<string> {
+  const agentId = agent === undefined ? undefined : (await getAgent(client, agent)).id;
+  const query = { subjectId, order: 'activity', limit: 1, ...omitUndefined({ agentId }) } as const;
+  const [last] = (await client.listSessions(query)).data;
+  if (last === undefined) throw new CliError('There is no session to go on with.');
+  return last.id;
 }
 
 /** The same conversation for machines: one event a line. */
@@ -92,6 +118,10 @@ async function readNext(lines: Lines, view: View): Promise<string | undefined> {
     }
     interrupted = false;
     if (/^\/(quit|exit)$/.test(said.text.trim())) return undefined;
+    if (lines.interactive && said.text.trim() === '/help') {
+      view.note(HELP);
+      continue;
+    }
     if (said.text.trim() !== '') return said.text;
   }
 }
@@ -102,6 +132,9 @@ export function addChatCommand(program: Command): void {
     .description('talk to an agent in the terminal')
     .option('--subject <subject>', 'as whom; default: your user name')
     .option('--session <id>', 'go on with this session')
+    .option('--resume', 'go on with the last session')
+    .option('--preview', 'the newest version instead of the one in production')
+    .option('--tag <tag>', 'the version that this tag names')
     .option('--yolo', 'run tools that would ask')
     .action(async (agent: string | undefined, flags: Flags, command: Command) => {
       const { client, json } = buildContext(command);
@@ -109,7 +142,7 @@ export function addChatCommand(program: Command): void {
       const interactive = process.stdin.isTTY && process.stdout.isTTY && !json;
       const view = json ? buildJsonView() : openView(process.stdout);
       if (interactive) {
-        const name = paint('bold', cleanText(agent ?? session.agentId));
+        const name = paint('bold', cleanText(session.agentName));
         view.note(`${name} ${paint('dim', `serves ${session.subjectId} in ${session.id}`)}`);
         process.stdout.write(
           `${paint('dim', 'Ctrl-C interrupts · \\ at the end goes on in the next line · /quit leaves')}\n`,

@@ -54,10 +54,12 @@ export function openConversation(
   const items = readAhead(client.follow(sessionId, { after: 0, signal: leave.signal }));
   const asked = new Map<string, EventEnvelope>();
   let failed = false;
+  let lastSequence = 0;
 
   function take(item: FollowItem): boolean {
     if (item.kind === 'caught_up') return true;
     const { event } = item;
+    if (!isLiveOnly(event)) lastSequence = Math.max(lastSequence, event.sequence);
     if (ACTION_TYPES.has(event.type) && !isLiveOnly(event)) asked.set(event.id, event);
     show(event);
     if (event.payload.type !== 'session.status_idle' || item.isPast) return false;
@@ -79,8 +81,11 @@ export function openConversation(
     async settle() {
       for (;;) {
         if (!take(await items.next())) continue;
-        const pendingActions = findPendingActions(await client.getSession(sessionId));
-        if (pendingActions !== undefined) return { pendingActions };
+        const session = await client.getSession(sessionId);
+        if (findPendingActions(session) === undefined) continue;
+        // What the session has written since, such as how its goal ended, is shown first.
+        while (lastSequence < session.lastSequence) take(await items.next());
+        return { pendingActions: findPendingActions(session) ?? [] };
       }
     },
     async send(events) {

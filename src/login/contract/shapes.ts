@@ -40,7 +40,7 @@ export const ImapMailbox = z
     host: z
       .string()
       .max(253)
-      .regex(/^[\p{L}\d._:[\]-]+$/u, 'must be the name or address of a server'),
+      .regex(/^[^\s!-,/;-@\\^`{-\u009f]+$/, 'must be the name or address of a server'),
     port: z.int().min(1).max(65_535).default(993),
     /** TLS from the first byte; without it, as soon as the server offers it */
     secure: z.boolean().default(true),

@@ -50,6 +50,8 @@ const HEADERS: Record<string, string> = {
   'RateLimit-Remaining': 'what is left of it in the open window',
   'RateLimit-Reset': 'whole seconds until the window ends',
   'Retry-After': 'whole seconds to wait at least',
+  'X-Capstan-Ignored-Fields':
+    'fields of the body that the operation does not know and has ignored: up to 20 paths, separated by commas',
   'X-Request-Id': 'names this request in the logs; taken over from the request when it is fit',
 };
 
@@ -88,6 +90,41 @@ function describe(schema: z.ZodType, components: Components, io: 'input' | 'outp
   return { $ref: `#/components/schemas/${id}` };
 }
 
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Names, for every union of named shapes, the field that tells them apart: generators of clients need it. */
+function addDiscriminators(value: unknown, components: Components): unknown {
+  if (Array.isArray(value)) return value.map((item) => addDiscriminators(item, components));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, addDiscriminators(item, components)]);
+  const discriminator = findDiscriminator(value['oneOf'], components);
+  return { ...Object.fromEntries(entries), ...(discriminator === undefined ? {} : { discriminator }) };
+}
+
+function findDiscriminator(members: unknown, components: Components): Json | undefined {
+  if (!Array.isArray(members)) return undefined;
+  const mapping: [string, string][] = [];
+  for (const member of members) {
+    const ref = isObject(member) ? member['$ref'] : undefined;
+    if (typeof ref !== 'string') return undefined;
+    const properties = components.get(ref.split('/').at(-1) ?? '')?.['properties'];
+    const type = isObject(properties) && isObject(properties['type']) ? properties['type']['const'] : undefined;
+    if (typeof type !== 'string') return undefined;
+    mapping.push([type, ref]);
+  }
+  return { propertyName: 'type', mapping: Object.fromEntries(mapping) };
+}
+
+/** A parameter that may be left out has no default, whatever stands for an empty value of it. */
+function dropUnusedDefault(schema: Json, item: z.ZodType): Json {
+  const absent = item.safeParse(undefined);
+  if (!absent.success || absent.data !== undefined) return schema;
+  const { default: _default, ...rest } = schema;
+  return rest;
+}
+
 function listParameters(
   where: 'path' | 'query',
   schema: z.ZodType | undefined,
@@ -100,7 +137,7 @@ function listParameters(
     in: where,
     required: where === 'path' || !item.safeParse(undefined).success,
     // Query values are parsed from text: what they come to says more than that they are text.
-    schema: describe(item, components, where === 'query' ? 'output' : 'input'),
+    schema: dropUnusedDefault(describe(item, components, where === 'query' ? 'output' : 'input'), item),
     ...(examples[name] === undefined ? {} : { example: item.parse(examples[name]) }),
   }));
 }
@@ -117,7 +154,11 @@ function listSuccesses(route: Route, components: Components, example: Example | 
       status,
       {
         description: route.summary,
-        headers: referHeaders(['X-Request-Id', ...RATE_LIMIT_HEADERS]),
+        headers: referHeaders([
+          'X-Request-Id',
+          ...RATE_LIMIT_HEADERS,
+          ...(route.body === undefined ? [] : ['X-Capstan-Ignored-Fields']),
+        ]),
         content: {
           ...(schema === 'stream' ? { 'text/event-stream': { schema: { type: 'string' }, ...shown } } : {}),
           ...(schema instanceof z.ZodType
@@ -229,6 +270,7 @@ export function buildOpenApi<Code extends string>(api: {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
   const names = [...components.keys()].sort();
+  for (const name of names) components.set(name, addDiscriminators(components.get(name), components) as Json);
   return {
     openapi: '3.1.0',
     info: {

@@ -3,10 +3,12 @@ import type { z } from 'zod';
 import { listScopes } from '../contract/route.ts';
 import type { Route, RouteInput } from '../contract/route.ts';
 import type { Scope } from '../contract/keys.ts';
+import { listAllFields, listIgnoredFields } from '../contract/ignored-fields.ts';
 import { describeIssues, describePath } from '../contract/validation.ts';
 import { errors } from '../errors.ts';
 import { isRecord } from '../records.ts';
 import type { Caller, HttpDeps } from './deps.ts';
+import { nameIgnoredFields } from './ignored-fields.ts';
 import { cutPath, findUnstorable } from './text.ts';
 
 /** `hijacked`: the handler has answered by itself (streams). */
@@ -71,6 +73,12 @@ function parseInput<R extends Route>(route: R, request: FastifyRequest): RouteIn
   } as RouteInput<R>;
 }
 
+/** Bodies with media types of their own are read by their operations. */
+function reportIgnoredFields(route: Route, body: unknown, reply: FastifyReply): void {
+  if (route.media !== undefined || !isRecord(body)) return;
+  nameIgnoredFields(reply, route.body === undefined ? listAllFields(body) : listIgnoredFields(route.body, body));
+}
+
 function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer === 'hijacked') return reply;
   return reply
@@ -90,8 +98,11 @@ export function registerOpenRoute<R extends Route & { open: true }>(
     url: routerPath(route.path),
     bodyLimit: route.bodyLimit ?? BODY_LIMIT,
     exposeHeadRoute: route.method === 'GET',
-    handler: async (request, reply) =>
-      sendAnswer(reply, await handler({ ...parseInput(route, request), request, reply })),
+    handler: async (request, reply) => {
+      const input = parseInput(route, request);
+      reportIgnoredFields(route, request.body, reply);
+      return sendAnswer(reply, await handler({ ...input, request, reply }));
+    },
   });
 }
 
@@ -123,6 +134,7 @@ export function registerRoute<R extends Route>(
       const { caller } = request;
       if (caller === undefined) throw errors.unauthorized();
       const call = { ...parseInput(route, request), caller, request, reply };
+      reportIgnoredFields(route, request.body, reply);
       if (route.method === 'GET') return sendAnswer(reply, await handler(call));
       return sendAnswer(reply, await deps.audit.run(route, call, () => handler(call)));
     },

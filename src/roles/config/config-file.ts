@@ -57,6 +57,12 @@ export const ConfigFile = z.strictObject({
       silenceSeconds: z.number().positive().max(86_400).default(120),
     })
     .prefault({}),
+  automations: z
+    .strictObject({
+      /** an approval that nobody answers for so long in a run is denied */
+      approvalHours: z.number().positive().max(8760).default(24),
+    })
+    .prefault({}),
   /** days after which what is no longer needed is deleted */
   retention: z
     .strictObject({

@@ -94,8 +94,8 @@ describe('the text of a schedule', () => {
   });
 });
 
-function next(text: string, after: string, anchor = ANCHOR): string | undefined {
-  return findNextTime(readSchedule(text), anchor, new Date(after))?.toISOString();
+function next(text: string, after: string, timezone = 'UTC'): string | undefined {
+  return findNextTime(readSchedule(text), { anchoredAt: ANCHOR, timezone }, new Date(after))?.toISOString();
 }
 
 describe('the next time of a schedule', () => {
@@ -119,7 +119,11 @@ describe('the next time of a schedule', () => {
     const moment = fc.date({ min: ANCHOR, max: new Date('2040-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(moment, fc.integer({ min: 1, max: 5000 }), (after, minutes) => {
-        const found = findNextTime({ kind: 'every', periodMs: minutes * 60_000 }, ANCHOR, after);
+        const found = findNextTime(
+          { kind: 'every', periodMs: minutes * 60_000 },
+          { anchoredAt: ANCHOR, timezone: 'UTC' },
+          after,
+        );
         if (found === undefined) throw new Error('none');
         const distance = found.getTime() - after.getTime();
         expect(distance > 0 && distance <= minutes * 60_000).toBe(true);
@@ -132,5 +136,60 @@ describe('the next time of a schedule', () => {
     expect(
       ['30m', '2030-01-01', 'every 30m', '* * * * *'].map((text) => isOneShot(readSchedule(parseSchedule(text)!.text))),
     ).toEqual([true, true, false, false]);
+  });
+});
+
+describe('a time zone', () => {
+  it.each([
+    ['2030-05-06T07:08', '2030-05-06T05:08:00.000Z'],
+    ['2030-01-06', '2030-01-05T23:00:00.000Z'],
+    ['2030-05-06 07:08:09.5', '2030-05-06T05:08:09.500Z'],
+    // An offset in the text stands.
+    ['2030-05-06T07:08Z', '2030-05-06T07:08:00.000Z'],
+    ['2030-05-06T07:08-04:00', '2030-05-06T11:08:00.000Z'],
+    // Clocks skip this hour: the end of the gap.
+    ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z'],
+    // Clocks show this time twice: the first one.
+    ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z'],
+  ])('reads the timestamp %j as %s', (source, text) => {
+    expect(parseSchedule(source, 'Europe/Brussels')?.text).toBe(text);
+  });
+
+  it('leaves durations and intervals alone, and is named beside a cron expression', () => {
+    expect(parseSchedule('every 2h', 'Asia/Tokyo')?.text).toBe('every 2h');
+    expect(describeSchedule('every 2h', 'Asia/Tokyo')).toBe('every 2h');
+    expect(describeSchedule('0 9 * * *', 'Asia/Tokyo')).toBe('At 09:00 (Asia/Tokyo)');
+  });
+
+  it.each([
+    ['0 9 * * *', '2026-01-01T00:00:00.000Z', 'America/New_York', ['2026-01-01T14:00', '2026-01-02T14:00']],
+    // Daylight saving begins: nine in the morning stays nine in the morning, and a time in the gap comes at its end.
+    ['0 9 * * *', '2026-03-28T00:00:00.000Z', 'Europe/Brussels', ['2026-03-28T08:00', '2026-03-29T07:00']],
+    [
+      '30 2 * * *',
+      '2026-03-28T00:00:00.000Z',
+      'Europe/Brussels',
+      ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30'],
+    ],
+    // It ends: what comes twice runs once a day, and what runs each hour runs in both.
+    ['0 9 * * *', '2026-10-24T00:00:00.000Z', 'Europe/Brussels', ['2026-10-24T07:00', '2026-10-25T08:00']],
+    [
+      '30 2 * * *',
+      '2026-10-24T00:00:00.000Z',
+      'Europe/Brussels',
+      ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30'],
+    ],
+    [
+      '30 * * * *',
+      '2026-10-24T23:40:00.000Z',
+      'Europe/Brussels',
+      ['2026-10-25T00:30', '2026-10-25T01:30', '2026-10-25T02:30'],
+    ],
+  ])('%j after %s in %s', (text, after, timezone, expected) => {
+    let last = after;
+    for (const time of expected) {
+      last = next(text, last, timezone) ?? '';
+      expect(last).toBe(`${time}:00.000Z`);
+    }
   });
 });

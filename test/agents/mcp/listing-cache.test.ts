@@ -35,17 +35,40 @@ it('a server that takes longer is unavailable, and is there once it has answered
   expect(await cache.find(KEY, () => promise)).toEqual({ listing: LISTING });
 });
 
-it('a failure is remembered for 30 seconds, unless it is cleared', async () => {
+it('a server that failed is asked again by the next turn', async () => {
   const cache = openListingCache(10_000);
-  const fail = vi.fn(() => Promise.reject(new McpServerError('The MCP server files answered HTTP 500.')));
   const unavailable = { unavailable: 'The MCP server files answered HTTP 500.' };
+  const fail = () => Promise.reject(new McpServerError(unavailable.unavailable));
   expect(await cache.find(KEY, fail)).toEqual(unavailable);
   expect(await cache.find(KEY, fail)).toEqual(unavailable);
-  expect(fail).toHaveBeenCalledTimes(1);
-  cache.clearFailures('other');
-  expect(await cache.find(KEY, fail)).toEqual(unavailable);
-  cache.clearFailures('files');
   expect(await cache.find(KEY, () => Promise.resolve(LISTING))).toEqual({ listing: LISTING });
+});
+
+it('a server that failed and now hangs holds up a turn for a second, unless the failure is cleared', async () => {
+  const cache = openListingCache(10_000);
+  const reason = 'The MCP server files answered HTTP 500.';
+  await cache.find(KEY, () => Promise.reject(new McpServerError(reason)));
+  const { promise, resolve } = Promise.withResolvers<ServerListing>();
+  const found = cache.find(KEY, () => promise);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await found).toEqual({ unavailable: reason });
+  cache.clearFailures('other');
+  cache.clearFailures('files');
+  const next = cache.find(KEY, () => promise);
+  await vi.advanceTimersByTimeAsync(5000);
+  resolve(LISTING);
+  expect(await next).toEqual({ listing: LISTING });
+});
+
+it('a server that was too slow once is waited for briefly by the next turn', async () => {
+  const cache = openListingCache(10_000);
+  const never = () => new Promise<ServerListing>(() => undefined);
+  const first = cache.find(KEY, never);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await first;
+  const second = cache.find(KEY, never);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await second).toEqual({ unavailable: 'It did not list its tools within 10 s.' });
 });
 
 it('an unexpected failure is not quoted', async () => {

@@ -20,9 +20,9 @@ export async function testServer(deps: ApiDeps, agent: StoredAgent, serverName: 
   const { listing } = result;
   return {
     object: 'mcp.test',
+    ok: listing !== undefined,
     serverName,
     status: statuses.get(server.url)?.status ?? 'public',
-    ok: listing !== undefined,
     latencyMs,
     protocolVersion: listing?.protocolVersion ?? null,
     tools: (listing?.tools ?? []).map(({ name, description }) => ({ name, description })),

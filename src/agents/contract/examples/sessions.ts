@@ -48,6 +48,7 @@ const session = {
   updatedAt: LATER,
   lastActivityAt: LATER,
   waiting: null,
+  mcpServers: [],
   archivedAt: null,
 };
 const fresh = {
@@ -155,6 +156,7 @@ const automation = {
   prompt: 'Sum up what happened since yesterday.',
   schedule: '30 7 * * 1-5',
   scheduleDisplay: 'At 07:30 AM, Monday through Friday',
+  timezone: 'UTC',
   skills: [],
   repeat: null,
   enabled: true,

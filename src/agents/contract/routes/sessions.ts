@@ -148,7 +148,7 @@ export const eventRoutes = {
     method: 'GET',
     path: '/v1/sessions/{sessionId}/events/stream',
     tag: 'Events',
-    summary: 'Server-Sent Events: history past `after`, then live',
+    summary: 'Server-Sent Events: with after, the history past it first; then what happens from now on',
     params: SessionParams,
     query: EventStreamQuery,
     headers: [{ name: 'Last-Event-ID', description: 'the last SSE id received; opaque' }],

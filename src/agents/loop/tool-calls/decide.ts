@@ -40,8 +40,8 @@ export type CallFacts = {
   announced: boolean;
   /** a pending action is open for the call: an approval, a custom tool or a clarification */
   waiting: boolean;
-  /** the answer to its approval */
-  approval: 'allow' | 'deny' | undefined;
+  /** the answer to its approval; `expired`: there was none in time */
+  approval: 'allow' | 'deny' | 'expired' | undefined;
   /** what was said with the denial */
   denial?: string | undefined;
 };
@@ -91,6 +91,7 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   const verdict = evaluatePolicy(found, toolset, facts, permissions);
   if (verdict.action === 'deny') return fail('This tool is not permitted here.', 'deny');
   if (facts.approval === 'deny') return fail(describeDenial(facts.denial), 'deny');
+  if (facts.approval === 'expired') return fail('Nobody approved this call in time, so it was denied.', 'deny');
   if (call.cutOffAt !== undefined) return fail(describeCutOff(call.cutOffAt), verdict.permission);
   if ('error' in args) return fail(args.error, verdict.permission);
   if (verdict.action === 'ask') {

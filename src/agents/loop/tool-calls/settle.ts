@@ -95,13 +95,16 @@ function readInput(found: FoundTool, call: StepCall): Arguments {
 
 function gatherFacts(call: StepCall, log: readonly LogEvent[], actions: readonly PendingActionState[]): CallFacts {
   const own = actions.filter(({ toolUseId }) => toolUseId === call.useId);
-  const approval = own.find(({ type, state }) => type === 'agent.approval_request' && state === 'answered');
+  const approval = own.find(
+    ({ type, state }) => type === 'agent.approval_request' && (state === 'answered' || state === 'expired'),
+  );
   const message = approval?.answer?.['message'];
   return {
     hasResult: log.some((event) => resultOf(event)?.useId === call.useId),
     announced: log.some((event) => isToolUse(event) && event.id === call.useId),
     waiting: own.some(({ state }) => state === 'pending'),
-    approval: approval?.answer?.['result'] as 'allow' | 'deny' | undefined,
+    approval:
+      approval?.state === 'expired' ? 'expired' : (approval?.answer?.['result'] as 'allow' | 'deny' | undefined),
     denial: typeof message === 'string' ? message : undefined,
   };
 }
@@ -182,7 +185,7 @@ async function openPendingActions(
   if (held.length === 0) return 'settled';
   const requested = listRequestable(held).flatMap(({ call, plan }) => {
     const slot = { turnId: turn.id, step: step.number, call };
-    return requestAction(slot, plan, deps.limits.customToolTimeoutMs) ?? [];
+    return requestAction(slot, plan, deps.limits) ?? [];
   });
   const asks = requested.map(({ action }) => action);
   const open = [...(await readOpenActions(held, turn, deps)), ...asks];
@@ -219,7 +222,7 @@ async function readOpenActions(
 function requestAction(
   slot: CallSlot,
   plan: PlannedCall['plan'],
-  customToolTimeoutMs: number,
+  { customToolTimeoutMs, approvalMs }: SettleDeps['limits'],
 ): { event: NewEvent; action: NewPendingAction } | undefined {
   const { turnId, call } = slot;
   const common = { turnId, toolUseId: call.useId, toolName: call.name, deadline: null };
@@ -227,7 +230,8 @@ function requestAction(
     case 'approve': {
       const event = buildApprovalRequest(slot, plan);
       const { approvalKey: toolName } = plan;
-      return { event, action: { ...common, id: event.id, type: 'agent.approval_request', toolName } };
+      const deadline = approvalMs === undefined ? null : new Date(Date.now() + approvalMs);
+      return { event, action: { ...common, id: event.id, type: 'agent.approval_request', toolName, deadline } };
     }
     case 'custom': {
       const deadline = new Date(Date.now() + customToolTimeoutMs);

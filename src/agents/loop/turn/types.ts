@@ -112,7 +112,8 @@ export type ToolRunDeps = TurnContext & {
 export type SettleDeps = ToolRunDeps & {
   mcp: Pick<McpPort, 'call' | 'listTools'>;
   readPendingActions(turnId: string): Promise<PendingActionState[]>;
-  limits: { customToolTimeoutMs: number };
+  /** `approvalMs`: how long an approval waits before it counts as denied; absent: for ever */
+  limits: { customToolTimeoutMs: number; approvalMs?: number };
 };
 
 /** Times in milliseconds. */
@@ -120,6 +121,8 @@ export type TurnLimits = {
   /** model calls of one turn */
   maxSteps: number;
   customToolTimeoutMs: number;
+  /** how long an approval waits before it counts as denied; absent: for ever */
+  approvalMs?: number;
   /** how long a failing model call is repeated */
   retryForMs: number;
   /** a model provider that sends nothing for this long has failed */

@@ -35,6 +35,7 @@ describe('an automation', () => {
       prompt: 'Write the report.',
       schedule: 'every 2h',
       scheduleDisplay: 'every 2h',
+      timezone: 'UTC',
       skills: ['report'],
       repeat: 3,
       enabled: true,

@@ -188,3 +188,104 @@ describe('an occurrence', () => {
     for (let count = 0; count < 3; count += 1) expect((await api.call('POST', `${at}/${id}/trigger`)).status).toBe(202);
   });
 });
+
+describe('a run that ends with a retryable error', () => {
+  const OUTAGE = {
+    type: 'error',
+    code: 'upstream_unavailable',
+    message: 'The provider is down.',
+    retryable: true,
+  } as const;
+
+  /** Minutes from the end of the last run to the next one. */
+  async function readDelay(id: string): Promise<number> {
+    const { nextRunAt, updatedAt } = await get({ id });
+    return Math.round((Date.parse(nextRunAt ?? '') - Date.parse(updatedAt)) / 60_000);
+  }
+
+  it('is tried again after 1, 5, 15 and 60 minutes, and then has failed', async () => {
+    const { id } = await make({ schedule: '30m' });
+    for (const minutes of [1, 5, 15, 60]) {
+      await makeDue(id);
+      await run();
+      await finish(id, OUTAGE);
+      expect(await get({ id })).toMatchObject({ state: 'scheduled', failureCount: 0, lastError: OUTAGE.message });
+      expect(await readDelay(id)).toBe(minutes);
+    }
+    await makeDue(id);
+    await run();
+    await finish(id, OUTAGE);
+    expect(await get({ id })).toMatchObject({ state: 'completed', nextRunAt: null, runCount: 5, failureCount: 1 });
+  });
+
+  it('has failed at nothing when a later attempt ends well', async () => {
+    const { id } = await make({ schedule: '30m' });
+    for (const stop of [OUTAGE, { type: 'end_turn' } as const]) {
+      await makeDue(id);
+      await run();
+      await finish(id, stop);
+    }
+    const after = {
+      state: 'completed',
+      lastStatus: 'ok',
+      lastError: null,
+      failureCount: 0,
+      successCount: 1,
+      runCount: 2,
+    };
+    expect(await get({ id })).toMatchObject(after);
+  });
+
+  it('does not put off the next occurrence', async () => {
+    const made = await make({ schedule: 'every 3m' });
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await makeDue(made.id);
+      await run();
+      await finish(made.id, OUTAGE);
+    }
+    expect(await readDelay(made.id)).toBeLessThanOrEqual(3);
+  });
+
+  it('waits while the automation is paused, and goes on when it is resumed', async () => {
+    const { id } = await make({ schedule: '30m' });
+    await makeDue(id);
+    await run();
+    await act(id, 'pause');
+    await finish(id, OUTAGE);
+    expect(await get({ id })).toMatchObject({ state: 'paused', nextRunAt: null });
+    expect((await act(id, 'resume')).body).toMatchObject({ state: 'scheduled', nextRunAt: expect.any(String) });
+  });
+
+  it('by hand is not tried again', async () => {
+    const made = await make();
+    await act(made.id, 'trigger');
+    await finish(made.id, OUTAGE);
+    expect(await get(made)).toMatchObject({ nextRunAt: made.nextRunAt, failureCount: 1 });
+  });
+});
+
+it('counts runs that ended well toward the limit, not failed ones', async () => {
+  const made = await make({ repeat: 1 });
+  await makeDue(made.id);
+  await run();
+  await finish(made.id, { type: 'error', code: 'upstream_rejected', message: 'No.', retryable: false });
+  expect(await get(made)).toMatchObject({ state: 'scheduled', failureCount: 1, nextRunAt: made.nextRunAt });
+  await makeDue(made.id);
+  await run();
+  await finish(made.id);
+  expect(await get(made)).toMatchObject({ state: 'completed', successCount: 1, nextRunAt: null });
+});
+
+it('reads cron expressions in the time zone of the automation', async () => {
+  const made = await make({ schedule: '0 9 * * *', timezone: 'Asia/Tokyo' });
+  expect(made).toMatchObject({ timezone: 'Asia/Tokyo', scheduleDisplay: 'At 09:00 (Asia/Tokyo)' });
+  expect(made.nextRunAt).toMatch(/T00:00:00.000Z$/);
+  const moved = await patch(made.id, { timezone: 'UTC' });
+  expect(moved.body).toMatchObject({ timezone: 'UTC', scheduleDisplay: 'At 09:00' });
+  expect(moved.body.nextRunAt).toMatch(/T09:00:00.000Z$/);
+  const refused = await api.call('POST', path, { body: { prompt: 'x', schedule: '30m', timezone: 'Mars/Base' } });
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('timezone: must be an IANA') },
+  });
+});

@@ -1,0 +1,271 @@
+import type { Command } from 'commander';
+import { addRestCommand } from './command.ts';
+import type { RestCommand, RestOption } from './command.ts';
+
+const LIMIT: RestOption = { flags: '--limit <n>', about: 'how many at most', to: 'query', field: 'limit' };
+const TARGET: RestOption = {
+  flags: '--target <target>',
+  about: 'user or memory; default: user',
+  to: 'query',
+  field: 'target',
+};
+const PATH: RestOption = {
+  flags: '--path <path>',
+  about: 'folder; default: the workspace',
+  to: 'query',
+  field: 'path',
+};
+
+const AUTOMATIONS = '/v1/agents/{agent}/users/{subject}/automations';
+const AUTOMATION_OPTIONS: readonly RestOption[] = [
+  { flags: '--name <name>', about: 'title of its sessions', to: 'body', field: 'name' },
+  { flags: '--timezone <zone>', about: 'IANA time zone of the schedule; default: UTC', to: 'body', field: 'timezone' },
+  { flags: '--repeat <n>', about: 'end after so many runs', to: 'body', field: 'repeat', read: 'integer' },
+  {
+    flags: '--skills <list>',
+    about: 'skills of the agent, comma-separated',
+    to: 'body',
+    field: 'skills',
+    read: 'list',
+  },
+];
+const PROMPT: RestOption = { flags: '--prompt <text>', about: 'what each run is asked', to: 'body', field: 'prompt' };
+const SCHEDULE: RestOption = {
+  flags: '--schedule <schedule>',
+  about: 'timestamp, `30m`, `every 2h` or a cron expression',
+  to: 'body',
+  field: 'schedule',
+};
+
+const AUTOMATION_COMMANDS: readonly RestCommand[] = [
+  {
+    use: 'automations list <agent>',
+    about: 'the automations of an agent for a subject',
+    method: 'GET',
+    path: AUTOMATIONS,
+    options: [LIMIT],
+    columns: [
+      ['ID', 'id'],
+      ['NAME', 'name'],
+      ['SCHEDULE', 'scheduleDisplay'],
+      ['STATE', 'state'],
+      ['NEXT RUN', 'nextRunAt'],
+      ['LAST', 'lastStatus'],
+    ],
+  },
+  {
+    use: 'automations create <agent>',
+    about: 'run a prompt on a schedule',
+    method: 'POST',
+    path: AUTOMATIONS,
+    options: [{ ...PROMPT, required: true }, { ...SCHEDULE, required: true }, ...AUTOMATION_OPTIONS],
+  },
+  {
+    use: 'automations get <agent> <automation>',
+    about: 'one automation',
+    method: 'GET',
+    path: `${AUTOMATIONS}/{automation}`,
+  },
+  {
+    use: 'automations update <agent> <automation>',
+    about: 'change an automation',
+    method: 'PATCH',
+    path: `${AUTOMATIONS}/{automation}`,
+    options: [PROMPT, SCHEDULE, ...AUTOMATION_OPTIONS],
+  },
+  ...(['pause', 'resume', 'trigger'] as const).map((action) => ({
+    use: `automations ${action === 'trigger' ? 'run' : action} <agent> <automation>`,
+    about: action === 'trigger' ? 'start a run now' : `${action} an automation`,
+    method: 'POST',
+    path: `${AUTOMATIONS}/{automation}/${action}`,
+  })),
+  {
+    use: 'automations delete <agent> <automation>',
+    about: 'delete an automation; its sessions stay',
+    method: 'DELETE',
+    path: `${AUTOMATIONS}/{automation}`,
+    confirm: 'Delete the automation {automation}?',
+    done: 'Deleted {automation}',
+  },
+];
+
+const VAULT_COMMANDS: readonly RestCommand[] = [
+  { use: 'vaults list', about: 'the vaults', method: 'GET', path: '/v1/vaults', options: [LIMIT] },
+  {
+    use: 'vaults create <name>',
+    about: 'make a vault',
+    method: 'POST',
+    path: '/v1/vaults',
+    bodyArguments: { name: 'displayName' },
+  },
+  {
+    use: 'vaults delete <vault>',
+    about: 'delete a vault without credentials',
+    method: 'DELETE',
+    path: '/v1/vaults/{vault}',
+    confirm: 'Delete the vault {vault}?',
+    done: 'Deleted {vault}',
+  },
+  {
+    use: 'vaults remove <vault> <credential>',
+    about: 'delete a credential',
+    method: 'DELETE',
+    path: '/v1/vaults/{vault}/credentials/{credential}',
+    confirm: 'Delete the credential {credential}?',
+    done: 'Removed {credential}',
+  },
+  {
+    use: 'vaults credentials <vault>',
+    about: 'the credentials of a vault, without their secrets',
+    method: 'GET',
+    path: '/v1/vaults/{vault}/credentials',
+    columns: [
+      ['ID', 'id'],
+      ['NAME', 'displayName'],
+      ['TYPE', 'auth.type'],
+      ['SERVER', 'auth.mcpServerUrl'],
+      ['ARCHIVED', 'archivedAt'],
+    ],
+  },
+  {
+    use: 'vaults attach <agent> <vaults>',
+    about: 'the vaults that an agent uses from now on, comma-separated ids; `-` for none',
+    method: 'PUT',
+    path: '/v1/agents/{agent}/vaults',
+    bodyArguments: { vaults: 'vaultIds' },
+    lists: ['vaults'],
+  },
+];
+
+const MCP_COMMANDS: readonly RestCommand[] = [
+  {
+    use: 'mcp list <agent>',
+    about: 'the MCP servers of an agent, and whether there is a credential',
+    method: 'GET',
+    path: '/v1/agents/{agent}/vaults',
+    rows: 'connections',
+  },
+  {
+    use: 'mcp test <agent> <server>',
+    about: 'connect to a server and list its tools',
+    method: 'POST',
+    path: '/v1/agents/{agent}/mcp/{server}/test',
+  },
+];
+
+const MEMORY = '/v1/agents/{agent}/users/{subject}/memory';
+const MEMORY_COMMANDS: readonly RestCommand[] = [
+  {
+    use: 'memory get <agent>',
+    about: 'what an agent has noted about a subject',
+    method: 'GET',
+    path: MEMORY,
+    options: [TARGET],
+  },
+  {
+    use: 'memory set <agent> <text>',
+    about: 'replace what is noted about a subject',
+    method: 'PUT',
+    path: MEMORY,
+    options: [TARGET],
+    bodyArguments: { text: 'content' },
+  },
+  {
+    use: 'memory delete <agent>',
+    about: 'forget what is noted about a subject',
+    method: 'DELETE',
+    path: MEMORY,
+    options: [TARGET],
+    confirm: 'Delete the notes about this subject?',
+    done: 'Deleted',
+  },
+];
+
+const FILES = '/v1/agents/{agent}/users/{subject}/files';
+const FILE_COMMANDS: readonly RestCommand[] = [
+  {
+    use: 'files list <agent>',
+    about: 'a folder of the workspace',
+    method: 'GET',
+    path: FILES,
+    options: [PATH, LIMIT],
+  },
+  {
+    use: 'files mkdir <agent> <path>',
+    about: 'make a folder',
+    method: 'POST',
+    path: `${FILES}/mkdir`,
+    bodyArguments: { path: 'path' },
+  },
+  {
+    use: 'files delete <agent> <path>',
+    about: 'delete a file or a folder',
+    method: 'DELETE',
+    path: `${FILES}?path={path}&recursive=true`,
+    confirm: 'Delete {path}?',
+    done: 'Deleted {path}',
+  },
+];
+
+const VIDEO_COMMANDS: readonly RestCommand[] = [
+  { use: 'videos list', about: 'generations, newest first', method: 'GET', path: '/api/generations', options: [LIMIT] },
+  { use: 'videos models', about: 'models of videos', method: 'GET', path: '/api/models' },
+  {
+    use: 'videos create <prompt>',
+    about: 'generate a video',
+    method: 'POST',
+    path: '/api/generations',
+    body: { modelName: 'local/storyboard-1' },
+    bodyArguments: { prompt: 'prompt' },
+    options: [
+      { flags: '--model <model>', about: 'default: local/storyboard-1', to: 'body', field: 'modelName' },
+      { flags: '--duration <seconds>', about: 'such as 5s', to: 'body', field: 'duration' },
+      { flags: '--resolution <size>', about: 'such as 720p', to: 'body', field: 'resolution' },
+      { flags: '--aspect-ratio <ratio>', about: 'such as 16:9', to: 'body', field: 'aspectRatio' },
+    ],
+  },
+  { use: 'videos get <id>', about: 'one generation', method: 'GET', path: '/api/generations/{id}' },
+  {
+    use: 'videos cancel <id>',
+    about: 'cancel or delete a generation',
+    method: 'DELETE',
+    path: '/api/generations/{id}',
+    confirm: 'Cancel or delete {id}?',
+    done: 'Cancelled {id}',
+  },
+];
+
+const USAGE: RestCommand = {
+  use: 'capstan usage',
+  about: 'what the organization has used',
+  method: 'GET',
+  path: '/v1/usage',
+  options: [
+    { flags: '--group-by <names>', about: 'such as model, key, day', to: 'query', field: 'groupBy' },
+    { flags: '--from <time>', about: 'beginning, ISO', to: 'query', field: 'from' },
+    { flags: '--to <time>', about: 'end, ISO', to: 'query', field: 'to' },
+  ],
+};
+const MODELS: RestCommand = { use: 'capstan models', about: 'models of agents', method: 'GET', path: '/v1/models' };
+
+const GROUPS: readonly { name: string; about: string; commands: readonly RestCommand[] }[] = [
+  { name: 'automations', about: 'prompts on a schedule', commands: AUTOMATION_COMMANDS },
+  { name: 'vaults', about: 'credentials of MCP servers', commands: VAULT_COMMANDS },
+  { name: 'mcp', about: 'MCP servers of agents', commands: MCP_COMMANDS },
+  { name: 'memory', about: 'what agents have noted', commands: MEMORY_COMMANDS },
+  { name: 'files', about: 'files of a subject', commands: FILE_COMMANDS },
+  { name: 'videos', about: 'generated videos', commands: VIDEO_COMMANDS },
+];
+
+/** Every command that is one request. Returns the groups by name, for further commands. */
+export function addRestCommands(program: Command): ReadonlyMap<string, Command> {
+  addRestCommand(program, USAGE);
+  addRestCommand(program, MODELS);
+  return new Map(
+    GROUPS.map(({ name, about, commands }) => {
+      const group = program.command(name).description(about);
+      for (const spec of commands) addRestCommand(group, spec);
+      return [name, group];
+    }),
+  );
+}
