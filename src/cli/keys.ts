@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { ApiKey, ApiKeyCreated } from '../platform/contract/keys.ts';
 import { ApiKeyCreate, DEFAULT_SCOPES, SCOPES } from '../platform/contract/keys.ts';
-import type { List } from '../platform/contract/common.ts';
 import { describeIssues } from '../platform/contract/validation.ts';
 import { buildContext, readInteger } from './context.ts';
 import type { Context } from './context.ts';
@@ -10,7 +9,7 @@ import { buildTable, paint, showTime } from './text.ts';
 
 export type KeyService = {
   create(key: ApiKeyCreate & { organization: string }): Promise<ApiKeyCreated>;
-  list(): Promise<List<ApiKey>>;
+  list(): Promise<{ data: ApiKey[] }>;
   revoke(id: string): Promise<void>;
 };
 

@@ -1,5 +1,5 @@
 import { openPostgres } from '../platform/db/postgres.ts';
-import { buildList } from '../platform/contract/common.ts';
+import { buildAnyList } from '../platform/contract/common.ts';
 import { errorText } from '../platform/errors.ts';
 import { createKey, listKeys, revokeKey } from '../platform/store/keys.ts';
 import { runMigrations } from '../platform/store/migrate.ts';
@@ -18,8 +18,8 @@ export async function withStoredKeys<T>(url: string, use: (keys: KeyService) => 
     return await use({
       create: (key) => createKey(db, key),
       async list() {
-        const { keys, total } = await listKeys(db, PAGE, null);
-        return buildList(keys, PAGE, total);
+        const found = await listKeys(db, PAGE, null);
+        return buildAnyList(found.rows, PAGE, found);
       },
       async revoke(id) {
         if (!(await revokeKey(db, id, null))) throw new CliError('No such key.');

@@ -67,7 +67,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   }
   addRoutes('/v1/requests', { GET: (request) => listRequestLog(deps, request) });
   addRoutes('/v1/requests/:requestId', { GET: (request) => getRequestLog(deps, request) });
-  addRoutes('/v1/usage', { GET: (request) => listUsage(deps, request) });
+  addRoutes('/v1/usage', { GET: (request, reply) => listUsage(deps, request, reply) });
   addRoutes('/health', { GET: () => ({ status: 'ok' }) }, { open: true });
   registerEndpoints(app, deps);
   registerBatches(app, deps, (scope) => buildAddRoutes(scope, deps));

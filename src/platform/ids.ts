@@ -26,6 +26,8 @@ export type IdPrefix =
   | 'req'
   | 'trd'
   | 'cal'
+  | 'whk'
+  | 'msg'
   | 'wrk'
   | 'upl';
 

@@ -1,9 +1,9 @@
 import { deleteArchivedLogs, dropEmptyEventPartitions } from '../agents/store/retention.ts';
-import { deleteOldUsage } from '../gateway/store/model-usage.ts';
 import { deleteOldRequests } from '../gateway/store/requests.ts';
 import type { Db } from '../platform/db/db.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
 import { deleteOldAudit } from '../platform/store/audit.ts';
+import { deleteOldUsage, rollUpUsage } from '../platform/store/usage.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Config } from './config/config.ts';
 
@@ -13,6 +13,9 @@ const DAY_MS = 24 * HOUR_MS;
 const BATCH = 20;
 const GATEWAY_REQUEST_DAYS = 30;
 const REQUEST_BATCH = 5000;
+const MINUTE_MS = 60_000;
+/** Rows of the ledger in one transaction. */
+const ROLL_UP = 5000;
 
 /** Deletes what the settings no longer keep, until it is closed. Any number of replicas may run it. */
 export function startRetention(
@@ -26,6 +29,11 @@ export function startRetention(
         name: 'delete logs of archived sessions',
         periodMs: HOUR_MS,
         run: async () => (await deleteArchivedLogs(db, archivedSessionDays, BATCH)) === BATCH,
+      },
+      {
+        name: 'roll up usage',
+        periodMs: MINUTE_MS,
+        run: async () => (await rollUpUsage(db, ROLL_UP)) === ROLL_UP,
       },
       { name: 'delete old usage', periodMs: DAY_MS, run: async () => void (await deleteOldUsage(db, usageDays)) },
       { name: 'delete old audit records', periodMs: HOUR_MS, run: () => deleteOldAudit(db, auditDays) },

@@ -13,6 +13,7 @@ import { openWeb } from '../agents/web/web.ts';
 import { openAppender } from '../agents/worker/appender.ts';
 import { WarmLogs } from '../agents/worker/warm-logs.ts';
 import { startAutomations } from '../agents/automations/start.ts';
+import { startWebhooks } from '../agents/worker/webhooks.ts';
 import { startWorker } from '../agents/worker/start.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { listPrograms } from '../sandbox/process/programs.ts';
@@ -73,6 +74,7 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
   );
   lifecycle.use('worker', worker);
   lifecycle.use('automations', startAutomations({ ...backends, log }));
+  lifecycle.use('webhooks', startWebhooks({ ...backends, log }));
   lifecycle.use('retention', startRetention({ ...backends, log }, config.file.retention, config.file.audit));
 }
 

@@ -21,6 +21,7 @@ import { createKey } from '../../src/platform/store/keys.ts';
 import { openAppender } from '../../src/agents/worker/appender.ts';
 import { WarmLogs } from '../../src/agents/worker/warm-logs.ts';
 import type { SandboxFacts } from '../../src/agents/loop/turn/environment.ts';
+import { startWebhooks } from '../../src/agents/worker/webhooks.ts';
 import { startWorker } from '../../src/agents/worker/start.ts';
 import { openWeb } from '../../src/agents/web/web.ts';
 import { buildApi } from './chat.ts';
@@ -155,6 +156,7 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
       ...(options.visionModel === undefined ? {} : { visionModel: options.visionModel }),
       ...(options.sandboxFacts === undefined ? {} : { sandboxFacts: options.sandboxFacts }),
     };
+    use(startWebhooks(deps));
     use(await startWorker(deps, { concurrency: 16, leaseMs: 5000, drainMs: 1000 }));
   }
   const { key } = await createKey(db, {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { signWebhook } from '../../src/video/webhooks/deliver.ts';
+import { signWebhook } from '../../src/platform/egress/webhook-signature.ts';
 import { RenderError } from '../../src/video/engines/engine.ts';
 import { findLedgerFaults, startVideo } from './harness.ts';
 import type { TestVideo, TestVideoOptions } from './harness.ts';
@@ -173,7 +173,7 @@ describe('a webhook', () => {
     for (const { headers, body } of calls) {
       expect(JSON.parse(body)).toMatchObject({ type: 'generation.completed', data: { id, status: 'completed' } });
       const timestamp = Number(headers['webhook-timestamp']);
-      const signature = signWebhook(secret, String(headers['webhook-id']), timestamp, body);
+      const signature = signWebhook(secret, { id: String(headers['webhook-id']), timestamp, body });
       expect(headers['webhook-signature']).toBe(signature);
     }
     expect(calls[0]?.headers['webhook-id']).toBe(calls[1]?.headers['webhook-id']);

@@ -1,5 +1,5 @@
 // Generated from the contract by "npm run generate". Changes are lost.
-import type { CallOptions, List } from '../options.ts';
+import type { CallOptions } from '../options.ts';
 import type { Agent, AgentVersion, McpServer, Metadata, Reasoning, Role, Timestamp, ToolConfig } from './common.ts';
 
 export type AgentCreate = {
@@ -107,7 +107,20 @@ export type AgentsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  listAgents(query?: { limit?: number | undefined; offset?: number | undefined; status?: "active" | "archived" | undefined }, options?: CallOptions): Promise<List<Agent>>;
+  listAgents(query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined; status?: "active" | "archived" | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Agent[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * Create an agent; its version 0 is in production. `POST /v1/agents`
@@ -174,7 +187,20 @@ export type AgentsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listTags(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<AgentTag>>;
+  listTags(agentId: string, query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: AgentTag[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * Create or move a development tag. `PUT /v1/agents/{agentId}/tags/{tagName}`
@@ -206,7 +232,20 @@ export type AgentsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listVersions(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<AgentVersion>>;
+  listVersions(agentId: string, query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: AgentVersion[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * One version with its tools. `GET /v1/agents/{agentId}/versions/{version}`
@@ -220,7 +259,20 @@ export type AgentsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listApprovals(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<StandingApproval>>;
+  listApprovals(agentId: string, subjectId: string, query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: StandingApproval[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * Revoke every standing approval of a subject. `DELETE /v1/agents/{agentId}/users/{subjectId}/approvals`

@@ -1,5 +1,5 @@
 // Generated from the contract by "npm run generate". Changes are lost.
-import type { CallOptions, List } from '../options.ts';
+import type { CallOptions } from '../options.ts';
 import type { Metadata, Timestamp } from './common.ts';
 
 export type ApiKey = {
@@ -74,7 +74,20 @@ export type APIkeysOperations = {
    *
    * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  listApiKeys(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<ApiKey>>;
+  listApiKeys(query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: ApiKey[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * Make a key; an organization named for the first time is created. `POST /v1/api-keys`

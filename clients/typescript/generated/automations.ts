@@ -1,5 +1,5 @@
 // Generated from the contract by "npm run generate". Changes are lost.
-import type { CallOptions, List } from '../options.ts';
+import type { CallOptions } from '../options.ts';
 import type { Session, SubjectId, Timestamp } from './common.ts';
 
 export type Automation = {
@@ -66,18 +66,60 @@ export type AutomationRun = {
 
 export type AutomationsOperations = {
   /**
+   * The automations of every agent and subject, newest first. `GET /v1/automations`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   */
+  listOrganizationAutomations(query?: { limit?: number | undefined; cursor?: string | undefined; agentId?: string | undefined; subjectId?: SubjectId | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Automation[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+    };
+  }>;
+
+  /**
    * The automations of every subject of an agent, newest first. `GET /v1/agents/{agentId}/automations`
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listAgentAutomations(agentId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Automation>>;
+  listAgentAutomations(agentId: string, query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Automation[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * The automations of one subject, newest first. `GET /v1/agents/{agentId}/users/{subjectId}/automations`
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listAutomations(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Automation>>;
+  listAutomations(agentId: string, subjectId: string, query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Automation[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * Run a prompt on a schedule, each occurrence in a fresh session. `POST /v1/agents/{agentId}/users/{subjectId}/automations`
@@ -137,5 +179,18 @@ export type AutomationsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listAutomationSessions(agentId: string, subjectId: string, automationId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Session>>;
+  listAutomationSessions(agentId: string, subjectId: string, automationId: string, query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Session[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 };

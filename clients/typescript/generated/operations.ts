@@ -10,6 +10,7 @@ import type { VaultsOperations } from './vaults.ts';
 import type { MCPserversOperations } from './mcp-servers.ts';
 import type { APIkeysOperations } from './api-keys.ts';
 import type { OrganizationsOperations } from './organizations.ts';
+import type { OrganizationwebhooksOperations } from './organization-webhooks.ts';
 import type { SigninOperations } from './sign-in.ts';
 import type { AuditOperations } from './audit.ts';
 import type { GenerationsOperations } from './generations.ts';
@@ -30,6 +31,7 @@ export type Operations = AgentsOperations &
   MCPserversOperations &
   APIkeysOperations &
   OrganizationsOperations &
+  OrganizationwebhooksOperations &
   SigninOperations &
   AuditOperations &
   GenerationsOperations &

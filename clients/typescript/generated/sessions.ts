@@ -1,6 +1,6 @@
 // Generated from the contract by "npm run generate". Changes are lost.
 import type { CallOptions } from '../options.ts';
-import type { Metadata, Reasoning, Session, SubjectId } from './common.ts';
+import type { Metadata, Reasoning, Session, SubjectId, Timestamp, Usage } from './common.ts';
 
 export type SandboxWarm = {
   object: "sandbox.warm";
@@ -34,6 +34,57 @@ export type SessionUpdate = {
   /** applies to the next turn; null: the agent version's */
   reasoning?: Reasoning | null | undefined;
   metadata?: Metadata | undefined;
+};
+
+export type SubjectSummary = {
+  object: "subject";
+  agentId: string;
+  subjectId: SubjectId;
+  sessions: number;
+  lastActivityAt: Timestamp;
+  costUsd: number | null;
+  /** null where the size of the volume is not known */
+  volumeBytes: number | null;
+};
+
+export type Turn = {
+  object: "turn";
+  id: string;
+  state: "running" | "waiting" | "ended";
+  firstSequence: number | null;
+  lastSequence: number | null;
+  startedAt: Timestamp;
+  endedAt: Timestamp | null;
+  stopReason: {
+    type: "end_turn";
+  } | {
+    type: "error";
+    code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
+    message: string;
+    /** whether the same prompt may succeed later */
+    retryable: boolean;
+  } | {
+    type: "requires_action";
+    event_ids: string[];
+  } | null;
+  usage: Usage | null;
+  /** empty for turns from before steps were recorded */
+  steps: Array<{
+    /** the number of the reply in its turn or subagent, from 1 */
+    index: number;
+    /** the subagent that made the call */
+    threadId: string | null;
+    model: string;
+    startedAt: Timestamp;
+    firstTokenAt: Timestamp | null;
+    endedAt: Timestamp;
+    usage: Usage;
+    /** the calls of tools in the reply */
+    toolUseIds: string[];
+    error: string | null;
+    /** failed tries before this one */
+    retries: number;
+  }>;
 };
 
 export type SessionsOperations = {
@@ -90,6 +141,22 @@ export type SessionsOperations = {
   }>;
 
   /**
+   * The turns of a session with their model calls: times, tokens, cost, calls of tools. `GET /v1/sessions/{sessionId}/turns`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   */
+  listTurns(sessionId: string, query?: { limit?: number | undefined; cursor?: string | undefined; order?: "asc" | "desc" | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Turn[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+    };
+  }>;
+
+  /**
    * Archive a session: pending asks are cancelled, queued prompts dropped. `POST /v1/sessions/{sessionId}/archive`
    *
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, storage_full.
@@ -102,4 +169,20 @@ export type SessionsOperations = {
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
    */
   warmSandbox(body: SandboxWarmRequest, options?: CallOptions): Promise<SandboxWarm>;
+
+  /**
+   * The subjects that have sessions, by agent, with what their sessions cost. `GET /v1/subjects`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   */
+  listSubjects(query?: { limit?: number | undefined; cursor?: string | undefined; agentId?: string | undefined; q?: string | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: SubjectSummary[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+    };
+  }>;
 };

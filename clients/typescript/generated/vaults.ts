@@ -1,5 +1,5 @@
 // Generated from the contract by "npm run generate". Changes are lost.
-import type { CallOptions, List } from '../options.ts';
+import type { CallOptions } from '../options.ts';
 import type { Metadata, Timestamp } from './common.ts';
 
 export type AgentVaults = {
@@ -152,7 +152,20 @@ export type VaultsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  listVaults(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Vault>>;
+  listVaults(query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Vault[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * A vault, active or archived. `GET /v1/vaults/{vaultId}`
@@ -191,7 +204,20 @@ export type VaultsOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listCredentials(vaultId: string, query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<List<Credential>>;
+  listCredentials(vaultId: string, query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Credential[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
+    };
+  }>;
 
   /**
    * A credential, active or archived, without its secrets. `GET /v1/vaults/{vaultId}/credentials/{credentialId}`

@@ -10,6 +10,7 @@ import { registerAutomationRoutes } from './automations/automation-routes.ts';
 import type { ApiDeps, ApiPorts } from './deps.ts';
 import { registerEventRoutes } from './events/event-routes.ts';
 import { registerFileRoutes } from './files/file-routes.ts';
+import { registerWebhookRoutes } from '../../platform/http/webhook-routes.ts';
 import { registerKeyRoutes } from '../../platform/http/key-routes.ts';
 import { registerAuditRoutes } from '../../platform/http/audit/audit-routes.ts';
 import { registerSignInRoutes } from '../../platform/http/sign-in-routes.ts';
@@ -27,6 +28,7 @@ export function buildApiSurface(ports: ApiPorts): RoutePlugin {
     registerSignInRoutes(app, deps);
     registerAuditRoutes(app, deps);
     registerKeyRoutes(app, deps);
+    registerWebhookRoutes(app, deps);
     registerAgentRoutes(app, deps);
     registerSessionRoutes(app, deps);
     registerEventRoutes(app, deps);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Metadata, Page, Timestamp, deletedBody, uniqueBy } from '../../platform/contract/common.ts';
+import { Id, Metadata, AnyPage, Timestamp, deletedBody, uniqueBy } from '../../platform/contract/common.ts';
 import { Reasoning } from './reasoning.ts';
 import { ToolConfig, ToolConfigs } from './tools.ts';
 
@@ -174,7 +174,7 @@ export const AgentTag = z
   .meta({ id: 'AgentTag' });
 export type AgentTag = z.infer<typeof AgentTag>;
 
-export const AgentListQuery = Page.extend({ status: z.enum(['active', 'archived']).optional() });
+export const AgentListQuery = AnyPage.extend({ status: z.enum(['active', 'archived']).optional() });
 
 export const AgentDeleted = deletedBody('agent.deleted');
 export const TagDeleted = z.object({

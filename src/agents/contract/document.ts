@@ -10,6 +10,8 @@ import type { Route } from '../../platform/contract/route.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { fileRoutes } from './routes/files.ts';
 import { automationRoutes } from './routes/automations.ts';
+import { webhookExamples } from '../../platform/contract/examples/webhooks.ts';
+import { webhookRoutes } from '../../platform/contract/webhooks.ts';
 import { keyRoutes } from '../../platform/contract/key-routes.ts';
 import { auditRoutes } from '../../platform/contract/audit.ts';
 import { signInRoutes } from '../../platform/contract/sign-ins.ts';
@@ -31,6 +33,7 @@ export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(vaultRoutes),
   ...Object.values(mcpRoutes),
   ...Object.values(keyRoutes),
+  ...Object.values(webhookRoutes),
   ...Object.values(signInRoutes),
   ...Object.values(auditRoutes),
 ];
@@ -47,6 +50,7 @@ export const AGENT_SERVICE_EXAMPLES = {
   ...vaultExamples,
   ...mcpExamples,
   ...keyExamples,
+  ...webhookExamples,
   ...signInExamples,
   ...auditExamples,
 };

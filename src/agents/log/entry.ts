@@ -1,3 +1,4 @@
+import type { ModelInfo, ModelUsage } from '../../inference/model.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import type { GoalState } from '../contract/goals.ts';
 import type { PendingAction, SessionStatus } from '../contract/sessions.ts';
@@ -48,6 +49,26 @@ export type TurnPatch = {
   usage?: Usage;
 };
 
+/** One model call, for the ledger. Times are ISO 8601. */
+export type ModelCallRecord = {
+  turnId: string | null;
+  /** the subagent that made it */
+  threadId: string | null;
+  /** the number of the reply in its turn, from 1; null for calls beside the conversation */
+  step: number | null;
+  model: string;
+  startedAt: string;
+  firstTokenAt: string | null;
+  latencyMs: number;
+  usage: ModelUsage;
+  /** null: the model has no price */
+  costUsd: number | null;
+  /** US dollars per million tokens, as they were at the call */
+  price: ModelInfo['price'] | null;
+  retries: number;
+  error: string | null;
+};
+
 /** One atomic change to one session: events, the session row, its turn, its pending actions. */
 export type JournalEntry = {
   sessionId: string;
@@ -64,6 +85,8 @@ export type JournalEntry = {
   inbound?: { sequences: number[]; turnId: string; status: 'received' | 'processed' };
   /** inbox positions to delete */
   taken?: number[];
+  /** model calls to add to the ledger */
+  calls?: ModelCallRecord[];
 };
 
 /** A change of the session that is written under the worker's own lease. */

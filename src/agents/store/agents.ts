@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { RateLimits } from '../contract/agents.ts';
-import type { Page } from '../../platform/contract/common.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import { newId } from '../../platform/ids.ts';
 import { insertVersion, readSummary, SUMMARY_COLUMNS } from './versions.ts';
 import type { SummaryRow, VersionContent, VersionSummary } from './versions.ts';
@@ -34,8 +35,10 @@ type AgentRow = SummaryRow & {
   updated_at: Date;
 };
 
-const SELECT = `SELECT a.*, ${SUMMARY_COLUMNS}
-  FROM agents a JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.latest_version`;
+const COLUMNS = `a.*, ${SUMMARY_COLUMNS}`;
+const FROM = 'FROM agents a JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.latest_version';
+const SELECT = `SELECT ${COLUMNS} ${FROM}`;
+const KEYSET: Keyset = { name: 'agents', keys: [{ sql: 'a.id', type: 'text' }], direction: 'DESC' };
 
 function readAgent(row: AgentRow): StoredAgent {
   return {
@@ -73,19 +76,16 @@ export async function hasAgent(db: Queryable, organizationId: string, id: string
 export async function listAgents(
   db: Queryable,
   organizationId: string,
-  query: Page & { status?: AgentStatus | undefined },
-): Promise<{ agents: StoredAgent[]; total: number }> {
-  const where = 'WHERE a.organization_id = $1 AND ($2::text IS NULL OR a.status = $2)';
-  const filter = [organizationId, query.status ?? null];
-  const [{ rows }, count] = await Promise.all([
-    db.query<AgentRow>(`${SELECT} ${where} ORDER BY a.id DESC LIMIT $3 OFFSET $4`, [
-      ...filter,
-      query.limit,
-      query.offset,
-    ]),
-    db.query<{ total: number }>(`SELECT count(*) AS total FROM agents a ${where}`, filter),
-  ]);
-  return { agents: rows.map(readAgent), total: count.rows[0]!.total };
+  { status, ...page }: PageRequest & { status?: AgentStatus | undefined },
+): Promise<PageOf<StoredAgent>> {
+  const statement = {
+    columns: COLUMNS,
+    from: `${FROM} WHERE a.organization_id = $1 AND ($2::text IS NULL OR a.status = $2)`,
+    params: [organizationId, status ?? null],
+    keyset: KEYSET,
+  };
+  const found = await readPage<AgentRow>(db, statement, page);
+  return { ...found, rows: found.rows.map(readAgent) };
 }
 
 /** An agent with version 0 in production. The caller holds a transaction. */

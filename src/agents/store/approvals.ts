@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { StandingApproval } from '../contract/agents.ts';
-import type { Page } from '../../platform/contract/common.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 
 /** One subject of one agent. */
 export type Subject = { organizationId: string; agentId: string; subjectId: string };
@@ -11,25 +12,27 @@ function params({ organizationId, agentId, subjectId }: Subject): string[] {
   return [organizationId, agentId, subjectId];
 }
 
+const KEYSET: Keyset = { name: 'approvals', keys: [{ sql: 'tool COLLATE "C"', type: 'text' }], direction: 'ASC' };
+
 /** By tool, in code point order. */
 export async function listApprovals(
   db: Queryable,
   subject: Subject,
-  page: Page,
-): Promise<{ approvals: StandingApproval[]; total: number }> {
-  const [{ rows }, count] = await Promise.all([
-    db.query<{ tool: string; created_at: Date }>(
-      `SELECT tool, created_at FROM standing_approvals ${WHERE} ORDER BY tool COLLATE "C" LIMIT $4 OFFSET $5`,
-      [...params(subject), page.limit, page.offset],
-    ),
-    db.query<{ total: number }>(`SELECT count(*) AS total FROM standing_approvals ${WHERE}`, params(subject)),
-  ]);
-  const approvals = rows.map((row) => ({
+  page: PageRequest,
+): Promise<PageOf<StandingApproval>> {
+  const statement = {
+    columns: 'tool, created_at',
+    from: `FROM standing_approvals ${WHERE}`,
+    params: params(subject),
+    keyset: KEYSET,
+  };
+  const found = await readPage<{ tool: string; created_at: Date }>(db, statement, page);
+  const rows = found.rows.map((row) => ({
     object: 'approval' as const,
     tool: row.tool,
     createdAt: row.created_at.toISOString(),
   }));
-  return { approvals, total: count.rows[0]!.total };
+  return { ...found, rows };
 }
 
 /** Revokes one tool, or all of them. Returns how many there were. */

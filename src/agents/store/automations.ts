@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
-import type { Page } from '../../platform/contract/common.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import { newId } from '../../platform/ids.ts';
 import { readRow } from '../../platform/store/rows.ts';
 import type { RowOf } from '../../platform/store/rows.ts';
@@ -106,23 +107,26 @@ export async function lockAutomation(
   return rowCount === 0 ? undefined : findAutomation(tx, subject, id);
 }
 
-/** Newest first; of all subjects when none is named. */
+const KEYSET: Keyset = { name: 'automations', keys: [{ sql: 'a.id', type: 'text' }], direction: 'DESC' };
+
+/** Newest first; of all agents and subjects when none is named. */
 export async function listAutomations(
   db: Queryable,
-  agent: { organizationId: string; agentId: string; subjectId: string | null },
-  page: Page,
-): Promise<{ automations: StoredAutomation[]; total: number }> {
-  const where = `WHERE a.organization_id = $1 AND a.agent_id = $2 AND ($3::text IS NULL OR a.subject_id = $3)`;
-  const filter = [agent.organizationId, agent.agentId, agent.subjectId];
-  const [{ rows }, count] = await Promise.all([
-    db.query<Row>(`SELECT a.*, ${RUNNING} FROM automations a ${where} ORDER BY a.id DESC LIMIT $4 OFFSET $5`, [
-      ...filter,
-      page.limit,
-      page.offset,
-    ]),
-    db.query<{ total: number }>(`SELECT count(*) AS total FROM automations a ${where}`, filter),
-  ]);
-  return { automations: rows.map((row) => readRow<StoredAutomation>(row)), total: count.rows[0]!.total };
+  agent: { organizationId: string; agentId: string | null; subjectId: string | null },
+  page: PageRequest,
+): Promise<PageOf<StoredAutomation>> {
+  const found = await readPage<Row>(
+    db,
+    {
+      columns: `a.*, ${RUNNING}`,
+      from: `FROM automations a WHERE a.organization_id = $1 AND ($2::text IS NULL OR a.agent_id = $2)
+        AND ($3::text IS NULL OR a.subject_id = $3)`,
+      params: [agent.organizationId, agent.agentId, agent.subjectId],
+      keyset: KEYSET,
+    },
+    page,
+  );
+  return { ...found, rows: found.rows.map((row) => readRow<StoredAutomation>(row)) };
 }
 
 /** Writes what a caller may change. A change of schedule begins to count anew; failed starts are forgotten. */

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
-import type { Page } from '../../platform/contract/common.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import type { Credential, PublicAuth } from '../contract/vaults.ts';
 import type { Sealed } from '../../platform/master-key.ts';
 import { encodeJson } from '../../platform/store/json.ts';
@@ -107,22 +108,13 @@ export async function insertCredential(
   return rows[0] && readCredential(rows[0]);
 }
 
+const KEYSET: Keyset = { name: 'credentials', keys: [{ sql: 'c.id', type: 'text' }], direction: 'DESC' };
+
 /** The active ones of a vault, newest first. */
-export async function listCredentials(
-  db: Queryable,
-  vaultId: string,
-  page: Page,
-): Promise<{ credentials: Credential[]; total: number }> {
-  const where = 'WHERE c.vault_id = $1 AND c.archived_at IS NULL';
-  const [{ rows }, count] = await Promise.all([
-    db.query<CredentialRow>(`SELECT ${SHOWN} FROM vault_credentials c ${where} ORDER BY c.id DESC LIMIT $2 OFFSET $3`, [
-      vaultId,
-      page.limit,
-      page.offset,
-    ]),
-    db.query<{ total: number }>(`SELECT count(*) AS total FROM vault_credentials c ${where}`, [vaultId]),
-  ]);
-  return { credentials: rows.map(readCredential), total: count.rows[0]!.total };
+export async function listCredentials(db: Queryable, vaultId: string, page: PageRequest): Promise<PageOf<Credential>> {
+  const from = 'FROM vault_credentials c WHERE c.vault_id = $1 AND c.archived_at IS NULL';
+  const found = await readPage<CredentialRow>(db, { columns: SHOWN, from, params: [vaultId], keyset: KEYSET }, page);
+  return { ...found, rows: found.rows.map(readCredential) };
 }
 
 export async function findCredential(db: Queryable, vaultId: string, id: string): Promise<Credential | undefined> {

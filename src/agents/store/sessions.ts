@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
-import type { Page } from '../../platform/contract/common.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import { renderGoal } from '../contract/goals.ts';
 import type { GoalState } from '../contract/goals.ts';
 import type { PendingAction, Session, SessionMcpServer, SessionStatus } from '../contract/sessions.ts';
@@ -176,23 +177,22 @@ export async function findSession(db: Queryable, organizationId: string, id: str
   return rows[0] && readSession(rows[0]);
 }
 
+const KEYSET: Keyset = { name: 'created', keys: [{ sql: 's.id', type: 'text' }], direction: 'DESC' };
+
 /** The sessions of an automation's runs, archived ones included, newest first. */
 export async function listAutomationSessions(
   db: Queryable,
   automation: { id: string; organizationId: string },
-  page: Page,
-): Promise<{ sessions: Session[]; total: number }> {
-  const where = 'WHERE s.automation_id = $1 AND s.organization_id = $2';
-  const params = [automation.id, automation.organizationId];
-  const [{ rows }, count] = await Promise.all([
-    db.query<SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions s ${where} ORDER BY s.id DESC LIMIT $3 OFFSET $4`, [
-      ...params,
-      page.limit,
-      page.offset,
-    ]),
-    db.query<{ total: number }>(`SELECT count(*) AS total FROM sessions s ${where}`, params),
-  ]);
-  return { sessions: rows.map(readSession), total: count.rows[0]!.total };
+  page: PageRequest,
+): Promise<PageOf<Session>> {
+  const statement = {
+    columns: SESSION_COLUMNS,
+    from: 'FROM sessions s WHERE s.automation_id = $1 AND s.organization_id = $2',
+    params: [automation.id, automation.organizationId],
+    keyset: KEYSET,
+  };
+  const found = await readPage<SessionRow>(db, statement, page);
+  return { ...found, rows: found.rows.map(readSession) };
 }
 
 export type SessionChange = {

@@ -1,10 +1,12 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { AgentTag } from '../contract/agents.ts';
-import type { Page } from '../../platform/contract/common.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 
 type TagRow = { name: string; version: number; agent_version_id: string; created_at: Date; updated_at: Date };
 
-const SELECT = `SELECT t.name, t.version, v.id AS agent_version_id, t.created_at, t.updated_at
+const COLUMNS = 't.name, t.version, v.id AS agent_version_id, t.created_at, t.updated_at';
+const SELECT = `SELECT ${COLUMNS}
   FROM t JOIN agent_versions v ON v.agent_id = t.agent_id AND v.version = t.version`;
 
 function readTag(row: TagRow): AgentTag {
@@ -18,21 +20,14 @@ function readTag(row: TagRow): AgentTag {
   };
 }
 
+const KEYSET: Keyset = { name: 'tags', keys: [{ sql: 't.name COLLATE "C"', type: 'text' }], direction: 'ASC' };
+
 /** By name, in code point order. */
-export async function listTags(
-  db: Queryable,
-  agentId: string,
-  page: Page,
-): Promise<{ tags: AgentTag[]; total: number }> {
-  const [{ rows }, count] = await Promise.all([
-    db.query<TagRow>(
-      `WITH t AS (SELECT * FROM agent_tags WHERE agent_id = $1)
-       ${SELECT} ORDER BY t.name COLLATE "C" LIMIT $2 OFFSET $3`,
-      [agentId, page.limit, page.offset],
-    ),
-    db.query<{ total: number }>('SELECT count(*) AS total FROM agent_tags WHERE agent_id = $1', [agentId]),
-  ]);
-  return { tags: rows.map(readTag), total: count.rows[0]!.total };
+export async function listTags(db: Queryable, agentId: string, page: PageRequest): Promise<PageOf<AgentTag>> {
+  const from = `FROM agent_tags t JOIN agent_versions v ON v.agent_id = t.agent_id AND v.version = t.version
+    WHERE t.agent_id = $1`;
+  const found = await readPage<TagRow>(db, { columns: COLUMNS, from, params: [agentId], keyset: KEYSET }, page);
+  return { ...found, rows: found.rows.map(readTag) };
 }
 
 /** Makes or moves a tag; undefined when the agent is archived or gone. The version must exist. */

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
-import type { Page } from '../../platform/contract/common.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import type { Vault } from '../contract/vaults.ts';
 import { newId } from '../../platform/ids.ts';
 import { encodeJson } from '../../platform/store/json.ts';
@@ -39,22 +40,14 @@ export async function insertVault(
   return readVault(rows[0]!);
 }
 
+const KEYSET: Keyset = { name: 'vaults', keys: [{ sql: 'v.id', type: 'text' }], direction: 'DESC' };
+
 /** The active ones, newest first. */
-export async function listVaults(
-  db: Queryable,
-  organizationId: string,
-  page: Page,
-): Promise<{ vaults: Vault[]; total: number }> {
-  const where = 'WHERE v.organization_id = $1 AND v.archived_at IS NULL';
-  const [{ rows }, count] = await Promise.all([
-    db.query<VaultRow>(`SELECT ${COLUMNS} FROM vaults v ${where} ORDER BY v.id DESC LIMIT $2 OFFSET $3`, [
-      organizationId,
-      page.limit,
-      page.offset,
-    ]),
-    db.query<{ total: number }>(`SELECT count(*) AS total FROM vaults v ${where}`, [organizationId]),
-  ]);
-  return { vaults: rows.map(readVault), total: count.rows[0]!.total };
+export async function listVaults(db: Queryable, organizationId: string, page: PageRequest): Promise<PageOf<Vault>> {
+  const from = 'FROM vaults v WHERE v.organization_id = $1 AND v.archived_at IS NULL';
+  const statement = { columns: COLUMNS, from, params: [organizationId], keyset: KEYSET };
+  const found = await readPage<VaultRow>(db, statement, page);
+  return { ...found, rows: found.rows.map(readVault) };
 }
 
 export async function findVault(db: Queryable, organizationId: string, id: string): Promise<Vault | undefined> {

@@ -1,7 +1,8 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
-import type { Page } from '../../platform/contract/common.ts';
 import type { Reasoning } from '../contract/reasoning.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import type { ToolConfig } from '../contract/tools.ts';
 import { newId } from '../../platform/ids.ts';
 
@@ -123,19 +124,15 @@ export async function findVersionSummary(
   return rows[0] && read(rows[0]);
 }
 
+const KEYSET: Keyset = { name: 'versions', keys: [{ sql: 'v.version', type: 'bigint' }], direction: 'DESC' };
+
 /** Newest first. */
-export async function listVersions(
-  db: Queryable,
-  agentId: string,
-  page: Page,
-): Promise<{ versions: VersionSummary[]; total: number }> {
-  const [{ rows }, count] = await Promise.all([
-    db.query<SummaryRow>(
-      `SELECT ${SUMMARY_COLUMNS} FROM agent_versions v WHERE v.agent_id = $1
-       ORDER BY v.version DESC LIMIT $2 OFFSET $3`,
-      [agentId, page.limit, page.offset],
-    ),
-    db.query<{ total: number }>('SELECT count(*) AS total FROM agent_versions WHERE agent_id = $1', [agentId]),
-  ]);
-  return { versions: rows.map(readSummary), total: count.rows[0]!.total };
+export async function listVersions(db: Queryable, agentId: string, page: PageRequest): Promise<PageOf<VersionSummary>> {
+  const from = 'FROM agent_versions v WHERE v.agent_id = $1';
+  const found = await readPage<SummaryRow>(
+    db,
+    { columns: SUMMARY_COLUMNS, from, params: [agentId], keyset: KEYSET },
+    page,
+  );
+  return { ...found, rows: found.rows.map(readSummary) };
 }

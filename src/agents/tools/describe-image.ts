@@ -2,6 +2,7 @@ import { collectReply } from '../../inference/collect.ts';
 import { ModelError } from '../../inference/model.ts';
 import type { ImagePart } from '../../inference/model.ts';
 import type { Turn, ToolRunDeps } from '../loop/turn/types.ts';
+import { buildCallRecord } from '../loop/turn/call-record.ts';
 import { addCall, addCounts } from '../loop/turn/usage.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -23,6 +24,7 @@ export async function describeImage(
     return { fault: 'The model of this session cannot read images, and no other is configured that can.' };
   }
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const startedAt = new Date();
   try {
     const request = {
       model,
@@ -31,7 +33,9 @@ export async function describeImage(
       tools: [],
     };
     const reply = await collectReply(inference.stream(request, AbortSignal.any([signal, timeout])));
-    turn.usage = addCounts(turn.usage, addCall({}, reply.usage, inference.findModel(reply.model) ?? info));
+    const answering = inference.findModel(reply.model) ?? info;
+    turn.usage = addCounts(turn.usage, addCall({}, reply.usage, answering));
+    turn.unwrittenCalls.push(buildCallRecord(turn, { model: answering, startedAt, usage: reply.usage }));
     const analysis = reply.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
     return analysis.trim() === '' ? { fault: 'The model said nothing about the image.' } : { analysis };
   } catch (error) {

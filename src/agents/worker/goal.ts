@@ -6,13 +6,14 @@ import { buildIdle, buildMessage, buildTurnStart } from '../log/build-events.ts'
 import { askJudge, decideGoal } from '../loop/goal/goal.ts';
 import type { GoalStep, Verdict } from '../loop/goal/goal.ts';
 import { InterruptedError, LeaseLostError } from '../loop/turn/types.ts';
+import { buildCallRecord } from '../loop/turn/call-record.ts';
 import { addCall } from '../loop/turn/usage.ts';
 import { splitUsage } from '../contract/usage.ts';
 import type { Db } from '../../platform/db/db.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import { readGoalPhrase } from '../contract/goals.ts';
 import type { GoalState } from '../contract/goals.ts';
-import type { JournalEntry } from '../log/entry.ts';
+import type { JournalEntry, ModelCallRecord } from '../log/entry.ts';
 import type { LogEvent, NewEvent } from '../log/event.ts';
 import type { Usage } from '../contract/usage.ts';
 import { CapstanError, errorText } from '../../platform/errors.ts';
@@ -48,7 +49,7 @@ export async function pursueGoal(
   const turn = readLastTurn(events);
   const judgement = turn && (await judgeUntilPreempted({ claim, goal, turn }, deps));
   if (judgement === undefined) return releaseIfIdle(deps.db, claim.sessionId, claim.epoch);
-  const { verdict, usageAdd } = judgement;
+  const { verdict, usageAdd, calls } = judgement;
   const step = decideGoal(goal, verdict);
   const written = await deps.db.transaction(async (tx) => {
     const now = await lockGoal(tx, claim.sessionId, claim.epoch);
@@ -59,7 +60,7 @@ export async function pursueGoal(
     const wake = session?.wakeAt === undefined && now.isFree ? { wakeAt: null } : {};
     const entry = { sessionId: claim.sessionId, epoch: claim.epoch, ...change };
     const [appended] = await writeJournal(tx, [
-      { ...entry, session: { ...wake, ...session, usageAdd, release: true } },
+      { ...entry, calls, session: { ...wake, ...session, usageAdd, release: true } },
     ]);
     return appended;
   });
@@ -68,7 +69,7 @@ export async function pursueGoal(
   return written.awake;
 }
 
-type Judgement = { verdict: Verdict; usageAdd: Usage };
+type Judgement = { verdict: Verdict; usageAdd: Usage; calls: ModelCallRecord[] };
 type JudgedTurn = { claim: Claim; goal: GoalState; turn: LastTurn };
 
 const POLL_MS = 250;
@@ -104,17 +105,21 @@ class PreemptedError extends CapstanError<'preempted'> {
   }
 }
 
+const NO_CALL = { usageAdd: {}, calls: [] };
+
 async function judge({ claim, goal, turn }: JudgedTurn, deps: GoalDeps, signal: AbortSignal): Promise<Judgement> {
-  if (turn.failure !== undefined) return { verdict: { kind: 'broken', reason: turn.failure }, usageAdd: {} };
+  if (turn.failure !== undefined) return { verdict: { kind: 'broken', reason: turn.failure }, ...NO_CALL };
   // An empty reply does not say that the goal is reached.
-  if (turn.reply.trim() === '') return { verdict: { kind: 'continue', reason: '' }, usageAdd: {} };
+  if (turn.reply.trim() === '') return { verdict: { kind: 'continue', reason: '' }, ...NO_CALL };
   const { modelName } = claim.version;
   const question = { objective: goal.objective, reply: turn.reply, calls: turn.calls, model: modelName };
+  const startedAt = new Date();
   const { verdict, used, error } = await askJudge(question, deps.inference, signal);
   if (error !== undefined) deps.log.warn({ error: errorText(error) }, 'could not ask the judge of a goal');
   const model = deps.inference.findModel(used?.model ?? modelName) ?? deps.inference.findModel(modelName);
-  const usageAdd = used === undefined || model === undefined ? {} : splitUsage(addCall({}, used.usage, model)).usageAdd;
-  return { verdict, usageAdd };
+  if (used === undefined || model === undefined) return { verdict, ...NO_CALL };
+  const { usageAdd } = splitUsage(addCall({}, used.usage, model));
+  return { verdict, usageAdd, calls: [buildCallRecord({ id: null }, { model, startedAt, usage: used.usage })] };
 }
 
 /** If other work goes first, only the counts change: its turn will be judged. */

@@ -104,6 +104,7 @@ function readTurn(row: NonNullable<Claim['turn']>, claim: Claim): Turn {
     step: row.step,
     usage: row.usage ?? {},
     unwritten: [],
+    unwrittenCalls: [],
     consumed: [],
     toolState: claim.toolState,
   };

@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/db.ts';
+import { buildCallRecord } from '../loop/turn/call-record.ts';
 import { addCall } from '../loop/turn/usage.ts';
 import { splitUsage } from '../contract/usage.ts';
 import { textOf } from '../log/read.ts';
@@ -57,10 +58,13 @@ async function writeTitle(claim: Claim, turnId: string, exchange: string, deps: 
     messages: [{ role: 'user' as const, content: [{ type: 'text' as const, text: exchange }] }],
     tools: [],
   };
+  const startedAt = new Date();
   const reply = await collectReply(deps.inference.stream(request, AbortSignal.timeout(TIMEOUT_MS)));
+  const answering = deps.inference.findModel(reply.model) ?? model;
+  const calls = [buildCallRecord({ id: turnId }, { model: answering, startedAt, usage: reply.usage })];
   const said = reply.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
   const title = cleanTitle(said) || cleanTitle(exchange);
-  const { usageAdd } = splitUsage(addCall({}, reply.usage, deps.inference.findModel(reply.model) ?? model));
+  const { usageAdd } = splitUsage(addCall({}, reply.usage, answering));
   const appended = await deps.db.transaction(async (tx) => {
     const { rows } = await tx.query<{ free: boolean }>(
       `SELECT title IS NULL AND NOT title_fixed AND status <> 'archived' AS free FROM sessions WHERE id = $1 FOR UPDATE`,
@@ -71,7 +75,7 @@ async function writeTitle(claim: Claim, turnId: string, exchange: string, deps: 
     const change = rows[0].free
       ? { events: [buildTitleUpdate({ turnId }, title)], session: { title, usageAdd } }
       : { events: [], session: { usageAdd } };
-    const [written] = await writeJournal(tx, [{ sessionId: claim.sessionId, epoch: null, ...change }]);
+    const [written] = await writeJournal(tx, [{ sessionId: claim.sessionId, epoch: null, ...change, calls }]);
     return written;
   });
   if (appended !== undefined) deps.publish(appended.events);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ModelUsageList, USAGE_PARAMETERS } from './usage.ts';
 import { ModelPrice } from '../../inference/config.ts';
 import type { Scope } from '../../platform/contract/keys.ts';
 import { describeScopes } from '../../platform/contract/route.ts';
@@ -59,27 +60,6 @@ export const ModelList = z
     last_id: z.string().nullable(),
   })
   .meta({ id: 'ModelList' });
-
-export const ModelUsageList = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(
-      z
-        .object({
-          model: z.string().nullable(),
-          keyId: z.string().nullable(),
-          day: z.string().nullable(),
-          requests: z.int(),
-          inputTokens: z.int(),
-          cachedInputTokens: z.int(),
-          outputTokens: z.int(),
-          reasoningTokens: z.int(),
-          costUsd: z.number(),
-        })
-        .loose(),
-    ),
-  })
-  .meta({ id: 'ModelUsageList' });
 
 const Root = z.object({
   name: z.string(),
@@ -190,7 +170,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     parameters: [
       query('from', { type: 'string', format: 'date' }),
       query('to', { type: 'string', format: 'date' }),
-      query('groupBy', { type: 'string', description: 'one or more of model, key, day, separated by commas' }),
+      ...USAGE_PARAMETERS.map(([name, description]) => query(name, { type: 'string', description })),
     ],
   },
   {

@@ -1,4 +1,6 @@
 import type { Caller } from '../../platform/http/deps.ts';
+import { countLatency, toHour } from '../../platform/store/usage.ts';
+import type { UsageCounts, UsageRef } from '../../platform/store/usage.ts';
 import { estimateCost } from '../../inference/cost.ts';
 import type { GatewayInference } from '../../inference/inference.ts';
 import type { ModelDelta, ModelReply, ModelUsage } from '../../inference/model.ts';
@@ -45,6 +47,28 @@ function labelModel(inference: GatewayInference, model: string): string {
   if (inference.isListed(model)) return model;
   const slash = model.indexOf('/');
   return slash === -1 ? 'other' : `${model.slice(0, slash)}/*`;
+}
+
+function buildRef({ organizationId, keyId }: Caller, name: string, userId: string): UsageRef {
+  const hour = toHour(new Date());
+  const none = { agentId: '', subjectId: '', automationId: '' };
+  return { organizationId, hour, source: 'gateway', kind: 'model', name, keyId, userId, ...none };
+}
+
+function countCall(usage: ModelUsage, call: { outcome: string; costUsd: number; ms: number }): UsageCounts {
+  return {
+    requests: 1,
+    failures: call.outcome === 'ok' ? 0 : 1,
+    inputTokens: usage.input,
+    cachedInputTokens: usage.cacheRead,
+    cacheWriteTokens: usage.cacheWrite,
+    outputTokens: usage.output,
+    reasoningTokens: usage.reasoning,
+    credits: 0,
+    costUsd: call.costUsd,
+    latencyMs: Math.round(call.ms),
+    latencies: countLatency(call.ms),
+  };
 }
 
 export function startMeter(
@@ -106,24 +130,8 @@ export function startMeter(
       tags: about.tags,
     });
     if (usage.input + usage.output > 0) budget?.spend(caller, usage.input + usage.output);
-    recorder.add(
-      {
-        organizationId: caller.organizationId,
-        keyId: caller.keyId,
-        model,
-        day: new Date().toISOString().slice(0, 10),
-      },
-      {
-        requests: 1,
-        failures: outcome === 'ok' ? 0 : 1,
-        inputTokens: usage.input,
-        cachedInputTokens: usage.cacheRead,
-        outputTokens: usage.output,
-        reasoningTokens: usage.reasoning,
-        costUsd,
-        latencyMs: Math.round(ms),
-      },
-    );
+    const user = about.user?.slice(0, MAX_USER) ?? '';
+    recorder.add(buildRef(caller, model, user), countCall(usage, { outcome, costUsd, ms }));
   }
 
   return {

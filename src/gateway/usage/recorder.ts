@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/db/db.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
-import { addUsage } from '../store/model-usage.ts';
-import type { UsageCounts, UsageRef } from '../store/model-usage.ts';
+import { addUsage } from '../../platform/store/usage.ts';
+import type { UsageCounts, UsageRef } from '../../platform/store/usage.ts';
 
 /** Maximum delay until usage is in the database. */
 const FLUSH_MS = 1000;
@@ -15,10 +15,12 @@ export type UsageRecorder = {
   close(): Promise<void>;
 };
 
-type Row = UsageRef & UsageCounts;
+type Row = { ref: UsageRef; counts: UsageCounts };
 
-function sum(row: Row, counts: UsageCounts): void {
-  for (const [name, value] of Object.entries(counts) as [keyof UsageCounts, number][]) row[name] += value;
+function sum(total: UsageCounts, counts: UsageCounts): void {
+  const { latencies, ...sums } = counts;
+  for (const [name, value] of Object.entries(sums) as [keyof typeof sums, number][]) total[name] += value;
+  total.latencies = total.latencies.map((count, index) => count + (latencies[index] ?? 0));
 }
 
 /** Sums usage in memory and adds it to the database about once a second. */
@@ -28,10 +30,10 @@ export function openUsageRecorder({ db, log }: { db: Db; log: Logger }): UsageRe
   let writing: Promise<void> | undefined;
 
   function add(ref: UsageRef, counts: UsageCounts): void {
-    const id = JSON.stringify([ref.organizationId, ref.day, ref.keyId, ref.model]);
+    const id = JSON.stringify([ref.organizationId, ref.hour, ref.keyId, ref.name, ref.userId]);
     const row = rows.get(id);
-    if (row !== undefined) sum(row, counts);
-    else if (rows.size < MAX_ROWS) rows.set(id, { ...ref, ...counts });
+    if (row !== undefined) sum(row.counts, counts);
+    else if (rows.size < MAX_ROWS) rows.set(id, { ref, counts: { ...counts } });
     else dropped += 1;
   }
 
@@ -39,14 +41,15 @@ export function openUsageRecorder({ db, log }: { db: Db; log: Logger }): UsageRe
     const batch = [...rows.values()];
     rows = new Map();
     try {
-      await addUsage(db, batch);
+      await addUsage(
+        db,
+        batch.map(({ ref, counts }) => ({ ...ref, ...counts })),
+      );
       if (dropped > 0) log.error({ dropped }, 'usage was dropped while the database was unavailable');
       dropped = 0;
     } catch (error) {
       log.warn({ error: errorText(error), rows: batch.length }, 'could not write usage; retrying');
-      for (const { organizationId, keyId, model, day, ...counts } of batch) {
-        add({ organizationId, keyId, model, day }, counts);
-      }
+      for (const { ref, counts } of batch) add(ref, counts);
     }
   }
 

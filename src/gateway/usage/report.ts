@@ -1,46 +1,136 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../../platform/errors.ts';
-import { reportUsage } from '../store/model-usage.ts';
-import type { UsageColumn } from '../store/model-usage.ts';
+import { USAGE_COLUMNS, reportUsage } from '../../platform/store/usage-report.ts';
+import type { UsageColumn, UsageGroup, UsageItem, UsageQuery } from '../../platform/store/usage-report.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
 import { invalid } from '../gateway-error.ts';
 
-const COLUMNS: UsageColumn[] = ['model', 'key', 'day'];
+const DEFAULT_COLUMNS: UsageColumn[] = ['model', 'key', 'day'];
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MAX_ITEMS = 10_000;
+const SOURCES = ['gateway', 'agents', 'video', 'login', 'all'] as const;
+const ORDERS = ['time', 'cost', 'requests', 'tokens'] as const;
+const METADATA = 'metadata.';
 
-function toDay(date: Date): string {
-  return date.toISOString().slice(0, 10);
-}
+type Query = Record<string, unknown>;
 
-/** A date, or a time within it. */
-function readDay(value: unknown, name: string, fallback: Date): string {
-  if (value === undefined) return toDay(fallback);
+/** A date, or a time, which counts from its full hour. A date as the end includes the whole day. */
+function readTime(value: unknown, name: 'from' | 'to'): Date | undefined {
+  if (value === undefined) return undefined;
   const date = typeof value === 'string' && /^\d{4}-\d\d-\d\d(T|$)/.test(value) ? new Date(value) : undefined;
-  if (date === undefined || Number.isNaN(date.getTime()))
+  if (typeof value !== 'string' || date === undefined || Number.isNaN(date.getTime())) {
     throw invalid(`query.${name}`, 'must be a date such as 2026-01-31');
-  return toDay(date);
-}
-
-function readGroupBy(value: unknown): UsageColumn[] {
-  if (value === undefined) return COLUMNS;
-  const names = typeof value === 'string' ? value.split(',') : [];
-  const columns = COLUMNS.filter((column) => names.includes(column));
-  if (columns.length === 0 || columns.length !== new Set(names).size) {
-    throw invalid('query.groupBy', `must be one or more of ${COLUMNS.join(', ')}`);
   }
-  return columns;
+  if (!value.includes('T')) return new Date(date.getTime() + (name === 'to' ? DAY_MS : 0));
+  const round = name === 'to' ? Math.ceil : Math.floor;
+  return new Date(round(date.getTime() / HOUR_MS) * HOUR_MS);
 }
 
-/** `GET /v1/usage`: the usage of the caller's organization; by default of the last 30 days. */
-export async function listUsage({ db }: GatewayDeps, request: FastifyRequest): Promise<JsonObject> {
+function readGroupBy(value: unknown): UsageGroup {
+  if (value === undefined) return { columns: DEFAULT_COLUMNS, metadata: null };
+  const names = typeof value === 'string' ? value.split(',') : [];
+  const keys = names.filter((name) => name.startsWith(METADATA) && name.length > METADATA.length);
+  const columns = USAGE_COLUMNS.filter((column) => names.includes(column));
+  const isUnknown = columns.length + keys.length !== new Set(names).size;
+  if (names.length === 0 || isUnknown || keys.length > 1) {
+    throw invalid('query.groupBy', `must be one or more of ${USAGE_COLUMNS.join(', ')}, and one metadata.<key>`);
+  }
+  return { columns, metadata: keys[0]?.slice(METADATA.length) ?? null };
+}
+
+function readChoice<T extends string>(query: Query, name: string, choices: readonly T[]): T {
+  const value = query[name];
+  const found = value === undefined ? choices[0] : choices.find((choice) => choice === value);
+  if (found === undefined) throw invalid(`query.${name}`, `must be one of ${choices.join(', ')}`);
+  return found;
+}
+
+function readInteger(query: Query, name: string, { max, fallback }: { max: number; fallback: number }): number {
+  const value = query[name];
+  if (value === undefined) return fallback;
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  if (number < 1 || number > max) throw invalid(`query.${name}`, `must be a whole number from 1 to ${max}`);
+  return number;
+}
+
+/** `filter=agent:agt_1`, more than once or separated by commas. */
+function readFilter(value: unknown): UsageQuery['filter'] {
+  const texts = (Array.isArray(value) ? value : [value]).filter((part) => typeof part === 'string');
+  const given = texts.flatMap((part) => part.split(','));
+  const filter: UsageQuery['filter'] = {};
+  for (const part of given) {
+    const colon = part.indexOf(':');
+    const name = USAGE_COLUMNS.find((column) => column === part.slice(0, colon));
+    if (name === undefined || part.length > 300 || part.includes('\0')) {
+      throw invalid('query.filter', `must be name:value with a name out of ${USAGE_COLUMNS.join(', ')}`);
+    }
+    filter[name] = part.slice(colon + 1);
+  }
+  return filter;
+}
+
+/** The position behind the last page. Sums have no key of their own, so a cursor is a position. */
+function readCursor(value: unknown): number {
+  if (value === undefined) return 0;
+  const text = typeof value === 'string' ? Buffer.from(value, 'base64url').toString('latin1') : '';
+  if (!/^at:\d{1,9}$/.test(text)) throw invalid('query.cursor', 'must be one that this list gave');
+  return Number(text.slice(3));
+}
+
+function readQuery(query: Query, organizationId: string): UsageQuery {
+  const to = readTime(query['to'], 'to') ?? new Date((Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS);
+  const source = readChoice(query, 'source', SOURCES);
+  return {
+    organizationId,
+    to,
+    from: readTime(query['from'], 'from') ?? new Date(to.getTime() - (DEFAULT_DAYS + 1) * DAY_MS),
+    ...readGroupBy(query['groupBy']),
+    source: source === 'all' ? null : source,
+    filter: readFilter(query['filter']),
+    order: readChoice(query, 'order', ORDERS),
+    limit: readInteger(query, 'limit', { max: MAX_ITEMS, fallback: MAX_ITEMS }),
+    offset: readCursor(query['cursor']),
+  };
+}
+
+function toCell(value: string | number | null): string {
+  const text = value === null ? '' : String(value);
+  // A cell that begins like a formula would run in a spreadsheet.
+  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function toCsv(items: readonly UsageItem[]): string {
+  const [first] = items;
+  const names = first === undefined ? [] : (Object.keys(first) as (keyof UsageItem)[]);
+  const lines = [names.join(','), ...items.map((item) => names.map((name) => toCell(item[name])).join(','))];
+  return `${lines.join('\r\n')}\r\n`;
+}
+
+/** `GET /v1/usage`: the usage of the caller's organization; by default the gateway's of the last 30 days. */
+export async function listUsage(
+  { db }: GatewayDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<JsonObject | string> {
   const { caller } = request;
   if (caller === undefined) throw errors.unauthorized();
-  const query = request.query as Record<string, unknown>;
-  const now = new Date();
-  const to = readDay(query['to'], 'to', now);
-  const from = readDay(query['from'], 'from', new Date(now.getTime() - DEFAULT_DAYS * DAY_MS));
-  const groupBy = readGroupBy(query['groupBy']);
-  return { object: 'list', data: await reportUsage(db, { organizationId: caller.organizationId, from, to, groupBy }) };
+  const query = readQuery(request.query as Query, caller.organizationId);
+  const { items, totals, hasMore } = await reportUsage(db, query);
+  if (/\btext\/csv\b/.test(request.headers.accept ?? '')) {
+    void reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="usage.csv"');
+    return toCsv(items);
+  }
+  const next = `at:${query.offset + query.limit}`;
+  const nextCursor = hasMore ? Buffer.from(next).toString('base64url') : null;
+  return {
+    object: 'list',
+    data: items,
+    totals,
+    timeZone: 'UTC',
+    pagination: { limit: query.limit, hasMore, nextCursor },
+  };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyPage, Id, Page, anyListOf, listOf } from './common.ts';
+import { AnyPage, Id, anyListOf } from './common.ts';
 import { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeyDeleted, ApiKeyPatch, ApiKeyRotate, Organization } from './keys.ts';
 import { defineRoute } from './route.ts';
 
@@ -12,8 +12,8 @@ export const keyRoutes = {
     method: 'GET',
     path: '/v1/api-keys',
     summary: 'Every key, newest first, without its secret',
-    query: Page,
-    responses: { 200: listOf(ApiKey) },
+    query: AnyPage,
+    responses: { 200: anyListOf(ApiKey) },
     errors: [],
   }),
   createApiKey: defineRoute({

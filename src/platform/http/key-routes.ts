@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { sendKeysChanged } from '../bus/key-changes.ts';
-import { buildAnyList, buildList } from '../contract/common.ts';
+import { buildAnyList } from '../contract/common.ts';
 import { keyRoutes } from '../contract/key-routes.ts';
 import { ApiKeyRotate } from '../contract/keys.ts';
 import type { Scope } from '../contract/keys.ts';
@@ -26,8 +26,8 @@ export function registerKeyRoutes(app: FastifyInstance, deps: HttpPorts & HttpDe
   const { db, bus } = deps;
 
   registerRoute(app, deps, keyRoutes.listApiKeys, async ({ query, caller }) => {
-    const { keys, total } = await listKeys(db, query, findManaged(caller));
-    return { status: 200, body: buildList(keys, query, total) };
+    const found = await listKeys(db, query, findManaged(caller));
+    return { status: 200, body: buildAnyList(found.rows, query, found) };
   });
 
   registerRoute(app, deps, keyRoutes.createApiKey, async ({ body, caller }) => {

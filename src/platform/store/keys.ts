@@ -1,8 +1,9 @@
 import type { Db, Queryable } from '../db/db.ts';
 import { DEFAULT_REQUESTS_PER_MINUTE, DEFAULT_SCOPES, BOOTSTRAP_SCOPES } from '../contract/keys.ts';
 import type { ApiKey, ApiKeyCreate, ApiKeyCreated, Scope } from '../contract/keys.ts';
-import type { Page } from '../contract/common.ts';
 import { encodeJson } from './json.ts';
+import { readPage } from './pages.ts';
+import type { Keyset, PageOf, PageRequest } from './pages.ts';
 import { randomToken, sha256 } from '../crypto.ts';
 import { newId } from '../ids.ts';
 
@@ -143,22 +144,22 @@ export async function findActiveKey(db: Queryable, text: string): Promise<ApiKey
   return rows[0] && readKey(rows[0]);
 }
 
+const KEYSET: Keyset = { name: 'keys', keys: [{ sql: 'k.id', type: 'text' }], direction: 'DESC' };
+
 /** Newest first; of one organization, or of all when none is named. */
 export async function listKeys(
   db: Queryable,
-  page: Page,
+  page: PageRequest,
   organizationId: string | null,
-): Promise<{ keys: ApiKey[]; total: number }> {
-  const where = 'WHERE ($1::text IS NULL OR k.organization_id = $1)';
-  const [{ rows }, count] = await Promise.all([
-    db.query<KeyRow>(`SELECT ${KEY_COLUMNS} ${KEY_FROM} ${where} ORDER BY k.id DESC LIMIT $2 OFFSET $3`, [
-      organizationId,
-      page.limit,
-      page.offset,
-    ]),
-    db.query<{ total: number }>(`SELECT count(*) AS total FROM api_keys k ${where}`, [organizationId]),
-  ]);
-  return { keys: rows.map(readKey), total: count.rows[0]!.total };
+): Promise<PageOf<ApiKey>> {
+  const statement = {
+    columns: KEY_COLUMNS,
+    from: `${KEY_FROM} WHERE ($1::text IS NULL OR k.organization_id = $1)`,
+    params: [organizationId],
+    keyset: KEYSET,
+  };
+  const found = await readPage<KeyRow>(db, statement, page);
+  return { ...found, rows: found.rows.map(readKey) };
 }
 
 /** True when there is such a key in the organization (in any, when none is named); repeated calls change nothing. */

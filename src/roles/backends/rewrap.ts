@@ -5,9 +5,10 @@ import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
 import { rewrapSecrets } from '../../platform/store/rewrap.ts';
+import { SEALED_WEBHOOKS } from '../../platform/store/webhooks.ts';
 import { SEALED_WEBHOOK_SECRETS } from '../../video/webhooks/secret.ts';
 
-const SEALED_TABLES = [SEALED_CREDENTIALS, SEALED_LOGIN_CREDENTIALS, SEALED_WEBHOOK_SECRETS];
+const SEALED_TABLES = [SEALED_CREDENTIALS, SEALED_LOGIN_CREDENTIALS, SEALED_WEBHOOK_SECRETS, SEALED_WEBHOOKS];
 
 /** After a change of the master key: the setting of the previous one can go once no secret is sealed by it. */
 export async function rewrapAllSecrets(db: Db, masterKeys: MasterKeys, log: Logger): Promise<void> {

@@ -1,5 +1,5 @@
 // Tests: test/video/renders.test.ts
-import { createHmac } from 'node:crypto';
+import { buildWebhookHeaders } from '../../platform/egress/webhook-signature.ts';
 import { findGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
 import { buildGenerations } from '../generations/generation-record.ts';
@@ -9,12 +9,6 @@ import { ensureWebhookSecret } from './secret.ts';
 const TIMEOUT_MS = 15_000;
 /** Of an answer that nobody reads. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-
-/** As Standard Webhooks signs: HMAC-SHA256 over id, time and body, by the secret behind its prefix. */
-export function signWebhook(secret: string, id: string, timestamp: number, body: string): string {
-  const key = Buffer.from(secret.slice(secret.indexOf('_') + 1), 'base64');
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
-}
 
 /**
  * Calls a webhook once. The id stays the same over all tries, so that a receiver can drop what comes twice. Throws when
@@ -38,12 +32,7 @@ export async function deliverWebhook(
   const response = await ports.egress.fetch(data.url, {
     method: 'POST',
     redirect: 'error',
-    headers: {
-      'content-type': 'application/json',
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': signWebhook(secret, id, timestamp, body),
-    },
+    headers: buildWebhookHeaders([secret], { id, timestamp, body }),
     body,
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_ANSWER_BYTES,

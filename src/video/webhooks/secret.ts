@@ -1,13 +1,9 @@
-import { randomToken } from '../../platform/crypto.ts';
+import { makeWebhookSecret } from '../../platform/egress/webhook-signature.ts';
 import { UnsealError } from '../../platform/master-key.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
 import type { SealedTable } from '../../platform/store/rewrap.ts';
 import { findWebhookSecret, keepWebhookSecret } from '../store/credits.ts';
 import type { VideoPorts } from '../deps.ts';
-
-const BYTES = 24;
-/** As Standard Webhooks writes secrets: the key follows in base64. */
-const PREFIX = 'whsec_';
 
 function webhookContext(organizationId: string): string {
   return `webhooks/${organizationId}`;
@@ -45,7 +41,7 @@ export async function ensureWebhookSecret(
     const sealed = await findWebhookSecret(db, organizationId);
     const known = sealed === undefined ? undefined : open(masterKeys, sealed, context);
     if (known !== undefined && sealed?.masterKeyId === masterKeys.currentId) return known;
-    const secret = known ?? `${PREFIX}${Buffer.from(randomToken(BYTES), 'base64url').toString('base64')}`;
+    const secret = known ?? makeWebhookSecret();
     if (await keepWebhookSecret(db, organizationId, masterKeys.seal(secret, context), sealed)) return secret;
   }
 }

@@ -3,7 +3,7 @@ import type { List } from '../../../src/platform/contract/common.ts';
 import { makeAgent, makeSession, openApi } from './harness.ts';
 import type { Api } from './harness.ts';
 
-/** Every list that comes in pages by offset. */
+/** Every list that comes in pages by offset or by cursor. */
 const LISTS = [
   '/v1/agents',
   '/v1/agents/AGENT/versions',
@@ -14,7 +14,13 @@ const LISTS = [
   '/v1/sessions',
   '/v1/vaults',
   '/v1/vaults/VAULT/credentials',
+  '/v1/api-keys',
 ] as const;
+
+/** Every list that comes by cursor alone. */
+const CURSOR_LISTS = ['/v1/automations', '/v1/subjects'] as const;
+
+type Paged = { data: unknown[]; pagination: { hasMore: boolean; nextCursor: string | null } };
 
 let api: Api;
 let names: Record<string, string>;
@@ -28,6 +34,7 @@ beforeAll(async () => {
   names = { AGENT: agentId, AUTOMATION: automationId, VAULT: vaultId };
   await makeAgent(api);
   await makeSession(api, agentId);
+  await makeSession(api, agentId, { subjectId: 'bob' });
   await make('/v1/vaults', { displayName: 'y' });
   await make(automations, { prompt: 'y', schedule: 'every 2h' });
   await api.call('PATCH', `/v1/agents/${agentId}`, { body: { systemPrompt: 'second' } });
@@ -59,6 +66,30 @@ test.each(LISTS)('%s holds 50 unless told otherwise, in pages that fit together'
   expect(rest.pagination).toMatchObject({ limit: 100, offset: 1, hasMore: false, total });
   expect(rest.data).toEqual(all.data.slice(1));
 });
+
+test.each([...LISTS, ...CURSOR_LISTS])(
+  '%s is read by cursor to its end, and not by cursor and offset',
+  async (path) => {
+    const all = (await list(path)).body;
+    const seen: unknown[] = [];
+    let cursor = '';
+    for (let more = true; more;) {
+      const page = (await list(path, `?limit=1${cursor}`)).body as unknown as Paged;
+      const fields = cursor === '' ? [] : Object.keys(page.pagination).toSorted();
+      expect([[], ['hasMore', 'limit', 'nextCursor']]).toContainEqual(fields);
+      seen.push(...page.data);
+      more = page.pagination.hasMore;
+      expect(more).toBe(page.pagination.nextCursor !== null);
+      cursor = `&cursor=${page.pagination.nextCursor}`;
+    }
+    expect(seen).toEqual(all.data);
+    const bad = await list(path, '?cursor=WyJ4Il0');
+    expect([bad.status, bad.body.error]).toEqual([400, 'validation_error']);
+    if (CURSOR_LISTS.some((own) => own === path)) return;
+    const { nextCursor } = ((await list(path, '?limit=1')).body as unknown as Paged).pagination;
+    expect((await list(path, `?cursor=${nextCursor}&offset=0`)).status).toBe(400);
+  },
+);
 
 test.each(LISTS.flatMap((path) => ['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'offset=x'].map((q) => [path, q])))(
   '%s?%s is refused',

@@ -79,6 +79,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
     step: null,
     usage: {},
     unwritten: [],
+    unwrittenCalls: [],
     consumed: [],
     toolState: {},
   };

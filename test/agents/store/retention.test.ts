@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deleteArchivedLogs, dropEmptyEventPartitions } from '../../../src/agents/store/retention.ts';
-import { deleteOldUsage } from '../../../src/gateway/store/model-usage.ts';
+import { deleteOldUsage } from '../../../src/platform/store/usage.ts';
 import { beginTurn, makeAgent, makeSession, openApi } from '../api/harness.ts';
 import type { Api } from '../api/harness.ts';
 
@@ -63,8 +63,8 @@ test('months that ended before the last one are dropped once they are empty', as
 test('counts of usage go after their days', async () => {
   const { db } = api.backends;
   await db.query(
-    `INSERT INTO model_usage (organization_id, key_id, model, day)
-     SELECT id, 'key_x', 'm', (now() AT TIME ZONE 'UTC')::date - days
+    `INSERT INTO usage_records (organization_id, occurred_at, source, kind, rolled)
+     SELECT id, now() - days * interval '1 day', 'agents', 'model', true
      FROM organizations, unnest(ARRAY[0, 10, 11, 500]) AS days WHERE name = 'default'`,
   );
   expect(await deleteOldUsage(db, 10)).toBe(2);

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { buildList } from '../../../platform/contract/common.ts';
+import { buildAnyList } from '../../../platform/contract/common.ts';
 import { agentRoutes } from '../../contract/routes/agents.ts';
 import { archiveAgent, listAgents, setRateLimits } from '../../store/agents.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -15,8 +15,8 @@ export function registerAgentRoutes(app: FastifyInstance, deps: ApiDeps): void {
   const { db } = deps;
 
   registerRoute(app, deps, agentRoutes.listAgents, async ({ query, caller }) => {
-    const { agents, total } = await listAgents(db, caller.organizationId, query);
-    return { status: 200, body: buildList(agents.map(buildAgent), query, total) };
+    const found = await listAgents(db, caller.organizationId, query);
+    return { status: 200, body: buildAnyList(found.rows.map(buildAgent), query, found) };
   });
 
   registerRoute(app, deps, agentRoutes.createAgent, async ({ body, caller }) => ({

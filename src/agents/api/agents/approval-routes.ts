@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { buildList } from '../../../platform/contract/common.ts';
+import { buildAnyList } from '../../../platform/contract/common.ts';
 import { agentRoutes } from '../../contract/routes/agents.ts';
 import { errors } from '../../../platform/errors.ts';
 import { deleteApprovals, listApprovals } from '../../store/approvals.ts';
@@ -18,8 +18,8 @@ export function registerApprovalRoutes(app: FastifyInstance, deps: ApiDeps): voi
   };
 
   registerRoute(app, deps, agentRoutes.listApprovals, async ({ params, query, caller }) => {
-    const { approvals, total } = await listApprovals(db, await getSubject(caller, params), query);
-    return { status: 200, body: buildList(approvals, query, total) };
+    const found = await listApprovals(db, await getSubject(caller, params), query);
+    return { status: 200, body: buildAnyList(found.rows, query, found) };
   });
 
   registerRoute(app, deps, agentRoutes.deleteApprovals, async ({ params, caller }) => {

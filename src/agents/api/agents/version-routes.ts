@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { buildList } from '../../../platform/contract/common.ts';
+import { buildAnyList } from '../../../platform/contract/common.ts';
 import { agentRoutes } from '../../contract/routes/agents.ts';
 import { errors } from '../../../platform/errors.ts';
 import { setProduction } from '../../store/agents.ts';
@@ -21,8 +21,8 @@ export function registerVersionRoutes(app: FastifyInstance, deps: ApiDeps): void
 
   registerRoute(app, deps, agentRoutes.listVersions, async ({ params, query, caller }) => {
     const agent = await getAgent(db, caller.organizationId, params.agentId);
-    const { versions, total } = await listVersions(db, agent.id, query);
-    return { status: 200, body: buildList(versions.map(buildVersion), query, total) };
+    const found = await listVersions(db, agent.id, query);
+    return { status: 200, body: buildAnyList(found.rows.map(buildVersion), query, found) };
   });
 
   registerRoute(app, deps, agentRoutes.getVersion, async ({ params, caller }) => {
@@ -44,8 +44,8 @@ export function registerVersionRoutes(app: FastifyInstance, deps: ApiDeps): void
 
   registerRoute(app, deps, agentRoutes.listTags, async ({ params, query, caller }) => {
     const agent = await getAgent(db, caller.organizationId, params.agentId);
-    const { tags, total } = await listTags(db, agent.id, query);
-    return { status: 200, body: buildList(tags, query, total) };
+    const found = await listTags(db, agent.id, query);
+    return { status: 200, body: buildAnyList(found.rows, query, found) };
   });
 
   registerRoute(app, deps, agentRoutes.setTag, async ({ params, body, caller }) => {

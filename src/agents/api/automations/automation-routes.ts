@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { buildList } from '../../../platform/contract/common.ts';
+import { buildAnyList, buildCursorList } from '../../../platform/contract/common.ts';
 import { automationRoutes } from '../../contract/routes/automations.ts';
 import { errors } from '../../../platform/errors.ts';
 import type { Subject } from '../../store/approvals.ts';
 import { deleteAutomation, findAutomation, listAutomations } from '../../store/automations.ts';
+import { listSubjects } from '../../store/subjects.ts';
 import { listAutomationSessions } from '../../store/sessions.ts';
 import { getActiveAgent, getAgent } from '../agents/find.ts';
 import type { Caller } from '../../../platform/http/deps.ts';
@@ -33,17 +34,29 @@ export function registerAutomationRoutes(app: FastifyInstance, deps: ApiDeps): v
     subject: subjectOf(caller, params),
   });
 
+  registerRoute(app, deps, automationRoutes.listOrganizationAutomations, async ({ query, caller }) => {
+    const { agentId = null, subjectId = null, ...page } = query;
+    const scope = { organizationId: caller.organizationId, agentId, subjectId };
+    const { rows, nextCursor } = await listAutomations(db, scope, page);
+    return { status: 200, body: buildCursorList(rows.map(buildAutomation), query, nextCursor) };
+  });
+
+  registerRoute(app, deps, automationRoutes.listSubjects, async ({ query, caller }) => {
+    const { rows, nextCursor } = await listSubjects(db, caller.organizationId, query);
+    return { status: 200, body: buildCursorList(rows, query, nextCursor) };
+  });
+
   registerRoute(app, deps, automationRoutes.listAgentAutomations, async ({ params, query, caller }) => {
     const agent = await getAgent(db, caller.organizationId, params.agentId);
     const scope = { organizationId: caller.organizationId, agentId: agent.id, subjectId: null };
-    const { automations, total } = await listAutomations(db, scope, query);
-    return { status: 200, body: buildList(automations.map(buildAutomation), query, total) };
+    const found = await listAutomations(db, scope, query);
+    return { status: 200, body: buildAnyList(found.rows.map(buildAutomation), query, found) };
   });
 
   registerRoute(app, deps, automationRoutes.listAutomations, async ({ params, query, caller }) => {
     await getAgent(db, caller.organizationId, params.agentId);
-    const { automations, total } = await listAutomations(db, subjectOf(caller, params), query);
-    return { status: 200, body: buildList(automations.map(buildAutomation), query, total) };
+    const found = await listAutomations(db, subjectOf(caller, params), query);
+    return { status: 200, body: buildAnyList(found.rows.map(buildAutomation), query, found) };
   });
 
   registerRoute(app, deps, automationRoutes.createAutomation, async ({ params, body, caller }) => {
@@ -90,7 +103,7 @@ export function registerAutomationRoutes(app: FastifyInstance, deps: ApiDeps): v
 
   registerRoute(app, deps, automationRoutes.listAutomationSessions, async ({ params, query, caller }) => {
     const automation = await getAutomation(caller, params);
-    const { sessions, total } = await listAutomationSessions(db, automation, query);
-    return { status: 200, body: buildList(sessions, query, total) };
+    const found = await listAutomationSessions(db, automation, query);
+    return { status: 200, body: buildAnyList(found.rows, query, found) };
   });
 }

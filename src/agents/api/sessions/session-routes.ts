@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { buildAnyList } from '../../../platform/contract/common.ts';
+import { buildAnyList, buildCursorList } from '../../../platform/contract/common.ts';
 import { sessionRoutes } from '../../contract/routes/sessions.ts';
 import { errors } from '../../../platform/errors.ts';
 import { listSessions } from '../../store/session-list.ts';
 import { updateSession } from '../../store/sessions.ts';
+import { listTurns } from '../../store/turn-list.ts';
 import { getActiveAgent } from '../agents/find.ts';
 import { dropOrphan } from '../files/volume.ts';
 import { rateLimitHeaders } from '../../../platform/http/allowance.ts';
@@ -33,6 +34,12 @@ export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void
     const session = await getSession(db, caller.organizationId, params.sessionId);
     await checkReadable(db, caller, session.id);
     return { status: 200, body: session };
+  });
+
+  registerRoute(app, deps, sessionRoutes.listTurns, async ({ params, query, caller }) => {
+    await getSession(db, caller.organizationId, params.sessionId);
+    const { rows, nextCursor } = await listTurns(db, params.sessionId, query);
+    return { status: 200, body: buildCursorList(rows, query, nextCursor) };
   });
 
   registerRoute(app, deps, sessionRoutes.updateSession, async ({ params, body, caller }) => {

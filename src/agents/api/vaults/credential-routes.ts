@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../../../platform/db/db.ts';
-import { buildList } from '../../../platform/contract/common.ts';
+import { buildAnyList } from '../../../platform/contract/common.ts';
 import { vaultRoutes } from '../../contract/routes/vaults.ts';
 import { normalizeServerUrl } from '../../contract/server-url.ts';
 import type { Credential, CredentialCreate, CredentialPatch, CredentialRotation } from '../../contract/vaults.ts';
@@ -95,8 +95,8 @@ export function registerCredentialRoutes(app: FastifyInstance, deps: ApiDeps): v
 
   registerRoute(app, deps, vaultRoutes.listCredentials, async ({ params, query, caller }) => {
     const vault = await getVault(db, caller.organizationId, params.vaultId);
-    const { credentials, total } = await listCredentials(db, vault.id, query);
-    return { status: 200, body: buildList(credentials, query, total) };
+    const found = await listCredentials(db, vault.id, query);
+    return { status: 200, body: buildAnyList(found.rows, query, found) };
   });
 
   registerRoute(app, deps, vaultRoutes.getCredential, async ({ params, caller }) => {

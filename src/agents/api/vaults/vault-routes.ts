@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { buildList } from '../../../platform/contract/common.ts';
+import { buildAnyList } from '../../../platform/contract/common.ts';
 import { vaultRoutes } from '../../contract/routes/vaults.ts';
 import { errors } from '../../../platform/errors.ts';
 import { archiveVault, deleteVault, insertVault, listVaults } from '../../store/vaults.ts';
@@ -19,8 +19,8 @@ export function registerVaultRoutes(app: FastifyInstance, deps: ApiDeps): void {
   });
 
   registerRoute(app, deps, vaultRoutes.listVaults, async ({ query, caller }) => {
-    const { vaults, total } = await listVaults(db, caller.organizationId, query);
-    return { status: 200, body: buildList(vaults, query, total) };
+    const found = await listVaults(db, caller.organizationId, query);
+    return { status: 200, body: buildAnyList(found.rows, query, found) };
   });
 
   registerRoute(app, deps, vaultRoutes.getVault, async ({ params, caller }) => ({

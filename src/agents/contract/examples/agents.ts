@@ -1,4 +1,4 @@
-import { ID, LATER, TIME, listExample } from '../../../platform/contract/examples/example.ts';
+import { ID, LATER, TIME, anyListExample } from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const tools = [
@@ -62,7 +62,7 @@ const agentTag = {
 const approval = { object: 'approval', tool: 'terminal', createdAt: LATER };
 
 export const agentExamples: Record<string, Example> = {
-  listAgents: { query: { status: 'active', limit: '50', offset: '0' }, answers: { 200: listExample(AGENT) } },
+  listAgents: { query: { status: 'active', limit: '50', offset: '0' }, answers: { 200: anyListExample(AGENT) } },
   createAgent: {
     body: definition,
     answers: { 201: { ...AGENT, version: { ...version, version: 0, createdAt: TIME }, updatedAt: TIME } },
@@ -74,16 +74,16 @@ export const agentExamples: Record<string, Example> = {
   archiveAgent: { answers: { 200: { ...AGENT, status: 'archived' } } },
   getProduction: { answers: { 200: pointer } },
   setProduction: { body: { version: 1 }, answers: { 200: pointer } },
-  listTags: { answers: { 200: listExample(agentTag) } },
+  listTags: { answers: { 200: anyListExample(agentTag) } },
   setTag: { body: { version: 1 }, answers: { 200: agentTag } },
   deleteTag: { answers: { 200: { object: 'agent.tag.deleted', name: 'next', deleted: true } } },
   setRateLimits: {
     body: { messagesPerMinute: 200 },
     answers: { 200: { ...AGENT, rateLimits: { conversationsPerMinute: 5, messagesPerMinute: 200 } } },
   },
-  listVersions: { answers: { 200: listExample(version, { ...version, version: 0, createdAt: TIME }) } },
+  listVersions: { answers: { 200: anyListExample(version, { ...version, version: 0, createdAt: TIME }) } },
   getVersion: { answers: { 200: { ...version, object: 'agent.version', tools } } },
-  listApprovals: { answers: { 200: listExample(approval) } },
+  listApprovals: { answers: { 200: anyListExample(approval) } },
   deleteApprovals: { answers: { 200: { object: 'approval.deleted', tool: null, deleted: true } } },
   deleteApproval: { answers: { 200: { object: 'approval.deleted', tool: 'terminal', deleted: true } } },
 };

@@ -1,12 +1,5 @@
 import { VERSION } from '../../../platform/contract/version.ts';
-import {
-  ID,
-  LATER,
-  TIME,
-  anyListExample,
-  cursorListExample,
-  listExample,
-} from '../../../platform/contract/examples/example.ts';
+import { ID, LATER, TIME, anyListExample, cursorListExample } from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const key = {
@@ -29,7 +22,7 @@ const key = {
 };
 
 export const keyExamples: Record<string, Example> = {
-  listApiKeys: { answers: { 200: listExample(key) } },
+  listApiKeys: { answers: { 200: anyListExample(key) } },
   createApiKey: {
     body: { name: key.name, organization: key.organization, scopes: key.scopes },
     answers: { 201: { ...key, key: 'cap_4f7QhV0exampleexampleexample' } },

@@ -1,4 +1,11 @@
-import { ID, LATER, SUBJECT, TIME, anyListExample, listExample } from '../../../platform/contract/examples/example.ts';
+import {
+  ID,
+  LATER,
+  SUBJECT,
+  TIME,
+  anyListExample,
+  cursorListExample,
+} from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const usage = {
@@ -116,6 +123,36 @@ export const sessionExamples: Record<string, Example> = {
     answers: { 200: anyListExample(session) },
   },
   getSession: { answers: { 200: session } },
+  listTurns: {
+    query: { order: 'desc' },
+    answers: {
+      200: cursorListExample({
+        object: 'turn',
+        id: ID.turn,
+        state: 'ended',
+        firstSequence: 1,
+        lastSequence: 4,
+        startedAt: TIME,
+        endedAt: LATER,
+        stopReason: { type: 'end_turn' },
+        usage,
+        steps: [
+          {
+            index: 1,
+            threadId: null,
+            model: 'openai/gpt-5',
+            startedAt: TIME,
+            firstTokenAt: '2026-01-31T09:30:00.640Z',
+            endedAt: '2026-01-31T09:30:01.840Z',
+            usage: { model: 'openai/gpt-5', input: 812, output: 64, cache_read: 512, calls: 1, cost_usd: 0.0011 },
+            toolUseIds: [],
+            error: null,
+            retries: 0,
+          },
+        ],
+      }),
+    },
+  },
   updateSession: { body: { title: 'Late delivery' }, answers: { 200: session } },
   archiveSession: { answers: { 200: { ...session, status: 'archived', archivedAt: LATER } } },
   deleteSession: { answers: { 200: { object: 'session.deleted', id: ID.session, deleted: true } } },
@@ -175,8 +212,23 @@ const automation = {
 };
 
 export const automationExamples: Record<string, Example> = {
-  listAgentAutomations: { answers: { 200: listExample(automation) } },
-  listAutomations: { answers: { 200: listExample(automation) } },
+  listOrganizationAutomations: { query: { agentId: ID.agent }, answers: { 200: cursorListExample(automation) } },
+  listSubjects: {
+    query: { q: 'user' },
+    answers: {
+      200: cursorListExample({
+        object: 'subject',
+        agentId: ID.agent,
+        subjectId: SUBJECT,
+        sessions: 12,
+        lastActivityAt: LATER,
+        costUsd: 0.31,
+        volumeBytes: null,
+      }),
+    },
+  },
+  listAgentAutomations: { answers: { 200: anyListExample(automation) } },
+  listAutomations: { answers: { 200: anyListExample(automation) } },
   createAutomation: {
     body: { name: automation.name, prompt: automation.prompt, schedule: automation.schedule },
     answers: { 201: automation },
@@ -190,6 +242,6 @@ export const automationExamples: Record<string, Example> = {
     answers: { 202: { object: 'automation.run', automationId: ID.automation, sessionId: ID.session } },
   },
   listAutomationSessions: {
-    answers: { 200: listExample({ ...session, title: automation.name, automationId: ID.automation }) },
+    answers: { 200: anyListExample({ ...session, title: automation.name, automationId: ID.automation }) },
   },
 };

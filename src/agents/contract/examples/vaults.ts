@@ -1,4 +1,4 @@
-import { ID, LATER, TIME, listExample } from '../../../platform/contract/examples/example.ts';
+import { ID, LATER, TIME, anyListExample } from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const vault = {
@@ -39,7 +39,7 @@ const agentVaults = {
 
 export const vaultExamples: Record<string, Example> = {
   createVault: { body: { displayName: vault.displayName }, answers: { 201: vault } },
-  listVaults: { answers: { 200: listExample(vault) } },
+  listVaults: { answers: { 200: anyListExample(vault) } },
   getVault: { answers: { 200: vault } },
   archiveVault: { answers: { 200: { ...vault, archivedAt: LATER, updatedAt: LATER } } },
   deleteVault: { answers: { 200: { object: 'vault.deleted', id: ID.vault, deleted: true } } },
@@ -60,7 +60,7 @@ export const vaultExamples: Record<string, Example> = {
     },
     answers: { 201: credential },
   },
-  listCredentials: { answers: { 200: listExample(credential) } },
+  listCredentials: { answers: { 200: anyListExample(credential) } },
   getCredential: { answers: { 200: credential } },
   patchCredential: {
     body: { auth: { type: 'mcp_oauth', accessToken: 'next-access-token', expiresAt: LATER } },

@@ -17,7 +17,7 @@ import {
   TagName,
   VersionPointer,
 } from '../agents.ts';
-import { Id, Page, SubjectId, listOf } from '../../../platform/contract/common.ts';
+import { Id, AnyPage, SubjectId, anyListOf } from '../../../platform/contract/common.ts';
 import { defineRoute } from '../../../platform/contract/route.ts';
 
 const AgentParams = z.object({ agentId: Id });
@@ -37,7 +37,7 @@ export const agentRoutes = {
     path: '/v1/agents',
     summary: 'The agents of the organization, newest first',
     query: AgentListQuery,
-    responses: { 200: listOf(Agent) },
+    responses: { 200: anyListOf(Agent) },
     errors: [],
   }),
   createAgent: defineRoute({
@@ -135,8 +135,8 @@ export const agentRoutes = {
     path: '/v1/agents/{agentId}/tags',
     summary: 'The development tags, by name',
     params: AgentParams,
-    query: Page,
-    responses: { 200: listOf(AgentTag) },
+    query: AnyPage,
+    responses: { 200: anyListOf(AgentTag) },
     errors: ['not_found'],
   }),
   setTag: defineRoute({
@@ -178,8 +178,8 @@ export const agentRoutes = {
     path: '/v1/agents/{agentId}/versions',
     summary: 'The versions, newest first',
     params: AgentParams,
-    query: Page,
-    responses: { 200: listOf(AgentVersion) },
+    query: AnyPage,
+    responses: { 200: anyListOf(AgentVersion) },
     errors: ['not_found'],
   }),
   getVersion: defineRoute({
@@ -199,8 +199,8 @@ export const agentRoutes = {
     path: '/v1/agents/{agentId}/users/{subjectId}/approvals',
     summary: 'The tools that a subject has approved for good',
     params: SubjectParams,
-    query: Page,
-    responses: { 200: listOf(StandingApproval) },
+    query: AnyPage,
+    responses: { 200: anyListOf(StandingApproval) },
     errors: ['not_found'],
   }),
   deleteApprovals: defineRoute({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { Automation, AutomationCreate, AutomationDeleted, AutomationPatch, AutomationRun } from '../automations.ts';
-import { Id, Page, SubjectId, listOf } from '../../../platform/contract/common.ts';
+import { Id, AnyPage, SubjectId, anyListOf, cursorListOf } from '../../../platform/contract/common.ts';
 import { defineRoute } from '../../../platform/contract/route.ts';
 import { Session } from '../sessions.ts';
+import { OrganizationAutomationsQuery, SubjectListQuery, SubjectSummary } from '../subjects.ts';
 
 const AgentParams = z.object({ agentId: Id });
 const SubjectParams = AgentParams.extend({ subjectId: SubjectId });
@@ -14,6 +15,27 @@ const PREFIX = '/v1/agents/{agentId}/users/{subjectId}/automations';
 const ONE = `${PREFIX}/{automationId}` as const;
 
 export const automationRoutes = {
+  listOrganizationAutomations: defineRoute({
+    ...read,
+    id: 'listOrganizationAutomations',
+    method: 'GET',
+    path: '/v1/automations',
+    summary: 'The automations of every agent and subject, newest first',
+    query: OrganizationAutomationsQuery,
+    responses: { 200: cursorListOf(Automation) },
+    errors: [],
+  }),
+  listSubjects: defineRoute({
+    ...read,
+    tag: 'Sessions',
+    id: 'listSubjects',
+    method: 'GET',
+    path: '/v1/subjects',
+    summary: 'The subjects that have sessions, by agent, with what their sessions cost',
+    query: SubjectListQuery,
+    responses: { 200: cursorListOf(SubjectSummary) },
+    errors: [],
+  }),
   listAgentAutomations: defineRoute({
     ...read,
     id: 'listAgentAutomations',
@@ -21,8 +43,8 @@ export const automationRoutes = {
     path: '/v1/agents/{agentId}/automations',
     summary: 'The automations of every subject of an agent, newest first',
     params: AgentParams,
-    query: Page,
-    responses: { 200: listOf(Automation) },
+    query: AnyPage,
+    responses: { 200: anyListOf(Automation) },
     errors: ['not_found'],
   }),
   listAutomations: defineRoute({
@@ -32,8 +54,8 @@ export const automationRoutes = {
     path: PREFIX,
     summary: 'The automations of one subject, newest first',
     params: SubjectParams,
-    query: Page,
-    responses: { 200: listOf(Automation) },
+    query: AnyPage,
+    responses: { 200: anyListOf(Automation) },
     errors: ['not_found'],
   }),
   createAutomation: defineRoute({
@@ -115,8 +137,8 @@ export const automationRoutes = {
     path: `${ONE}/sessions`,
     summary: 'The sessions of its runs, archived ones included, newest first',
     params: AutomationParams,
-    query: Page,
-    responses: { 200: listOf(Session) },
+    query: AnyPage,
+    responses: { 200: anyListOf(Session) },
     errors: ['not_found'],
   }),
 };

@@ -1,7 +1,7 @@
 // Tests: test/agents/contract/examples.test.ts, test/agents/api/fuzz.test.ts
 import { z } from 'zod';
 import { EVENTS_BODY_BYTES } from '../attachments.ts';
-import { Id, anyListOf } from '../../../platform/contract/common.ts';
+import { Id, anyListOf, cursorListOf } from '../../../platform/contract/common.ts';
 import { EventList, EventListQuery, EventQuery, EventStreamQuery, EventsAccepted } from '../event-lists.ts';
 import { EventsSend, SessionEvent } from '../events.ts';
 import { defineRoute } from '../../../platform/contract/route.ts';
@@ -14,6 +14,7 @@ import {
   SessionListQuery,
   SessionUpdate,
 } from '../sessions.ts';
+import { Turn, TurnListQuery } from '../turns.ts';
 
 const SessionParams = z.object({ sessionId: Id });
 const EventParams = SessionParams.extend({ eventId: Id });
@@ -53,6 +54,18 @@ export const sessionRoutes = {
     summary: 'One session',
     params: SessionParams,
     responses: { 200: Session },
+    errors: ['not_found'],
+  }),
+  listTurns: defineRoute({
+    ...read,
+    id: 'listTurns',
+    method: 'GET',
+    path: '/v1/sessions/{sessionId}/turns',
+    tag: 'Sessions',
+    summary: 'The turns of a session with their model calls: times, tokens, cost, calls of tools',
+    params: SessionParams,
+    query: TurnListQuery,
+    responses: { 200: cursorListOf(Turn) },
     errors: ['not_found'],
   }),
   updateSession: defineRoute({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Page, listOf } from '../../../platform/contract/common.ts';
+import { Id, AnyPage, anyListOf } from '../../../platform/contract/common.ts';
 import { defineRoute } from '../../../platform/contract/route.ts';
 import {
   AgentVaults,
@@ -37,8 +37,8 @@ export const vaultRoutes = {
     method: 'GET',
     path: '/v1/vaults',
     summary: 'The active vaults, newest first',
-    query: Page,
-    responses: { 200: listOf(Vault) },
+    query: AnyPage,
+    responses: { 200: anyListOf(Vault) },
     errors: [],
   }),
   getVault: defineRoute({
@@ -92,8 +92,8 @@ export const vaultRoutes = {
     path: '/v1/vaults/{vaultId}/credentials',
     summary: 'The active credentials of a vault, newest first, without their secrets',
     params: VaultParams,
-    query: Page,
-    responses: { 200: listOf(Credential) },
+    query: AnyPage,
+    responses: { 200: anyListOf(Credential) },
     errors: ['not_found'],
   }),
   getCredential: defineRoute({

@@ -15,6 +15,7 @@ import { forgetSearches } from '../../tools/search-files.ts';
 import { describeOpenTodos } from '../../tools/todo.ts';
 import type { ToolState } from '../../tools/tool.ts';
 import type { Turn, TurnContext } from '../turn/types.ts';
+import { buildCallRecord } from '../turn/call-record.ts';
 import { addCall, addCounts } from '../turn/usage.ts';
 import { findExtent } from '../../log/extent.ts';
 import { describeDay } from '../turn/environment.ts';
@@ -120,10 +121,12 @@ async function sumUp(
   if (failed !== null && Date.now() - Date.parse(failed) < COOLDOWN_MS) {
     return { summary: listSummary(input), failedAt: failed };
   }
+  const startedAt = new Date();
   try {
     const { summary, used } = await writeSummary(input, deps.inference, deps.signal);
-    const call = addCall({}, used.usage, deps.inference.findModel(used.model) ?? model);
-    turn.usage = addCounts(turn.usage, call);
+    const answering = deps.inference.findModel(used.model) ?? model;
+    turn.usage = addCounts(turn.usage, addCall({}, used.usage, answering));
+    turn.unwrittenCalls.push(buildCallRecord(turn, { model: answering, startedAt, usage: used.usage }));
     return { summary, failedAt: null };
   } catch (error) {
     if (deps.signal.aborted) throw deps.signal.reason;

@@ -13,10 +13,11 @@ import { newId } from '../../../platform/ids.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { LiveFrames } from '../turn/live.ts';
 import type { ModelCallDeps, Turn } from '../turn/types.ts';
+import { buildCallRecord } from '../turn/call-record.ts';
 import { addBrokenCall, addCall } from '../turn/usage.ts';
 import { askToContinue } from './cut-text.ts';
 import type { CutText } from './cut-text.ts';
-import { Patience } from './patience.ts';
+import { Patience, isTransient } from './patience.ts';
 import { buildSteerToken, buildSystemPrompt } from './prompt.ts';
 import { buildInterruptedReply, buildStepReply } from './reply-events.ts';
 import type { StepReply } from './reply-events.ts';
@@ -25,6 +26,15 @@ import type { OfferedMcpTools } from './reply-stream.ts';
 
 /** Results that one call moves to files when the provider refuses its prompt. */
 const MAX_SPILLS = 8;
+
+type RecordedCall = {
+  model: ModelInfo;
+  stream: ReplyStream;
+  startedAt: Date;
+  retries: number;
+  reply?: ModelReply;
+  error?: string;
+};
 
 type Prompt = { entries: HistoryEntry[]; request: ModelRequest };
 
@@ -65,14 +75,17 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
   for (;;) {
     const frames = openReplyFrames(turn, deps, { cut, isResent });
     const stream = new ReplyStream(frames, offered, { guidance, cut });
+    const startedAt = new Date();
     try {
       const reply = await receiveReply(prompt.request, stream, deps).finally(() => frames.flush());
       // A fallback model may have answered: its own price applies.
       turn.usage = addCall(turn.usage, reply.usage, deps.inference.findModel(reply.model) ?? model);
       turn.steps += 1;
+      recordCall(turn, deps, { model, stream, startedAt, retries: patience.attempts, reply });
       return buildStepReply(reply, stream, turn, offered);
     } catch (error) {
       countBrokenCall(stream, turn, deps, model);
+      recordFailure(error, turn, deps, { model, stream, startedAt, retries: patience.attempts });
       if (deps.signal.aborted) {
         const stored = buildInterruptedReply(stream, turn);
         turn.unwritten.push(...stored);
@@ -134,6 +147,28 @@ function receiveReply(
 function countBrokenCall({ start }: ReplyStream, turn: Turn, deps: ModelCallDeps, model: ModelInfo): void {
   if (start?.usage === undefined) return;
   turn.usage = addBrokenCall(turn.usage, start.usage, deps.inference.findModel(start.model) ?? model);
+}
+
+/** Notes a failed call where it used something or is the last try. */
+function recordFailure(error: unknown, turn: Turn, deps: ModelCallDeps, call: RecordedCall): void {
+  const { aborted } = deps.signal;
+  if (call.stream.start?.usage === undefined && !aborted && isTransient(error)) return;
+  const code = error instanceof ModelError ? error.code : 'internal';
+  recordCall(turn, deps, { ...call, error: aborted ? 'interrupted' : code });
+}
+
+/** Notes a call for the ledger, with what it used as far as that is known. */
+function recordCall(turn: Turn, { inference }: ModelCallDeps, { model, stream, reply, ...call }: RecordedCall): void {
+  const answering = reply?.model ?? stream.start?.model;
+  turn.unwrittenCalls.push(
+    buildCallRecord(turn, {
+      ...call,
+      model: (answering === undefined ? undefined : inference.findModel(answering)) ?? model,
+      firstTokenAt: stream.firstTokenAt,
+      usage: reply?.usage ?? stream.start?.usage,
+      step: reply === undefined ? turn.steps + 1 : turn.steps,
+    }),
+  );
 }
 
 /** The sequence of the latest guidance for this turn; 0: there is none. */

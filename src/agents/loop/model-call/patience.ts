@@ -60,6 +60,11 @@ export class Patience {
     this.#deps = deps;
   }
 
+  /** Failed tries so far. */
+  get attempts(): number {
+    return this.#attempt;
+  }
+
   /** Waits before the next try. Throws `error` when no further try is due, or the reason of a signal at once. */
   async wait(error: unknown): Promise<void> {
     if (!isTransient(error)) throw error;

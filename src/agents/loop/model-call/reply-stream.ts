@@ -27,6 +27,8 @@ export function findTarget(name: string, offered: OfferedMcpTools): Pick<StepCal
 export class ReplyStream {
   /** how the reply started, once it has */
   start: Extract<ModelDelta, { type: 'start' }> | undefined;
+  /** when the first piece came */
+  firstTokenAt: Date | undefined;
   /** the text so far, by the index of the part */
   readonly texts = new Map<number, string>();
   readonly #ids = new Map<number, string>();
@@ -80,6 +82,7 @@ export class ReplyStream {
 
   receive(delta: ModelDelta): void {
     if (delta.type === 'start') this.start = delta;
+    else this.firstTokenAt ??= new Date();
     if (delta.type === 'start' || delta.type === 'finish') return;
     if (delta.type === 'text' && this.cut !== undefined && this.#continuing === undefined) {
       this.#continuing = delta.index;

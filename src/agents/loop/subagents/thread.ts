@@ -18,6 +18,7 @@ import type { ThreadSlot, ThreadStatus } from '../../log/build-nested-events.ts'
 import type { Tool } from '../../tools/tool.ts';
 import { InterruptedError, LeaseLostError } from '../turn/types.ts';
 import type { LoopDeps, Turn } from '../turn/types.ts';
+import { tagThreadCalls } from '../turn/call-record.ts';
 import { addCounts, listNewCounts } from '../turn/usage.ts';
 
 /** Model calls that a subagent may make. */
@@ -118,6 +119,7 @@ class Subagent {
     const usage = { ...this.#turn.usage, latency_ms: performance.now() - this.#started };
     await journal.append({
       events: [...endNestedCalls(own, content), buildThreadReceived(this.#slot, { status, content, usage })],
+      calls: tagThreadCalls(this.#turn.unwrittenCalls.splice(0), this.#parent.id, this.#slot.threadId),
       ...omitUndefined({ turn: this.#snapshotTurn() }),
     });
     return usage;
@@ -160,7 +162,8 @@ class Subagent {
 }
 
 function openTurn(id: string): Turn {
-  return { id, startedAt: new Date(), steps: 0, step: null, usage: {}, unwritten: [], consumed: [], toolState: {} };
+  const empty = { steps: 0, step: null, usage: {}, unwritten: [], unwrittenCalls: [], consumed: [], toolState: {} };
+  return { id, startedAt: new Date(), ...empty };
 }
 
 /** Parallel subagents share files and processes, but each has its own working directory. */

@@ -4,6 +4,7 @@ import type { Change } from '../../log/entry.ts';
 import { toLogEvent } from '../../log/read.ts';
 import type { StoredAt } from '../../log/read.ts';
 import { tagNestedEvent } from '../../log/build-nested-events.ts';
+import { tagThreadCalls } from '../turn/call-record.ts';
 import type { Journal, SettleDeps, Turn } from '../turn/types.ts';
 
 /** The journal of the calls that one tool makes. */
@@ -38,7 +39,10 @@ function openNestedJournal(outer: Journal, turnId: string, { tag, events = [], s
     events,
     async append(change) {
       const tagged = change.events.flatMap((event) => tagNestedEvent(event, turnId, tag) ?? []);
-      if (tagged.length > 0) await outer.append({ events: tagged, ...omitUndefined({ turn: snapshotTurn?.() }) });
+      const calls = tagThreadCalls(change.calls ?? [], turnId, tag.thread_id ?? turnId);
+      if (tagged.length > 0 || calls.length > 0) {
+        await outer.append({ events: tagged, calls, ...omitUndefined({ turn: snapshotTurn?.() }) });
+      }
       for (const event of change.events) events.push(toLogEvent(event, storedAt(events.length + 1)));
     },
     refresh: () => Promise.resolve(),

@@ -1,5 +1,5 @@
 import type { EventEnvelope, Waiting } from '../../contract/events.ts';
-import type { Change } from '../../log/entry.ts';
+import type { Change, ModelCallRecord } from '../../log/entry.ts';
 import type { LogEvent, NewEvent } from '../../log/event.ts';
 import type { Reasoning } from '../../contract/reasoning.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
@@ -64,6 +64,8 @@ export type Turn = {
   usage: Usage;
   /** events of the last reply, to be written with the next change */
   unwritten: NewEvent[];
+  /** model calls to be added to the ledger with the next change */
+  unwrittenCalls: ModelCallRecord[];
   /** sequences of inbound events that the model has read and that the next write marks as processed */
   consumed: number[];
   toolState: Record<string, unknown>;

@@ -38,6 +38,8 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   eventId: ID.reply,
   index: '0',
   actionId: ID.reply,
+  webhookId: 'whk_01kg9e6hq2c3d4e5f6g7h8j9kz',
+  deliveryId: 'msg_2b7f3f0c9a3e4f1f8f0f5d6c7b8a9e10',
   vaultId: ID.vault,
   credentialId: ID.credential,
   automationId: ID.automation,

@@ -85,7 +85,7 @@ describe('an automation', () => {
     const [first, second, third] = [await make({}, of('a')), await make({}, of('b')), await make({}, of('a'))];
     const all = await api.call<List<Automation>>('GET', `/v1/agents/${agent}/automations?limit=2`);
     expect(all.body.data.map(({ id }) => id)).toEqual([third.id, second.id]);
-    expect(all.body.pagination).toEqual({ limit: 2, offset: 0, hasMore: true, total: 3 });
+    expect(all.body.pagination).toMatchObject({ limit: 2, offset: 0, hasMore: true, total: 3 });
     const own = await api.call<List<Automation>>('GET', of('a'));
     expect(own.body.data.map(({ id }) => id)).toEqual([third.id, first.id]);
   });

@@ -72,6 +72,7 @@ it('has no effect where the session belongs to another worker', async () => {
     step: null,
     usage: {},
     unwritten: [],
+    unwrittenCalls: [],
     consumed: [],
     toolState: {},
   };

@@ -1,0 +1,186 @@
+import type { Queryable } from '../db/db.ts';
+import { COUNT_COLUMNS, FIRST_LATENCY_MS, LATENCY_CLASSES, RECORD_AS_HOUR } from './usage.ts';
+import type { UsageSource } from './usage.ts';
+
+export const USAGE_COLUMNS = [
+  'model',
+  'key',
+  'day',
+  'hour',
+  'agent',
+  'subject',
+  'session',
+  'automation',
+  'user',
+  'product',
+] as const;
+export type UsageColumn = (typeof USAGE_COLUMNS)[number];
+
+/** What counts are summed by. `metadata`: a field of the session's. */
+export type UsageGroup = { columns: readonly UsageColumn[]; metadata: string | null };
+
+export type UsageQuery = UsageGroup & {
+  organizationId: string;
+  /** inclusive and exclusive, at full hours */
+  from: Date;
+  to: Date;
+  source: UsageSource | null;
+  filter: Partial<Record<UsageColumn, string>>;
+  order: 'time' | 'cost' | 'requests' | 'tokens';
+  limit: number;
+  offset: number;
+};
+
+export type UsageSums = {
+  requests: number;
+  failures: number;
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
+  reasoningTokens: number;
+  toolCalls: number;
+  sandboxSeconds: number;
+  credits: number;
+  costUsd: number;
+  latencyMs: number;
+  /** from classes of durations that double: exact to about a quarter; null without calls */
+  p50LatencyMs: number | null;
+  p95LatencyMs: number | null;
+};
+
+export type UsageItem = {
+  model: string | null;
+  keyId: string | null;
+  day: string | null;
+  hour: string | null;
+  agentId: string | null;
+  subjectId: string | null;
+  sessionId: string | null;
+  automationId: string | null;
+  userId: string | null;
+  product: string | null;
+  metadata: string | null;
+} & UsageSums;
+
+const DIMENSIONS: Readonly<Record<UsageColumn, { field: keyof UsageItem; sql: string }>> = {
+  model: { field: 'model', sql: `CASE WHEN u.kind = 'tool' THEN '' ELSE u.name END` },
+  key: { field: 'keyId', sql: 'u.key_id' },
+  day: { field: 'day', sql: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')` },
+  hour: { field: 'hour', sql: `to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"')` },
+  agent: { field: 'agentId', sql: 'u.agent_id' },
+  subject: { field: 'subjectId', sql: 'u.subject_id' },
+  session: { field: 'sessionId', sql: 'u.session_id' },
+  automation: { field: 'automationId', sql: 'u.automation_id' },
+  user: { field: 'userId', sql: 'u.user_id' },
+  product: { field: 'product', sql: 'u.source' },
+};
+
+const ORDERS: Readonly<Record<UsageQuery['order'], string>> = {
+  time: '',
+  cost: 'sum(u.cost_usd) DESC,',
+  requests: 'sum(u.calls) DESC,',
+  tokens: 'sum(u.input_tokens + u.output_tokens) DESC,',
+};
+
+/** The value below which the given part of the calls lies, between the bounds of its class. */
+function findPercentile(classes: readonly number[], part: number): number | null {
+  const total = classes.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  let left = total * part;
+  for (const [index, count] of classes.entries()) {
+    if (count >= left && count > 0) {
+      const upper = FIRST_LATENCY_MS * 2 ** index;
+      const lower = index === 0 ? 0 : upper / 2;
+      return Math.round(lower + ((upper - lower) * left) / count);
+    }
+    left -= count;
+  }
+  return FIRST_LATENCY_MS * 2 ** (LATENCY_CLASSES - 1);
+}
+
+const SUMS = COUNT_COLUMNS.map((name) => `coalesce(sum(u.${name}), 0)::float8 AS ${name}`).join(', ');
+
+function readSums(row: Record<string, unknown>): UsageSums {
+  const count = (name: string) => Number(row[name] ?? 0);
+  const classes = Array.from({ length: LATENCY_CLASSES }, (_, index) => count(`latency_${index}`));
+  return {
+    requests: count('calls'),
+    failures: count('failures'),
+    inputTokens: count('input_tokens'),
+    cachedInputTokens: count('cached_input_tokens'),
+    cacheWriteTokens: count('cache_write_tokens'),
+    outputTokens: count('output_tokens'),
+    reasoningTokens: count('reasoning_tokens'),
+    toolCalls: count('tool_calls'),
+    sandboxSeconds: count('sandbox_ms') / 1000,
+    credits: count('credits'),
+    costUsd: count('cost_usd'),
+    latencyMs: count('latency_ms'),
+    p50LatencyMs: findPercentile(classes, 0.5),
+    p95LatencyMs: findPercentile(classes, 0.95),
+  };
+}
+
+/** The rows to sum: the counts by hour and what is not in them yet, or the ledger itself where hours say too little. */
+function buildRows(query: UsageQuery): { sql: string; params: unknown[] } {
+  const params: unknown[] = [query.organizationId, query.from, query.to];
+  const isDetailed = query.metadata !== null || query.columns.includes('session') || query.filter.session !== undefined;
+  const records = (where: string) =>
+    `SELECT ${RECORD_AS_HOUR}${isDetailed ? ', r.session_id, r.metadata' : ''} FROM usage_records r
+     WHERE r.organization_id = $1 AND r.occurred_at >= $2 AND r.occurred_at < $3 ${where}`;
+  const hours = `SELECT hour, source, kind, name, key_id, agent_id, subject_id, automation_id, user_id,
+      ${COUNT_COLUMNS.join(', ')}
+    FROM usage_hours WHERE organization_id = $1 AND hour >= $2 AND hour < $3`;
+  const from = isDetailed ? records('') : `${hours} UNION ALL ${records('AND NOT r.rolled')}`;
+  const where = Object.entries({ product: query.source ?? undefined, ...query.filter }).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    params.push(value);
+    return [`${DIMENSIONS[name as UsageColumn].sql} = $${params.length}`];
+  });
+  return { sql: `FROM (${from}) AS u${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}`, params };
+}
+
+/** Sums by the columns asked for, and the totals over everything. Newest first unless ordered. */
+export async function reportUsage(
+  db: Queryable,
+  query: UsageQuery,
+): Promise<{ items: UsageItem[]; totals: UsageSums; hasMore: boolean }> {
+  const { sql, params } = buildRows(query);
+  const grouped = USAGE_COLUMNS.filter((column) => query.columns.includes(column));
+  const columns = USAGE_COLUMNS.map((column) => {
+    const { field, sql: expression } = DIMENSIONS[column];
+    return `${grouped.includes(column) ? `nullif(${expression}, '')` : 'NULL::text'} AS "${field}"`;
+  });
+  const all = [...params];
+  if (query.metadata !== null) all.push(query.metadata);
+  const metadata = query.metadata === null ? 'NULL::text' : `u.metadata->>$${all.length}`;
+  const [found, totals] = await Promise.all([
+    db.query(
+      `SELECT ${columns.join(', ')}, ${metadata} AS metadata, ${SUMS} ${sql}
+       GROUP BY ${Array.from({ length: columns.length + 1 }, (_, index) => index + 1).join(', ')}
+       ORDER BY ${ORDERS[query.order]} "hour" DESC NULLS LAST, "day" DESC NULLS LAST, 1, 2, 5, 6, 7, 8, 9, 10, 11
+       LIMIT $${all.length + 1} OFFSET $${all.length + 2}`,
+      [...all, query.limit + 1, query.offset],
+    ),
+    db.query(`SELECT ${SUMS} ${sql}`, params),
+  ]);
+  const items = found.rows.slice(0, query.limit).map((row) => {
+    const text = (name: string) => (typeof row[name] === 'string' ? row[name] : null);
+    return {
+      model: text('model'),
+      keyId: text('keyId'),
+      day: text('day'),
+      hour: text('hour'),
+      agentId: text('agentId'),
+      subjectId: text('subjectId'),
+      sessionId: text('sessionId'),
+      automationId: text('automationId'),
+      userId: text('userId'),
+      product: text('product'),
+      metadata: text('metadata'),
+      ...readSums(row),
+    };
+  });
+  return { items, totals: readSums(totals.rows[0] ?? {}), hasMore: found.rows.length > query.limit };
+}

@@ -1,0 +1,102 @@
+import type { Queryable } from '../db/db.ts';
+import type { Sealed } from '../master-key.ts';
+import { readRow } from './rows.ts';
+import type { RowOf } from './rows.ts';
+
+/** A delivery that this process has claimed, with what it needs to send it. */
+export type DueDelivery = {
+  id: string;
+  webhookId: string;
+  organizationId: string;
+  type: string;
+  sessionId: string | null;
+  agentId: string | null;
+  subjectId: string | null;
+  eventId: string | null;
+  attempts: number;
+  createdAt: Date;
+  url: string;
+  fullEvent: boolean;
+  secret: Sealed;
+  /** while it is still valid */
+  previousSecret: Sealed | null;
+};
+
+/** Deliveries of one webhook at once: a slow endpoint delays no other. */
+const PER_WEBHOOK = 4;
+
+/**
+ * Claims deliveries that are due. Of one session and webhook only the oldest is, so they arrive in order. A claim lasts
+ * `leaseSeconds`: the delivery of a process that died is sent again by another one.
+ */
+export async function claimDeliveries(db: Queryable, limit: number, leaseSeconds: number): Promise<DueDelivery[]> {
+  const { rows } = await db.query<RowOf<DueDelivery>>(
+    `WITH due AS (
+       SELECT d.id, d.position, row_number() OVER (PARTITION BY d.webhook_id ORDER BY d.position)
+         + (SELECT count(*) FROM webhook_deliveries l
+            WHERE l.webhook_id = d.webhook_id AND l.state = 'pending' AND l.locked_until > now()) AS place
+       FROM webhook_deliveries d
+       WHERE d.state = 'pending' AND d.next_attempt_at <= now() AND (d.locked_until IS NULL OR d.locked_until <= now())
+         AND (d.session_id IS NULL OR NOT EXISTS (
+           SELECT 1 FROM webhook_deliveries e WHERE e.webhook_id = d.webhook_id AND e.session_id = d.session_id
+             AND e.state = 'pending' AND e.position < d.position))
+     ), chosen AS (
+       SELECT d.id FROM webhook_deliveries d JOIN due ON due.id = d.id
+       WHERE due.place <= ${PER_WEBHOOK} AND d.state = 'pending' AND (d.locked_until IS NULL OR d.locked_until <= now())
+       ORDER BY due.position LIMIT $1 FOR UPDATE OF d SKIP LOCKED
+     ), claimed AS (
+       UPDATE webhook_deliveries d SET locked_until = now() + $2::int * interval '1 second', attempts = d.attempts + 1
+       FROM chosen WHERE d.id = chosen.id RETURNING d.*)
+     SELECT c.id, c.webhook_id, c.organization_id, c.type, c.session_id, c.agent_id, c.subject_id, c.event_id,
+       c.attempts, c.created_at, w.url, w.full_event, w.secret,
+       CASE WHEN w.previous_expires_at > now() THEN w.previous_secret END AS previous_secret
+     FROM claimed c JOIN webhooks w ON w.id = c.webhook_id ORDER BY c.position`,
+    [limit, leaseSeconds],
+  );
+  return rows.map((row) => readRow<DueDelivery>(row));
+}
+
+export async function markDelivered(tx: Queryable, { id, webhookId }: DueDelivery, status: number): Promise<void> {
+  await tx.query(
+    `UPDATE webhook_deliveries SET state = 'delivered', delivered_at = now(), locked_until = NULL, last_status = $2,
+       last_error = NULL WHERE id = $1 AND state = 'pending'`,
+    [id, status],
+  );
+  await tx.query('UPDATE webhooks SET failing_since = NULL WHERE id = $1 AND failing_since IS NOT NULL', [webhookId]);
+}
+
+/** `retryInSeconds`: null when it is not tried again. */
+export async function markFailed(
+  tx: Queryable,
+  { id, webhookId }: DueDelivery,
+  failure: { status: number | null; error: string; retryInSeconds: number | null },
+): Promise<void> {
+  await tx.query(
+    `UPDATE webhook_deliveries SET state = CASE WHEN $4::float8 IS NULL THEN 'failed' ELSE state END,
+       next_attempt_at = now() + coalesce($4::float8, 0) * interval '1 second', locked_until = NULL, last_status = $2,
+       last_error = $3 WHERE id = $1 AND state = 'pending'`,
+    [id, failure.status, failure.error, failure.retryInSeconds],
+  );
+  await tx.query('UPDATE webhooks SET failing_since = coalesce(failing_since, now()) WHERE id = $1', [webhookId]);
+}
+
+/** Switches off endpoints that have taken nothing for so many days, and gives up what was meant for them. */
+export async function disableDeadWebhooks(db: Queryable, days: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `WITH dead AS (
+       UPDATE webhooks SET enabled = false, updated_at = now(),
+         disabled_reason = 'No delivery has succeeded for ' || $1::int || ' days.'
+       WHERE enabled AND failing_since < now() - $1::int * interval '1 day' RETURNING id)
+     UPDATE webhook_deliveries d SET state = 'failed' FROM dead WHERE d.webhook_id = dead.id AND d.state = 'pending'`,
+    [days],
+  );
+  return rowCount;
+}
+
+export async function deleteOldDeliveries(db: Queryable, days: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM webhook_deliveries WHERE state <> 'pending' AND created_at < now() - $1::int * interval '1 day'`,
+    [days],
+  );
+  return rowCount;
+}
