@@ -55,7 +55,7 @@ const LEAST: Record<string, Role> = {
 function findLeast({ id, method, path }: Cell): Role {
   const own = LEAST[id];
   if (own !== undefined) return own;
-  if (/^\/v1\/(?:api-keys|organizations|audit)/.test(path)) return 'admin';
+  if (/^\/v1\/(?:api-keys|organizations|audit|webhooks)/.test(path)) return 'admin';
   return method === 'GET' ? 'viewer' : 'builder';
 }
 
