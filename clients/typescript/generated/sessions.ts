@@ -1,6 +1,6 @@
 // Generated from the contract by "npm run generate". Changes are lost.
 import type { CallOptions } from '../options.ts';
-import type { Metadata, Reasoning, Session, SubjectId, Timestamp, Usage } from './common.ts';
+import type { Metadata, Reasoning, Session, StopReason, SubjectId, Timestamp, Usage } from './common.ts';
 
 export type SandboxWarm = {
   object: "sandbox.warm";
@@ -55,18 +55,7 @@ export type Turn = {
   lastSequence: number | null;
   startedAt: Timestamp;
   endedAt: Timestamp | null;
-  stopReason: {
-    type: "end_turn";
-  } | {
-    type: "error";
-    code: "upstream_rate_limited" | "upstream_overloaded" | "upstream_unavailable" | "upstream_rejected" | "upstream_authentication" | "unknown_model" | "context_overflow" | "output_limit" | "content_filtered" | "empty_reply" | "repeated_failure" | "step_limit" | "internal";
-    message: string;
-    /** whether the same prompt may succeed later */
-    retryable: boolean;
-  } | {
-    type: "requires_action";
-    event_ids: string[];
-  } | null;
+  stopReason: StopReason | null;
   usage: Usage | null;
   /** empty for turns from before steps were recorded */
   steps: Array<{
