@@ -14,15 +14,32 @@ export type PodOptions = {
   runtimeClassName?: string;
   /** run pods in user namespaces; nodes must support them */
   userNamespaces: boolean;
-  requests: { cpu: string; memory: string; 'ephemeral-storage'?: string };
-  limits: { cpu: string; memory: string; 'ephemeral-storage': string };
+  /** quantities by resource */
+  requests: Record<string, string>;
+  limits: Record<string, string>;
   nodeSelector?: Record<string, string>;
   schedulerName?: string;
+  tolerations?: object[];
+  /** podAffinity is the operator's */
+  affinity?: object;
+  priorityClassName?: string;
+  imagePullSecrets?: { name: string }[];
+  annotations?: Record<string, string>;
+  labels?: Record<string, string>;
+  /** the cluster assigns users and groups, as OpenShift does; default: 1000 */
+  clusterUids?: boolean;
+  /** of the SandboxClass */
+  className?: string;
+  /** nothing but DNS can be reached; enforced by the chart's network policies */
+  hasNoEgress?: boolean;
 };
 
 /** Pods are evicted from an unreachable node after this time. */
 const NODE_LOSS_SECONDS = 30;
 const USER = 1000;
+
+/** Standby pods do nothing that eviction would lose, so they do not keep the cluster autoscaler from removing a node. */
+export const SAFE_TO_EVICT_ANNOTATION = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
 
 export function fingerprint(publicKey: string): string {
   return sha256(publicKey).slice(0, 16);
@@ -47,7 +64,12 @@ function buildOwnerLabels({ spec: { organizationId, agentId, subjectId } }: Volu
 export function buildPod(
   volume: Volume,
   options: PodOptions,
-  identity: { name: string; owner: OwnerReference; labels: Record<string, string> },
+  identity: {
+    name: string;
+    owner: OwnerReference;
+    labels: Record<string, string>;
+    annotations?: Record<string, string>;
+  },
 ): { apiVersion: 'v1'; kind: 'Pod'; metadata: { name: string; [key: string]: unknown }; spec: V1PodSpec } {
   const { name, uid, namespace } = volume.metadata;
   const volumeLabels = { [LABELS.volume]: name, [LABELS.volumeUid]: uid };
@@ -64,13 +86,20 @@ export function buildPod(
       name: identity.name,
       namespace,
       labels: {
+        ...options.labels,
         [LABELS.managedBy]: 'capstan-operator',
         [LABELS.component]: 'sandbox',
         ...buildOwnerLabels(volume),
+        ...omitUndefined({ [LABELS.sandboxClass]: options.className }),
+        ...(options.hasNoEgress === true ? { [LABELS.egress]: 'none' } : {}),
         ...volumeLabels,
         ...identity.labels,
       },
-      annotations: { [KEY_ANNOTATION]: fingerprint(volume.spec.publicKey) },
+      annotations: {
+        ...identity.annotations,
+        ...options.annotations,
+        [KEY_ANNOTATION]: fingerprint(volume.spec.publicKey),
+      },
       ownerReferences: [identity.owner],
     },
     spec: {
@@ -82,60 +111,67 @@ export function buildPod(
         runtimeClassName: options.runtimeClassName,
         schedulerName: options.schedulerName,
         nodeSelector: options.nodeSelector,
+        priorityClassName: options.priorityClassName,
+        imagePullSecrets: options.imagePullSecrets,
       }),
       ...(options.userNamespaces ? { hostUsers: false } : {}),
       securityContext: {
         runAsNonRoot: true,
-        runAsUser: USER,
-        runAsGroup: USER,
-        fsGroup: USER,
+        ...(options.clusterUids === true ? {} : { runAsUser: USER, runAsGroup: USER, fsGroup: USER }),
         fsGroupChangePolicy: 'OnRootMismatch',
         seccompProfile: { type: 'RuntimeDefault' },
       },
       // The claim can be mounted on one node at a time, so all pods of a volume share a node.
       affinity: {
+        ...options.affinity,
         podAffinity: {
           requiredDuringSchedulingIgnoredDuringExecution: [
             { labelSelector: { matchLabels: volumeLabels }, topologyKey: 'kubernetes.io/hostname' },
           ],
         },
       },
-      tolerations: [tolerate('not-ready'), tolerate('unreachable')],
-      containers: [
-        {
-          name: 'executor',
-          image: options.image,
-          imagePullPolicy: 'IfNotPresent',
-          args: [
-            ['--workspace', '/workspace', '--state-dir', '/tmp/.capstan', '--own-pids'],
-            ['--listen', `0.0.0.0:${EXECUTOR_PORT}`],
-            ['--public-key', volume.spec.publicKey, '--audience', '$(POD_UID)'],
-            ['--volume-bytes', String(parseQuantity(volume.spec.maxSize))],
-          ].flat(),
-          env: [{ name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } }],
-          ports: [{ name: 'executor', containerPort: EXECUTOR_PORT }],
-          readinessProbe: {
-            httpGet: { path: '/healthz', port: EXECUTOR_PORT },
-            periodSeconds: 2,
-            timeoutSeconds: 2,
-          },
-          resources: { requests: options.requests, limits: options.limits },
-          securityContext: {
-            allowPrivilegeEscalation: false,
-            readOnlyRootFilesystem: true,
-            capabilities: { drop: ['ALL'] },
-          },
-          volumeMounts: [
-            // Not the root of the disk, where file systems keep folders such as lost+found.
-            { name: 'workspace', mountPath: '/workspace', subPath: 'workspace' },
-            { name: 'tmp', mountPath: '/tmp' },
-          ],
-        },
-      ],
+      tolerations: [tolerate('not-ready'), tolerate('unreachable'), ...(options.tolerations ?? [])],
+      containers: [buildContainer(volume, options)],
       volumes: [
         { name: 'workspace', persistentVolumeClaim: { claimName: name } },
         { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
       ],
     },
+  };
+}
+
+function buildContainer(volume: Volume, options: PodOptions): V1PodSpec['containers'][number] {
+  return {
+    name: 'executor',
+    image: options.image,
+    imagePullPolicy: 'IfNotPresent',
+    args: [
+      ['--workspace', '/workspace', '--state-dir', '/tmp/.capstan', '--own-pids'],
+      ['--listen', `$(POD_IP):${EXECUTOR_PORT}`],
+      ['--public-key', volume.spec.publicKey, '--audience', '$(POD_UID)'],
+      ['--volume-bytes', String(parseQuantity(volume.spec.maxSize))],
+    ].flat(),
+    env: [
+      { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
+      // Of IPv4 or IPv6, as the cluster has it.
+      { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+    ],
+    ports: [{ name: 'executor', containerPort: EXECUTOR_PORT }],
+    readinessProbe: {
+      httpGet: { path: '/healthz', port: EXECUTOR_PORT },
+      periodSeconds: 2,
+      timeoutSeconds: 2,
+    },
+    resources: { requests: options.requests, limits: options.limits },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      // Not the root of the disk, where file systems keep folders such as lost+found.
+      { name: 'workspace', mountPath: '/workspace', subPath: 'workspace' },
+      { name: 'tmp', mountPath: '/tmp' },
+    ],
   };
 }

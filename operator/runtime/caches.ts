@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LABELS } from '../../src/platform/kubernetes/resource.ts';
 import type { ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
 import type { Session } from '../../src/sandbox/resources/session.ts';
+import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
 import { startInformer } from '../../src/platform/kubernetes/informer.ts';
@@ -11,6 +13,8 @@ import { stripClaim, stripPod, stripResource } from '../../src/platform/kubernet
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import type { Logger } from '../../src/platform/log.ts';
 import type { Controller } from './controller.ts';
+
+const CLASSES_MS = 5000;
 
 export type Caches = Controller['caches'] & {
   /** resolves when all are complete */
@@ -35,9 +39,12 @@ export function openCaches(
   const caches = {
     sessions: start<Session>('sessions', {
       strip: stripResource,
-      indexes: { volume: ({ spec }) => spec.volumeName },
+      indexes: { volume: ({ spec }) => spec.volumeName, class: ({ spec }) => spec.sandboxClass },
     }),
-    volumes: start<Volume>('volumes', { strip: stripResource }),
+    volumes: start<Volume>('volumes', {
+      strip: stripResource,
+      indexes: { class: ({ spec }) => spec.sandboxClass },
+    }),
     pods: start<Pod>('pods', {
       strip: stripPod,
       labelSelector,
@@ -47,11 +54,15 @@ export function openCaches(
       },
     }),
     claims: start<Claim>('persistentvolumeclaims', { strip: stripClaim, labelSelector }),
+    classes: start<SandboxClass>('sandboxclasses', { strip: stripResource }),
   };
   const all = Object.values(caches);
+  // The definitions of an earlier release lack this kind; it must not hold up the others.
+  const { classes, ...needed } = caches;
+  const classesSynced = Promise.race([classes.synced, sleep(CLASSES_MS, undefined, { ref: false })]);
   return {
     ...caches,
-    synced: Promise.all(all.map(({ synced }) => synced)),
+    synced: Promise.all([classesSynced, ...Object.values(needed).map(({ synced }) => synced)]),
     async close() {
       await Promise.all(all.map((cache) => cache.close()));
     },

@@ -1,4 +1,5 @@
 import type { Session } from '../../src/sandbox/resources/session.ts';
+import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
 import type { Informer } from '../../src/platform/kubernetes/informer.ts';
@@ -26,12 +27,14 @@ export type Controller = {
   namespace: string;
   options: ControllerOptions;
   caches: {
-    /** index `volume`: name of the session's volume */
+    /** indexes `volume` and `class`: names in the spec */
     sessions: Informer<Session>;
+    /** index `class` */
     volumes: Informer<Volume>;
     /** indexes `session` and `volume`: names in the pod's labels */
     pods: Informer<Pod>;
     claims: Informer<Claim>;
+    classes: Informer<SandboxClass>;
   };
   expectations: Expectations;
   writer: Writer;

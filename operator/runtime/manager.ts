@@ -178,6 +178,11 @@ function listAffected(caches: Controller['caches'], { plural, name, object, befo
       const users = caches.sessions.find('volume', name);
       return [['volumes', name], ...users.map(({ metadata }): Parameters<Enqueue> => ['sessions', metadata.name])];
     }
+    case 'sandboxclasses':
+      return [
+        ...caches.sessions.find('class', name).map(({ metadata }): Parameters<Enqueue> => ['sessions', metadata.name]),
+        ...caches.volumes.find('class', name).map(({ metadata }): Parameters<Enqueue> => ['volumes', metadata.name]),
+      ];
     case 'pods': {
       const labels = [object?.metadata.labels, before?.metadata.labels];
       const related = labels.flatMap((each): Parameters<Enqueue>[] => [

@@ -24,6 +24,7 @@ const SEVERITIES = {
   // refused by the API server: quota, admission, a missing runtime class
   QuotaExceeded: 'warning',
   PodRefused: 'warning',
+  ClassNotFound: 'warning',
   // sessions
   NotStarted: 'routine',
   Idle: 'routine',

@@ -18,6 +18,8 @@ export type SessionInput = {
   ownedPods: Pod[];
   /** the volume's standby pod, if the session can adopt it */
   standby: Pod | undefined;
+  /** the session names a SandboxClass that does not exist */
+  missingClass?: string | undefined;
   /** a pod with the session's name or label that another session owns, usually an earlier one of the same name */
   foreignPod: Pod | undefined;
   now: Date;
@@ -106,7 +108,7 @@ function decideSuspension(plan: MakePlan, pod: Pod | undefined, cause: Cause): S
 }
 
 /** The session needs a pod and has none. */
-function decideStart(plan: MakePlan, { session, volume, standby, now }: SessionInput): SessionPlan {
+function decideStart(plan: MakePlan, { session, volume, standby, missingClass, now }: SessionInput): SessionPlan {
   if (volume === undefined) {
     const message = `There is no Volume ${session.spec.volumeName} in this namespace.`;
     return plan('Pending', { reason: 'VolumeNotFound', message });
@@ -116,6 +118,10 @@ function decideStart(plan: MakePlan, { session, volume, standby, now }: SessionI
   }
   const failure = explainVolume(volume);
   if (failure !== undefined) return plan('Failed', failure);
+  if (missingClass !== undefined) {
+    const message = `There is no SandboxClass ${missingClass} in this namespace.`;
+    return plan('Failed', { reason: 'ClassNotFound', message });
+  }
   const failures = pickFailures(session.status ?? {});
   const delayMs = decideDelay(failures, now);
   if (delayMs > 0) {

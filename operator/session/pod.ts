@@ -2,7 +2,7 @@ import { LABELS } from '../../src/platform/kubernetes/resource.ts';
 import type { Session } from '../../src/sandbox/resources/session.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { Pod } from '../../src/platform/kubernetes/types.ts';
-import { buildOwner, buildPod } from '../pod/build.ts';
+import { SAFE_TO_EVICT_ANNOTATION, buildOwner, buildPod } from '../pod/build.ts';
 import type { PodOptions } from '../pod/build.ts';
 
 const labels = ({ metadata: { name, uid } }: Session) => ({ [LABELS.session]: name, [LABELS.sessionUid]: uid });
@@ -18,7 +18,10 @@ export function buildSessionPod(session: Session, volume: Volume, options: PodOp
 
 /** The patch that makes a standby pod the session's: it is then deleted with the session, not with the volume. */
 export function buildAdoption(session: Session): object {
-  return { metadata: { labels: labels(session), ownerReferences: [buildOwner('Session', session.metadata)] } };
+  const annotations = { [SAFE_TO_EVICT_ANNOTATION]: null };
+  return {
+    metadata: { labels: labels(session), annotations, ownerReferences: [buildOwner('Session', session.metadata)] },
+  };
 }
 
 /** By the owner's UID alone: names are reused, and others can set labels. */

@@ -1,4 +1,5 @@
 import { KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.ts';
+import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts';
 import type { Session } from '../../src/sandbox/resources/session.ts';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 import { buildPath } from '../../src/platform/kubernetes/paths.ts';
@@ -12,6 +13,7 @@ import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
 import { resourceKey } from '../runtime/writer.ts';
 import { fingerprint } from '../pod/build.ts';
+import { applyClass, applyVolumeClass } from '../pod/sandbox-class.ts';
 import { describePod } from '../pod/state.ts';
 import { buildStatusFields, decideSession, isEnding } from './decide.ts';
 import type { SessionInput, SessionPlan } from './decide.ts';
@@ -47,20 +49,28 @@ function listPods({ caches }: Controller, session: Session): string[] {
   return [session.metadata.name, ...pods];
 }
 
-function gather({ caches, options }: Controller, session: Session): SessionInput {
+function findClass({ caches }: Controller, { sandboxClass }: Session['spec']): SandboxClass | undefined {
+  return sandboxClass === undefined ? undefined : caches.classes.get(sandboxClass);
+}
+
+function gather(controller: Controller, session: Session): SessionInput {
+  const { caches, options } = controller;
   const { name, uid } = session.metadata;
   const volume = caches.volumes.get(session.spec.volumeName);
   const named = caches.pods.get(name);
   const all = new Set([...caches.pods.find('session', name), ...(named === undefined ? [] : [named])]);
   const ownedPods = [...all].filter((pod) => isOwnedBy(pod, uid));
   const standby =
-    volume === undefined ? undefined : findStandby(caches.pods.find('volume', volume.metadata.name), volume);
+    volume === undefined
+      ? undefined
+      : findStandby(caches.pods.find('volume', volume.metadata.name), volume, session.spec.sandboxClass);
   return {
     session,
     volume,
     ownedPods,
     standby,
     foreignPod: [...all].find((pod) => !isOwnedBy(pod, uid)),
+    missingClass: findClass(controller, session.spec) === undefined ? session.spec.sandboxClass : undefined,
     now: new Date(),
     idleMs: options.idleMs,
   };
@@ -70,11 +80,13 @@ function gather({ caches, options }: Controller, session: Session): SessionInput
 function findStandby(
   pods: ReturnType<Controller['caches']['pods']['list']>,
   volume: NonNullable<SessionInput['volume']>,
+  sandboxClass: string | undefined,
 ): SessionInput['standby'] {
   const key = fingerprint(volume.spec.publicKey);
   return pods.find((pod) => {
     const { annotations, labels } = pod.metadata;
     if (labels?.[LABELS.sessionUid] !== undefined || !isOwnedBy(pod, volume.metadata.uid)) return false;
+    if (labels?.[LABELS.sandboxClass] !== sandboxClass) return false;
     const { state } = describePod(pod);
     return annotations?.[KEY_ANNOTATION] === key && !isEnding(pod) && (state === 'ready' || state === 'starting');
   });
@@ -127,9 +139,13 @@ async function startPod(controller: Controller, session: Session, plan: SessionP
   if (pending !== undefined) return buildRefusedPlan(plan, pending);
   try {
     // A name that is taken means that the cache is behind; the watch event will come.
-    if (action.type === 'create') await writer.create('pods', buildSessionPod(session, action.volume, options.pod));
+    if (action.type === 'create') {
+      const sandboxClass = findClass(controller, session.spec);
+      const volume = applyVolumeClass(action.volume, sandboxClass);
+      await writer.create('pods', buildSessionPod(session, volume, applyClass(options.pod, sandboxClass)));
+    }
     // Whoever else wants it fails, for it has changed.
-    else await writer.patch('pods', action.pod, buildAdoption(session));
+    if (action.type === 'adopt') await writer.patch('pods', action.pod, buildAdoption(session));
     refusals.forget(key);
     return plan;
   } catch (error) {

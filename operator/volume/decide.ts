@@ -24,6 +24,8 @@ export type VolumeInput = {
   /** why the cluster's storage does not bind the claim, in its own words */
   claimProblem?: string | undefined;
   onLostClaim?: LostClaimPolicy | undefined;
+  /** the volume names a SandboxClass that does not exist */
+  missingClass?: string | undefined;
   now: Date;
 };
 
@@ -78,7 +80,9 @@ function decideAction(input: VolumeInput, loss: Loss, { phase }: State): VolumeP
   const { volume, claim, now } = input;
   if (volume.metadata.deletionTimestamp !== undefined) return { type: 'none' };
   if (claim === undefined) {
-    return loss.halt === undefined ? { type: 'createClaim', disk: loss.restoreDisk } : { type: 'none' };
+    return loss.halt === undefined && input.missingClass === undefined
+      ? { type: 'createClaim', disk: loss.restoreDisk }
+      : { type: 'none' };
   }
   if (claim.metadata.deletionTimestamp !== undefined || !isClaimOf(claim, volume)) return { type: 'none' };
   const used = input.usedBytes ?? volume.status?.usedBytes;
@@ -100,8 +104,12 @@ export function isClaimOf(claim: Claim, volume: Volume): boolean {
   return claim.metadata.ownerReferences?.some(({ uid }) => uid === volume.metadata.uid) === true;
 }
 
-function describeState({ volume, claim, claimProblem }: VolumeInput, { halt }: Loss): State {
+function describeState({ volume, claim, claimProblem, missingClass }: VolumeInput, { halt }: Loss): State {
   if (halt !== undefined) return { phase: 'Failed', ...halt };
+  if (claim === undefined && missingClass !== undefined) {
+    const message = `There is no SandboxClass ${missingClass} in this namespace.`;
+    return { phase: 'Failed', reason: 'ClassNotFound', message };
+  }
   const state = describeClaim(volume, claim);
   if (state.reason !== 'ClaimPending' || claimProblem === undefined) return state;
   const message = `Claim ${volume.metadata.name} gets no storage: ${claimProblem}`;
@@ -185,6 +193,7 @@ function decideStandby(input: VolumeInput): Standby {
     requeueMs: remainingMs > 0 ? remainingMs : undefined,
   };
   if (!isRequested) return { ...idle, action: removeOnce(pod), failures: {} };
+  if (pod === undefined && input.missingClass !== undefined) return { ...idle, requeueMs: remainingMs };
   if (pod === undefined) return { ...idle, ...decideStandbyStart(input, idle.failures) };
   return { ...idle, ...decideOnStandby(input, pod, idle.failures) };
 }

@@ -1,4 +1,5 @@
 import { LABELS } from '../../src/platform/kubernetes/resource.ts';
+import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts';
@@ -6,7 +7,8 @@ import { stripClaim } from '../../src/platform/kubernetes/types.ts';
 import type { Claim } from '../../src/platform/kubernetes/types.ts';
 import { errorText } from '../../src/platform/errors.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
-import { buildOwner, buildPod } from '../pod/build.ts';
+import { SAFE_TO_EVICT_ANNOTATION, buildOwner, buildPod } from '../pod/build.ts';
+import { applyClass, applyVolumeClass } from '../pod/sandbox-class.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { RECHECK_MS } from '../runtime/expectations.ts';
@@ -18,16 +20,21 @@ import { resourceKey } from '../runtime/writer.ts';
 import { CLAIM_PATIENCE_MS, decideVolume, isClaimOf, measureAge } from './decide.ts';
 import type { VolumePlan } from './decide.ts';
 
+type Target = { volume: Volume; sandboxClass: SandboxClass | undefined };
+
 /** Brings one volume's claim and standby pod to what its spec requests: gather, decide, act. */
 export async function reconcileVolume(controller: Controller, name: string): Promise<Outcome> {
   const { caches, expectations, usage } = controller;
-  const volume = caches.volumes.get(name);
+  const known = caches.volumes.get(name);
   // Its claim and pods have it as their owner, so the cluster collects them.
-  if (volume === undefined) {
+  if (known === undefined) {
     controller.deferredStatus.delete(resourceKey('volumes', name));
     controller.refusals.forget(resourceKey('volumes', name));
     return undefined;
   }
+  const { sandboxClass: className = '' } = known.spec;
+  const sandboxClass = caches.classes.get(className);
+  const volume = applyVolumeClass(known, sandboxClass);
   const pods = caches.pods
     .find('volume', name)
     .filter(({ metadata }) => metadata.labels?.[LABELS.volumeUid] === volume.metadata.uid);
@@ -45,8 +52,9 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
   const claim = caches.claims.get(name) ?? (await findUnlabelledClaim(controller, volume));
   const claimProblem = claim === undefined ? undefined : await findClaimProblem(controller, claim, now);
   const { onLostClaim } = controller.options;
-  const plan = decideVolume({ volume, claim, pods, usedBytes, claimProblem, onLostClaim, now });
-  return act(controller, volume, plan, now);
+  const missingClass = sandboxClass === undefined ? known.spec.sandboxClass : undefined;
+  const input = { volume, claim, pods, usedBytes, claimProblem, onLostClaim, missingClass, now };
+  return act(controller, { volume, sandboxClass }, decideVolume(input), now);
 }
 
 /**
@@ -88,8 +96,9 @@ async function findClaimProblem(
   return problems.at(-1)?.message;
 }
 
-async function act(controller: Controller, volume: Volume, decided: VolumePlan, now: Date): Promise<Outcome> {
-  const plan = await perform(controller, volume, decided);
+async function act(controller: Controller, target: Target, decided: VolumePlan, now: Date): Promise<Outcome> {
+  const { volume } = target;
+  const plan = await perform(controller, target, decided);
   const deferredMs = await reportStatus(controller, {
     kind: 'Volume',
     plural: 'volumes',
@@ -104,14 +113,19 @@ async function act(controller: Controller, volume: Volume, decided: VolumePlan, 
 }
 
 /** Returns the plan, with the outcome of a growth, and with what the API server has refused. */
-async function perform(controller: Controller, volume: Volume, plan: VolumePlan): Promise<VolumePlan> {
+async function perform(
+  controller: Controller,
+  { volume, sandboxClass }: Target,
+  plan: VolumePlan,
+): Promise<VolumePlan> {
   const { writer, options } = controller;
   const { action } = plan;
   switch (action.type) {
     case 'none':
       return plan;
     case 'createClaim': {
-      const claim = buildClaim(volume, { storageClassName: options.storageClassName, volumeName: action.disk });
+      const storageClassName = sandboxClass?.spec.volume?.storageClassName ?? options.storageClassName;
+      const claim = buildClaim(volume, { storageClassName, volumeName: action.disk });
       const refusal = await create(controller, volume, { plural: 'persistentvolumeclaims', body: claim });
       if (refusal === undefined) return plan;
       const { reason, message } = refusal;
@@ -126,7 +140,8 @@ async function perform(controller: Controller, volume: Volume, plan: VolumePlan)
       return update(plan, await grow(controller, action));
     case 'createStandby': {
       const owner = buildOwner('Volume', volume.metadata);
-      const body = buildPod(volume, options.pod, { name: action.name, owner, labels: {} });
+      const identity = { name: action.name, owner, labels: {}, annotations: { [SAFE_TO_EVICT_ANNOTATION]: 'true' } };
+      const body = buildPod(volume, applyClass(options.pod, sandboxClass), identity);
       const refusal = await create(controller, volume, { plural: 'pods', body });
       if (refusal === undefined) return plan;
       const { reason, message } = refusal;

@@ -33,6 +33,7 @@ function showAgent(agent: Agent): string {
     tools: agent.tools.map(describeTool).join(', '),
     skills: version.skills.join(', '),
     roles: version.roles.map((role) => role.name).join(', '),
+    'sandbox class': version.environment.sandboxClass ?? undefined,
     'mcp servers': version.mcpServers.map((server) => server.name).join(', '),
     updated: showTime(agent.updatedAt),
   });

@@ -59,7 +59,7 @@ spec:
       affinity: {{ toJson . }}
       {{- end }}
       securityContext:
-        {{- include "capstan.podSecurity" (dict "user" 1000) | nindent 8 }}
+        {{- include "capstan.podSecurity" (dict "root" .root "user" 1000) | nindent 8 }}
       topologySpreadConstraints:
         {{- with $values.topologySpreadConstraints }}
         {{- toYaml . | nindent 8 }}

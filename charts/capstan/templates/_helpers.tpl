@@ -67,11 +67,16 @@ initContainers:
 {{- end }}
 {{- end }}
 
-{{- /* Rules of egress: DNS, and the public internet without private, shared, link-local and special ranges. */}}
-{{- define "capstan.publicEgress" -}}
-- ports: [{ protocol: UDP, port: 53 }, { protocol: TCP, port: 53 }]
+{{- /* The rule of egress to whoever answers DNS; its pods listen on another port than their service on OpenShift. */}}
+{{- define "capstan.dnsEgress" -}}
+- ports: [{ protocol: UDP, port: 53 }, { protocol: TCP, port: 53 }{{ with .dnsPort }}, { protocol: UDP, port: {{ . }} }, { protocol: TCP, port: {{ . }} }{{ end }}]
   to:
     {{- toYaml .dns | nindent 4 }}
+{{- end }}
+
+{{- /* Rules of egress: DNS, and the public internet without private, shared, link-local and special ranges. */}}
+{{- define "capstan.publicEgress" -}}
+{{ include "capstan.dnsEgress" . }}
 {{- if .internet }}
 - to:
     - ipBlock:
@@ -95,12 +100,22 @@ initContainers:
           # Azure's agent of virtual machines, which hands out what machines are set up with
           - 168.63.129.16/32
           {{- range .alsoBlocked }}
+          {{- if not (contains ":" .) }}
           - {{ . }}
+          {{- end }}
           {{- end }}
     # Global unicast: private, link-local and translated ranges are outside of it.
     - ipBlock:
         cidr: 2000::/3
-        except: ['2001::/32', '2001:db8::/32', '2002::/16']
+        except:
+          - 2001::/32
+          - 2001:db8::/32
+          - 2002::/16
+          {{- range .alsoBlocked }}
+          {{- if contains ":" . }}
+          - {{ . }}
+          {{- end }}
+          {{- end }}
 {{- end }}
 {{- with .allow }}
 {{ toYaml . }}
@@ -122,11 +137,14 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
+{{- /* dict root, user */}}
 {{- define "capstan.podSecurity" -}}
 runAsNonRoot: true
+{{- if not .root.Values.security.clusterUids }}
 runAsUser: {{ .user }}
 runAsGroup: {{ .user }}
 fsGroup: {{ .user }}
+{{- end }}
 fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
 {{- end }}

@@ -19,6 +19,11 @@ export type Agent = {
   }[] | undefined;
 };
 
+export type AgentEnvironment = {
+  /** Name of the SandboxClass on Kubernetes; null: the default. Ignored elsewhere. */
+  sandboxClass: string | null;
+};
+
 export type AgentToolset = {
   type: "agent_toolset";
   defaultConfig?: {
@@ -40,6 +45,7 @@ export type AgentVersion = {
   skills: string[];
   roles: Role[];
   mcpServers: McpServer[];
+  environment: AgentEnvironment;
   /** null: the provider's default */
   reasoning: Reasoning | null;
   metadata: Metadata;

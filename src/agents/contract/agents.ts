@@ -59,6 +59,19 @@ const McpServers = z
   .max(1000)
   .superRefine(uniqueBy((server) => server.name));
 
+/** Where the sandboxes of an agent run. */
+export const AgentEnvironment = z
+  .object({
+    sandboxClass: z
+      .string()
+      .max(63)
+      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must be the name of a SandboxClass')
+      .nullable()
+      .describe('Name of the SandboxClass on Kubernetes; null: the default. Ignored elsewhere.'),
+  })
+  .meta({ id: 'AgentEnvironment' });
+export type AgentEnvironment = z.infer<typeof AgentEnvironment>;
+
 /** `<provider>/<model>`, or a name that the configuration's `models` defines (checked by the service). */
 const ModelName = z.string().min(1).max(500);
 const ExpectedVersion = z.int().min(0).optional();
@@ -72,6 +85,7 @@ export const AgentCreate = z
     tools: ToolConfigs,
     roles: Roles.default([]),
     mcpServers: McpServers.default([]),
+    environment: AgentEnvironment.optional(),
     reasoning: Reasoning.nullish().describe("null: the provider's default"),
     rateLimits: RateLimitsInput.optional(),
     metadata: Metadata.optional(),
@@ -91,6 +105,7 @@ export const AgentPatch = z
     tools: ToolConfigs.optional(),
     roles: Roles.optional(),
     mcpServers: McpServers.optional(),
+    environment: AgentEnvironment.optional(),
     reasoning: Reasoning.nullable().optional(),
     metadata: Metadata.optional(),
     expectedVersion: ExpectedVersion,
@@ -117,6 +132,7 @@ export const AgentVersion = z
     skills: z.array(z.string()),
     roles: z.array(Role),
     mcpServers: z.array(McpServer),
+    environment: AgentEnvironment,
     reasoning: Reasoning.nullable().describe("null: the provider's default"),
     metadata: Metadata,
     createdAt: Timestamp,

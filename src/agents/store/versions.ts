@@ -1,5 +1,10 @@
 import type { Queryable } from '../../platform/db/db.ts';
+<<<<<<< HEAD
 import type { McpServer, Role, Skill } from '../contract/agents.ts';
+=======
+import type { AgentEnvironment, McpServer, Role, Skill } from '../contract/agents.ts';
+import type { Page } from '../../platform/contract/common.ts';
+>>>>>>> 004fc58 (Choose the SandboxClass per agent, in its environment)
 import type { Reasoning } from '../contract/reasoning.ts';
 import { readPage } from '../../platform/store/pages.ts';
 import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
@@ -14,6 +19,8 @@ export type VersionContent = {
   tools: ToolConfig[];
   roles: Role[];
   mcpServers: McpServer[];
+  /** null: the defaults */
+  environment: AgentEnvironment | null;
   reasoning: Reasoning | null;
   metadata: Record<string, unknown>;
 };
@@ -38,6 +45,7 @@ type Columns<S> = {
   tools: ToolConfig[];
   roles: Role[];
   mcp_servers: McpServer[];
+  environment: AgentEnvironment | null;
   reasoning: Reasoning | null;
   version_metadata: Record<string, unknown>;
 };
@@ -45,7 +53,7 @@ export type SummaryRow = Columns<string[]>;
 
 const COLUMNS = `v.id AS version_id, v.agent_id AS version_agent_id, v.version AS version_number,
   v.created_at AS version_created_at, v.model_name, v.system_prompt, v.tools, v.roles, v.mcp_servers, v.reasoning,
-  v.metadata AS version_metadata`;
+  v.environment, v.metadata AS version_metadata`;
 const FULL_COLUMNS = `${COLUMNS}, v.skills`;
 export const SUMMARY_COLUMNS = `${COLUMNS}, jsonb_path_query_array(v.skills, '$[*].name') AS skills`;
 
@@ -60,6 +68,7 @@ function read<S>(row: Columns<S>): Omit<VersionContent, 'skills'> & { skills: S 
     tools: row.tools,
     roles: row.roles,
     mcpServers: row.mcp_servers,
+    environment: row.environment,
     reasoning: row.reasoning,
     metadata: row.version_metadata,
     createdAt: row.version_created_at,
@@ -78,7 +87,7 @@ export async function insertVersion(
 ): Promise<void> {
   await tx.query(
     `INSERT INTO agent_versions (id, agent_id, version, model_name, system_prompt, skills, tools, roles, mcp_servers,
-       metadata, reasoning) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+       metadata, reasoning, environment) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       newId('ver'),
       agentId,
@@ -91,6 +100,7 @@ export async function insertVersion(
       JSON.stringify(content.mcpServers),
       JSON.stringify(content.metadata),
       content.reasoning && JSON.stringify(content.reasoning),
+      content.environment && JSON.stringify(content.environment),
     ],
   );
 }
@@ -135,4 +145,18 @@ export async function listVersions(db: Queryable, agentId: string, page: PageReq
     page,
   );
   return { ...found, rows: found.rows.map(readSummary) };
+}
+
+/** The SandboxClass that the production version of an agent names. */
+export async function findSandboxClass(
+  db: Queryable,
+  { organizationId, agentId }: { organizationId: string; agentId: string },
+): Promise<string | null> {
+  const { rows } = await db.query<{ sandbox_class: string | null }>(
+    `SELECT v.environment ->> 'sandboxClass' AS sandbox_class
+     FROM agents a JOIN agent_versions v ON v.agent_id = a.id AND v.version = a.production_version
+     WHERE a.organization_id = $1 AND a.id = $2`,
+    [organizationId, agentId],
+  );
+  return rows[0]?.sandbox_class ?? null;
 }

@@ -4,6 +4,7 @@ import { GROUP, VERSION } from './resource.ts';
 const ROOTS = {
   sessions: `/apis/${GROUP}/${VERSION}`,
   volumes: `/apis/${GROUP}/${VERSION}`,
+  sandboxclasses: `/apis/${GROUP}/${VERSION}`,
   pods: '/api/v1',
   persistentvolumeclaims: '/api/v1',
   events: '/api/v1',

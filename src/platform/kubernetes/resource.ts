@@ -20,6 +20,10 @@ export const LABELS = {
   /** for people and reports of cost: whom a pod works for; a subject that is no label value has no label */
   organizationId: `${GROUP}/organization-id`,
   agentId: `${GROUP}/agent-id`,
+  /** name of the pod's SandboxClass */
+  sandboxClass: `${GROUP}/class`,
+  /** `none`: the chart's network policies let nothing out but DNS */
+  egress: `${GROUP}/egress`,
   subjectId: `${GROUP}/subject-id`,
 } as const;
 

@@ -5,6 +5,7 @@ import type { Sandboxes } from '../../sandbox/sandbox.ts';
 import { buildSigner } from '../../sandbox/executor/token.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../../platform/log.ts';
+import { findSandboxClass } from '../../agents/store/versions.ts';
 import { openMcp } from '../../agents/mcp/mcp.ts';
 import { openVaults } from '../../agents/vaults/resolve.ts';
 import type { BareContext } from '../context.ts';
@@ -16,9 +17,11 @@ export type Backends = Awaited<ReturnType<typeof openBackends>>;
 /** All of them, for the roles of the agent service. */
 export async function openBackends(context: BareContext) {
   const { config, lifecycle, log } = context;
+  const opening = openStored(context);
+  const findClass: FindClass = async (agent) => findSandboxClass((await opening).db, agent);
   const [stored, sandboxes] = await Promise.all([
-    openStored(context),
-    openPart('CAPSTAN_SANDBOX', () => openSandboxes(config, log)),
+    opening,
+    openPart('CAPSTAN_SANDBOX', () => openSandboxes(config, log, findClass)),
   ]);
   lifecycle.use('sandboxes', sandboxes);
   const { db, egress, masterKeys } = stored;
@@ -31,13 +34,15 @@ export async function openBackends(context: BareContext) {
   return { ...stored, sandboxes, vaults, mcp };
 }
 
-async function openSandboxes(config: Config, log: Logger): Promise<Sandboxes> {
+type FindClass = (agent: { organizationId: string; agentId: string }) => Promise<string | null>;
+
+async function openSandboxes(config: Config, log: Logger, findClass: FindClass): Promise<Sandboxes> {
   if (config.sandbox === 'kubernetes') {
     const { openKubernetes, openKubernetesSandboxes } = await loadKubernetes();
     const kubernetes = await openKubernetes(config.kubernetes);
     const namespace = config.kubernetesNamespace ?? kubernetes.namespace ?? 'default';
     const signer = buildSigner(readMasterKey(config));
-    const sandboxes = await openKubernetesSandboxes({ kubernetes, namespace, signer, log });
+    const sandboxes = await openKubernetesSandboxes({ kubernetes, namespace, signer, log, findClass });
     const close = async () => {
       await sandboxes.close();
       await kubernetes.close();

@@ -160,6 +160,7 @@ function readPodOptions(settings: Settings) {
     image: settings.CAPSTAN_SANDBOX_IMAGE,
     ...omitUndefined({ runtimeClassName }),
     userNamespaces: settings.CAPSTAN_SANDBOX_USER_NAMESPACES === 'on',
+    clusterUids: settings.CAPSTAN_SANDBOX_CLUSTER_UIDS === 'on',
     requests: { cpu, memory, 'ephemeral-storage': smallerSize(settings.CAPSTAN_SANDBOX_SCRATCH_REQUEST, scratch) },
     limits: { cpu: maxCpu, memory: maxMemory, 'ephemeral-storage': scratch },
   };

@@ -89,6 +89,8 @@ export const Settings = z.object({
   CAPSTAN_SANDBOX_STORAGE_CLASS: text.optional(),
   /** a volume whose claim is gone: halt until somebody confirms, or go on with an empty claim */
   CAPSTAN_SANDBOX_ON_LOST_CLAIM: z.enum(['halt', 'recreate']).default('halt'),
+  /** the cluster assigns the users of sandbox pods, as OpenShift does */
+  CAPSTAN_SANDBOX_CLUSTER_UIDS: z.enum(['on', 'off']).default('off'),
   CAPSTAN_SANDBOX_USER_NAMESPACES: z.enum(['on', 'off']).default('off'),
   CAPSTAN_SANDBOX_CPU: amounts(/^\d+(\.\d+)?m?$/).default('100m,2'),
   CAPSTAN_SANDBOX_MEMORY: amounts(/^\d+(Ki|Mi|Gi)$/).default('256Mi,2Gi'),

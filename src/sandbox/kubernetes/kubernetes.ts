@@ -1,8 +1,6 @@
 // Tests: test/cluster/sandbox.test.ts, test/cluster/sandbox-suite.test.ts
 import type { Session } from '../resources/session.ts';
 import { isTransient } from '../../platform/kubernetes/client.ts';
-import type { Kubernetes } from '../../platform/kubernetes/client.ts';
-import type { Logger } from '../../platform/log.ts';
 import { buildVolumeFiles } from '../executor/files.ts';
 import { guardSession, guardVolumeFiles } from '../executor/guard.ts';
 import { ActivityReporter } from './activity.ts';
@@ -10,6 +8,7 @@ import { Connections } from './connections.ts';
 import type { Connection } from './connections.ts';
 import { buildSessionName, buildVolumeName } from './names.ts';
 import { Resources } from './resources.ts';
+import type { ResourcesOptions } from './resources.ts';
 import {
   assertNotRefused,
   buildVolumeInfo,
@@ -44,11 +43,8 @@ const [POLL_MS, CHANGE_MS, RETRY_MS] = [50, 1000, 500];
 const UNREACHABLE = 'the API server of Kubernetes does not respond';
 const USAGE_TIMEOUT_MS = 5000;
 
-export type KubernetesSandboxOptions = {
-  kubernetes: Kubernetes;
-  namespace: string;
+export type KubernetesSandboxOptions = Omit<ResourcesOptions, 'publicKey'> & {
   signer: Signer;
-  log: Logger;
   startMs?: number;
   volumeWaitMs?: number;
   touchMs?: number;
@@ -91,8 +87,8 @@ class KubernetesSandboxes {
 
   constructor(options: KubernetesSandboxOptions) {
     this.#options = options;
-    const { kubernetes, namespace, signer, log, touchMs = TOUCH_MS } = options;
-    this.#resources = new Resources({ kubernetes, namespace, publicKey: signer.publicKey, log });
+    const { signer, log, touchMs = TOUCH_MS } = options;
+    this.#resources = new Resources({ ...options, publicKey: signer.publicKey });
     this.#connections = new Connections(signer, (notice) => this.#handlers.forEach((handler) => handler(notice)));
     this.#activity = new ActivityReporter({
       resources: this.#resources,

@@ -18,7 +18,17 @@ const POLL_MS = 200;
 /** More than what the API server accepts as a correction: an hour. */
 const MAX_AHEAD_MS = 61 * 60_000;
 
-export type ResourcesOptions = { kubernetes: Kubernetes; namespace: string; publicKey: string; log: Logger };
+/** Name of the SandboxClass of an agent; null: the default. */
+export type FindClass = (agent: Pick<VolumeKey, 'organizationId' | 'agentId'>) => Promise<string | null>;
+
+export type ResourcesOptions = {
+  kubernetes: Kubernetes;
+  namespace: string;
+  publicKey: string;
+  log: Logger;
+  /** unset: nobody uses classes */
+  findClass?: FindClass;
+};
 
 type WritablePlural = 'sessions' | 'volumes';
 
@@ -55,15 +65,16 @@ export class Resources {
     { organizationId, agentId, subjectId }: VolumeKey,
     spec?: { standbyUntil: string },
   ): Promise<Volume> {
-    const { namespace, publicKey } = this.#options;
+    const { namespace, publicKey, findClass } = this.#options;
     const key = { organizationId, agentId, subjectId };
     const name = buildVolumeName(key);
     const known = this.volumes.get(name);
     const isCurrent = known?.spec.publicKey === publicKey && known.metadata.deletionTimestamp === undefined;
     if (isCurrent && spec === undefined) return known;
-    const change = { spec: { publicKey, ...spec } };
+    const sandboxClass = await findClass?.(key);
+    const change = { spec: { publicKey, ...spec, ...omitUndefined({ sandboxClass }) } };
     const metadata = { name, namespace, labels: buildLabels(key) };
-    const body = { apiVersion: API_VERSION, kind: 'Volume', metadata, spec: { ...key, ...change.spec } };
+    const body = { apiVersion: API_VERSION, kind: 'Volume', metadata, spec: { ...key, ...dropNull(change.spec) } };
     return (await this.#create<Volume>('volumes', body)) ?? this.#patch<Volume>('volumes', name, change);
   }
 
@@ -80,12 +91,14 @@ export class Resources {
     // One that lies far ahead was written by a wrong clock, and is corrected.
     const knownMs = Date.parse(known?.spec.lastActivityAt ?? '') || 0;
     const lastActivityMs = knownMs > Date.now() + MAX_AHEAD_MS ? Date.now() : Math.max(Date.now(), knownMs);
-    const spec = { desiredState: 'Running', lastActivityAt: new Date(lastActivityMs).toISOString() };
+    const sandboxClass = await this.#options.findClass?.(target);
+    const lastActivityAt = new Date(lastActivityMs).toISOString();
+    const spec = { desiredState: 'Running', lastActivityAt, ...omitUndefined({ sandboxClass }) };
     try {
       const woken =
         known === undefined ? undefined : await this.#patch<Session>('sessions', name, { spec }).catch(ignoreMissing);
       if (woken !== undefined) return woken;
-      const created = await this.#create<Session>('sessions', this.#buildSession(target, spec));
+      const created = await this.#create<Session>('sessions', this.#buildSession(target, dropNull(spec)));
       return created ?? (await this.#patch<Session>('sessions', name, { spec }));
     } catch (error) {
       // 422: another process has reported a later activity at the same time.
@@ -180,6 +193,11 @@ export class Resources {
       .request<unknown>({ method: 'DELETE', path: buildPath(namespace, plural, name) })
       .catch(ignoreMissing);
   }
+}
+
+/** A merge patch removes what is null; a new object leaves it out. */
+function dropNull(spec: object): object {
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
 }
 
 function buildLabels(key: VolumeKey): Record<string, string> {

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { GROUP, VERSION } from '../../platform/kubernetes/resource.ts';
 import { SESSION_KIND, Session } from './session.ts';
+import { SANDBOX_CLASS_KIND, SandboxClass } from './sandbox-class.ts';
 import { VOLUME_KIND, Volume } from './volume.ts';
 
-type Kind = typeof SESSION_KIND | typeof VOLUME_KIND;
+type Kind = typeof SESSION_KIND | typeof VOLUME_KIND | typeof SANDBOX_CLASS_KIND;
 
 /** What zod says and a structural schema of Kubernetes may not. */
 const DROPPED = new Set(['$schema', 'additionalProperties', 'propertyNames', 'id', '$defs']);
@@ -19,7 +20,7 @@ function buildStructural(schema: unknown): unknown {
 
 /** `additionalProperties` of a map has a schema; that of an object is `false`. */
 function isMap(key: string, value: unknown): boolean {
-  return key === 'additionalProperties' && typeof value === 'object';
+  return key === 'additionalProperties' && typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
 function buildDefinition(kind: Kind, shape: z.ZodType): object {
@@ -48,8 +49,10 @@ function buildDefinition(kind: Kind, shape: z.ZodType): object {
           name: VERSION,
           served: true,
           storage: true,
-          subresources: { status: {} },
-          selectableFields: kind.selectable.map((jsonPath) => ({ jsonPath })),
+          ...('status' in schema.properties ? { subresources: { status: {} } } : {}),
+          ...(kind.selectable.length === 0
+            ? {}
+            : { selectableFields: kind.selectable.map((jsonPath) => ({ jsonPath })) }),
           additionalPrinterColumns: columns.map((column) => ({ ...column })),
           schema: {
             openAPIV3Schema: {
@@ -67,6 +70,7 @@ function buildDefinition(kind: Kind, shape: z.ZodType): object {
 export function buildDefinitions(): Record<string, object> {
   return {
     [`${SESSION_KIND.plural}.${GROUP}.yaml`]: buildDefinition(SESSION_KIND, Session),
+    [`${SANDBOX_CLASS_KIND.plural}.${GROUP}.yaml`]: buildDefinition(SANDBOX_CLASS_KIND, SandboxClass),
     [`${VOLUME_KIND.plural}.${GROUP}.yaml`]: buildDefinition(VOLUME_KIND, Volume),
   };
 }

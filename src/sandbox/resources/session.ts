@@ -19,6 +19,10 @@ const SessionSpec = z
     agentId: identifier('The agent of the session.'),
     subjectId: ResourceSubject,
     volumeName: ResourceName.meta({ description: 'The Volume that the pod mounts, in the same namespace.' }),
+    sandboxClass: ResourceName.optional().meta({
+      description:
+        'The SandboxClass of this namespace that its pod is made by; the settings of the operator unless set.',
+    }),
     desiredState: z.enum(['Running', 'Suspended']).default('Suspended').meta({
       description: 'Running: a pod is wanted while the session is in use. Suspended: none is.',
     }),

@@ -4,6 +4,7 @@ import {
   Conditions,
   DateTime,
   FAILURE_FIELDS,
+  ResourceName,
   ResourceSubject,
   identifier,
   immutable,
@@ -27,6 +28,10 @@ const VolumeSpec = z
       .meta({
         description: 'Ed25519 public key, base64url: executors on this volume do what is signed by its private half.',
       }),
+    sandboxClass: ResourceName.optional().meta({
+      description:
+        'The SandboxClass of this namespace that its claim and standby pod are made by; the settings of the operator unless set.',
+    }),
     initialSize: size.default('512Mi').meta({ description: 'What the claim begins with.' }),
     maxSize: size.default('4Gi').meta({ description: 'Up to where the claim is doubled as it fills.' }),
     standbyUntil: DateTime.optional().meta({

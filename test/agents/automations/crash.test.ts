@@ -39,6 +39,7 @@ async function seed(db: Db): Promise<void> {
         roles: [],
         mcpServers: [],
         reasoning: null,
+        environment: null,
         metadata: {},
       },
     }),

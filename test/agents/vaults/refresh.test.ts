@@ -79,6 +79,7 @@ async function prepare(fields: { expiresAt?: string | null; auth?: object; refre
       roles: [],
       mcpServers: [],
       reasoning: null,
+      environment: null,
       metadata: {},
     },
   });

@@ -52,6 +52,7 @@ it.skipIf(postgres === undefined)(
         roles: [],
         mcpServers: [],
         reasoning: null,
+        environment: null,
         metadata: {},
       },
     });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { ETC_FILES, buildBubblewrapOptions } from '../../../src/sandbox/process/bubblewrap.ts';
-import { EXECUTOR_PORT, LABELS } from '../../../src/platform/kubernetes/resource.ts';
+import { LABELS } from '../../../src/platform/kubernetes/resource.ts';
 import type { Pod } from '../../../src/platform/kubernetes/types.ts';
 import type { Runtime } from './kubelet.ts';
 
@@ -43,9 +43,7 @@ export function openRuntime(): Runtime & { kill(podUid: string): void; close(): 
       const walls = buildBubblewrapOptions({ network: 'host', ...SIZES, ...paths }, ({ source }) => source);
       address += 1;
       const ip = `127.${process.pid % 200}.${(address >> 8) & 255}.${address & 255}`;
-      const own = args.map((argument) =>
-        argument.replace('$(POD_UID)', pod.metadata.uid).replace(`0.0.0.0:${EXECUTOR_PORT}`, `${ip}:${EXECUTOR_PORT}`),
-      );
+      const own = args.map((argument) => argument.replace('$(POD_UID)', pod.metadata.uid).replace('$(POD_IP)', ip));
       const program = [`${HOME}/bin/node`, `${HOME}/sandbox-image/executor/main.ts`, ...own];
       const command = [...walls, '--', ...program];
       const child = spawn('bwrap', [...command, '--rg', `${HOME}/bin/rg`, '--exit-on-stdin-eof'], {

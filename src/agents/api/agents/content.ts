@@ -27,6 +27,7 @@ export function buildContent(body: AgentCreate): VersionContent {
     tools: body.tools.length === 0 ? DEFAULT_TOOLS : body.tools,
     roles: body.roles,
     mcpServers: body.mcpServers,
+    environment: body.environment ?? null,
     reasoning: body.reasoning ?? null,
     metadata: body.metadata ?? {},
   };
@@ -41,6 +42,7 @@ export function mergeContent(stored: VersionContent, patch: AgentPatch): Version
     tools: mergeByIdentity(stored.tools, patch.tools, toolIdentity),
     roles: mergeByIdentity(stored.roles, patch.roles, byName),
     mcpServers: mergeByIdentity(stored.mcpServers, patch.mcpServers, byName),
+    environment: patch.environment ?? stored.environment,
     reasoning: patch.reasoning === undefined ? stored.reasoning : patch.reasoning,
     metadata: patch.metadata ?? stored.metadata,
   };

@@ -12,6 +12,7 @@ export function buildVersion(version: VersionSummary): AgentVersion {
     skills: version.skills,
     roles: version.roles,
     mcpServers: version.mcpServers,
+    environment: version.environment ?? { sandboxClass: null },
     reasoning: version.reasoning,
     metadata: version.metadata,
     createdAt: version.createdAt.toISOString(),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Agent } from '../../../../src/agents/contract/agents.ts';
+import { findSandboxClass } from '../../../../src/agents/store/versions.ts';
 import type { List } from '../../../../src/platform/contract/common.ts';
 import { AGENT, beginTurn, makeAgent, makeSession, openApi } from '../harness.ts';
 import type { Api } from '../harness.ts';
@@ -35,6 +36,7 @@ test('a new agent has version 0 in production and the default toolset', async ()
       skills: ['mail'],
       roles: [],
       mcpServers: [],
+      environment: { sandboxClass: null },
       reasoning: null,
       metadata: { team: 'a' },
       createdAt: body.createdAt,
@@ -50,6 +52,25 @@ test('a new agent has version 0 in production and the default toolset', async ()
     updatedAt: body.createdAt,
   });
   expect((await api.call<Agent>('GET', `/v1/agents/${body.id}`)).body).toEqual(body);
+});
+
+test('the environment names the sandbox class, of which the production version counts', async () => {
+  const id = await makeAgent(api, { environment: { sandboxClass: 'gpu' } });
+  const read = async () => (await api.call<Agent>('GET', `/v1/agents/${id}`)).body.version.environment;
+  const { rows } = await api.backends.db.query<{ organization_id: string }>(
+    'SELECT organization_id FROM agents WHERE id = $1',
+    [id],
+  );
+  const organizationId = rows[0]?.organization_id ?? '';
+  const find = () => findSandboxClass(api.backends.db, { organizationId, agentId: id });
+  expect(await read()).toEqual({ sandboxClass: 'gpu' });
+  expect(await find()).toBe('gpu');
+  expect(await findSandboxClass(api.backends.db, { organizationId: 'org_other', agentId: id })).toBeNull();
+  await patch(id, { systemPrompt: 'Be brief, please.' });
+  expect(await read()).toEqual({ sandboxClass: 'gpu' });
+  expect((await patch(id, { environment: { sandboxClass: 'No Name' } })).status).toBe(400);
+  await patch(id, { environment: { sandboxClass: null } });
+  expect(await read()).toEqual({ sandboxClass: null });
 });
 
 test('input schemas keep the order of their keys', async () => {

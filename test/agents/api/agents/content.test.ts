@@ -44,6 +44,7 @@ const STORED: VersionContent = {
   tools: [{ type: 'agent_toolset', defaultConfig: { enabled: true } }, custom('x', 'old'), mcp('one')],
   roles: [{ name: 'r', description: 'old', tools: [custom('y')] }],
   mcpServers: [server('one')],
+  environment: { sandboxClass: 'gpu' },
   reasoning: { effort: 'low' },
   metadata: { kept: true },
 };
@@ -51,6 +52,7 @@ const STORED: VersionContent = {
 test.each<[string, AgentPatch, Partial<VersionContent>]>([
   ['a scalar', { systemPrompt: '' }, { systemPrompt: '' }],
   ['reasoning', { reasoning: null }, { reasoning: null }],
+  ['the environment', { environment: { sandboxClass: null } }, { environment: { sandboxClass: null } }],
   ['metadata, whole', { metadata: { other: 1 } }, { metadata: { other: 1 } }],
   ['a skill', { skills: [{ name: 's', content: 'new' }] }, { skills: [{ name: 's', content: 'new' }] }],
   [

@@ -1,0 +1,70 @@
+// Tests: test/cluster/sandbox-class.test.ts
+import { z } from 'zod';
+import type { ResourceMeta } from '../../platform/kubernetes/resource.ts';
+
+const texts = z.record(z.string(), z.string());
+const quantities = z.record(z.string(), z.string().max(32));
+/** As Kubernetes defines it; the API server checks it in the pod. */
+const raw = z.looseObject({}).meta({ 'x-kubernetes-preserve-unknown-fields': true });
+const size = z.string().regex(/^[1-9][0-9]{0,5}(Mi|Gi)$/);
+
+const SandboxClassSpec = z
+  .object({
+    image: z.string().min(1).max(512).optional().meta({ description: 'Built on the sandbox image of Capstan.' }),
+    resources: z.object({ requests: quantities.optional(), limits: quantities.optional() }).optional().meta({
+      description: 'Of the container, GPUs and other extended resources included. By name over the defaults.',
+    }),
+    nodeSelector: texts.optional(),
+    tolerations: z.array(raw).max(32).optional(),
+    affinity: raw.optional().meta({
+      description: 'nodeAffinity and podAntiAffinity as in a pod. podAffinity is set by the operator.',
+      'x-kubernetes-preserve-unknown-fields': true,
+    }),
+    priorityClassName: z.string().max(253).optional(),
+    runtimeClassName: z.string().max(253).optional(),
+    schedulerName: z.string().max(253).optional(),
+    imagePullSecrets: z
+      .array(z.object({ name: z.string().max(253) }))
+      .max(16)
+      .optional(),
+    annotations: texts.optional().meta({ description: 'Of the pods; those of capstan.dev are set by the operator.' }),
+    labels: texts.optional().meta({ description: 'Of the pods; those of capstan.dev are set by the operator.' }),
+    hostUsers: z.boolean().optional().meta({ description: 'false: pods run in a user namespace of their own.' }),
+    egress: z.enum(['Default', 'None']).optional().meta({
+      description:
+        'None: nothing but DNS can be reached. Further rules: a NetworkPolicy that selects the label capstan.dev/class.',
+    }),
+    volume: z
+      .object({
+        storageClassName: z.string().max(253).optional(),
+        initialSize: size.optional(),
+        maxSize: size.optional(),
+      })
+      .optional()
+      .meta({ description: 'Of claims that are created from now on; maxSize of all.' }),
+  })
+  .meta({ description: 'What is set here replaces the settings of the operator.' });
+
+/** How the sandboxes of some agents are made. */
+export const SandboxClass = z.object({ spec: SandboxClassSpec }).meta({
+  description:
+    'How sandbox pods and volumes are made, for the agents that name this class in environment.sandboxClass.',
+});
+
+export type SandboxClassSpec = z.infer<typeof SandboxClassSpec>;
+export type SandboxClass = { metadata: ResourceMeta; spec: SandboxClassSpec };
+
+export const SANDBOX_CLASS_KIND = {
+  kind: 'SandboxClass',
+  plural: 'sandboxclasses',
+  singular: 'sandboxclass',
+  shortNames: ['sbc'],
+  selectable: [],
+  columns: [
+    { name: 'Image', type: 'string', jsonPath: '.spec.image' },
+    { name: 'Runtime', type: 'string', jsonPath: '.spec.runtimeClassName' },
+    { name: 'Storage', type: 'string', jsonPath: '.spec.volume.storageClassName' },
+    { name: 'Egress', type: 'string', jsonPath: '.spec.egress' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+} as const;
