@@ -1,6 +1,6 @@
 // Generated from the contract by "npm run generate". Changes are lost.
 import type { CallOptions } from '../options.ts';
-import type { Agent, AgentVersion, McpServer, Metadata, Reasoning, Role, Timestamp, ToolConfig } from './common.ts';
+import type { Agent, AgentEnvironment, AgentVersion, McpServer, Metadata, Reasoning, Role, Timestamp, ToolConfig } from './common.ts';
 
 export type AgentCreate = {
   name: string;
@@ -10,6 +10,7 @@ export type AgentCreate = {
   tools: ToolConfig[];
   roles?: Role[] | undefined;
   mcpServers?: McpServer[] | undefined;
+  environment?: AgentEnvironment | undefined;
   /** null: the provider's default */
   reasoning?: Reasoning | null | undefined;
   rateLimits?: {
@@ -27,6 +28,7 @@ export type AgentPatch = {
   tools?: ToolConfig[] | undefined;
   roles?: Role[] | undefined;
   mcpServers?: McpServer[] | undefined;
+  environment?: AgentEnvironment | undefined;
   reasoning?: Reasoning | null | undefined;
   metadata?: Metadata | undefined;
   expectedVersion?: number | undefined;
@@ -40,6 +42,7 @@ export type AgentReplace = {
   tools: ToolConfig[];
   roles?: Role[] | undefined;
   mcpServers?: McpServer[] | undefined;
+  environment?: AgentEnvironment | undefined;
   /** null: the provider's default */
   reasoning?: Reasoning | null | undefined;
   rateLimits?: {
@@ -67,6 +70,7 @@ export type AgentVersionFull = {
   skills: string[];
   roles: Role[];
   mcpServers: McpServer[];
+  environment: AgentEnvironment;
   /** null: the provider's default */
   reasoning: Reasoning | null;
   metadata: Metadata;
