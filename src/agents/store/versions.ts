@@ -1,10 +1,5 @@
 import type { Queryable } from '../../platform/db/db.ts';
-<<<<<<< HEAD
-import type { McpServer, Role, Skill } from '../contract/agents.ts';
-=======
 import type { AgentEnvironment, McpServer, Role, Skill } from '../contract/agents.ts';
-import type { Page } from '../../platform/contract/common.ts';
->>>>>>> 004fc58 (Choose the SandboxClass per agent, in its environment)
 import type { Reasoning } from '../contract/reasoning.ts';
 import { readPage } from '../../platform/store/pages.ts';
 import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
