@@ -16,8 +16,22 @@ const SEED = Number(process.env['CAPSTAN_FUZZ_SEED'] ?? 20_261_121);
 const DOTS = /\/(\.|%2e){1,2}(\/|\?|$)/i;
 /** A stream does not end by itself, so it is only asked of sessions that do not exist. */
 const STREAM = 'streamEvents';
+/** Ends by itself no more, and names no session: it is asked with an unknown key only. */
+const ORGANIZATION_STREAM = 'streamOrganizationEvents';
+/** Nothing here writes events, asks or deliveries that could be named. */
+const OF_TURNS = ['getEvent', 'getEventAttachment', 'getPendingAction', 'redeliverWebhook'];
+/** They take a key, a cookie or the URL of an endpoint, which requests do not make up. */
+const NOT_MADE_UP = ['createSignIn', 'deleteSignIn', 'createWebhook'];
 /** What generated requests need not reach: approvals are given in sessions, servers named by versions. */
-const RARELY_GOOD = [STREAM, 'testMcpServer', 'installMcpServer', 'deleteApproval'];
+const RARELY_GOOD = [
+  STREAM,
+  ORGANIZATION_STREAM,
+  ...OF_TURNS,
+  ...NOT_MADE_UP,
+  'testMcpServer',
+  'installMcpServer',
+  'deleteApproval',
+];
 
 const document = buildAgentsDocument() as unknown as Document;
 const check = openAnswerCheck(document);
@@ -29,6 +43,7 @@ const pools: Record<string, string[]> = {
   credentialId: [],
   automationId: [],
   keyId: ['key_unknown'],
+  webhookId: [],
 };
 
 beforeAll(async () => {
@@ -42,6 +57,9 @@ beforeAll(async () => {
   const auth = { type: 'static_bearer', mcpServerUrl: 'https://tools.example/mcp', token: 't' };
   for (let index = 0; index < 20; index += 1) {
     pools['credentialId']?.push(await made(`/v1/vaults/${vaultId}/credentials`, { displayName: 'x', auth }));
+  }
+  for (let index = 0; index < 20; index += 1) {
+    pools['webhookId']?.push(await made('/v1/webhooks', { url: 'https://hooks.example', events: '*' }));
   }
   const automations = `/v1/agents/${pools['agentId'][0]}/users/anna/automations`;
   for (let index = 0; index < 20; index += 1) {
@@ -76,7 +94,7 @@ function isFileOperation(operationId: string): boolean {
 async function send({ method, path, headers, payload, key, operationId }: FuzzRequest): Promise<Reply<unknown>> {
   const keys = { own: api.key, other: api.otherKey, none: null, unknown: 'cap_unknown' };
   return api.call<unknown>(method, resolve(path, operationId), {
-    key: keys[key],
+    key: operationId === ORGANIZATION_STREAM ? keys.unknown : keys[key],
     headers,
     ...(payload === undefined ? {} : { body: resolve(payload, operationId) }),
   });
@@ -90,6 +108,7 @@ const KINDS: Record<string, string> = {
   createVault: 'vaultId',
   createCredential: 'credentialId',
   createAutomation: 'automationId',
+  createWebhook: 'webhookId',
 };
 
 function keep(operationId: string, body: unknown): void {
