@@ -26,8 +26,11 @@ function getFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.Date
   return format;
 }
 
+/** On 24 hours in every language: the column of the transcript is narrow. */
 export function formatTime(at: string | number): string {
-  return getFormat('time', { hour: '2-digit', minute: '2-digit', second: '2-digit' }).format(new Date(at));
+  return getFormat('time', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(
+    new Date(at),
+  );
 }
 
 export function formatDateTime(at: string | number): string {
