@@ -15,7 +15,7 @@ export type RoleContext<B = Backends> = BareContext & {
 export type Started = { address?: string };
 
 /** Calls, turns and renders under way have so long when a role is told to end. */
-export const DRAIN_MS = 10_000;
+export const DRAIN_MS = 20_000;
 
 export function readServerOptions({ config }: BareContext): ServerOptions {
   const { corsOrigins, bounds, host, metricsPort: port, trustedProxies, video, oidc } = config;

@@ -7,6 +7,7 @@ import type { Db } from '../../../../src/platform/db/db.ts';
 import type { Limits } from '../../../../src/platform/limits/limits.ts';
 import { openMemoryLimits } from '../../../../src/platform/limits/memory.ts';
 import type { EventEnvelope } from '../../../../src/agents/contract/events.ts';
+import { openAudit } from '../../../../src/platform/http/audit/audit.ts';
 import { openAuthenticator } from '../../../../src/platform/http/auth.ts';
 import { DEFAULT_BOUNDS } from '../../../../src/platform/http/bounds.ts';
 import { registerBodyParser } from '../../../../src/platform/http/body.ts';
@@ -37,6 +38,7 @@ export async function openReplica(ports: { db: Db; bus: Bus; limits: Limits }) {
     metrics: openMetrics(),
     streamSlots: openStreamSlots(DEFAULT_BOUNDS.streamsPerKey),
     closing: closing.signal,
+    audit: openAudit(ports.db, log),
   } as ApiDeps;
   app.decorateRequest('caller', undefined);
   app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
