@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildServer } from '../../../../src/agents/api/server.ts';
 import { LimitsUnavailableError } from '../../../../src/platform/limits/limits.ts';
+import type { Queryable } from '../../../../src/platform/db/db.ts';
 import type { Session } from '../../../../src/agents/contract/sessions.ts';
 import { makeAgent, openApi } from '../harness.ts';
 import type { Api } from '../harness.ts';
@@ -46,6 +47,7 @@ test('a new session is idle and records the production version', async () => {
     updatedAt: body.createdAt,
     lastActivityAt: body.createdAt,
     waiting: null,
+    mcpServers: [],
     archivedAt: null,
   });
   expect((await api.call('GET', `/v1/sessions/${body.id}`)).body).toEqual(body);
@@ -122,15 +124,15 @@ test('a conversation is taken per created session, subject by subject', async ()
 test('a conversation is given back when no session comes of it', async () => {
   const agentId = await makeAgent(api, { rateLimits: { conversationsPerMinute: 1 } });
   const { db } = api.backends;
+  const fail = (port: Queryable): Queryable => ({
+    query: async (sql, params) => {
+      if (sql.startsWith('INSERT INTO sessions')) throw new Error('disk full');
+      return port.query(sql, params);
+    },
+  });
   const failing = buildServer({
     ...api.backends,
-    db: {
-      ...db,
-      query: async (sql, params) => {
-        if (sql.startsWith('INSERT INTO sessions')) throw new Error('disk full');
-        return db.query(sql, params);
-      },
-    },
+    db: { ...db, ...fail(db), transaction: (work) => db.transaction((tx) => work(fail(tx))) },
   });
   const payload = { agentId, subjectId: 'anna' };
   const headers = { 'x-api-key': api.key };
