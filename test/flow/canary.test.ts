@@ -30,6 +30,9 @@ const SECRET = {
 };
 const servers = await findServers();
 
+/** A stream of events does not end by itself: both are read beside the turns instead. */
+const isEndless = ({ responses }: (typeof AGENT_SERVICE_ROUTES)[number]) => Object.values(responses).includes('stream');
+
 /** An MCP server that says the token it was sent wherever it can say something. */
 async function startIndiscreetMcp() {
   const mcp = await startTestMcp();
@@ -127,12 +130,17 @@ it.for(CASES)(
       const base = /listens on (\S+)/.exec(await waitFor(child, /listens on \S+\n/))?.[1] ?? '';
       const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim();
       const call = async (method: string, path: string, body?: unknown) => {
+        // What does not end is to be named by the failure, not to use up the time of the test.
+        const limit = new AbortController();
+        const timer = setTimeout(() => limit.abort(new Error(`${method} ${path} does not end`)), 30_000);
         const response = await fetch(base + path, {
           method,
+          signal: limit.signal,
           headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         });
         const text = await response.text();
+        clearTimeout(timer);
         watch.look(`${method} ${path}`, `${text} ${JSON.stringify([...response.headers])}`);
         return { status: response.status, text };
       };
@@ -191,36 +199,44 @@ it.for(CASES)(
         return (isTitle ? undefined : answers.shift()) ?? { reply: { content: [{ type: 'text', text: 'ok' }] } };
       });
 
-      const stream = await fetch(`${base}/v1/sessions/${session.id}/events/stream?after=0`, {
-        headers: { 'x-api-key': key },
-      });
-      let frames = '';
+      const openStream = async (path: string) => {
+        const { body } = await fetch(base + path, { headers: { 'x-api-key': key } });
+        const reader = body!.getReader();
+        let frames = '';
+        return {
+          cancel: () => reader.cancel(),
+          /** All it said until the session was idle so many times. */
+          async idle(times: number): Promise<string> {
+            while ((frames.match(/^event: session\.status_idle$/gm)?.length ?? 0) < times) {
+              const { done, value } = await reader.read();
+              if (done) throw new Error(`${path} ended`);
+              frames += Buffer.from(value).toString();
+            }
+            return frames;
+          },
+        };
+      };
+      const stream = await openStream(`/v1/sessions/${session.id}/events/stream?after=0`);
+      const organization = await openStream('/v1/events/stream');
       const turn = async (text: string) => {
         await make('POST', `/v1/sessions/${session.id}/events`, {
           events: [{ type: 'user.message', content: [{ type: 'text', text }] }],
         });
       };
-      const reader = stream.body!.getReader();
-      const idle = async (times: number) => {
-        while ((frames.match(/^event: session\.status_idle$/gm)?.length ?? 0) < times) {
-          const { done, value } = await reader.read();
-          if (done) throw new Error('the stream ended');
-          frames += Buffer.from(value).toString();
-        }
-      };
       await turn('Use everything.');
-      await idle(1);
+      await stream.idle(1);
       // The token is expired now: it is renewed once, and the second time that is refused.
       await make('PATCH', `${credentials}/${credential.id}`, {
         auth: { type: 'mcp_oauth', expiresAt: '2020-01-01T00:00:00.000Z' },
       });
       answers.unshift(callTools(uses));
       await turn('Again.');
-      await idle(2);
+      await stream.idle(2);
       await turn('And again.');
-      await idle(3);
-      await reader.cancel();
+      const frames = await stream.idle(3);
       watch.look('the stream', frames);
+      watch.look("the organization's stream", await organization.idle(3));
+      await Promise.all([stream.cancel(), organization.cancel()]);
       for (const name of ['plain', 'oauth']) await call('POST', `/v1/agents/${agent.id}/mcp/${name}/test`);
 
       const params: Record<string, string> = {
@@ -232,7 +248,7 @@ it.for(CASES)(
         version: '0',
       };
       for (const route of AGENT_SERVICE_ROUTES) {
-        if (route.method !== 'GET' || route.id === 'streamEvents') continue;
+        if (route.method !== 'GET' || isEndless(route)) continue;
         const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? 'none');
         await call('GET', `${path}?path=.&query=token`);
         await call('GET', path);
