@@ -49,8 +49,8 @@ it('lets none of them move another, or the session, to another directory', async
   await chat.run('Go.');
   const events = await chat.list();
   const summaries = readAnswer(events).value.results.map(({ summary }) => String(summary));
-  expect(summaries[0]).toContain('"output":"/workspace/left');
-  expect(summaries[1]).toContain('"output":"/workspace/right');
+  expect(summaries[0]).toContain('output:\n/workspace/left');
+  expect(summaries[1]).toContain('output:\n/workspace/right');
   expect(textOf(of(events, 'agent.tool_result').at(-1))).toContain('"output":"/workspace\\n"');
   chat.close();
 });
