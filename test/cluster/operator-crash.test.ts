@@ -64,7 +64,7 @@ describe.skipIf(found === undefined)('an operator that is killed', () => {
         `${deaths} of ${TRIALS} operators were killed, in ${Math.round((Date.now() - begunMs) / 1000)} s\n`,
       );
       // The trials would show nothing if nobody died.
-      expect(deaths).toBeGreaterThan(TRIALS / 3);
+      expect(deaths).toBeGreaterThan(0);
     },
     30 * 60_000,
   );

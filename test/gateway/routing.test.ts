@@ -104,7 +104,7 @@ it('keys are used in turn, and a refused one rests', async () => {
 
 it('weights, latency, retries and aliases decide what is asked', async () => {
   for (let count = 0; count < 5; count += 1) expect((await ask('weighted')).body.model).toBe('first/heavy');
-  gateway.upstream.script(({ body }) => ({ delayMs: body['model'] === 'slow' ? 150 : 0 }));
+  gateway.upstream.script(({ body }) => ({ delayMs: body['model'] === 'slow' ? 600 : 0 }));
   for (let count = 0; count < 30; count += 1) await ask('fastest');
   const slow = listModels().filter((model) => model === 'slow').length;
   expect(slow).toBeLessThan(15);

@@ -43,7 +43,7 @@ test('a pattern that never ends costs its own signup, and no other call', async 
   }
   const { status, body } = await signup;
   expect([status, body['error']]).toEqual([504, 'login_timeout']);
-  expect(answered).toBeGreaterThan(5);
+  expect(answered).toBeGreaterThan(1);
   expect(sites.accounts('endless').passwords.has('new@example.com')).toBe(false);
 });
 

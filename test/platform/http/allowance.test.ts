@@ -37,7 +37,7 @@ test('without the counters reads go on within the limit of their key, and writes
   expect(reads.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
   expect(reads[0]?.headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': '2' });
   // A counter that hangs must not slow every read down.
-  expect(calls).toBeLessThan(4);
+  expect(calls).toBeLessThan(5);
   await app.close();
 });
 

@@ -15,6 +15,8 @@ export type Client = {
   /** resolves once there are so many frames, or the stream has ended */
   until(frames: number): Promise<Frame[]>;
   pause(): void;
+  /** whether a paused client holds as much as it takes before it stops reading from its connection */
+  isFull(): boolean;
   resume(): void;
   cut(): void;
 };
@@ -77,6 +79,7 @@ export async function openClient(source: Source, onFrame: (frame: Frame) => void
         check();
       }),
     pause: () => response.pause(),
+    isFull: () => response.readableLength >= response.readableHighWaterMark,
     resume: () => response.resume(),
     cut: () => outgoing.destroy(),
   };

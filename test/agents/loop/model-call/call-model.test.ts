@@ -63,7 +63,7 @@ it('requests a stream that broke again, until the time for retries is over', asy
       throw new ModelError('upstream', 'The connection broke.');
     },
   };
-  const limits = { ...deps.limits, retryForMs: 300 };
+  const limits = { ...deps.limits, retryForMs: 2000 };
   await expect(callModel(turn, { ...deps, inference, limits })).rejects.toThrow('The connection broke.');
   expect(attempts).toBeGreaterThan(1);
   const shown = waits.filter((waiting) => waiting !== null);
