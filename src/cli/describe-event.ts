@@ -52,11 +52,6 @@ export function describeOutcome(content: readonly TextBlock[]): string {
     .join(' · ');
 }
 
-/** The payload of an event, told apart by its type. */
-export function readPayload(event: EventEnvelope): EventEnvelope['payload'] | { type: 'other' } {
-  return event.payload;
-}
-
 const describeText = ({ content }: { content: readonly TextBlock[] }): string => joinText(content);
 
 const describeUse = ({ name, input }: { name: string; input: unknown }): string => `${name}  ${describeInput(input)}`;

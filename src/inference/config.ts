@@ -121,7 +121,6 @@ const RouteOptions = z.strictObject({
   /** further reasons to go on to the next model */
   fallbackOn: z.array(z.enum(['content_policy'])).default([]),
 });
-export type RouteOptions = z.infer<typeof RouteOptions>;
 
 /** Names in addition to `<provider>/<id>`: each stands for one model or a list of models. */
 export const ModelsConfig = z.record(z.string().min(1).max(500), z.union([ModelRef, RouteEntries, RouteOptions]));

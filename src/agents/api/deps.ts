@@ -36,3 +36,9 @@ export type ApiPorts = {
 
 /** What every handler gets. */
 export type ApiDeps = ApiPorts & HttpDeps;
+
+/** What the handlers of events get. */
+export type EventDeps = Pick<
+  ApiDeps,
+  'db' | 'bus' | 'limits' | 'log' | 'objects' | 'authenticate' | 'metrics' | 'streamSlots' | 'closing' | 'audit'
+>;

@@ -63,7 +63,6 @@ export const InboundEvent = z
   ])
   .meta({ id: 'InboundEvent' });
 export type InboundEvent = z.infer<typeof InboundEvent>;
-export type InboundType = InboundEvent['type'];
 
 export const EventsSend = z
   .object({
@@ -270,7 +269,6 @@ export const OutboundPayload = z
   ])
   .meta({ id: 'OutboundPayload' });
 export type OutboundPayload = z.infer<typeof OutboundPayload>;
-export type OutboundType = OutboundPayload['type'];
 
 /** An envelope as callers know it: what they sent themselves, or what the service wrote. A list may omit attachments. */
 export const SessionEvent = EventEnvelope.extend({

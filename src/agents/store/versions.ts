@@ -100,14 +100,6 @@ export async function insertVersion(
   );
 }
 
-/** A version by its own id, whole: what a turn runs with. */
-export async function findVersionById(db: Queryable, id: string): Promise<StoredVersion | undefined> {
-  const { rows } = await db.query<Columns<Skill[]>>(`SELECT ${FULL_COLUMNS} FROM agent_versions v WHERE v.id = $1`, [
-    id,
-  ]);
-  return rows[0] && read(rows[0]);
-}
-
 /** A version by its number, whole. */
 export async function findVersion(db: Queryable, agentId: string, version: number): Promise<StoredVersion | undefined> {
   const { rows } = await db.query<Columns<Skill[]>>(

@@ -162,10 +162,6 @@ export const Pagination = z.object({
   total: z.int(),
 });
 
-export function listOf<T extends z.ZodType>(item: T) {
-  return z.object({ object: z.literal('list'), data: z.array(item), pagination: Pagination });
-}
-
 /** The envelope of every offset-paged list. */
 export type List<T> = {
   object: 'list';

@@ -70,8 +70,7 @@ export const ConfigFile = z.strictObject({
       usageDays: z.number().positive().max(36_500).default(400),
     })
     .prefault({}),
-  limits: z
-    .strictObject({ requestsPerMinute: z.int().min(1).optional(), tokensPerDay: z.int().min(1).optional() })
-    .optional(),
+  /** tokens of each key and day at the gateway; absent: unlimited */
+  limits: z.strictObject({ tokensPerDay: z.int().min(1).optional() }).optional(),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;

@@ -99,16 +99,6 @@ export async function saveProgress(db: Queryable, { id, attempt }: Attempt, prog
   await db.query(`UPDATE generations SET progress = greatest(progress, $3) WHERE ${HELD}`, [id, attempt, progress]);
 }
 
-/** The attempts among these that still hold their generation. */
-export async function listHeld(db: Queryable, attempts: readonly Attempt[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string; attempt: number }>(
-    `SELECT id, attempt FROM generations WHERE id = ANY($1::text[]) AND state = 'generating'`,
-    [attempts.map(({ id }) => id)],
-  );
-  const current = new Map(rows.map(({ id, attempt }) => [id, attempt]));
-  return new Set(attempts.filter(({ id, attempt }) => current.get(id) === attempt).map(({ id }) => id));
-}
-
 export type Result = { assetId: string; videoKey: string; thumbnailKey: string; slug: string };
 
 /** Undefined when the attempt no longer holds the generation. */

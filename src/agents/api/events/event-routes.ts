@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { eventRoutes } from '../../contract/routes/sessions.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { EventDeps } from '../deps.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
 import { registerAttachmentParser } from './attachments/parser.ts';
 import { sendAttachment, sendEvent, sendEventList } from './list.ts';
@@ -9,7 +9,7 @@ import { openHub } from './stream/hub.ts';
 import { openEventStream } from './stream/stream-route.ts';
 
 /** Puts the events of sessions on the server: send, history, live stream. */
-export function registerEventRoutes(app: FastifyInstance, deps: ApiDeps): void {
+export function registerEventRoutes(app: FastifyInstance, deps: EventDeps): void {
   const hub = openHub(deps);
   deps.closing.addEventListener('abort', () => hub.close(), { once: true });
   void app.register(async (scope) => {

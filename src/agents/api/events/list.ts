@@ -7,14 +7,14 @@ import type { eventRoutes } from '../../contract/routes/sessions.ts';
 import { errors } from '../../../platform/errors.ts';
 import { searchEvents } from '../../store/event-list.ts';
 import { findEvent, findLogEnd, listEvents } from '../../store/events.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { EventDeps } from '../deps.ts';
 import type { Caller } from '../../../platform/http/deps.ts';
 import type { Answer, Call } from '../../../platform/http/route.ts';
 import { checkReadable } from '../approvers.ts';
 import { renderBody } from './attachments/stored.ts';
 import { listAttachments, omitAttachments } from './attachments/summary.ts';
 
-async function getLogEnd(deps: ApiDeps, caller: Caller, sessionId: string): Promise<number> {
+async function getLogEnd(deps: EventDeps, caller: Caller, sessionId: string): Promise<number> {
   const end = await findLogEnd(deps.db, caller.organizationId, sessionId);
   if (end === undefined) throw errors.notFound('session');
   await checkReadable(deps.db, caller, sessionId);
@@ -22,7 +22,7 @@ async function getLogEnd(deps: ApiDeps, caller: Caller, sessionId: string): Prom
 }
 
 async function getEvent(
-  deps: ApiDeps,
+  deps: EventDeps,
   caller: Caller,
   { sessionId, eventId }: { sessionId: string; eventId: string },
 ): Promise<EventEnvelope> {
@@ -33,7 +33,7 @@ async function getEvent(
 }
 
 /** Handler of `GET /v1/sessions/{sessionId}/events`. */
-export async function sendEventList(deps: ApiDeps, call: Call<typeof eventRoutes.listEvents>): Promise<Answer> {
+export async function sendEventList(deps: EventDeps, call: Call<typeof eventRoutes.listEvents>): Promise<Answer> {
   const { sessionId } = call.params;
   const { query } = call;
   const { after, before, limit, order } = query;
@@ -58,7 +58,7 @@ export async function sendEventList(deps: ApiDeps, call: Call<typeof eventRoutes
 }
 
 /** Handler of `GET /v1/sessions/{sessionId}/events/{eventId}`. */
-export async function sendEvent(deps: ApiDeps, call: Call<typeof eventRoutes.getEvent>): Promise<Answer> {
+export async function sendEvent(deps: EventDeps, call: Call<typeof eventRoutes.getEvent>): Promise<Answer> {
   const event = await getEvent(deps, call.caller, call.params);
   const body = call.query.attachments === 'omit' ? omitAttachments(event) : event;
   return { status: 200, ...renderBody(body, call.params.sessionId, deps.objects) };
@@ -91,7 +91,7 @@ function describeBytes({ filename }: MessageAttachment, mediaType: string): Reco
 
 /** Handler of `GET /v1/sessions/{sessionId}/events/{eventId}/attachments/{index}`. */
 export async function sendAttachment(
-  deps: ApiDeps,
+  deps: EventDeps,
   call: Call<typeof eventRoutes.getEventAttachment>,
 ): Promise<Answer> {
   const event = await getEvent(deps, call.caller, call.params);

@@ -13,7 +13,7 @@ import type { IdempotencyRef } from '../../../platform/store/idempotency.ts';
 import { lockSession } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
 import { rateLimitHeaders, subjectKey, takeAllowance } from '../../../platform/http/allowance.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { EventDeps } from '../deps.ts';
 import type { Caller } from '../../../platform/http/deps.ts';
 import type { Answer, Call } from '../../../platform/http/route.ts';
 import { actionId, isAnswer } from './answers.ts';
@@ -87,7 +87,7 @@ type SendRequest = {
 };
 
 /** Runs inside the transaction. */
-async function apply(deps: ApiDeps, tx: Queryable, request: SendRequest): Promise<Outcome> {
+async function apply(deps: EventDeps, tx: Queryable, request: SendRequest): Promise<Outcome> {
   const { session, body, idempotency } = request;
   const key = subjectKey('messages', session);
   const limit = session.messagesPerMinute;
@@ -124,7 +124,7 @@ async function apply(deps: ApiDeps, tx: Queryable, request: SendRequest): Promis
 
 /** Builds the handler of `POST /v1/sessions/{sessionId}/events`: all events of a request take effect, or none. */
 export function buildSendEvents(
-  deps: ApiDeps,
+  deps: EventDeps,
   attachments: AttachmentParser,
 ): (call: Call<typeof eventRoutes.sendEvents>) => Promise<Answer> {
   let keyed = 0;

@@ -9,7 +9,7 @@ import { findEvent, replacePayload } from '../../store/events.ts';
 import { insertInbox, notifySession, resumeTurn } from '../../store/inbox.ts';
 import type { SendSession } from '../../store/inbox.ts';
 import { writeJournal } from '../../store/journal.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { EventDeps } from '../deps.ts';
 import type { SendPlan } from './send-plan.ts';
 
 export type Written = {
@@ -69,7 +69,7 @@ export async function writePlan(tx: Queryable, session: SendSession, plan: SendP
 }
 
 /** Tells watchers and workers, after the commit. */
-export function announcePlan(deps: ApiDeps, session: SendSession, plan: SendPlan, written: Written): void {
+export function announcePlan(deps: EventDeps, session: SendSession, plan: SendPlan, written: Written): void {
   const { bus, log } = deps;
   const { appended, updates } = written;
   // A result is seen to change before the turn that it opens begins.

@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { openMemoryBus } from '../../../../src/platform/bus/memory.ts';
@@ -11,13 +14,14 @@ import { openAudit } from '../../../../src/platform/http/audit/audit.ts';
 import { openAuthenticator } from '../../../../src/platform/http/auth.ts';
 import { DEFAULT_BOUNDS } from '../../../../src/platform/http/bounds.ts';
 import { registerBodyParser } from '../../../../src/platform/http/body.ts';
-import type { ApiDeps } from '../../../../src/agents/api/deps.ts';
+import type { EventDeps } from '../../../../src/agents/api/deps.ts';
 import { sendError } from '../../../../src/platform/http/errors.ts';
 import { registerEventRoutes } from '../../../../src/agents/api/events/event-routes.ts';
 import { openStreamSlots } from '../../../../src/platform/http/stream-slots.ts';
 import { openMetrics } from '../../../../src/platform/http/metrics.ts';
 import { sha256 } from '../../../../src/platform/crypto.ts';
 import { newId } from '../../../../src/platform/ids.ts';
+import { openFiles } from '../../../../src/platform/objects/files.ts';
 
 export type Reply = {
   status: number;
@@ -28,18 +32,21 @@ export type Reply = {
 /** One replica that serves the event routes, on ports that others may share. */
 export async function openReplica(ports: { db: Db; bus: Bus; limits: Limits }) {
   const log = pino({ level: 'silent' });
+  const folder = await mkdtemp(join(tmpdir(), 'capstan-events-'));
+  const objects = await openFiles({ dir: folder });
   const app = fastify();
   const closing = new AbortController();
   const authenticator = openAuthenticator(ports, DEFAULT_BOUNDS);
-  const deps = {
+  const deps: EventDeps = {
     ...ports,
+    objects,
     log,
     authenticate: authenticator.authenticate,
     metrics: openMetrics(),
     streamSlots: openStreamSlots(DEFAULT_BOUNDS.streamsPerKey),
     closing: closing.signal,
     audit: openAudit(ports.db, log),
-  } as ApiDeps;
+  };
   app.decorateRequest('caller', undefined);
   app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
   app.addHook('preClose', async () => closing.abort());
@@ -52,6 +59,8 @@ export async function openReplica(ports: { db: Db; bus: Bus; limits: Limits }) {
     close: async () => {
       await app.close();
       await authenticator.close();
+      await objects.close();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -3,7 +3,7 @@ import { EVENTS_BODY_BYTES, EVENTS_TEXT_BYTES, attachmentPrefix } from '../../..
 import { errorText, errors } from '../../../../platform/errors.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { findLogEnd } from '../../../store/events.ts';
-import type { ApiDeps } from '../../deps.ts';
+import type { EventDeps } from '../../deps.ts';
 import { reduceJson } from './reduce.ts';
 import { openSink } from './sink.ts';
 import type { Ends } from './sink.ts';
@@ -26,7 +26,7 @@ async function* readChunks(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /** Reads JSON bodies of this scope while they come in, and puts long attachments into the object store on the way. */
-export function registerAttachmentParser(scope: FastifyInstance, deps: ApiDeps): AttachmentParser {
+export function registerAttachmentParser(scope: FastifyInstance, deps: EventDeps): AttachmentParser {
   const { objects, log } = deps;
   const stored = new WeakMap<FastifyRequest, Map<string, { key: string; ends: Ends }>>();
   const parseJson = scope.getDefaultJsonParser('error', 'ignore');

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer, Call } from '../../../../platform/http/route.ts';
 import type { pendingActionRoutes } from '../../../contract/routes/pending-actions.ts';
-import type { ApiDeps } from '../../deps.ts';
+import type { EventDeps } from '../../deps.ts';
 import { StreamConnection } from '../stream/connection.ts';
 import { STREAM_HEADERS } from '../stream/frame.ts';
 import type { OrganizationHub } from './hub.ts';
@@ -27,7 +27,11 @@ function listen({ caller, query }: Call<Route>, response: ServerResponse): Organ
 }
 
 /** Handler of `GET /v1/events/stream`. */
-export async function openOrganizationStream(deps: ApiDeps, hub: OrganizationHub, call: Call<Route>): Promise<Answer> {
+export async function openOrganizationStream(
+  deps: EventDeps,
+  hub: OrganizationHub,
+  call: Call<Route>,
+): Promise<Answer> {
   const { request, reply, caller } = call;
   const response = reply.raw;
   const releaseSlot = deps.streamSlots.acquire(caller.keyId);

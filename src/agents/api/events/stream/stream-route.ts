@@ -1,7 +1,7 @@
 import type { eventRoutes } from '../../../contract/routes/sessions.ts';
 import { errors } from '../../../../platform/errors.ts';
 import { findLogEnd } from '../../../store/events.ts';
-import type { ApiDeps } from '../../deps.ts';
+import type { EventDeps } from '../../deps.ts';
 import type { Answer, Call } from '../../../../platform/http/route.ts';
 import { checkReadable } from '../../approvers.ts';
 import { readCursor, writeCursor } from './cursor.ts';
@@ -9,7 +9,7 @@ import { STREAM_HEADERS, buildOpening } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { openStream } from './client-stream.ts';
 
-async function getLogEnd(deps: ApiDeps, organizationId: string, sessionId: string): Promise<number> {
+async function getLogEnd(deps: EventDeps, organizationId: string, sessionId: string): Promise<number> {
   const end = await findLogEnd(deps.db, organizationId, sessionId);
   if (end === undefined) throw errors.notFound('session');
   return end;
@@ -17,7 +17,7 @@ async function getLogEnd(deps: ApiDeps, organizationId: string, sessionId: strin
 
 /** Handler of `GET /v1/sessions/{sessionId}/events/stream`. Nothing that lives as long as the stream may hold the call. */
 export async function openEventStream(
-  deps: ApiDeps,
+  deps: EventDeps,
   hub: Hub,
   call: Call<typeof eventRoutes.streamEvents>,
 ): Promise<Answer> {

@@ -6,14 +6,14 @@ import type { Subscription } from '../../../../platform/bus/bus.ts';
 import type { EventEnvelope } from '../../../contract/events.ts';
 import { errorText, errors } from '../../../../platform/errors.ts';
 import { findLogTail, listEvents } from '../../../store/events.ts';
-import type { ApiDeps } from '../../deps.ts';
+import type { EventDeps } from '../../deps.ts';
 import { writeCursor } from './cursor.ts';
 import { hasReferences } from '../attachments/stored.ts';
 import { buildFrame } from './frame.ts';
 import { completeUpdate, isComplete, isUpdate } from './update.ts';
 import type { Update } from './update.ts';
 
-export type StreamPorts = Pick<ApiDeps, 'db' | 'bus' | 'log' | 'objects'>;
+export type StreamPorts = Pick<EventDeps, 'db' | 'bus' | 'log' | 'objects'>;
 
 /** One frame, the same text for all streams of a session. */
 export type Item =
