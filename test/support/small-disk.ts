@@ -12,9 +12,8 @@ export type SmallDisk = {
   close(): void;
 };
 
-/** A file system of its own of so many MiB. Undefined where this process may not mount one. */
-export function mountSmallDisk(sizeMiB: number): SmallDisk | undefined {
-  const folder = makeScratch('disk');
+/** A file system of its own of so many MiB, mounted on `folder`. Undefined where this process may not mount one. */
+export function mountSmallDisk(sizeMiB: number, folder = makeScratch('disk')): SmallDisk | undefined {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMiB}m`, 'tmpfs', folder], { stdio: 'ignore' });
   } catch {
@@ -30,7 +29,12 @@ export function mountSmallDisk(sizeMiB: number): SmallDisk | undefined {
     freeBytes,
     leave(bytes) {
       writeFileSync(filler, '');
-      writeFileSync(filler, Buffer.alloc(Math.max(0, freeBytes() - bytes)));
+      try {
+        writeFileSync(filler, Buffer.alloc(Math.max(0, freeBytes() - bytes)));
+      } catch (error) {
+        // Others write meanwhile: the disk is as full as it can be.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      }
     },
     close: () => void execFileSync('umount', ['--lazy', folder]),
   };

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SmallDisk } from '../small-disk.ts';
 import type { CrashModel } from './model.ts';
 import { spawnServer } from './server.ts';
 import type { ServerProcess } from './server.ts';
@@ -28,7 +29,15 @@ const FREEZE_MS = 1800;
 /** One that a backend never lets start is at fault. */
 const MOST_FAILED_STARTS = 20;
 
-async function strike(server: ServerProcess, blow: Blow): Promise<void> {
+/** How long a disk stays full: the server meets it in the middle of its work, and when it starts again. */
+const FULL_MS = 1500;
+
+async function strike(server: ServerProcess, blow: Blow, disk: SmallDisk | undefined): Promise<void> {
+  if (blow === 'fill') {
+    disk?.leave(0);
+    await sleep(FULL_MS);
+    disk?.leave(Number.MAX_SAFE_INTEGER);
+  }
   if (blow === 'kill') server.signal('SIGKILL');
   if (blow === 'drain') server.signal('SIGTERM');
   if (blow !== 'freeze') return;
@@ -37,8 +46,13 @@ async function strike(server: ServerProcess, blow: Blow): Promise<void> {
   server.signal('SIGCONT');
 }
 
+/** How a server on a full disk ends, or refuses to start. */
+const HAS_NO_SPACE = /backend of \w+ cannot be opened|embedded database is lost/;
+
+type Arms = { env: Record<string, string>; kills: readonly Kill[]; model: CrashModel; disk?: SmallDisk };
+
 /** Keeps one process of a role running; it suffers the first of the kills, and each start after that the next one. */
-function keepProcess(role: Role, env: Record<string, string>, kills: readonly Kill[], model: CrashModel): Kept {
+function keepProcess(role: Role, { env, kills, model, disk }: Arms): Kept {
   let left = [...kills];
   const faults: string[] = [];
   const over = new AbortController();
@@ -79,11 +93,13 @@ function keepProcess(role: Role, env: Record<string, string>, kills: readonly Ki
     if (isOver() || signal.aborted) return;
     struck += 1;
     isDraining = kill.blow === 'drain';
-    isServing &&= kill.blow === 'freeze';
-    falling = strike(server, kill.blow);
+    const mayLive = kill.blow === 'freeze' || kill.blow === 'fill';
+    isServing &&= mayLive;
+    falling = strike(server, kill.blow, disk);
     await falling;
-    // A process that was frozen lives on, and suffers the next one.
-    const next = kill.blow === 'freeze' && !signal.aborted ? left.shift() : undefined;
+    // A process that was frozen lives on, and suffers the next one; so may one whose disk was full.
+    if (server !== current) return;
+    const next = mayLive && !signal.aborted ? left.shift() : undefined;
     if (next !== undefined && next.kind !== 'statement') await endure(server, next, own);
   };
 
@@ -112,7 +128,8 @@ function keepProcess(role: Role, env: Record<string, string>, kills: readonly Ki
           continue;
         }
       }
-      const asExpected = signal === 'SIGKILL' || (code === 0 && isDraining);
+      const hadNoSpace = disk !== undefined && code === 1 && HAS_NO_SPACE.test(server.output());
+      const asExpected = hadNoSpace || signal === 'SIGKILL' || (code === 0 && isDraining);
       if (!asExpected && !over.signal.aborted) faults.push(`${role} ended by itself: ${code}\n${server.output()}`);
       onRequest = undefined;
     }
@@ -153,12 +170,21 @@ function keepProcess(role: Role, env: Record<string, string>, kills: readonly Ki
 }
 
 /** Everything in one process. */
-export const keepServer: Keep = (env, kills, model) => keepProcess('all', env, kills, model);
+export const keepServer: Keep = (env, kills, model) => keepProcess('all', { env, kills, model });
+
+/** Everything in one process, with its database on a disk that fills up. */
+export function keepOnDisk(find: () => SmallDisk | undefined): Keep {
+  return (env, kills, model) => {
+    const disk = find();
+    if (disk === undefined) throw new Error('There is no disk of its own.');
+    return keepProcess('all', { env, kills, model, disk });
+  };
+}
 
 /** One API and two workers, the first of which suffers the kills. */
 export const keepCluster: Keep = (env, kills, model) => {
-  const api = keepProcess('api', env, [], model);
-  const workers = [keepProcess('worker', env, kills, model), keepProcess('worker', env, [], model)];
+  const api = keepProcess('api', { env, kills: [], model });
+  const workers = [kills, []].map((own) => keepProcess('worker', { env, kills: own, model }));
   const all = [...workers, api];
   return {
     url: () => api.url(),

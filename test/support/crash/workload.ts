@@ -16,8 +16,11 @@ export type Action = { afterEvents: number } & (
 
 export type SessionPlan = { name: string; agent: 'free' | 'asking'; actions: Action[] };
 
-/** `freeze` is a stop that outlasts the lease, and then a continuation as if nothing had been. */
-export type Blow = 'kill' | 'drain' | 'freeze';
+/**
+ * `freeze` is a stop that outlasts the lease, and then a continuation as if nothing had been. `fill` leaves no space on
+ * the disk of the database for a while.
+ */
+export type Blow = 'kill' | 'drain' | 'freeze' | 'fill';
 
 /** What happens to the server, once a start. */
 export type Kill =
