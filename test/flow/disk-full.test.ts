@@ -22,7 +22,7 @@ function prepareDisk() {
   let disk: SmallDisk | undefined;
   return {
     find: () => disk,
-    async prepare(folder: string) {
+    prepare: async (folder: string) => {
       const dataDir = join(folder, 'database');
       mkdirSync(dataDir);
       disk = mountSmallDisk(300, dataDir);

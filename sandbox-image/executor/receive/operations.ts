@@ -11,6 +11,7 @@ import { copyFile, moveFile } from '../files/transfer.ts';
 import type { ProcessTable } from '../processes/table.ts';
 import { runCommand } from '../run/command.ts';
 import type { Scripts } from '../run/script.ts';
+import { restoreState, saveState } from '../run/state.ts';
 import type { Shell } from '../run/shell.ts';
 import { findFiles } from '../search/find.ts';
 import { searchFiles } from '../search/ripgrep.ts';
@@ -91,6 +92,10 @@ export async function runOperation(
       return { usedBytes: await quota.count() };
     case 'search':
       return searchFiles(settings, call.input, signal);
+    case 'saveState':
+      return saveState(settings, processes);
+    case 'restoreState':
+      return restoreState(settings, call.input.state);
     default:
       return runProcessOperation(processes, call, signal);
   }

@@ -10,6 +10,11 @@ function listOthers(): number[] {
     .filter((pid) => pid !== process.pid && pid !== 1);
 }
 
+/** Processes of an own pid namespace beside the executor and the first one. */
+export function countOthers(): number {
+  return listOthers().length;
+}
+
 function signalAll(pids: number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ExecutorError } from '../executor-error.ts';
 import { withLocated } from '../files/resolve.ts';
 import type { Settings } from '../settings.ts';
+import { readSmallFile } from './small-file.ts';
 
 export type Shell = {
   /** bash of its own session and group; `mark` names its tree in the environment */
@@ -63,6 +64,9 @@ function isUserShared(): boolean {
   return inside === 0 && outside === 0 && count === 2 ** 32 - 1;
 }
 
+/** The longest path that Linux takes, and the end of its line. */
+const MAX_CWD_BYTES = 4097;
+
 /** On a full volume commands still write small files, to `/tmp` for instance, so that something can be removed. */
 const MIN_FILE_BYTES = 1024 * 1024;
 
@@ -93,8 +97,8 @@ export function openShell(settings: Settings, usedBytes: () => number): Shell {
 
   const findCwd = (stateDir: string): string | undefined => {
     try {
-      const cwd = readFileSync(join(stateDir, 'cwd'), 'utf8').slice(0, 4096).replace(/\n$/, '');
-      return statSync(cwd).isDirectory() ? cwd : undefined;
+      const cwd = readSmallFile(join(stateDir, 'cwd'), MAX_CWD_BYTES)?.replace(/\n$/, '');
+      return cwd !== undefined && statSync(cwd).isDirectory() ? cwd : undefined;
     } catch {
       return undefined;
     }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { MAX_REQUEST_LENGTH, STAT_HEADER, isErrorBody } from '../protocol/executor.ts';
+import { MAX_REQUEST_LENGTH, MAX_STATE_LENGTH, STAT_HEADER, isErrorBody } from '../protocol/executor.ts';
 import type { ExecutorErrorBody, ExecutorHealth, ExecutorOperation, ExecutorOperations } from '../protocol/executor.ts';
 import type { FileEntry, FileStat, WriteResult } from '../protocol/executor.ts';
 import { SandboxError, SandboxFileError } from '../sandbox.ts';
@@ -82,6 +82,8 @@ const RESULTS: { [O in ExecutorOperation]: z.ZodType<ExecutorOperations[O]['resu
   killProcess: processInfo.nullable(),
   writeProcess: z.boolean(),
   closeProcessInput: z.boolean(),
+  saveState: z.string().max(MAX_STATE_LENGTH).nullable(),
+  restoreState: z.boolean(),
 };
 
 const MIB = 2 ** 20;

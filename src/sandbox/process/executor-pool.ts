@@ -4,8 +4,11 @@ import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { ExecutorNotice } from '../protocol/executor.ts';
 import type { ExecutorChild } from './executor-child.ts';
+import { hasRunningProcess, isAlive } from './pooled-executor.ts';
+import type { PooledExecutor } from './pooled-executor.ts';
+import { SavedStates, readState } from './saved-states.ts';
 import { SandboxError } from '../sandbox.ts';
-import type { SandboxNotice, VolumeFiles } from '../sandbox.ts';
+import type { SandboxNotice } from '../sandbox.ts';
 
 /** A sandbox whose background processes still run is kept this long at most. */
 const BUSY_IDLE_MS = 4 * 60 * 60_000;
@@ -21,26 +24,12 @@ const PRESSURE_MEMORY = 0.1;
 const TOO_MANY_LIVE =
   'as many sandboxes as this machine may run (sandbox.maxLive) are busy; try again when another one has ended';
 
-/** A running executor. Without a session it is a standby: it serves files until a session adopts it. */
-export type PooledExecutor = {
-  /** the volume's folder */
-  volume: string;
-  session: { key: string; id: string } | undefined;
-  child: Promise<ExecutorChild>;
-  /** the child, once it has started */
-  started: ExecutorChild | undefined;
-  /** the volume's files through this executor, once requested */
-  files: VolumeFiles | undefined;
-  usedMs: number;
-  /** calls in progress */
-  active: number;
-};
-
 export type PoolOptions = {
   start(volume: string): Promise<ExecutorChild>;
   onNotice(notice: SandboxNotice): void;
   onStop(volume: string): void;
   idleMs: number;
+  suspendMs: number;
   standbyIdleMs: number;
   maxStandbys: number;
   /** executors that may run at the same time, standbys included */
@@ -60,11 +49,13 @@ export class ExecutorPool {
   readonly #standbys = new Map<string, PooledExecutor>();
   /** no longer offered, but still using memory */
   readonly #stopping = new Set<PooledExecutor>();
+  readonly #states: SavedStates;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    const sweepMs = Math.min(SWEEP_MS, options.idleMs, options.standbyIdleMs);
+    this.#states = new SavedStates(options.idleMs);
+    const sweepMs = Math.min(SWEEP_MS, options.idleMs, options.suspendMs, options.standbyIdleMs);
     this.#timer = setInterval(() => void this.#stopIdle(), sweepMs);
     this.#timer.unref();
   }
@@ -130,6 +121,16 @@ export class ExecutorPool {
     return standby !== undefined && standby.started === undefined;
   }
 
+  /** Gives a session's executor the state that its last one had when it was suspended. */
+  resume(executor: PooledExecutor, child: ExecutorChild): Promise<void> {
+    executor.resumed ??= this.#states.restore(executor.session?.key ?? '', child);
+    return executor.resumed;
+  }
+
+  forgetState(matches: (saved: { key: string; volume: string }) => boolean): void {
+    this.#states.forget(matches);
+  }
+
   forget(executor: PooledExecutor): void {
     const { session, volume } = executor;
     if (session !== undefined && this.#sessions.get(session.key) === executor) this.#sessions.delete(session.key);
@@ -171,6 +172,7 @@ export class ExecutorPool {
       files: undefined,
       usedMs: Date.now(),
       active: 0,
+      resumed: undefined,
     };
     if (session === undefined) this.#standbys.set(volume, executor);
     else this.#sessions.set(session.key, executor);
@@ -231,7 +233,9 @@ export class ExecutorPool {
   }
 
   async #stopIdle(): Promise<void> {
+    this.#states.removeExpired();
     for (const executor of this.list()) {
+      if (await this.#suspend(executor)) continue;
       if (executor.started === undefined || !this.#isIdle(executor)) continue;
       const isBusy = executor.session !== undefined && (await hasRunningProcess(executor));
       // A call may have arrived while the processes were listed.
@@ -241,40 +245,28 @@ export class ExecutorPool {
     }
   }
 
-  #isIdle({ session, active, usedMs }: PooledExecutor): boolean {
-    const { idleMs, standbyIdleMs } = this.#options;
-    const limitMs = session === undefined ? standbyIdleMs : idleMs;
+  /** Stops one that holds nothing but the state of its shells, and keeps that. False when it goes on. */
+  async #suspend(executor: PooledExecutor): Promise<boolean> {
+    const { session, started, volume, usedMs } = executor;
+    const isIdle = (): boolean => executor.usedMs === usedMs && this.#isIdle(executor, this.#options.suspendMs);
+    if (session === undefined || started?.isAlive() !== true || executor.resumed === undefined || !isIdle())
+      return false;
+    const state = await readState(started);
+    // A call may have arrived while the state was read.
+    if (state === undefined || !isIdle() || this.findSession(session.key) !== executor) return false;
+    if (!this.#states.keep({ key: session.key, volume, state })) return false;
+    this.#options.log.debug({ sessionId: session.id }, 'suspending an idle sandbox');
+    await this.stop(executor);
+    return true;
+  }
+
+  #isIdle({ session, active, usedMs }: PooledExecutor, ownMs = this.#options.idleMs): boolean {
+    const limitMs = session === undefined ? this.#options.standbyIdleMs : ownMs;
     return active === 0 && Date.now() - usedMs >= (this.#isUnderPressure() ? limitMs / PRESSURE_SHARE : limitMs);
   }
 
   #isUnderPressure(): boolean {
     if (this.#sessions.size + this.#standbys.size > this.#options.maxLive * PRESSURE_LIVE) return true;
     return process.availableMemory() < totalmem() * PRESSURE_MEMORY;
-  }
-}
-
-/** True while it starts, too. */
-function isAlive(executor: PooledExecutor): boolean {
-  return executor.started?.isAlive() !== false;
-}
-
-async function hasRunningProcess(executor: PooledExecutor): Promise<boolean> {
-  const child = await executor.child.catch(() => undefined);
-  if (child?.client.hasStartedProcess() !== true) return false;
-  const processes = await child?.client.listProcesses().catch(() => []);
-  return processes?.some((process) => process.status === 'running') === true;
-}
-
-/** Waits at most `ms` for the executor to start. The start continues for later callers. */
-export async function waitStarted(executor: PooledExecutor, ms: number): Promise<ExecutorChild> {
-  if (executor.started !== undefined) return executor.started;
-  const abort = new AbortController();
-  try {
-    const timeout = sleep(ms, undefined, { signal: abort.signal, ref: false }).catch(() => undefined);
-    const child = await Promise.race([executor.child, timeout]);
-    if (child === undefined) throw new SandboxError('the sandbox is still warming up');
-    return child;
-  } finally {
-    abort.abort();
   }
 }

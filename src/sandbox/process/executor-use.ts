@@ -6,7 +6,7 @@ import type { SandboxSession } from '../sandbox.ts';
 import type { ExecutorChild } from './executor-child.ts';
 import type { Watched } from './watchdog.ts';
 import { formatMib } from './limits.ts';
-import type { PooledExecutor } from './executor-pool.ts';
+import type { PooledExecutor } from './pooled-executor.ts';
 
 /** How long a failed call waits for the executor's exit to become known. */
 const EXIT_WAIT_MS = 1000;

@@ -11,6 +11,8 @@ export type ProcessSandboxOptions = {
   /** folders to search for bubblewrap */
   bwrapPlaces?: string[];
   idleMs?: number;
+  /** one that is idle for so long, and has nothing but the state of its shells, stops; the session goes on in the next */
+  suspendMs?: number;
   standbyIdleMs?: number;
   maxStandbys?: number;
   volumeWaitMs?: number;

@@ -10,8 +10,9 @@ import type { ExecutorChild } from './executor-child.ts';
 import { findProgram } from './find-program.ts';
 import { buildVolumeFiles } from '../executor/files.ts';
 import { guardSession, guardVolumeFiles } from '../executor/guard.ts';
-import { ExecutorPool, waitStarted } from './executor-pool.ts';
-import type { PooledExecutor } from './executor-pool.ts';
+import { ExecutorPool } from './executor-pool.ts';
+import { waitStarted } from './pooled-executor.ts';
+import type { PooledExecutor } from './pooled-executor.ts';
 import { buildGuard, describeWatched, explainOutOfMemory, keepActiveWhileOpen } from './executor-use.ts';
 import { openControlGroups } from './control-groups.ts';
 import type { ControlGroups } from './control-groups.ts';
@@ -31,7 +32,7 @@ import type {
 } from '../sandbox.ts';
 import { createVolume, decideSize, findRecord, recordUsage } from './volume-record.ts';
 import type { VolumeSizes } from './volume-record.ts';
-import { volumeFolder } from './volumes.ts';
+import { sessionKey, volumeFolder } from './volumes.ts';
 import { openVolumeOwners, requireUnprivileged } from './owners.ts';
 import type { VolumeOwners } from './owners.ts';
 import { DEFAULT_UIDS } from './identity.ts';
@@ -39,6 +40,8 @@ import type { ProcessSandboxOptions } from './options.ts';
 import { findSealFolder, sealProgram } from './sealed-program.ts';
 
 const IDLE_MS = 15 * 60_000;
+/** A running sandbox costs about 50 MiB, starting it again less than half a second. */
+const SUSPEND_MS = 60_000;
 const STANDBY_IDLE_MS = 5 * 60_000;
 const MAX_STANDBYS = 16;
 /** How long a session waits for one of the sandboxes that may run. */
@@ -55,8 +58,8 @@ export const NO_BUBBLEWRAP =
   'user, without any isolation.';
 
 /**
- * One isolated executor per session, started at its first `acquire` and stopped after 15 idle minutes. Sessions of a
- * subject share the volume's files, but not processes, working directory or environment. Without a session a standby
+ * One isolated executor per session, started at its first `acquire` and stopped after 15 idle minutes; after one when it
+ * holds nothing but the state of its shells, with which the session's next executor starts. Sessions of a subject share the volume's files, but not processes, working directory or environment. Without a session a standby
  * serves the files (at most 16, each for 5 idle minutes); the subject's next session adopts it.
  */
 export async function openProcessSandboxes(options: ProcessSandboxOptions): Promise<Sandboxes> {
@@ -115,6 +118,7 @@ class ProcessSandboxes {
       onNotice: (notice) => this.#handlers.forEach((handler) => handler(notice)),
       onStop: (volume) => this.#onStop(volume),
       idleMs: options.idleMs ?? IDLE_MS,
+      suspendMs: options.suspendMs ?? SUSPEND_MS,
       standbyIdleMs: options.standbyIdleMs ?? STANDBY_IDLE_MS,
       maxStandbys: options.maxStandbys ?? MAX_STANDBYS,
       maxLive: this.#limits.maxLive,
@@ -143,6 +147,7 @@ class ProcessSandboxes {
     const child = await untilAborted(executor.child, signal).catch((error: unknown) => {
       throw error === signal.reason ? new SandboxError('cancelled while the sandbox started') : error;
     });
+    await this.#pool.resume(executor, child);
     if (child.isAlive()) {
       const commands = explainOutOfMemory(child, this.#limits.memoryBytes);
       return guardSession({ ...child.client, ...commands }, buildGuard(executor, child));
@@ -160,7 +165,9 @@ class ProcessSandboxes {
   }
 
   async remove(target: SandboxTarget): Promise<void> {
-    const executor = this.#pool.findSession(sessionKey(target));
+    const session = sessionKey(target);
+    this.#pool.forgetState(({ key }) => key === session);
+    const executor = this.#pool.findSession(session);
     if (executor !== undefined) await this.#pool.stop(executor);
   }
 
@@ -193,6 +200,7 @@ class ProcessSandboxes {
 
   async deleteVolumes(agent: Omit<VolumeKey, 'subjectId'>): Promise<void> {
     const folder = dirname(volumeFolder(this.#dir, { ...agent, subjectId: '' }));
+    this.#pool.forgetState(({ volume }) => dirname(volume) === folder);
     // Twice: another executor may start after the first ones have stopped and before the files are removed.
     for (let round = 0; round < 2; round += 1) {
       await this.#pool.stopAll(({ volume }) => dirname(volume) === folder);
@@ -288,8 +296,4 @@ class ProcessSandboxes {
       return 'unavailable';
     }
   }
-}
-
-function sessionKey(target: SandboxTarget): string {
-  return JSON.stringify([target.organizationId, target.agentId, target.subjectId, target.sessionId]);
 }

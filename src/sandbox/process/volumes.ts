@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { VolumeKey } from '../sandbox.ts';
+import type { SandboxTarget, VolumeKey } from '../sandbox.ts';
 
 /** Callers choose subject ids. An id that is no plain name becomes a hash behind `~`, which no plain name contains. */
 function encodeSegment(id: string): string {
@@ -10,4 +10,8 @@ function encodeSegment(id: string): string {
 
 export function volumeFolder(dir: string, key: VolumeKey): string {
   return join(dir, ...[key.organizationId, key.agentId, key.subjectId].map(encodeSegment));
+}
+
+export function sessionKey(target: SandboxTarget): string {
+  return JSON.stringify([target.organizationId, target.agentId, target.subjectId, target.sessionId]);
 }

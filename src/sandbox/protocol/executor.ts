@@ -135,6 +135,10 @@ export type ExecutorOperations = {
   killProcess: { input: { id: string }; result: ProcessInfo | null };
   writeProcess: { input: { id: string; data: string }; result: boolean };
   closeProcessInput: { input: { id: string }; result: boolean };
+  /** What `restoreState` gives to the session's next executor; null when more than this would be lost with this one. */
+  saveState: { input: Record<string, never>; result: string | null };
+  /** Before the first command. False when it is not what `saveState` gave. */
+  restoreState: { input: { state: string }; result: boolean };
 };
 
 export type ExecutorOperation = keyof ExecutorOperations;
@@ -152,6 +156,9 @@ export type ExecutorFrame =
   | { type: 'request'; request: number; text: string }
   | { type: 'result'; value: unknown }
   | { type: 'error'; error: ExecutorErrorBody };
+
+/** Of what `saveState` gives, in characters. */
+export const MAX_STATE_LENGTH = 32 * 1024;
 
 export const MAX_OPEN_REQUESTS = 4;
 /** Of a request's or an answer's line, in characters. */
@@ -209,6 +216,8 @@ const FIELDS: Record<ExecutorOperation, Fields> = {
   killProcess: { id: 'string' },
   writeProcess: { id: 'string', data: 'string' },
   closeProcessInput: { id: 'string' },
+  saveState: {},
+  restoreState: { state: 'string' },
 };
 
 const CHECKS: Record<FieldType, (value: unknown) => boolean> = {

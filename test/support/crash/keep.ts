@@ -74,6 +74,8 @@ function keepProcess(role: Role, { env, kills, model, disk }: Arms): Kept {
     onRequest?.();
   });
 
+  const hadNoSpace = (code: number | null, server: ServerProcess) =>
+    disk !== undefined && code === 1 && HAS_NO_SPACE.test(server.output());
   const isUp = () => isServing;
   const isOver = () => over.signal.aborted || faults.length > 0;
 
@@ -128,8 +130,7 @@ function keepProcess(role: Role, { env, kills, model, disk }: Arms): Kept {
           continue;
         }
       }
-      const hadNoSpace = disk !== undefined && code === 1 && HAS_NO_SPACE.test(server.output());
-      const asExpected = hadNoSpace || signal === 'SIGKILL' || (code === 0 && isDraining);
+      const asExpected = signal === 'SIGKILL' || (code === 0 && isDraining) || hadNoSpace(code, server);
       if (!asExpected && !over.signal.aborted) faults.push(`${role} ended by itself: ${code}\n${server.output()}`);
       onRequest = undefined;
     }

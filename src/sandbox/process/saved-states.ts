@@ -1,0 +1,48 @@
+// Tests: test/sandbox/process/suspended.test.ts
+import type { ExecutorChild } from './executor-child.ts';
+
+/** With the longest state of 32,768 characters each, 64 MiB at most. */
+const MAX_STATES = 1000;
+const CALL_MS = 5000;
+
+/** `key` is the session's, `state` what its executor gave: foreign text that goes back to a sandbox of the same session. */
+type SavedState = { key: string; volume: string; state: string };
+
+/** The state of sessions whose sandbox was stopped to save memory, each for `keptMs`. */
+export class SavedStates {
+  readonly #keptMs: number;
+  readonly #states = new Map<string, SavedState & { savedMs: number }>();
+
+  constructor(keptMs: number) {
+    this.#keptMs = keptMs;
+  }
+
+  /** False when as many as there may be are kept. */
+  keep(saved: SavedState): boolean {
+    if (this.#states.size >= MAX_STATES && !this.#states.has(saved.key)) return false;
+    this.#states.set(saved.key, { ...saved, savedMs: Date.now() });
+    return true;
+  }
+
+  /** Rejects with `SandboxError` when the executor does not take it. */
+  async restore(key: string, child: ExecutorChild): Promise<void> {
+    const saved = this.#states.get(key);
+    if (saved === undefined) return;
+    this.#states.delete(key);
+    await child.client.call('restoreState', { state: saved.state }, { timeoutMs: CALL_MS });
+  }
+
+  forget(matches: (saved: SavedState) => boolean): void {
+    for (const saved of this.#states.values()) if (matches(saved)) this.#states.delete(saved.key);
+  }
+
+  removeExpired(): void {
+    this.forget(({ key }) => Date.now() - (this.#states.get(key)?.savedMs ?? 0) >= this.#keptMs);
+  }
+}
+
+/** Undefined when the executor has more than the state of its shells, or does not say. */
+export async function readState({ client }: ExecutorChild): Promise<string | undefined> {
+  const state = await client.call('saveState', {}, { timeoutMs: CALL_MS }).catch(() => null);
+  return state ?? undefined;
+}
