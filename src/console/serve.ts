@@ -69,8 +69,11 @@ export function readBasePath(publicUrl: string | undefined): string {
   return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '');
 }
 
-function renderIndex({ script, style, hash }: Manifest, basePath: string): string {
+function renderIndex({ script, style, hash, initial }: Manifest, basePath: string): string {
   const base = escapeAttribute(`${basePath}/console/`);
+  // Without these the browser finds a chunk only once it has read the script that imports it.
+  const chunks = initial.filter((name) => name !== script && name.endsWith('.js'));
+  const preloads = chunks.map((name) => `<link rel="modulepreload" href="assets/${name}">\n`).join('');
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -81,7 +84,7 @@ function renderIndex({ script, style, hash }: Manifest, basePath: string): strin
 <meta name="capstan-build" content="${hash}">
 <link rel="icon" href="icon.svg">
 <link rel="stylesheet" href="assets/${style}">
-<script type="module" src="assets/${script}"></script>
+${preloads}<script type="module" src="assets/${script}"></script>
 <body><noscript>The console needs JavaScript.</noscript><div id="root"></div></body>
 </html>
 `;

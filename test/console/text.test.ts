@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAnsi } from '../../src/console/page/text/ansi.ts';
 import { splitInvisible } from '../../src/console/page/text/invisible.ts';
 import { decodeEntities, isSafeLink } from '../../src/console/page/text/links.ts';
+import { readMarkdown } from '../../src/console/page/text/markdown.ts';
 
 const ESCAPE = String.fromCodePoint(27);
 const RIGHT_TO_LEFT = String.fromCodePoint(0x202e);
@@ -45,4 +46,34 @@ test('only links of the web and of mail may be followed', () => {
   ];
   expect(others.filter(isSafeLink)).toEqual([]);
   expect(decodeEntities('&lt;a&gt; &amp;lt; &copy;')).toBe('<a> &lt; &copy;');
+});
+
+test('hidden characters without end become few marks, and nothing visible is lost', () => {
+  const hidden = String.fromCodePoint(0x200b);
+  expect(splitInvisible(`a${hidden.repeat(12)}b`)).toEqual([
+    { text: 'a', isMark: false },
+    { text: 'U+200B ×12', isMark: true },
+    { text: 'b', isMark: false },
+  ]);
+  const segments = splitInvisible(`x${hidden}`.repeat(5000));
+  expect(segments.length).toBeLessThan(1100);
+  expect(segments.map(({ text }) => text.replaceAll(/[^x]/g, '')).join('')).toBe('x'.repeat(5000));
+});
+
+test('colours without end become few spans, and no text is lost', () => {
+  const spans = parseAnsi(Array.from({ length: 9000 }, (_, index) => `${ESCAPE}[${31 + (index % 6)}mx`).join(''));
+  expect(spans.length).toBeLessThanOrEqual(2000);
+  expect(spans.map(({ text }) => text).join('')).toBe('x'.repeat(9000));
+});
+
+test('Markdown that would keep the page busy is shown as it was written', () => {
+  const plain = ['_a'.repeat(9000), '> '.repeat(9000), '1. '.repeat(5000), '*.'.repeat(9000), 'a**b_c'.repeat(3000)];
+  for (const text of plain) expect(readMarkdown(text)).toEqual({ tokens: [], rest: text });
+  const headings = '#\n'.repeat(9000);
+  const { tokens, rest } = readMarkdown(headings);
+  expect(tokens.length).toBeLessThanOrEqual(3000);
+  expect(tokens.map(({ raw }) => raw).join('') + rest).toBe(headings);
+  const table = `| a | b |\n|---|---|\n${'| 1 | **2** |\n'.repeat(100)}`;
+  expect(readMarkdown(table).tokens.map(({ type }) => type)).toEqual(['table']);
+  expect(readMarkdown(table).rest).toBe('');
 });

@@ -1,4 +1,5 @@
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { EventEnvelope } from './events.ts';
 import { get, isTransient } from './http.ts';
 import type { Query } from './http.ts';
 import { liveState } from './live.ts';
@@ -8,6 +9,8 @@ import type { Agent, AgentVersion, Caller, CursorPage, PendingAction, Session, T
 
 const POLL_MS = 10_000;
 const MAX_RETRIES = 3;
+/** More rows than a screen has; fewer are there sooner. */
+const LATEST = 50;
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -30,7 +33,7 @@ export function useCaller() {
 /** Whether the caller has a scope; false until that is known. */
 export function useCan(scope: string): boolean {
   const { data } = useCaller();
-  return data?.scopes.includes(scope) ?? false;
+  return data?.effectiveScopes.includes(scope) ?? false;
 }
 
 /** Whether the caller may answer what waits. */
@@ -77,13 +80,36 @@ export function usePendingAction(id: string) {
   });
 }
 
+const sessionQuery = (id: string) => ({
+  queryKey: ['session', id],
+  queryFn: ({ signal }: { signal: AbortSignal }) => get<Session>(`v1/sessions/${encodeURIComponent(id)}`, {}, signal),
+});
+
 export function useSession(id: string) {
   const poll = usePoll();
-  return useQuery({
-    queryKey: ['session', id],
-    queryFn: ({ signal }) => get<Session>(`v1/sessions/${encodeURIComponent(id)}`, {}, signal),
-    refetchInterval: poll,
-  });
+  return useQuery({ ...sessionQuery(id), refetchInterval: poll });
+}
+
+/** The latest events of a session, newest first: asked for beside the session, so that neither waits for the other. */
+const latestEvents = (id: string) => ({
+  queryKey: ['latest-events', id],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    get<{ data: EventEnvelope[] }>(
+      `v1/sessions/${encodeURIComponent(id)}/events`,
+      { order: 'desc', limit: LATEST, attachments: 'omit' },
+      signal,
+    ),
+  gcTime: 10_000,
+});
+
+/** Starts to load what the page of a session shows first. */
+export function prefetchSession(id: string): void {
+  void queries.prefetchQuery(sessionQuery(id));
+  void queries.prefetchQuery(latestEvents(id));
+}
+
+export async function fetchLatestEvents(id: string): Promise<EventEnvelope[]> {
+  return (await queries.fetchQuery(latestEvents(id))).data;
 }
 
 export function useTurns(id: string) {

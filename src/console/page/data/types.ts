@@ -16,6 +16,8 @@ export type Caller = {
   keyId: string | null;
   user: { id: string; name?: string | null; email?: string | null } | null;
   scopes: string[];
+  /** `scopes` and what they imply */
+  effectiveScopes: string[];
   requestsPerMinute: number;
   services: string[];
   version: string;

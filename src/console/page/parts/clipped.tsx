@@ -4,18 +4,22 @@ import { t } from '../i18n/t.ts';
 import { formatBytes } from '../text/format.ts';
 import { Button } from './button.tsx';
 
+const STEP = 50_000;
+
 type Props = { text: string; limit: number; children: (text: string) => ReactNode };
 
-/** The first `limit` characters of a text; the rest on request. */
+/** The first `limit` characters of a text; on request more, in steps that a browser lays out at once. */
 export function Clipped({ text, limit, children }: Props) {
-  const [isWhole, setWhole] = useState(false);
-  const isClipped = text.length > limit && !isWhole;
+  const [shown, setShown] = useState(limit);
+  const hidden = text.length - shown;
   return (
     <>
-      {children(isClipped ? text.slice(0, limit) : text)}
-      {isClipped ? (
-        <Button kind="quiet" onClick={() => setWhole(true)}>
-          {t('Show all {size}', { size: formatBytes(text.length) })}
+      {children(hidden > 0 ? text.slice(0, shown) : text)}
+      {hidden > 0 ? (
+        <Button kind="quiet" onClick={() => setShown(shown + Math.max(limit, STEP))}>
+          {hidden <= Math.max(limit, STEP)
+            ? t('Show all {size}', { size: formatBytes(text.length) })
+            : t('Show more of {size}', { size: formatBytes(text.length) })}
         </Button>
       ) : null}
     </>

@@ -6,7 +6,7 @@ type Node = { type: string; value?: string; children?: Node[]; properties?: { cl
 type Highlight = (language: string, code: string) => Node[] | undefined;
 
 /** Longer texts are shown without colours. */
-const MAX_HIGHLIGHT = 20_000;
+const MAX_HIGHLIGHT = 10_000;
 let loading: Promise<Highlight> | undefined;
 
 function load(): Promise<Highlight> {

@@ -5,7 +5,9 @@ import { MarkedText } from './marked-text.tsx';
 
 /** Longer texts are compared line by line only up to so many edits. */
 const MAX_EDITS = 4000;
-const MAX_LINES = 2000;
+const MAX_LINES = 1000;
+/** Characters of one line that are shown. */
+const MAX_LINE = 4000;
 
 export type DiffLine = { sign: '+' | '-' | ' ' | '@'; text: string };
 
@@ -42,7 +44,7 @@ export function DiffLines({ lines }: { lines: readonly DiffLine[] }) {
       {lines.slice(0, MAX_LINES).map((line, index) => (
         <div key={index} className={CLASSES[line.sign]}>
           <span className="diff-sign">{line.sign === '@' ? '' : line.sign}</span>
-          <MarkedText text={line.text} />
+          <MarkedText text={line.text.length > MAX_LINE ? `${line.text.slice(0, MAX_LINE)}…` : line.text} />
         </div>
       ))}
       {lines.length > MAX_LINES ? (

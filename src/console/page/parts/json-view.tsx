@@ -3,26 +3,27 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
+import { Clipped } from './clipped.tsx';
 import { MarkedText } from './marked-text.tsx';
 
 /** Entries of one object or list that are shown at once. */
 const PAGE = 100;
 const MAX_STRING = 4000;
+const MAX_KEY = 200;
 const MAX_DEPTH = 60;
 
 function Scalar({ value }: { value: unknown }) {
-  const [isWhole, setWhole] = useState(false);
   if (typeof value !== 'string')
     return <span className={`json-${value === null ? 'null' : typeof value}`}>{String(value)}</span>;
-  const isLong = value.length > MAX_STRING && !isWhole;
   return (
     <span className="json-string">
-      "<MarkedText text={isLong ? value.slice(0, MAX_STRING) : value} />"
-      {isLong ? (
-        <Button kind="quiet" onClick={() => setWhole(true)}>
-          {t('Show all')}
-        </Button>
-      ) : null}
+      <Clipped text={value} limit={MAX_STRING}>
+        {(shown) => (
+          <>
+            "<MarkedText text={shown} />"
+          </>
+        )}
+      </Clipped>
     </span>
   );
 }
@@ -68,7 +69,7 @@ function JsonNode({ name, value, depth }: { name: string | undefined; value: unk
   const label =
     name === undefined ? null : (
       <span className="json-key">
-        <MarkedText text={name} />:{' '}
+        <MarkedText text={name.length > MAX_KEY ? `${name.slice(0, MAX_KEY)}…` : name} />:{' '}
       </span>
     );
   if (typeof value === 'object' && value !== null) return <Branch value={value} depth={depth} name={label} />;

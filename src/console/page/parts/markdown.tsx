@@ -1,13 +1,13 @@
 import { Fragment, useMemo } from 'react';
 import type { ReactNode } from 'react';
-import { Lexer } from 'marked';
 import type { Token, Tokens } from 'marked';
 import { t } from '../i18n/t.ts';
 import { decodeEntities, isSafeLink } from '../text/links.ts';
+import { readMarkdown } from '../text/markdown.ts';
 import { Clipped } from './clipped.tsx';
 import { Code } from './code.tsx';
 
-const LIMIT = 50_000;
+const LIMIT = 20_000;
 const MAX_DEPTH = 30;
 
 /** Deeper nesting than a person writes is shown as text. */
@@ -100,14 +100,13 @@ function renderToken(token: Token, depth: number): ReactNode {
 }
 
 function Rendered({ text }: { text: string }) {
-  const tokens = useMemo(() => {
-    try {
-      return new Lexer({ gfm: true }).lex(text);
-    } catch {
-      return undefined;
-    }
-  }, [text]);
-  return <div className="markdown">{tokens === undefined ? text : renderAll(tokens, 0)}</div>;
+  const { tokens, rest } = useMemo(() => readMarkdown(text), [text]);
+  return (
+    <div className="markdown">
+      {renderAll(tokens, 0)}
+      {rest === '' ? null : <p className="markdown-plain">{rest}</p>}
+    </div>
+  );
 }
 
 /** Markdown as elements. No HTML string exists on the way, so there is nothing to sanitise. */

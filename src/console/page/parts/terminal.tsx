@@ -5,9 +5,11 @@ import { splitInvisible } from '../text/invisible.ts';
 import { Button } from './button.tsx';
 
 const LINES = 12;
-const MAX_LINES = 2000;
+const MAX_LINES = 1000;
 /** Characters of one line that are shown; a browser lays longer ones out slowly. */
 const MAX_LINE = 4000;
+/** Characters of all lines that are shown. */
+const MAX_TEXT = 200_000;
 
 function readLines(text: string): string[] {
   return text.replace(/\n$/, '').split('\n');
@@ -24,7 +26,8 @@ export function Terminal({ text }: { text: string }) {
         lines
           .slice(-shown)
           .map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line))
-          .join('\n'),
+          .join('\n')
+          .slice(-MAX_TEXT),
       ),
     [lines, shown],
   );

@@ -39,6 +39,16 @@ function LastRun({ automation }: { automation: Automation }) {
   );
 }
 
+function Runs({ automation: { runCount, failureCount } }: { automation: Automation }) {
+  if (runCount === 0) return <span className="meta">{t('none yet')}</span>;
+  return (
+    <>
+      {runCount}
+      {failureCount === 0 ? null : <span className="error-text">, {t('{n} failed', { n: failureCount })}</span>}
+    </>
+  );
+}
+
 function Row({ automation, onAction }: { automation: Automation; onAction: (action: Action) => void }) {
   const canWrite = useCan('agents:write');
   return (
@@ -50,8 +60,8 @@ function Row({ automation, onAction }: { automation: Automation; onAction: (acti
       <td>
         <LastRun automation={automation} />
       </td>
-      <td className="cell-number">
-        {automation.successCount}/{automation.runCount}
+      <td>
+        <Runs automation={automation} />
       </td>
       <td>
         {canWrite ? (
@@ -95,7 +105,7 @@ export function Automations() {
           <table className="list">
             <thead>
               <tr>
-                {['Name', 'Subject', 'Schedule', 'Next run', 'Last run', 'Done', ''].map((name) => (
+                {['Name', 'Subject', 'Schedule', 'Next run', 'Last run', 'Runs', ''].map((name) => (
                   <th key={name} scope="col">
                     {name === '' ? <span className="visually-hidden">{t('Actions')}</span> : t(name)}
                   </th>

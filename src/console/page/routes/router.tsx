@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { prefetchSession } from '../data/queries.ts';
 import { Empty } from '../parts/states.tsx';
 import { t } from '../i18n/t.ts';
 import { Layout } from '../shell/layout.tsx';
@@ -42,7 +43,9 @@ const sessions = createRoute({
 const session = createRoute({
   getParentRoute: () => root,
   path: '/sessions/$sessionId',
-  validateSearch: pick(['view', 'event', 'types', 'thread']),
+  validateSearch: pick(['view', 'event', 'types', 'thread', 'find']),
+  // Beside the sign-in's record and the code of the page, not after them.
+  loader: ({ params }) => prefetchSession(params.sessionId),
   component: lazyRouteComponent(() => import('./session.tsx'), 'SessionPage'),
 });
 const inbox = createRoute({

@@ -11,7 +11,7 @@ import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice } from '../parts/field.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { formatCount, formatDay, formatMoney } from '../text/format.ts';
-import { readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
+import { NO_NAME, readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
 import type { By, UsageRow } from '../text/usage.ts';
 
 const route = getRouteApi('/usage');
@@ -53,6 +53,14 @@ function useUsage(from: string, to: string, by: By) {
   });
 }
 
+/** What has none: calls of tools and logins have no model, calls of the gateway no agent. */
+const WITHOUT: Record<By, string> = {
+  model: 'Tools and logins (no model)',
+  key: 'Without a key',
+  agent: 'Without an agent',
+  subject: 'Without a subject',
+};
+
 /** Agents by their names; models, keys and subjects are named by themselves. */
 function useNames(by: By): (name: string) => string {
   const agents = useAgents();
@@ -60,7 +68,7 @@ function useNames(by: By): (name: string) => string {
     () => new Map((agents.data?.pages ?? []).flatMap(({ data }) => data).map((agent) => [agent.id, agent.name])),
     [agents.data],
   );
-  return (name) => (by === 'agent' ? (names.get(name) ?? name) : name);
+  return (name) => (name === NO_NAME ? t(WITHOUT[by]) : by === 'agent' ? (names.get(name) ?? name) : name);
 }
 
 type TableProps = { rows: readonly UsageRow[]; by: By; total: number; nameOf: (name: string) => string };

@@ -32,6 +32,7 @@ export class TranscriptStore {
   readonly #listeners = new Set<() => void>();
   readonly #onEvent: (event: EventEnvelope) => void;
   #isDue = false;
+  #beginning: Promise<void> | undefined;
 
   constructor(sessionId: string, lastSequence: number, onEvent: (event: EventEnvelope) => void) {
     this.sessionId = sessionId;
@@ -112,19 +113,21 @@ export class TranscriptStore {
     if (event.sequence > this.lastSequence) this.lastSequence = event.sequence;
   }
 
-  #isWhole(number: number): boolean {
-    const page = this.#pages.get(number);
-    if (page === undefined) return false;
-    const expected = Math.min(PAGE, this.lastSequence - number * PAGE);
-    for (let index = 0; index < expected; index += 1) if (page[index] === undefined) return false;
+  #hasAll(first: number, last: number): boolean {
+    for (let sequence = first; sequence <= last; sequence += 1) if (this.find(sequence) === undefined) return false;
     return true;
   }
 
   /** Reads the pages of these sequences unless they are there. */
   async ensure(first: number, last: number): Promise<void> {
-    const from = Math.max(0, Math.floor((first - 1) / PAGE));
-    const to = Math.floor((Math.min(last, this.lastSequence) - 1) / PAGE);
-    const pages = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+    await this.#beginning;
+    const end = Math.min(last, this.lastSequence);
+    const start = Math.max(1, first);
+    const pages: number[] = [];
+    for (let number = Math.floor((start - 1) / PAGE); number * PAGE < end; number += 1) {
+      const isThere = this.#hasAll(Math.max(start, number * PAGE + 1), Math.min(end, (number + 1) * PAGE));
+      if (!isThere) pages.push(number);
+    }
     await Promise.all(pages.map((number) => this.#load(number)));
   }
 
@@ -143,13 +146,26 @@ export class TranscriptStore {
     }
   }
 
+  /** Takes the latest events, which are read elsewhere; nothing else is read before they are there. */
+  begin(latest: Promise<readonly EventEnvelope[]>): void {
+    this.#beginning = latest.then(
+      (events) => {
+        for (const event of events) if (this.find(event.sequence) === undefined) this.#put(event);
+        this.#changed();
+      },
+      // Who looks at the rows asks for them again, and is told of the failure.
+      () => undefined,
+    );
+  }
+
   async #load(number: number): Promise<void> {
-    if (this.#loading.has(number) || this.#isWhole(number)) return;
+    if (this.#loading.has(number)) return;
     this.#loading.add(number);
     try {
       const path = `v1/sessions/${encodeURIComponent(this.sessionId)}/events`;
       const { data } = await get<EventPage>(path, { after: number * PAGE, limit: PAGE, attachments: 'omit' });
-      for (const event of data) this.#put(event);
+      // The same event again would only render its row again.
+      for (const event of data) if (this.find(event.sequence)?.status !== event.status) this.#put(event);
       this.#evict(number);
       this.error = undefined;
     } catch (error) {

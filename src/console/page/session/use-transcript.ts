@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { EventEnvelope } from '../data/events.ts';
-import { queries } from '../data/queries.ts';
+import { fetchLatestEvents, queries } from '../data/queries.ts';
 import { followStream } from '../data/stream.ts';
 import type { Session } from '../data/types.ts';
 import { TranscriptStore } from './transcript-store.ts';
@@ -47,6 +47,7 @@ export function useTranscript(session: Session): { store: TranscriptStore; versi
   const { id, lastSequence } = session;
   // eslint-disable-next-line react-hooks/exhaustive-deps
   const store = useMemo(() => new TranscriptStore(id, lastSequence, onEvent), [id]);
+  useEffect(() => store.begin(fetchLatestEvents(id)), [id, store]);
   const version = useSyncExternalStore(store.subscribe, store.getVersion);
   const [state, setState] = useState('connecting');
   const isVisible = useVisible();

@@ -42,7 +42,7 @@ export const PLACES: readonly Place[] = [
   { to: '/sessions', name: 'Sessions', chord: 's', icon: MessagesSquare, scopes: ['agents:read'], service: 'agents' },
   { to: '/agents', name: 'Agents', chord: 'a', icon: Bot, scopes: ['agents:read'], service: 'agents' },
   { to: '/playground', name: 'Playground', chord: 'p', icon: CirclePlay, scopes: ['agents:write'], service: 'agents' },
-  { to: '/usage', name: 'Usage', chord: 'u', icon: ChartColumn, scopes: ['inference', 'admin', 'agents:read'] },
+  { to: '/usage', name: 'Usage', chord: 'u', icon: ChartColumn, scopes: ['inference', 'services:read'] },
   {
     to: '/automations',
     name: 'Automations',
@@ -57,11 +57,11 @@ export const PLACES: readonly Place[] = [
 ];
 
 export function listPlaces(
-  caller: { scopes: readonly string[]; services: readonly string[] } | undefined,
+  caller: { effectiveScopes: readonly string[]; services: readonly string[] } | undefined,
 ): readonly Place[] {
   return PLACES.filter(
     ({ scopes, service }) =>
-      (scopes === undefined || scopes.some((scope) => caller?.scopes.includes(scope))) &&
+      (scopes === undefined || scopes.some((scope) => caller?.effectiveScopes.includes(scope))) &&
       (service === undefined || caller === undefined || caller.services.includes(service)),
   );
 }

@@ -2,6 +2,8 @@ export type Span = { text: string; classes: string };
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 const ESCAPE = '\u001B';
+/** Spans of one text; what follows keeps the style of the last. */
+const MAX_SPANS = 2000;
 
 type State = { bold: boolean; dim: boolean; italic: boolean; underline: boolean; colour: string };
 const PLAIN: State = { bold: false, dim: false, italic: false, underline: false, colour: '' };
@@ -58,7 +60,11 @@ export function parseAnsi(input: string): Span[] {
   let state = PLAIN;
   let position = 0;
   const push = (piece: string) => {
-    if (piece !== '') spans.push({ text: piece, classes: toClasses(state) });
+    if (piece === '') return;
+    const classes = toClasses(state);
+    const last = spans.at(-1);
+    if (last !== undefined && (last.classes === classes || spans.length >= MAX_SPANS)) last.text += piece;
+    else spans.push({ text: piece, classes });
   };
   while (position < text.length) {
     const escape = text.indexOf(ESCAPE, position);

@@ -26,25 +26,52 @@ const PLAIN = /^[\t\n\r -~]*$/;
 export type Segment = { text: string; isMark: boolean };
 
 function isInvisible(code: number): boolean {
+  if (code >= 0x20 && code < 0x7f) return false;
   return INVISIBLE.some(([first, last]) => code >= first && code <= last);
 }
 
-/** The text in pieces: invisible characters become marks such as `U+202E`. */
+/** Marks of one text that are elements; further ones are written into the text. */
+const MAX_MARKS = 500;
+
+function nameCharacter(code: number): string {
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** The text in pieces: invisible characters become marks such as `U+202E`, a row of the same ones `U+200B ×12`. */
 export function splitInvisible(text: string): Segment[] {
   if (text === '') return [];
   if (PLAIN.test(text)) return [{ text, isMark: false }];
   const segments: Segment[] = [];
-  let start = 0;
-  let position = 0;
+  let marks = 0;
+  let visible = '';
+  let previous = -1;
+  let repeats = 0;
+  const flush = () => {
+    if (previous === -1) return;
+    const name = repeats === 1 ? nameCharacter(previous) : `${nameCharacter(previous)} ×${repeats}`;
+    previous = -1;
+    marks += 1;
+    if (marks > MAX_MARKS) {
+      visible += `⟨${name}⟩`;
+      return;
+    }
+    if (visible !== '') segments.push({ text: visible, isMark: false });
+    visible = '';
+    segments.push({ text: name, isMark: true });
+  };
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
-    if (isInvisible(code)) {
-      if (position > start) segments.push({ text: text.slice(start, position), isMark: false });
-      segments.push({ text: `U+${code.toString(16).toUpperCase().padStart(4, '0')}`, isMark: true });
-      start = position + character.length;
+    if (code === previous) {
+      repeats += 1;
+      continue;
     }
-    position += character.length;
+    flush();
+    if (isInvisible(code)) {
+      previous = code;
+      repeats = 1;
+    } else visible += character;
   }
-  if (start < text.length) segments.push({ text: text.slice(start), isMark: false });
+  flush();
+  if (visible !== '') segments.push({ text: visible, isMark: false });
   return segments;
 }

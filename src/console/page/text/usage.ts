@@ -11,6 +11,8 @@ const FIELDS: Record<By, readonly string[]> = {
   agent: ['agentId', 'agent'],
   subject: ['subjectId', 'subject'],
 };
+/** The name of what has none. */
+export const NO_NAME = '';
 const NONE: Amount = { requests: 0, failures: 0, tokens: 0, costUsd: 0 };
 const DAY_MS = 86_400_000;
 
@@ -30,7 +32,7 @@ export function readAmount(item: UsageItem): Amount {
 
 function readName(item: UsageItem, by: By): string {
   const value = FIELDS[by].map((name) => item[name]).find((each) => typeof each === 'string' && each !== '');
-  return typeof value === 'string' ? value : '–';
+  return typeof value === 'string' ? value : NO_NAME;
 }
 
 function add(left: Amount, right: Amount): Amount {

@@ -13,6 +13,7 @@ import { formatDuration } from '../../text/format.ts';
 import { nameTool, readOutput, summarizeInput } from './tool-summary.ts';
 
 const LIMIT = 200_000;
+const CODE_LIMIT = 20_000;
 
 type Props = {
   use: EventEnvelope;
@@ -57,7 +58,7 @@ export function Input({ input }: { input: unknown }) {
     if (entries.length === 1 && typeof first?.[1] === 'string') {
       const language = first[0] === 'command' ? 'bash' : first[0] === 'code' ? 'python' : '';
       return (
-        <Clipped text={first[1]} limit={LIMIT}>
+        <Clipped text={first[1]} limit={CODE_LIMIT}>
           {(shown) => <Code language={language} code={shown} />}
         </Clipped>
       );

@@ -1,0 +1,65 @@
+// Tests: test/console/text.test.ts
+import { Lexer } from 'marked';
+import type { Token } from 'marked';
+
+/** Tokens of one text that become elements; the rest is shown as it was written. */
+const MAX_TOKENS = 3000;
+/** The lexer takes quadratic time for delimiters that nothing closes, so a long paragraph full of them is plain text. */
+const DENSE_LENGTH = 3000;
+const DENSE_SHARE = 0.2;
+const DELIMITER = /[*_~`[\]<>!&@]/g;
+/** Levels of quotes and lists at the start of one line: the lexer calls itself for each. */
+const DEEP = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){40}/m;
+
+export type ReadMarkdown = { tokens: readonly Token[]; rest: string };
+
+function isDense(paragraph: string): boolean {
+  if (paragraph.length < DENSE_LENGTH) return false;
+  return (paragraph.match(DELIMITER)?.length ?? 0) > paragraph.length * DENSE_SHARE;
+}
+
+function listChildren(token: Token): readonly Token[] {
+  const { tokens, items, header, rows } = token as {
+    tokens?: Token[];
+    items?: Token[];
+    header?: { tokens: Token[] }[];
+    rows?: { tokens: Token[] }[][];
+  };
+  const cells = [...(header ?? []), ...(rows ?? []).flat()].flatMap((cell) => cell.tokens);
+  return [...(tokens ?? []), ...(items ?? []), ...cells];
+}
+
+/** The tokens in this one, itself included; stops counting above `limit`. */
+function countTokens(token: Token, limit: number): number {
+  const open = [token];
+  let count = 0;
+  for (let next = open.pop(); next !== undefined && count <= limit; next = open.pop()) {
+    count += 1;
+    for (const child of listChildren(next)) open.push(child);
+  }
+  return count;
+}
+
+/** Markdown as tokens, bounded so that no text keeps a page busy. What goes beyond is in `rest`. */
+export function readMarkdown(text: string): ReadMarkdown {
+  if (DEEP.test(text) || text.split(/\n[ \t]*\n/).some(isDense)) return { tokens: [], rest: text };
+  let tokens: Token[];
+  try {
+    tokens = new Lexer({ gfm: true }).lex(text);
+  } catch {
+    return { tokens: [], rest: text };
+  }
+  let left = MAX_TOKENS;
+  const end = tokens.findIndex((token) => {
+    left -= countTokens(token, left);
+    return left < 0;
+  });
+  if (end === -1) return { tokens, rest: '' };
+  return {
+    tokens: tokens.slice(0, end),
+    rest: tokens
+      .slice(end)
+      .map(({ raw }) => raw)
+      .join(''),
+  };
+}
