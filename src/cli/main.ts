@@ -7,6 +7,7 @@ import { addApiCommand } from './rest/api.ts';
 import { addRestCommands } from './rest/commands.ts';
 import { addDoctorCommand } from './rest/doctor.ts';
 import { addTransferCommands } from './rest/files.ts';
+import { addExportCommand } from './rest/subjects.ts';
 import { addLoginCommand } from './rest/login.ts';
 import { addCredentialCommand } from './rest/vaults.ts';
 import { addApproveCommand } from './approve.ts';
@@ -42,6 +43,7 @@ function buildProgram(): Command {
   addDemoCommand(program);
   const groups = addRestCommands(program);
   addTransferCommands(groups.get('files') ?? program);
+  addExportCommand(groups.get('subjects') ?? program);
   addCredentialCommand(groups.get('vaults') ?? program);
   addLoginCommand(program);
   addApiCommand(program);

@@ -97,7 +97,7 @@ export const errors = {
     }),
   upstreamFailed: (message: string, cause?: unknown) => new ApiError('upstream_failed', message, { cause }),
   serviceDeleteFailed: (cause: unknown) =>
-    new ApiError('service_delete_failed', "The session's runtime could not be deleted; try again.", { cause }),
+    new ApiError('service_delete_failed', 'A sandbox or a volume could not be deleted; try again.', { cause }),
 } as const;
 
 /** The text of anything thrown, for logs. */

@@ -1,10 +1,10 @@
+import { deleteOldSessions, deleteOldSubjects, finishRemovals } from '../agents/api/subjects/remove.ts';
+import type { RemovalPorts } from '../agents/api/subjects/remove.ts';
 import { deleteArchivedLogs, dropEmptyEventPartitions } from '../agents/store/retention.ts';
 import { deleteOldRequests } from '../gateway/store/requests.ts';
-import type { Db } from '../platform/db/db.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
 import { deleteOldAudit } from '../platform/store/audit.ts';
 import { deleteOldUsage, rollUpUsage } from '../platform/store/usage.ts';
-import type { Logger } from '../platform/log.ts';
 import type { Config } from './config/config.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,12 +19,20 @@ const ROLL_UP = 5000;
 
 /** Deletes what the settings no longer keep, until it is closed. Any number of replicas may run it. */
 export function startRetention(
-  { db, log }: { db: Db; log: Logger },
-  { archivedSessionDays, usageDays }: Config['file']['retention'],
+  ports: RemovalPorts,
+  { archivedSessionDays, usageDays, sessionDays, subjectDays }: Config['file']['retention'],
   { retentionDays: auditDays }: Config['file']['audit'],
 ): { close(): Promise<void> } {
+  const { db, log } = ports;
   return startPeriodicTasks(
     [
+      { name: 'finish deletions', periodMs: MINUTE_MS / 2, immediately: true, run: () => finishRemovals(ports) },
+      ...(sessionDays === undefined
+        ? []
+        : [{ name: 'delete old sessions', periodMs: HOUR_MS, run: () => deleteOldSessions(ports, sessionDays) }]),
+      ...(subjectDays === undefined
+        ? []
+        : [{ name: 'delete old subjects', periodMs: HOUR_MS, run: () => deleteOldSubjects(ports, subjectDays) }]),
       {
         name: 'delete logs of archived sessions',
         periodMs: HOUR_MS,

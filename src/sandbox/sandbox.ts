@@ -215,6 +215,8 @@ export type Sandboxes = {
   openVolume(volume: VolumeKey, options: { create: boolean }): Promise<VolumeFiles | undefined>;
   /** Undefined where there is no volume. */
   describeVolume(volume: VolumeKey): Promise<VolumeInfo | undefined>;
+  /** Ends every sandbox of the subject and deletes its volume. Succeeds when there is none. */
+  deleteVolume(volume: VolumeKey): Promise<void>;
   /** Ends every sandbox of the agent and deletes its volumes. */
   deleteVolumes(agent: Omit<VolumeKey, 'subjectId'>): Promise<void>;
   /** Called for each notice of a background process, from now on. */

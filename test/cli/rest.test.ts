@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -49,6 +50,17 @@ it('vaults keep credentials, whose secrets come from standard input', async () =
   expect(await run(`vaults delete ${vault}`)).toBe(`Deleted ${vault}\n`);
   const empty = await server.capstan(['vaults', 'add', vault, '--url', 'https://x.example.com'], { input: '' });
   expect(empty).toMatchObject({ code: 2, err: 'capstan: Set CAPSTAN_TOKEN, or pipe the secret in.\n' });
+});
+
+it('a subject is exported and deleted', async () => {
+  const put = ['files', 'put', 'ada', '-', 'note.txt', '--subject', 'sam'];
+  expect((await server.capstan(put, { input: 'Hi' })).code).toBe(0);
+  const file = join(server.dataDir, '../sam.tar');
+  expect(await run(`subjects export ada ${file} --subject sam`)).toBe(`Wrote ${file}\n`);
+  expect(execFileSync('tar', ['-tf', file], { encoding: 'utf8' })).toContain('files/note.txt\n');
+  expect(await run('subjects delete ada --subject sam --yes')).toBe('Deleted sam\n');
+  expect(await run('files list ada --subject sam')).toBe('None\n');
+  expect(await run('subjects list')).not.toContain('sam');
 });
 
 it('files move between this machine and a workspace', async () => {

@@ -19,6 +19,7 @@ export type NotedSandboxes = Sandboxes & {
   removed: SandboxTarget[];
   /** agents whose volumes were deleted */
   deleted: Omit<VolumeKey, 'subjectId'>[];
+  deletedVolumes: VolumeKey[];
   fail: boolean;
 };
 
@@ -34,6 +35,7 @@ export function openNotedSandboxes(): NotedSandboxes {
     warmed: [],
     removed: [],
     deleted: [],
+    deletedVolumes: [],
     fail: false,
     announce: (target) => note(noted.announced, target),
     prepare: async () => undefined,
@@ -42,6 +44,10 @@ export function openNotedSandboxes(): NotedSandboxes {
     remove: (target) => note(noted.removed, target),
     openVolume: async (volume, request) => (await open()).openVolume(volume, request),
     describeVolume: async (volume) => (await open()).describeVolume(volume),
+    deleteVolume: async (volume) => {
+      await note(noted.deletedVolumes, volume);
+      await (await local)?.sandboxes.deleteVolume(volume);
+    },
     deleteVolumes: (agent) => note(noted.deleted, agent),
     onNotice: () => {},
     ping: async () => {},

@@ -6,6 +6,7 @@ import type { PendingactionsOperations } from './pending-actions.ts';
 import type { AutomationsOperations } from './automations.ts';
 import type { MemoryOperations } from './memory.ts';
 import type { FilesOperations } from './files.ts';
+import type { SubjectsOperations } from './subjects.ts';
 import type { VaultsOperations } from './vaults.ts';
 import type { MCPserversOperations } from './mcp-servers.ts';
 import type { APIkeysOperations } from './api-keys.ts';
@@ -27,6 +28,7 @@ export type Operations = AgentsOperations &
   AutomationsOperations &
   MemoryOperations &
   FilesOperations &
+  SubjectsOperations &
   VaultsOperations &
   MCPserversOperations &
   APIkeysOperations &

@@ -7,6 +7,7 @@ export type * from './pending-actions.ts';
 export type * from './automations.ts';
 export type * from './memory.ts';
 export type * from './files.ts';
+export type * from './subjects.ts';
 export type * from './vaults.ts';
 export type * from './mcp-servers.ts';
 export type * from './api-keys.ts';

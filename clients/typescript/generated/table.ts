@@ -69,6 +69,8 @@ export const TABLE: Readonly<Record<string, OperationEntry>> = {
   copyFile: {"method":"POST","path":"/v1/agents/{agentId}/users/{subjectId}/files/copy","parameters":["agentId","subjectId"],"query":false,"body":"json","answer":"json","safe":false,"idempotencyKey":false},
   searchFiles: {"method":"GET","path":"/v1/agents/{agentId}/users/{subjectId}/files/search","parameters":["agentId","subjectId"],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   getVolume: {"method":"GET","path":"/v1/agents/{agentId}/users/{subjectId}/volume","parameters":["agentId","subjectId"],"query":false,"answer":"json","safe":true,"idempotencyKey":false},
+  deleteSubject: {"method":"DELETE","path":"/v1/agents/{agentId}/users/{subjectId}","parameters":["agentId","subjectId"],"query":false,"answer":"json","safe":false,"idempotencyKey":false},
+  exportSubject: {"method":"GET","path":"/v1/agents/{agentId}/users/{subjectId}/export","parameters":["agentId","subjectId"],"query":false,"answer":"bytes","safe":true,"idempotencyKey":false},
   createVault: {"method":"POST","path":"/v1/vaults","parameters":[],"query":false,"body":"json","answer":"json","safe":false,"idempotencyKey":false},
   listVaults: {"method":"GET","path":"/v1/vaults","parameters":[],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   getVault: {"method":"GET","path":"/v1/vaults/{vaultId}","parameters":["vaultId"],"query":false,"answer":"json","safe":true,"idempotencyKey":false},

@@ -9,6 +9,7 @@ import type { MasterKeys } from '../../platform/master-key.ts';
 import type { McpCatalog } from '../contract/mcp-catalog.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import type { Vaults } from '../vaults/resolve.ts';
+import type { SubjectActivity } from './subjects/activity.ts';
 import type { HttpDeps } from '../../platform/http/deps.ts';
 
 /** What the role is given from outside. */
@@ -35,7 +36,7 @@ export type ApiPorts = {
 };
 
 /** What every handler gets. */
-export type ApiDeps = ApiPorts & HttpDeps;
+export type ApiDeps = ApiPorts & HttpDeps & { subjectActivity: SubjectActivity };
 
 /** What the handlers of events get. */
 export type EventDeps = Pick<

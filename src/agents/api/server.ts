@@ -18,12 +18,14 @@ import { registerMcpRoutes } from './mcp/mcp-routes.ts';
 import { registerMemoryRoutes } from './memory/memory-routes.ts';
 import { registerPendingActionRoutes } from './pending-actions/pending-action-routes.ts';
 import { registerSessionRoutes } from './sessions/session-routes.ts';
+import { SubjectActivity } from './subjects/activity.ts';
+import { registerSubjectRoutes } from './subjects/subject-routes.ts';
 import { registerVaultRoutes } from './vaults/vault-routes.ts';
 
 /** The agent service's routes. */
 export function buildApiSurface(ports: ApiPorts): RoutePlugin {
   return (app, http) => {
-    const deps: ApiDeps = { ...ports, ...http };
+    const deps: ApiDeps = { ...ports, ...http, subjectActivity: new SubjectActivity(ports.db, ports.log) };
     registerBodyParser(app);
     registerSignInRoutes(app, deps);
     registerAuditRoutes(app, deps);
@@ -38,6 +40,7 @@ export function buildApiSurface(ports: ApiPorts): RoutePlugin {
     registerMcpRoutes(app, deps);
     registerAutomationRoutes(app, deps);
     registerMemoryRoutes(app, deps);
+    registerSubjectRoutes(app, deps);
   };
 }
 

@@ -1,4 +1,4 @@
-import { agentExamples, mcpExamples, memoryExamples } from './examples/agents.ts';
+import { agentExamples, mcpExamples, memoryExamples, subjectExamples } from './examples/agents.ts';
 import { fileExamples } from './examples/files.ts';
 import { automationExamples, eventExamples, sessionExamples } from './examples/sessions.ts';
 import { pendingActionExamples } from './examples/pending-actions.ts';
@@ -18,6 +18,7 @@ import { signInRoutes } from '../../platform/contract/sign-ins.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { pendingActionRoutes } from './routes/pending-actions.ts';
 import { eventRoutes, sessionRoutes } from './routes/sessions.ts';
+import { subjectRoutes } from './routes/subjects.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { vaultRoutes } from './routes/vaults.ts';
 
@@ -30,6 +31,7 @@ export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(automationRoutes),
   ...Object.values(memoryRoutes),
   ...Object.values(fileRoutes),
+  ...Object.values(subjectRoutes),
   ...Object.values(vaultRoutes),
   ...Object.values(mcpRoutes),
   ...Object.values(keyRoutes),
@@ -47,6 +49,7 @@ export const AGENT_SERVICE_EXAMPLES = {
   ...automationExamples,
   ...memoryExamples,
   ...fileExamples,
+  ...subjectExamples,
   ...vaultExamples,
   ...mcpExamples,
   ...keyExamples,

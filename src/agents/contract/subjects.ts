@@ -24,3 +24,11 @@ export const OrganizationAutomationsQuery = CursorPage.extend({
   agentId: Id.optional(),
   subjectId: SubjectId.optional(),
 });
+
+export const SubjectDeleted = z.object({
+  object: z.literal('subject.deleted'),
+  agentId: Id,
+  subjectId: SubjectId,
+  deleted: z.literal(true),
+  sessions: z.int().describe('sessions deleted by this request'),
+});

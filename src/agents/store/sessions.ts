@@ -8,6 +8,7 @@ import type { StopReason, Waiting } from '../contract/events.ts';
 import type { Reasoning } from '../contract/reasoning.ts';
 import type { Usage } from '../contract/usage.ts';
 import { newId } from '../../platform/ids.ts';
+import { keepActivity } from './removals.ts';
 
 export type SessionRow = {
   id: string;
@@ -195,6 +196,23 @@ export async function listAutomationSessions(
   return { ...found, rows: found.rows.map(readSession) };
 }
 
+/** All sessions of a subject, archived ones included, newest first. */
+export async function listSubjectSessions(
+  db: Queryable,
+  subject: { organizationId: string; agentId: string; subjectId: string },
+  page: PageRequest,
+): Promise<PageOf<Session>> {
+  const statement = {
+    columns: SESSION_COLUMNS,
+    from: 'FROM sessions s WHERE s.organization_id = $1 AND s.agent_id = $2 AND s.subject_id = $3',
+    params: [subject.organizationId, subject.agentId, subject.subjectId],
+    keyset: KEYSET,
+    counted: false,
+  };
+  const found = await readPage<SessionRow>(db, statement, page);
+  return { ...found, rows: found.rows.map(readSession) };
+}
+
 export type SessionChange = {
   title: string | null;
   yoloMode: boolean | null;
@@ -244,6 +262,7 @@ export async function markArchived(tx: Queryable, id: string): Promise<void> {
 
 /** Deletes a session with its log. The caller holds the row lock. */
 export async function deleteSession(tx: Queryable, organizationId: string, id: string): Promise<void> {
+  await keepActivity(tx, [id]);
   await tx.query('DELETE FROM events WHERE session_id = $1', [id]);
   await tx.query('DELETE FROM idempotency_keys WHERE organization_id = $1 AND scope = $2', [
     organizationId,

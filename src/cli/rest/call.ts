@@ -10,12 +10,17 @@ export type RestRequest = {
   body?: unknown;
   /** asks for bytes instead of JSON */
   isDownload?: true;
+  /** may take longer than two minutes */
+  isLong?: true;
 };
 
 const TIMEOUT_MS = 120_000;
 
 /** One request to the server of the environment. Throws an `ApiError` or a `ConnectionError`. */
-export async function callServer(env: Environment, { method, path, body, isDownload }: RestRequest): Promise<Response> {
+export async function callServer(
+  env: Environment,
+  { method, path, body, isDownload, isLong }: RestRequest,
+): Promise<Response> {
   const { baseUrl, apiKey } = findConnection(env);
   const isBytes = body instanceof Uint8Array;
   let response: Response;
@@ -28,7 +33,7 @@ export async function callServer(env: Environment, { method, path, body, isDownl
         ...(body === undefined ? {} : { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
       },
       ...(body === undefined ? {} : { body: isBytes ? Buffer.from(body) : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(isLong === true ? {} : { signal: AbortSignal.timeout(TIMEOUT_MS) }),
     });
   } catch (error) {
     throw new ConnectionError(`No answer of ${baseUrl} (${describeCause(error)}).`, { cause: error });

@@ -40,9 +40,9 @@ export type RestCommand = {
   columns?: readonly Column[];
   /** the field of the answer that is the list; default: `data` */
   rows?: string;
-  /** what to print instead of the answer; `{name}` stands for an argument */
+  /** what to print instead of the answer; `{name}` stands for an argument, `{subject}` for the option */
   done?: string;
-  /** the question before something is lost; `{name}` stands for an argument */
+  /** the question before something is lost; `{name}` stands for an argument, `{subject}` for the option */
   confirm?: string;
 };
 
@@ -104,8 +104,10 @@ async function runCommand(spec: RestCommand, given: Values, flags: Record<string
   const values: Record<string, string> = { ...given };
   if (values['agent'] !== undefined) values['agent'] = (await getAgent(context.client, values['agent'])).id;
   if (spec.path.includes('{subject}')) values['subject'] = String(flags['subject']);
+  // People read the names that they have typed.
+  const named = { ...values, ...given };
   if (spec.confirm !== undefined) {
-    const question = fill(spec.confirm, given, (value) => value);
+    const question = fill(spec.confirm, named, (value) => value);
     await confirmLoss(question, { yes: flags['yes'] === true, json: context.json });
   }
   const response = await callServer(context.env, buildRequest(spec, values, flags));
@@ -113,7 +115,7 @@ async function runCommand(spec: RestCommand, given: Values, flags: Record<string
   context.show(answer, () =>
     spec.done === undefined
       ? showAnswer(answer, spec.columns, spec.rows)
-      : cleanText(fill(spec.done, given, (value) => value)),
+      : cleanText(fill(spec.done, named, (value) => value)),
   );
 }
 

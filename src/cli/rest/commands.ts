@@ -207,6 +207,30 @@ const FILE_COMMANDS: readonly RestCommand[] = [
   },
 ];
 
+const SUBJECT_COMMANDS: readonly RestCommand[] = [
+  {
+    use: 'subjects list',
+    about: 'the subjects that have sessions',
+    method: 'GET',
+    path: '/v1/subjects',
+    options: [LIMIT],
+    columns: [
+      ['SUBJECT', 'subjectId'],
+      ['AGENT', 'agentId'],
+      ['SESSIONS', 'sessions'],
+      ['LAST ACTIVITY', 'lastActivityAt'],
+    ],
+  },
+  {
+    use: 'subjects delete <agent>',
+    about: 'delete the sessions, memory, approvals, automations and files of a subject',
+    method: 'DELETE',
+    path: '/v1/agents/{agent}/users/{subject}',
+    confirm: 'Delete everything about the subject {subject}?',
+    done: 'Deleted {subject}',
+  },
+];
+
 const VIDEO_COMMANDS: readonly RestCommand[] = [
   { use: 'videos list', about: 'generations, newest first', method: 'GET', path: '/api/generations', options: [LIMIT] },
   { use: 'videos models', about: 'models of videos', method: 'GET', path: '/api/models' },
@@ -254,6 +278,7 @@ const GROUPS: readonly { name: string; about: string; commands: readonly RestCom
   { name: 'mcp', about: 'MCP servers of agents', commands: MCP_COMMANDS },
   { name: 'memory', about: 'what agents have noted', commands: MEMORY_COMMANDS },
   { name: 'files', about: 'files of a subject', commands: FILE_COMMANDS },
+  { name: 'subjects', about: 'all that is kept about a subject', commands: SUBJECT_COMMANDS },
   { name: 'videos', about: 'generated videos', commands: VIDEO_COMMANDS },
 ];
 

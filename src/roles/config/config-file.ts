@@ -67,6 +67,10 @@ export const ConfigFile = z.strictObject({
   retention: z
     .strictObject({
       archivedSessionDays: z.number().positive().max(36_500).default(365),
+      /** sessions without activity for so long are deleted; absent: they stay */
+      sessionDays: z.number().positive().max(36_500).optional(),
+      /** subjects of whom nothing was seen for so long are deleted with their files; absent: they stay */
+      subjectDays: z.number().positive().max(36_500).optional(),
       usageDays: z.number().positive().max(36_500).default(400),
     })
     .prefault({}),

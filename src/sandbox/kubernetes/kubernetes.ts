@@ -39,9 +39,8 @@ const STANDBY_MS = 5 * 60_000;
 const ANNOUNCE_MS = 5000;
 /** Activity of a session is reported at most this often, and at most this long after a call. */
 const TOUCH_MS = 60_000;
-const [POLL_MS, CHANGE_MS, RETRY_MS] = [50, 1000, 500];
+const [POLL_MS, CHANGE_MS, RETRY_MS, USAGE_TIMEOUT_MS] = [50, 1000, 500, 5000];
 const UNREACHABLE = 'the API server of Kubernetes does not respond';
-const USAGE_TIMEOUT_MS = 5000;
 
 export type KubernetesSandboxOptions = Omit<ResourcesOptions, 'publicKey'> & {
   signer: Signer;
@@ -67,6 +66,7 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
     remove: (target) => pods.remove(target),
     openVolume: (key, { create }) => pods.openVolume(key, create),
     describeVolume: (key) => pods.describeVolume(key),
+    deleteVolume: (key) => pods.deleteVolume(key),
     deleteVolumes: (agent) => pods.deleteVolumes(agent),
     onNotice: (handler) => pods.onNotice(handler),
     ping: async () => void (await options.kubernetes.request({ method: 'GET', path: '/version' })),
@@ -185,6 +185,10 @@ class KubernetesSandboxes {
     const connection = this.#connections.get(findServingPod(this.#resources, volume.metadata.name)?.podUid);
     const usage = await connection?.client.call('usage', {}, { timeoutMs: USAGE_TIMEOUT_MS }).catch(() => undefined);
     return buildVolumeInfo(volume, usage?.usedBytes);
+  }
+
+  deleteVolume(key: VolumeKey): Promise<void> {
+    return this.#resources.removeVolume(key);
   }
 
   async deleteVolumes(agent: Omit<VolumeKey, 'subjectId'>): Promise<void> {

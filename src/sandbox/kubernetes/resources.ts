@@ -128,8 +128,17 @@ export class Resources {
 
   /** Deletes the agent's sessions, then its volumes, and waits until the caches hold neither. */
   async removeAgent(agent: Omit<VolumeKey, 'subjectId'>): Promise<void> {
+    await this.#removeLabelled(`${LABELS.agent}=${buildAgentLabel(agent)}`);
+  }
+
+  /** As `removeAgent`, for the sessions and the volume of one subject. */
+  async removeVolume(key: VolumeKey): Promise<void> {
+    await this.#removeLabelled(`${LABELS.volume}=${buildVolumeName(key)}`);
+  }
+
+  async #removeLabelled(labelSelector: string): Promise<void> {
     const { kubernetes, namespace } = this.#options;
-    const query = { labelSelector: `${LABELS.agent}=${buildAgentLabel(agent)}` };
+    const query = { labelSelector };
     for (const plural of ['sessions', 'volumes'] as const) {
       type List = { items: { metadata: { name: string; uid: string } }[] };
       const path = buildListPath(namespace, plural);

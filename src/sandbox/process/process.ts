@@ -1,5 +1,4 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { dirname } from 'node:path';
 import { INITIAL_VOLUME_BYTES, MAX_VOLUME_BYTES } from '../volume-size.ts';
@@ -10,6 +9,7 @@ import type { ExecutorChild } from './executor-child.ts';
 import { findProgram } from './find-program.ts';
 import { buildVolumeFiles } from '../executor/files.ts';
 import { guardSession, guardVolumeFiles } from '../executor/guard.ts';
+import { deleteFolders } from './delete-folders.ts';
 import { ExecutorPool } from './executor-pool.ts';
 import { waitStarted } from './pooled-executor.ts';
 import type { PooledExecutor } from './pooled-executor.ts';
@@ -30,7 +30,7 @@ import type {
   VolumeInfo,
   VolumeKey,
 } from '../sandbox.ts';
-import { createVolume, decideSize, findRecord, recordUsage } from './volume-record.ts';
+import { createVolume, decideSize, findRecord, recordPath, recordUsage } from './volume-record.ts';
 import type { VolumeSizes } from './volume-record.ts';
 import { sessionKey, volumeFolder } from './volumes.ts';
 import { openVolumeOwners, requireUnprivileged } from './owners.ts';
@@ -78,6 +78,7 @@ export async function openProcessSandboxes(options: ProcessSandboxOptions): Prom
     remove: (target) => local.remove(target),
     openVolume: (key, { create }) => local.openVolume(key, create),
     describeVolume: (key) => local.describeVolume(key),
+    deleteVolume: (key) => local.deleteVolume(key),
     deleteVolumes: (agent) => local.deleteVolumes(agent),
     onNotice: (handler) => local.onNotice(handler),
     ping: async () => accessSync(options.dir, constants.W_OK),
@@ -198,14 +199,14 @@ class ProcessSandboxes {
     };
   }
 
+  async deleteVolume(key: VolumeKey): Promise<void> {
+    const folder = volumeFolder(this.#dir, key);
+    await deleteFolders(this.#pool, ({ volume }) => volume === folder, [folder, recordPath(folder)]);
+  }
+
   async deleteVolumes(agent: Omit<VolumeKey, 'subjectId'>): Promise<void> {
     const folder = dirname(volumeFolder(this.#dir, { ...agent, subjectId: '' }));
-    this.#pool.forgetState(({ volume }) => dirname(volume) === folder);
-    // Twice: another executor may start after the first ones have stopped and before the files are removed.
-    for (let round = 0; round < 2; round += 1) {
-      await this.#pool.stopAll(({ volume }) => dirname(volume) === folder);
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-    }
+    await deleteFolders(this.#pool, ({ volume }) => dirname(volume) === folder, [folder]);
   }
 
   onNotice(handler: (notice: SandboxNotice) => void): void {

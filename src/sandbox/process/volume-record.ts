@@ -16,7 +16,7 @@ export type VolumeSizes = { initialBytes: number; maxBytes: number };
 /** A volume is doubled when it is fuller than this. */
 const GROW_AT = 0.8;
 
-function recordPath(folder: string): string {
+export function recordPath(folder: string): string {
   return `${folder}.json`;
 }
 

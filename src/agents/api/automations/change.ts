@@ -9,6 +9,7 @@ import { insertAutomation, lockAutomation, updateAutomation } from '../../store/
 import type { StoredAutomation } from '../../store/automations.ts';
 import { getVersion } from '../agents/find.ts';
 import type { ApiDeps } from '../deps.ts';
+import { requireSubjectStays } from '../subjects/remove.ts';
 import { planCreate, planPatch } from './plan.ts';
 
 /** Runs use the production version, so that is where a skill must be. */
@@ -27,7 +28,10 @@ export async function createAutomation(
 ): Promise<StoredAutomation> {
   const fields = planCreate(body, new Date());
   await checkSkills(deps.db, agent, fields.skills);
-  const automation = await insertAutomation(deps.db, subject, fields);
+  const automation = await deps.db.transaction(async (tx) => {
+    await requireSubjectStays(tx, subject);
+    return insertAutomation(tx, subject, fields);
+  });
   if (automation === undefined) throw errors.notFound('agent');
   return automation;
 }

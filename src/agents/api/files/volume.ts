@@ -4,6 +4,7 @@ import { MAX_VOLUME_BYTES } from '../../../sandbox/volume-size.ts';
 import type { Volume } from '../../contract/files.ts';
 import { errors } from '../../../platform/errors.ts';
 import { hasAgent } from '../../store/agents.ts';
+import { isBeingDeleted } from '../../store/removals.ts';
 import type { Caller } from '../../../platform/http/deps.ts';
 import type { ApiDeps } from '../deps.ts';
 import { describeFileError } from './file-errors.ts';
@@ -19,11 +20,17 @@ export async function getVolumeKey(deps: ApiDeps, caller: Caller, params: Subjec
   return { organizationId, ...params };
 }
 
-/** For what has just made a volume: one whose agent was deleted meanwhile goes as well. Throws `not_found` then. */
+/**
+ * For what has just made a volume: one whose agent was deleted meanwhile goes as well. Throws `not_found` then, and
+ * `invalid_state` while the subject is being deleted.
+ */
 export async function dropOrphan(deps: ApiDeps, key: VolumeKey): Promise<void> {
-  if (await hasAgent(deps.db, key.organizationId, key.agentId)) return;
-  await deps.sandboxes.deleteVolumes(key);
-  throw errors.notFound('agent');
+  if (!(await hasAgent(deps.db, key.organizationId, key.agentId))) {
+    await deps.sandboxes.deleteVolumes(key);
+    throw errors.notFound('agent');
+  }
+  // The deletion removes what was made.
+  if (await isBeingDeleted(deps.db, key)) throw errors.invalidState('The subject is being deleted.');
 }
 
 /**
@@ -40,7 +47,10 @@ export async function readVolume<T>(
   const { organizationId } = caller;
   const attempt = async (): Promise<T | undefined> => {
     const files = await deps.sandboxes.openVolume({ organizationId, ...params }, { create: false });
-    if (files !== undefined) return act(files);
+    if (files !== undefined) {
+      await deps.subjectActivity.note({ organizationId, ...params });
+      return act(files);
+    }
     await getVolumeKey(deps, caller, params);
     return undefined;
   };
@@ -75,6 +85,7 @@ export async function changeVolume<T>(
       }
     }
     if (files === undefined) throw errors.notFound('file or folder');
+    await deps.subjectActivity.note({ organizationId, ...params });
     return await act(files);
   } catch (error) {
     throw describeFileError(error, { kind: 'change', field: options.field ?? 'path' });

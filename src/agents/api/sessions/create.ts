@@ -6,6 +6,7 @@ import type { NewSession } from '../../store/sessions.ts';
 import { archivedAgent } from '../agents/find.ts';
 import { subjectKey, takeAllowance } from '../../../platform/http/allowance.ts';
 import type { ApiDeps } from '../deps.ts';
+import { requireSubjectStays } from '../subjects/remove.ts';
 
 type Created = { session: Session; rateLimit: NonNullable<ErrorBody['rateLimit']> };
 
@@ -54,9 +55,12 @@ async function announce(deps: ApiDeps, organizationId: string, { id, agentId, su
 
 async function insertOrRefund(deps: ApiDeps, key: string, session: NewSession): Promise<Session> {
   try {
-    const inserted = await insertSession(deps.db, session);
-    if (inserted === undefined) throw errors.notFound('agent');
-    return inserted;
+    return await deps.db.transaction(async (tx) => {
+      await requireSubjectStays(tx, session);
+      const inserted = await insertSession(tx, session);
+      if (inserted === undefined) throw errors.notFound('agent');
+      return inserted;
+    });
   } catch (error) {
     await deps.limits.refund(key, 1).catch((failure: unknown) => {
       deps.log.warn({ error: errorText(failure) }, 'conversation not given back');

@@ -1,4 +1,4 @@
-import { ID, LATER, TIME, anyListExample } from '../../../platform/contract/examples/example.ts';
+import { ID, LATER, SUBJECT, TIME, anyListExample } from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const tools = [
@@ -151,4 +151,13 @@ export const memoryExamples: Record<string, Example> = {
     query: { target: 'user' },
     answers: { 200: { object: 'memory.deleted', target: 'user', deleted: true } },
   },
+};
+
+export const subjectExamples: Readonly<Record<string, Example>> = {
+  deleteSubject: {
+    answers: {
+      200: { object: 'subject.deleted', agentId: ID.agent, subjectId: SUBJECT, deleted: true, sessions: 2 },
+    },
+  },
+  exportSubject: { answers: {} },
 };

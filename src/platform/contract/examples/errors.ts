@@ -16,7 +16,7 @@ const MESSAGES: Record<ErrorCode, string> = {
   rate_limited: 'The allowance of messages is exhausted.',
   server_error: 'The request failed unexpectedly.',
   upstream_failed: 'The credential could not be used.',
-  service_delete_failed: "The session's runtime could not be deleted; try again.",
+  service_delete_failed: 'A sandbox or a volume could not be deleted; try again.',
   unavailable: 'The database cannot be reached.',
   storage_full: 'The storage is full: nothing can be written until space is freed.',
 };

@@ -40,6 +40,12 @@ function describeOrigin(request: FastifyRequest) {
   return { ip: request.ip, userAgent: request.headers['user-agent']?.slice(0, MAX_AGENT) ?? null };
 }
 
+/** A path below an agent that names a subject: the resource alone does not tell whose data it was. */
+function pickSubject(params: AuditedCall['params']): Record<string, string> {
+  const subjectId = params?.['subjectId'];
+  return subjectId === undefined ? {} : { subjectId };
+}
+
 /** `print`: each record is a line of the log too, whatever its level. */
 export function openAudit(db: Db, log: Logger, { print = false }: { print?: boolean | undefined } = {}): Audit {
   const lines = log.child({}, { level: 'info' });
@@ -57,7 +63,7 @@ export function openAudit(db: Db, log: Logger, { print = false }: { print?: bool
         resource: findResource(route, params ?? {}),
         outcome: 'success',
         requestId: request.id,
-        changes: describeChanges(isRecord(body) ? body : undefined),
+        changes: describeChanges({ ...pickSubject(params), ...(isRecord(body) ? body : {}) }),
       } as const;
       const { result, record } = await runAudited(db, draft, route.tag === 'Files', work);
       tell(record);

@@ -24,6 +24,15 @@ export async function* expandJson(json: string, sessionId: string, objects: Obje
   yield json.slice(at);
 }
 
+/** JSON text with the paths of attachments in an export, relative to their session, in the places of references. */
+export function nameAttachments(json: string, sessionId: string): string {
+  const prefix = attachmentPrefix(sessionId);
+  return json.replaceAll(FIELD, (text) => {
+    const key = readReference(text)?.key;
+    return key?.startsWith(prefix) === true ? `attachments/${key.slice(prefix.length)}` : text;
+  });
+}
+
 async function* encodeObject(objects: Objects, key: string): AsyncGenerator<string> {
   const found = await objects.get(key);
   if (found === undefined) return;

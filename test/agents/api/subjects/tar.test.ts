@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { writeTar } from '../../../../src/agents/api/subjects/tar.ts';
+import type { TarEntry } from '../../../../src/agents/api/subjects/tar.ts';
+
+async function* list(entries: readonly TarEntry[]): AsyncGenerator<TarEntry> {
+  yield* entries;
+}
+
+const entry = (path: string, text: string, sizeBytes = Buffer.byteLength(text)): TarEntry => ({
+  path,
+  modifiedMs: Date.parse('2026-01-31T09:30:00Z'),
+  sizeBytes,
+  body: [Buffer.from(text)],
+});
+
+test('tar unpacks what was written, whatever the names and sizes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'capstan-tar-'));
+  try {
+    const long = `${'d'.repeat(60)}/${'e'.repeat(60)}/${'x'.repeat(100)}.txt`;
+    // Lengths around those where a record's length gains a digit.
+    const edges = Array.from({ length: 20 }, (_item, index) => `é${'n'.repeat(80 + index)}`);
+    const files = [entry('a', ''), entry('b/c', 'x'.repeat(512)), entry('日本/é ü', 'y'.repeat(513)), entry(long, 'z')];
+    const all = [...files, ...edges.map((name) => entry(name, name))];
+    writeFileSync(join(folder, 'all.tar'), await buffer(writeTar(list(all))));
+    execFileSync('tar', ['-xf', 'all.tar'], { cwd: folder, env: { ...process.env, LC_ALL: 'C.UTF-8' } });
+    for (const { path, body } of all) {
+      expect([path, readFileSync(join(folder, path), 'utf8')]).toEqual([
+        path,
+        Buffer.concat([...(body as Buffer[])]).toString(),
+      ]);
+    }
+    expect(statSync(join(folder, long)).mtime.toISOString()).toBe('2026-01-31T09:30:00.000Z');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test.each([
+  ['shorter', 4],
+  ['longer', 2],
+])('a body that is %s than announced cuts the archive off', async (_name, sizeBytes) => {
+  await expect(buffer(writeTar(list([entry('a', 'abc', sizeBytes)])))).rejects.toThrow('changed while it was exported');
+});
