@@ -41,7 +41,7 @@ import { findSealFolder, sealProgram } from './sealed-program.ts';
 
 const IDLE_MS = 15 * 60_000;
 /** A running sandbox costs about 50 MiB, starting it again less than half a second. */
-const SUSPEND_MS = 60_000;
+const SUSPEND_MS = 30_000;
 const STANDBY_IDLE_MS = 5 * 60_000;
 const MAX_STANDBYS = 16;
 /** How long a session waits for one of the sandboxes that may run. */
@@ -58,7 +58,7 @@ export const NO_BUBBLEWRAP =
   'user, without any isolation.';
 
 /**
- * One isolated executor per session, started at its first `acquire` and stopped after 15 idle minutes; after one when it
+ * One isolated executor per session, started at its first `acquire` and stopped after 15 idle minutes; after 30 s when it
  * holds nothing but the state of its shells, with which the session's next executor starts. Sessions of a subject share the volume's files, but not processes, working directory or environment. Without a session a standby
  * serves the files (at most 16, each for 5 idle minutes); the subject's next session adopts it.
  */

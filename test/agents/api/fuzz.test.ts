@@ -150,7 +150,7 @@ test(`${RUNS} generated requests get documented answers and no fault`, async () 
     }
   }
   expect(never.filter((id) => !good.has(id))).toEqual([]);
-}, 240_000);
+}, 900_000);
 
 function isUnrouted(body: unknown): boolean {
   const { error, message } = body as { error?: string; message?: string };
