@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
+import { z } from 'zod';
 import type { ElementDescription, Observation } from '../../src/login/detection/description.ts';
 import { observePage } from '../../src/login/detection/observe.ts';
 
@@ -9,8 +9,6 @@ export type Label = { scoring: string | null; submit: boolean };
 export type CorpusPage = {
   file: string;
   expected: 'login' | 'registration' | 'login or registration' | 'other';
-  /** In the third that nothing is tuned to. */
-  heldOut: boolean;
   observation: Observation;
   observedMs: number;
   labels: ReadonlyMap<string, Label>;
@@ -32,6 +30,16 @@ const READ_LABELS = `((numbers) => {
   return numbers.map((number) => labels.get(code.findNumbered(number)) ?? null);
 })`;
 
+const Index = z.array(z.object({ html: z.string(), title: z.string().optional() }));
+
+/** Titles that the captured pages have lost, by file; an optional `index.json` beside the pages names them. */
+function readTitles(folder: string): ReadonlyMap<string, string> {
+  const path = join(folder, 'index.json');
+  if (!existsSync(path)) return new Map();
+  const entries = Index.parse(JSON.parse(readFileSync(path, 'utf8')));
+  return new Map(entries.flatMap(({ html, title }) => (title === undefined ? [] : [[html, title] as const])));
+}
+
 function decideExpected(file: string): CorpusPage['expected'] {
   if (file.includes('login_signup')) return 'login or registration';
   if (file.includes('login')) return 'login';
@@ -52,6 +60,7 @@ async function readLabels(page: Page, elements: readonly ElementDescription[]): 
 /** Serves each page of a folder by itself, with everything else of the network refused, and observes it. */
 export async function* observeCorpus(folder: string, context: BrowserContext): AsyncGenerator<CorpusPage> {
   let html = '';
+  const titles = readTitles(folder);
   await context.route('**', (route) =>
     route.request().url() === `${ORIGIN}/`
       ? route.fulfill({ contentType: 'text/html; charset=utf-8', body: html })
@@ -62,12 +71,12 @@ export async function* observeCorpus(folder: string, context: BrowserContext): A
     const page = await context.newPage();
     await page.goto(`${ORIGIN}/`, { waitUntil: 'domcontentloaded', timeout: LOAD_TIMEOUT_MS });
     await page.evaluate(HIDE_LABELS);
+    await page.evaluate(`document.title ||= ${JSON.stringify(titles.get(file) ?? '')}`);
     const started = performance.now();
     const observation = await observePage(page, ({ origin }) => origin === ORIGIN);
     const observedMs = performance.now() - started;
     const labels = await readLabels(page, observation.frames[0]?.elements ?? []);
-    const heldOut = (createHash('sha256').update(file).digest()[0] ?? 0) % 3 === 0;
-    yield { file, expected: decideExpected(file), heldOut, observation, observedMs, labels };
+    yield { file, expected: decideExpected(file), observation, observedMs, labels };
     await page.close();
   }
 }

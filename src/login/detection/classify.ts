@@ -95,14 +95,24 @@ function listEvidence({ signals, kind }: SectionVerdict): string[] {
   return [kind, ...[...signals.weights].map(([name, weight]) => `${name} ${weight > 0 ? '+' : ''}${weight}`)];
 }
 
-/** The same form twice on a page, as in a header and a drawer, is not ambiguous: names and path are equal. */
+/** What a person sees of the fields: role, type and label. Names differ between the forms for screens of two sizes. */
+function listShown({ fields }: Section): string {
+  return fields
+    .filter(isFillable)
+    .map(({ element: { type, label, ariaLabel, placeholder }, role }) =>
+      [role.role, type, normalizeText(label || ariaLabel || placeholder)].join('/'),
+    )
+    .join();
+}
+
+/**
+ * The same form twice on a page, as in a header and a drawer, is not ambiguous: fields and path are equal, and so are
+ * headings where both have one.
+ */
 function isSameForm(a: Section, b: Section): boolean {
-  const name = (section: Section) =>
-    section.fields
-      .filter(isFillable)
-      .map(({ element }) => `${element.name}/${element.type}/${normalizeText(element.label)}`)
-      .join();
-  return a.frame === b.frame && name(a) === name(b) && a.form?.path === b.form?.path && a.form !== undefined;
+  const [first, second] = [a, b].map(({ headings }) => headings.map(normalizeText).join(' '));
+  const sameTitle = first === second || first === '' || second === '';
+  return a.frame === b.frame && sameTitle && listShown(a) === listShown(b) && a.form?.path === b.form?.path;
 }
 
 function refuse(verdict: SectionVerdict, reason: PlanReason): LoginPlan {
@@ -238,7 +248,10 @@ export function planLogin(observation: Observation): LoginPlan {
   if (best === undefined) return planOthers(observation, verdicts);
   if (isBesideRegistration(best, verdicts, findLoginLinks(observation))) return planOthers(observation, verdicts);
   const isClose = second !== undefined && second.kind === best.kind && best.score - second.score < MARGIN;
-  if (isClose && !isSameForm(best.section, second.section)) return refuse(best, 'ambiguous');
-  const plan = planSection(best);
-  return plan.reason === 'fill' ? addSurroundings(plan, best, observation) : plan;
+  // Of two, the one that is open.
+  const chosen = isClose && isCollapsed(best) && !isCollapsed(second) ? second : best;
+  const isOpenAlone = isClose && isCollapsed(best) !== isCollapsed(second);
+  if (isClose && !isOpenAlone && !isSameForm(best.section, second.section)) return refuse(best, 'ambiguous');
+  const plan = planSection(chosen);
+  return plan.reason === 'fill' ? addSurroundings(plan, chosen, observation) : plan;
 }

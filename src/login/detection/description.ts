@@ -68,7 +68,7 @@ export type ElementDescription = {
   /** It has a value, which is never read. */
   filled: boolean;
   checked: boolean;
-  /** The input has been a password field before, on this page (the "show password" switch). */
+  /** It was a password field before, on this page (the "show password" switch), or its style masks what is typed. */
   wasPassword: boolean;
   /** `tabindex` is negative. */
   untabbable: boolean;

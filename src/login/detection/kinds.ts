@@ -2,7 +2,8 @@ import { canSend, says } from './captions.ts';
 import type { FrameDescription } from './description.ts';
 import { normalizeText } from './match.ts';
 import type { FieldRole, PageKind } from './login-plan.ts';
-import { readTexts } from './roles.ts';
+import { readTexts } from './field-texts.ts';
+import { findTopic, isShownAsOld } from './roles.ts';
 import { buildSections } from './sections.ts';
 import type { Field, Section } from './sections.ts';
 import { readSignals } from './signals.ts';
@@ -77,13 +78,26 @@ function decideNewPassword(signals: SectionSignals): PageKind | undefined {
   return isRegistration ? 'registration' : 'recovery';
 }
 
-function decideWithPassword(section: Section, signals: SectionSignals): PageKind {
-  const { passwords, count, score } = signals;
-  const identity = countIdentity(signals);
+/** A setting that the password in use confirms, as an address: no login says "Current password" to people. */
+function confirmsChange({ texts, passwords, count, hasWord, weights }: SectionSignals): boolean {
+  const [only, ...others] = passwords;
+  if (only === undefined || others.length > 0 || texts.length < 2 || count('remember') > 0) return false;
+  return !hasWord('signIn') && !weights.has('recovery beside') && isShownAsOld(only.element);
+}
+
+/** What a form with a password is for, other than signing in or registering. */
+function decideOtherUse(section: Section, signals: SectionSignals): PageKind | undefined {
+  if (confirmsChange(signals)) return 'change';
   if (isCodeAndPassword(signals) || isUnnamedCode(section, signals)) return 'one-time-code';
-  if (count('card') > 0 && (identity === 0 || signals.hasWord('checkout'))) return 'checkout';
-  const newPassword = decideNewPassword(signals);
-  if (newPassword !== undefined) return newPassword;
+  if (signals.count('card') > 0 && (countIdentity(signals) === 0 || signals.hasWord('checkout'))) return 'checkout';
+  return decideNewPassword(signals);
+}
+
+function decideWithPassword(section: Section, signals: SectionSignals): PageKind {
+  const { passwords, score } = signals;
+  const identity = countIdentity(signals);
+  const other = decideOtherUse(section, signals);
+  if (other !== undefined) return other;
   if (passwords.length > 2) return identity > 0 ? 'registration' : 'change';
   if (score < LOGIN_FROM) {
     return identity === 0 && passwords.length === 1 && signals.hasWord('forgot') ? 'recovery' : 'registration';
@@ -139,6 +153,14 @@ function decideAloneByWords(section: Section, signals: SectionSignals, names: st
   return hasWord('signIn') && canSubmit ? 'username-first' : undefined;
 }
 
+const SURE = 2;
+
+/** Only its markup calls the field a name or an address; what people read says something else. */
+function isLabelledOtherwise({ element, role }: Field): boolean {
+  const { shown } = readTexts(element);
+  return shown !== '' && role.certainty < 5 && element.type !== 'email' && findTopic(shown) === undefined;
+}
+
 /** One field that names a person, and no password. */
 function decideAlone(section: Section, signals: SectionSignals, first: Field): PageKind {
   const { role, certainty } = first.role;
@@ -150,7 +172,10 @@ function decideAlone(section: Section, signals: SectionSignals, first: Field): P
   if (says.register(page) && !says.signIn(page)) return 'registration';
   if (section.unseenPasswords > 0) return 'username-first';
   if (role === 'email' && provesAddress(section)) return 'registration';
-  if (leadsOn(section)) return signals.score >= 0 ? 'username-first' : 'registration';
+  if (leadsOn(section)) {
+    if (signals.score < 0) return 'registration';
+    return signals.score < SURE && isLabelledOtherwise(first) ? 'other' : 'username-first';
+  }
   return role === 'email' ? 'newsletter' : 'other';
 }
 
@@ -169,7 +194,7 @@ function decideCode(section: Section, signals: SectionSignals): PageKind | undef
   const codes = texts.filter(({ role }) => role.role === 'code');
   const others = texts.filter(({ role }) => role.role !== 'code' && role.role !== 'captcha');
   if (codes.length === 0) return isUnnamedCode(section, signals) ? 'one-time-code' : undefined;
-  if (saysRegister(signals)) return 'registration';
+  if (saysRegister(signals) && !(others.length === 0 && signals.hasWord('signIn'))) return 'registration';
   const isOneDigit = codes.length === 1 && codes[0]?.element.maxLength === 1;
   return others.length === 0 && !isOneDigit ? 'one-time-code' : 'other';
 }
@@ -193,7 +218,7 @@ function decideKind(section: Section): SectionVerdict {
   const signals = readSignals(section);
   const kind =
     signals.passwords.length > 0 ? decideWithPassword(section, signals) : decideWithoutPassword(section, signals);
-  const bonus = kind === 'login' ? 4 : kind === 'password-step' ? 2 : 0;
+  const bonus = kind === 'login' ? 6 : kind === 'password-step' ? 2 : 0;
   return { section, kind, signals, score: signals.score + bonus };
 }
 

@@ -1,4 +1,6 @@
 import type { ElementDescription } from './description.ts';
+import { readOwnName, readTexts } from './field-texts.ts';
+import type { Texts } from './field-texts.ts';
 import { buildMatcher, normalizeText } from './match.ts';
 import type { Matcher } from './match.ts';
 import type { FieldRole } from './login-plan.ts';
@@ -88,19 +90,30 @@ const RUN_TOGETHER: readonly (readonly [FieldRole, RegExp])[] = [
   ['family-name', /last_?name|lname|surname|nachname/],
 ];
 
-type Texts = {
-  /** Identifiers in the markup. */
-  names: string;
-  /** Visible text. */
-  shown: string;
-  all: string;
-};
+/** Whether the words of a field, visible or not, name a code. */
+export function isWordedForCode(element: ElementDescription): boolean {
+  return is.code(readTexts(element).all);
+}
 
-export function readTexts(element: ElementDescription): Texts {
-  const { name, htmlId, marks, label, ariaLabel, placeholder, title } = element;
-  const names = normalizeText(`${name} ${htmlId} ${marks}`);
-  const shown = normalizeText(`${label} ${ariaLabel} ${placeholder} ${title}`);
-  return { names, shown, all: `${names} ${shown}`.trim() };
+/** Whether the visible words of a field say "current password". */
+export function isShownAsOld(element: ElementDescription): boolean {
+  return is.old(readTexts(element).shown);
+}
+
+const MAX_BARE_LABEL = 2;
+
+/** Whether the visible words of a text field are "Password" and hardly more. */
+export function isShownAsPassword(element: ElementDescription): boolean {
+  if (!/^(?:text)?$/.test(element.type) || element.tag !== 'input') return false;
+  const { shown } = readTexts(element);
+  const says = is.password(shown) && !is.username(shown) && !is.email(shown) && !is.code(shown);
+  const words = [element.label, element.ariaLabel, element.placeholder].map(normalizeText).filter(is.password);
+  return says && words.every((text) => text.split(' ').length <= MAX_BARE_LABEL);
+}
+
+/** The words say "password", and none of them a code. */
+function deniesCode({ all }: Texts): boolean {
+  return is.password(all) && !is.code(all);
 }
 
 function decidePassword(texts: Texts, token: FieldRole | undefined): Role {
@@ -111,7 +124,7 @@ function decidePassword(texts: Texts, token: FieldRole | undefined): Role {
     tenant: false,
   });
   if (token === 'card' || /(?:^| )(?:cvc|cvv|csc|ccv)\d?(?: |$)/.test(texts.all)) return build('card', 4);
-  if (token === 'code') return build('code', 5);
+  if (token === 'code' && !deniesCode(texts)) return build('code', 5);
   if (is.again(texts.all) && !is.old(texts.all)) return build('password-again', 4);
   if (is.old(texts.all) || token === 'password') return build('password', 5, true);
   if (is.fresh(texts.shown) || /(?:^| )new(?: |$|pass|pw)/.test(texts.names)) return build('new-password', 4);
@@ -140,22 +153,65 @@ const TOPICS: readonly (readonly [FieldRole, Matcher])[] = [
   ['full-name', is.fullName],
 ];
 
+/** The role that a token gives to a text field, unless it is meant for passwords or denied by words. */
+function findTextToken({ autocomplete }: ElementDescription, texts: Texts): FieldRole | undefined {
+  const token = findTokenRole(autocomplete);
+  if (token === undefined || token === 'new-password' || token === 'password') return undefined;
+  return isDenied(token, texts) ? undefined : token;
+}
+
 /** A field that is called just "code": country codes, voucher codes and the like are named in full. */
 const BARE_CODE = /^(?:code|codigo|codice|kod|kode|koodi|код|コード|代码|코드)$/;
 
 const TYPES: Readonly<Record<string, FieldRole>> = { email: 'email', tel: 'phone', search: 'search', date: 'birth' };
 const NO_NAMES = new Set(['textarea', 'div', 'span', 'p']);
 
-function findTopic(text: string): FieldRole | undefined {
-  return TOPICS.find(([, matches]) => matches(text))?.[0];
+/** Words that long explanations and names of places contain too. */
+const WEAK: ReadonlySet<FieldRole> = new Set([
+  'search',
+  'given-name',
+  'family-name',
+  'birth',
+  'address',
+  'company',
+  'full-name',
+]);
+/** The most words of a label that weak words name. */
+const MAX_WEAK_WORDS = 4;
+
+/** `isLabel`: visible text, where weak words count in short texts alone. */
+export function findTopic(text: string, isLabel = false): FieldRole | undefined {
+  const isLong = isLabel && text.split(' ').length > MAX_WEAK_WORDS;
+  return TOPICS.find(([role, matches]) => !(isLong && WEAK.has(role)) && matches(text))?.[0];
+}
+
+/** The topic of the label, else of the placeholder and the other texts a person sees. */
+function findShownTopic({ shown }: Texts, { label, ariaLabel, placeholder, title }: ElementDescription) {
+  const strong = findTopic(shown);
+  if (strong === undefined || !WEAK.has(strong)) return strong;
+  for (const part of [label, ariaLabel, placeholder, title]) {
+    const found = findTopic(normalizeText(part), true);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Tokens that describe a user name or password truly. Sites set any others against autofill, too. */
+const TRUSTED: ReadonlySet<FieldRole> = new Set(['username', 'email', 'password']);
+
+/** Whether the words for people deny a token: "User name" with the token of a given name or a code. */
+function isDenied(token: FieldRole, { shown, names }: Texts): boolean {
+  if (TRUSTED.has(token) || token === 'phone') return false;
+  const says = findTopic(shown) ?? findTopic(names);
+  return says === 'username' || says === 'email';
 }
 
 function decideText(element: ElementDescription, texts: Texts): Role {
   const tenant = is.tenant(texts.all) && !is.username(texts.shown) && !is.email(texts.shown);
   const build = (role: FieldRole, certainty: number): Role => ({ role, certainty, current: false, tenant });
-  const token = findTokenRole(element.autocomplete);
-  if (token && token !== 'new-password' && token !== 'password') return build(token, 5);
-  const shown = findTopic(texts.shown);
+  const token = findTextToken(element, texts);
+  if (token) return build(token, 5);
+  const shown = findShownTopic(texts, element);
   const named = findTopic(texts.names);
   const type = Object.hasOwn(TYPES, element.type) ? TYPES[element.type] : undefined;
   if (shown === 'captcha' || named === 'captcha') return build('captcha', 4);
@@ -181,7 +237,7 @@ function decideByWords(element: ElementDescription, texts: Texts, { shown, named
   if (shown !== undefined) return build(shown, 4);
   if (BARE_CODE.test(texts.shown)) return build('code', 2);
   if (named !== undefined) return build(named, 4);
-  const together = RUN_TOGETHER.find(([, pattern]) => pattern.test(`${element.name} ${element.htmlId}`.toLowerCase()));
+  const together = RUN_TOGETHER.find(([, pattern]) => pattern.test(readOwnName(element).toLowerCase()));
   if (together) return build(together[0], 3);
   return type ? build(type, 3) : build('other', 1);
 }

@@ -1,6 +1,7 @@
 import { canSend, decideCaption } from './captions.ts';
 import type { Caption } from './captions.ts';
 import type { ElementDescription, FormDescription, FrameDescription } from './description.ts';
+import { settleRoles } from './field-context.ts';
 import { decideRole } from './roles.ts';
 import type { Role } from './roles.ts';
 
@@ -101,6 +102,21 @@ function groupLoose(parts: Parts): { fields: Field[]; container: number | undefi
   return groups;
 }
 
+/** The parts of one form that both signs in and registers, each with its own password and button; else none. */
+function splitForm(parts: Parts): (Parts & { container: number | undefined })[] {
+  const captions = parts.buttons.filter(isSender).map(({ caption }) => caption);
+  const hasBoth = captions.includes('sign-in') && captions.includes('register');
+  if (!hasBoth || parts.fields.filter(isPassword).length < 2) return [];
+  const groups = groupLoose(parts).map(({ fields, container }) => {
+    const isNear = ({ element }: Button) => container === undefined || isIn(container, element);
+    return { fields, container, buttons: parts.buttons.filter(isNear), links: parts.links.filter(isNear) };
+  });
+  const isWhole = groups
+    .filter(({ fields }) => fields.some(isPassword))
+    .every(({ buttons }) => new Set(buttons.filter(isSender).map(({ caption }) => caption)).size === 1);
+  return isWhole && groups.length > 1 ? groups : [];
+}
+
 /** The smallest common container. */
 function findCommon(elements: readonly ElementDescription[]): number | undefined {
   const [first, ...others] = elements;
@@ -182,6 +198,10 @@ export function buildSections(frame: FrameDescription): Section[] {
       frame,
       form,
       ...parts,
+      fields: settleRoles(
+        parts.fields,
+        parts.buttons.map(({ caption }) => caption),
+      ),
       headings: findHeadings(frame, parts.fields, form ? undefined : common),
       captcha: frame.elements.some(
         (element) =>
@@ -196,11 +216,13 @@ export function buildSections(frame: FrameDescription): Section[] {
     };
   };
   const sections = [
-    ...real.map(({ form, parts }) => {
+    ...real.flatMap(({ form, parts }) => {
+      const split = splitForm(parts);
+      if (split.length > 1) return split.map(({ container, ...own }) => build(own, form, container));
       const buttons = parts.buttons.some(isSender)
         ? parts.buttons
         : [...parts.buttons, ...findButtonsOutside(parts.fields, loose.buttons)];
-      return build({ ...parts, buttons }, form, undefined);
+      return [build({ ...parts, buttons }, form, undefined)];
     }),
     ...groupLoose(loose).map(({ fields: members, container }) => {
       const isNear = ({ element }: Button) => container === undefined || isIn(container, element);

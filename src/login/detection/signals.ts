@@ -2,7 +2,7 @@ import { canSend, says } from './captions.ts';
 import { normalizeText } from './match.ts';
 import type { FieldRole } from './login-plan.ts';
 import { isFillable, isPassword } from './sections.ts';
-import type { Field, Section } from './sections.ts';
+import type { Button, Field, Section } from './sections.ts';
 
 /** What indicates the kind of a section; each weight counts for a login, or against it below zero. */
 export type SectionSignals = {
@@ -38,10 +38,37 @@ function weighPage({ frame, links: own }: Section, add: Add): void {
   if (captions.some((text) => says.forgot(text))) add('page links to recovery', 1);
 }
 
+const isSubmit = ({ element }: Button) => element.type === 'submit' || element.type === 'image';
+
+/**
+ * The buttons that send the form, without those that lead to another one: "Register" beside "Next", a tab "Sign in"
+ * above the fields.
+ */
+function findSenders({ buttons, fields }: Section): Button[] {
+  const senders = buttons.filter(({ caption }) => canSend(caption));
+  const submits = senders.filter(isSubmit);
+  const leading = submits.filter(({ caption }) => caption === 'next' || caption === 'register');
+  const first = Math.min(...fields.filter(isFillable).map(({ order }) => order));
+  const isTab = (button: Button) => submits.length > 0 && button.order < first;
+  const isAside = (button: Button) => button.caption === 'sign-in' && leading.length > 0;
+  const pool = senders.filter((button) => isSubmit(button) || (!isTab(button) && !isAside(button)));
+  const goesOn = pool.some(
+    (button) =>
+      button.caption === 'next' || button.caption === 'sign-in' || (isSubmit(button) && button.caption === 'unknown'),
+  );
+  const registers = pool.filter(({ caption }) => caption === 'register');
+  // A submit button that registers is what the form is for, unless another one before it sends the same fields.
+  const isOther = (button: Button) =>
+    !isSubmit(button) ||
+    pool.some((other) => other.caption === 'next' && isSubmit(other) && other.order < button.order);
+  return goesOn ? pool.filter((button) => !registers.includes(button) || !isOther(button)) : pool;
+}
+
 function weighButtons(section: Section, add: Add): void {
   if (section.buttons.some(({ caption, element }) => canSend(caption) && element.type === 'submit'))
     add('has a submit', 1);
-  const captions = section.buttons.filter(({ caption }) => caption === 'sign-in' || caption === 'register');
+  const main = findSenders(section);
+  const captions = main.filter(({ caption }) => caption === 'sign-in' || caption === 'register');
   const senders = captions.filter(({ element }) => element.type === 'submit' || element.tag !== 'a');
   const isSignIn = senders.some(({ caption }) => caption === 'sign-in');
   const isRegister = senders.some(({ caption }) => caption === 'register');
@@ -49,7 +76,8 @@ function weighButtons(section: Section, add: Add): void {
   if (isLink) add('link says sign in', 3);
   if (isSignIn) add('button says sign in', isRegister ? 2 : 4);
   if (isRegister && !isSignIn) add('button says register', -5);
-  const links = section.links.map(({ caption }) => caption);
+  const aside = section.buttons.filter((button) => canSend(button.caption) && !main.includes(button));
+  const links = [...section.links, ...aside].map(({ caption }) => caption);
   if (links.includes('sign-in') && !links.includes('register') && (isRegister || isSignIn))
     add('sign-in link beside', -1.5);
   if (links.includes('register') && !links.includes('sign-in')) add('register link beside', 1);
@@ -103,8 +131,8 @@ export function readSignals(section: Section): SectionSignals {
   weighNames(section, add);
   weighPage(section, add);
   const { form } = section;
-  const senders = section.buttons.filter(({ caption }) => canSend(caption));
-  const submits = senders.filter(({ element }) => element.type === 'submit' || element.type === 'image');
+  const senders = findSenders(section);
+  const submits = senders.filter(isSubmit);
   const words = [
     ...section.headings,
     ...(submits.length > 0 ? submits : senders).map(({ element }) => element.text || element.ariaLabel),

@@ -19,6 +19,15 @@ function isBesides(kind: PageKind, { caption }: Button): boolean {
   return !canSend(caption) && !(kind === 'recovery' && caption === 'forgot');
 }
 
+const QUESTION = /[?？؟]\s*$/;
+const MAX_CAPTION_WORDS = 5;
+
+/** "Why can I not sign in?" leads elsewhere, whatever its words. */
+function rateDoubt(text: string): number {
+  const isLong = normalizeText(text).split(' ').length > MAX_CAPTION_WORDS;
+  return (QUESTION.test(text) ? 8 : 0) + (isLong ? 2 : 0);
+}
+
 /** How well a button fits as the submit button; below zero it must not be pressed. */
 function rate(button: Button, kind: PageKind, last: Field): number {
   const { element, caption, order } = button;
@@ -37,6 +46,7 @@ function rate(button: Button, kind: PageKind, last: Field): number {
     (order > last.order ? 1.5 : -1) -
     Math.min(Math.abs(order - last.order), 20) / 20 -
     (element.control === 'link' ? 1 : 0) -
+    rateDoubt(element.text) -
     (caption === 'unknown' && element.text === '' && !isSubmit ? 3 : 0)
   );
 }

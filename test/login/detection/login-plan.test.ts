@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
+import { SHAPES } from './form-shapes.ts';
 import { KINDS } from './page-kinds.ts';
 import { FIELDS, LOGIN, NOTHING, SIMPLE, openTestBrowser, plan } from './pages.ts';
 import type { Case } from './pages.ts';
@@ -178,6 +179,7 @@ const cases = {
   classifies: KINDS,
   refuses: REFUSALS,
   'leaves alone': HONEYPOTS,
+  ...SHAPES,
 };
 for (const [group, table] of Object.entries(cases)) {
   it.runIf(testBrowser).each(table)(`${group}: %s`, async (_name, html, expected) => {

@@ -91,6 +91,21 @@ function readPath(address: string | null): string {
   }
 }
 
+const MASKING_FONT = /text-?security|password|dotsfont/i;
+
+/** Whether the style shows dots in place of what is typed into a text field. */
+function isMasked(element: Element): boolean {
+  if (!(element instanceof HTMLInputElement) || !/^(?:text|tel|number)$/.test(element.type)) return false;
+  const style = getComputedStyle(element);
+  const security = style.getPropertyValue('-webkit-text-security');
+  return (security !== '' && security !== 'none') || MASKING_FONT.test(style.fontFamily);
+}
+
+/** Whether it was a password field before or looks like one. */
+function hidesText(element: Element): boolean {
+  return wasPassword(element) || isMasked(element);
+}
+
 function leavesSite(element: Element): boolean {
   if (!(element instanceof HTMLAnchorElement) || !element.hasAttribute('href')) return false;
   if (/^javascript:|^#/.test(element.getAttribute('href') ?? '')) return false;
@@ -180,7 +195,7 @@ function describeElement(
     pattern: readAttribute(element, 'pattern'),
     ...readStates(element),
     filled: isField && isFilled(element),
-    wasPassword: wasPassword(element),
+    wasPassword: hidesText(element),
     untabbable: Number(element.getAttribute('tabindex') ?? 0) < 0,
     focused: (element.getRootNode() as Document | ShadowRoot).activeElement === element,
     path: readTarget(element),
