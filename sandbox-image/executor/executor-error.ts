@@ -1,6 +1,6 @@
 import type { ExecutorErrorBody } from '../../src/sandbox/protocol/executor.ts';
 
-/** Thrown inside the executor for what the other side should read; anything else becomes `internal`. */
+/** An error that is reported to the caller; any other error becomes `internal`. */
 export class ExecutorError extends Error {
   override readonly name = 'ExecutorError';
   readonly kind: ExecutorErrorBody['kind'];
@@ -33,7 +33,7 @@ export function fileError(code: string, path: string): ExecutorError {
   return new ExecutorError('file', code, `${path}: ${reasons[code] ?? code}`);
 }
 
-/** The wire form of anything thrown. Failures of the file system keep their POSIX name, without the path inside. */
+/** Converts any error for the wire. File system errors keep their POSIX name, without the path. */
 export function describeError(error: unknown, path = 'file'): ExecutorErrorBody {
   if (error instanceof ExecutorError) return { kind: error.kind, code: error.code, message: error.message };
   const code = (error as NodeJS.ErrnoException).code;

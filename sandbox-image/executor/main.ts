@@ -13,7 +13,7 @@ const [server] = await Promise.all([
   startServer(settings, settings.trust && buildAuthorizer(settings.trust)),
   settings.ownPids ? passProtectedPids() : undefined,
 ]);
-// whoever started this process waits for the line
+// the parent process waits for this line
 process.stdout.write('ready\n');
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

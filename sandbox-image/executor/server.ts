@@ -51,11 +51,11 @@ export async function startServer(
   });
   const parts = { root: settings.workspace, quota, digests: surface.digests };
   server.on('upgrade', (request, socket, first) => {
-    // one token opens one request, not a connection for ever: callers that need one have no link
+    // a token authorizes one request, not a long-lived connection, so callers with tokens cannot use the link
     if (authorize === undefined && request.url === '/v1/link') serveLink(parts, socket, first);
     else socket.destroy();
   });
-  // calls may run for 10 minutes and notices for ever; the caller holds the clock
+  // calls may run for 10 minutes and notices for ever; timeouts are the caller's responsibility
   server.requestTimeout = 0;
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {

@@ -1,25 +1,25 @@
 import { parseArgs } from 'node:util';
 
-/** What the executor is told at its start. Nothing here is secret. */
+/** The executor's settings at its start. None of them is secret. */
 export type Settings = {
-  /** the volume's root; no file operation leaves it */
+  /** the volume's root, which no file operation can leave */
   workspace: string;
-  /** private folder outside the workspace: working directory, environment */
+  /** private folder outside the workspace for saved working directories and environments */
   stateDir: string;
   rgPath: string;
   /** `unix:/path` or `host:port` */
   listen: string;
-  /** processes of one user, where the kernel counts them for this sandbox alone (`ulimit -u`) */
+  /** processes of one user (`ulimit -u`), if the kernel counts them for this sandbox alone */
   maxProcesses: number;
-  /** the pid namespace is this executor's own: the limit is kept by killing, too */
+  /** the executor has its own pid namespace: excess processes are also killed */
   ownPids: boolean;
-  /** exit at the end of stdin, a pipe from the parent process: that is how the parent's death is noticed */
+  /** exit when stdin, a pipe from the parent process, ends: this detects the parent's death */
   exitOnStdinEof: boolean;
   /** writable private memory of one process in MiB (`ulimit -d`) */
   maxMemoryMb: number;
-  /** callers on TCP show what is signed by the private half of this key (Ed25519, base64url), for this executor */
+  /** public key (Ed25519, base64url) that verifies the tokens of callers on TCP */
   trust: { publicKey: string; audience: string } | undefined;
-  /** what the volume may hold; writes past it are refused (EDQUOT) */
+  /** the volume's quota; writes beyond it are rejected (EDQUOT) */
   volumeBytes: number;
 };
 

@@ -10,7 +10,7 @@ import { CapstanError } from '../platform/errors.ts';
 
 type More = { required?: number; balance?: number; retryAfterSeconds?: number };
 
-/** An answer of this service that a caller may see, beside those that every service has. */
+/** An error of this service that callers may see, in addition to those of every service. */
 export class VideoApiError extends CapstanError<VideoErrorCode> {
   readonly more: More;
 
@@ -34,7 +34,7 @@ export const videoErrors = {
 } as const;
 
 function toVideoError(error: ApiError): VideoApiError {
-  // Every code that the server itself answers with is one of this service, too.
+  // Every error code of the HTTP server is also a code of this service.
   const { retryAfterSeconds } = error.details;
   const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return new VideoApiError(error.code as VideoErrorCode, error.message, more);
@@ -42,7 +42,7 @@ function toVideoError(error: ApiError): VideoApiError {
 
 const UNEXPECTED = new VideoApiError('server_error', 'The request failed unexpectedly.');
 
-/** `body.a: …; body.b: …` as the fields that it names. */
+/** Parses `body.a: …; body.b: …` into field names. */
 function listDetails({ code, message }: VideoApiError): VideoError['details'] {
   if (code !== 'validation_error') return undefined;
   const entries = message.split('; ').map((entry) => /^([\w.[\]*-]+): (.+)$/.exec(entry));
@@ -51,7 +51,7 @@ function listDetails({ code, message }: VideoApiError): VideoError['details'] {
   );
 }
 
-/** Where an error becomes an answer in this service's shape. */
+/** Converts an error to a response in this service's shape. */
 export function sendVideoError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = error instanceof VideoApiError ? undefined : describeError(error, request.routeOptions.bodyLimit ?? 0);
   const fault = error instanceof VideoApiError ? error : known === undefined ? UNEXPECTED : toVideoError(known);

@@ -15,7 +15,7 @@ export function sendError(response: ServerResponse, fault: ExecutorErrorBody): v
   sendJson(response, status, { error: fault });
 }
 
-/** NDJSON: one frame a line. Output to a reader that does not keep up is dropped; the result holds it all. */
+/** Writes NDJSON frames. Output is dropped for a slow reader; the result contains all of it. */
 export function openFrames(response: ServerResponse) {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   response.flushHeaders();
@@ -25,7 +25,7 @@ export function openFrames(response: ServerResponse) {
         response.write(`${JSON.stringify({ type: 'output', text } satisfies ExecutorFrame)}\n`);
       }
     },
-    /** Never dropped: there are few of them, and a script waits for each. */
+    /** Never dropped: there are few requests, and the script waits for each. */
     request(request: number, text: string): void {
       response.write(`${JSON.stringify({ type: 'request', request, text } satisfies ExecutorFrame)}\n`);
     },

@@ -13,13 +13,13 @@ import { runOperation } from '../receive/operations.ts';
 import type { Parts } from '../receive/operations.ts';
 import { openFrames, sendJson } from './frames.ts';
 
-/** What is told to a watching reader while there is nothing to tell, so that a dead connection shows. */
+/** Interval of heartbeats on a quiet stream, which detect dead connections. */
 const HEARTBEAT_MS = 15_000;
 
 export type Surface = Parts & { calls: Calls; notices: Notices };
 type Exchange = { surface: Surface; url: URL; request: IncomingMessage; response: ServerResponse };
 
-/** Throws a `ExecutorError` for what the server answers as an error. */
+/** Throws an `ExecutorError`, which the server sends as an error response. */
 export async function answerRequest(
   surface: Surface,
   request: IncomingMessage,
@@ -64,7 +64,7 @@ async function answerCall({ surface, request, response }: Exchange): Promise<voi
       return { type: 'error', error: describeError(error, path ?? from) };
     }
   });
-  // a script without anybody to answer it, and to take its result, has nothing to run for
+  // a script needs a reader that answers its requests and receives its result
   if (call.operation === 'runScript') {
     if (response.destroyed) surface.calls.cancel(call.id);
     else response.once('close', () => surface.calls.cancel(call.id));
@@ -113,7 +113,7 @@ async function answerWrite({ surface, url, request, response }: Exchange): Promi
   const mode = readNumber(url, 'mode');
   const { quota, digests } = surface;
   const parts = { root: surface.settings.workspace, quota, digests };
-  // a refusal has to go out on this very connection, so it must outlive the reading
+  // a rejection is sent on this connection, so the connection must stay open after reading
   const source = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   const result = await writeFile(parts, readPath(url), source, {
     ...(ifModifiedMs === undefined ? {} : { ifModifiedMs }),

@@ -4,19 +4,19 @@ import type { BigIntStats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { openTextCheck } from './text-check.ts';
 
-/** Larger files are handed out by no one, and hashing them would never end. */
+/** Larger files are never served, and hashing them would take too long. */
 export const MAX_DIGEST_BYTES = 41_943_040;
 const MAX_KNOWN = 20_000;
 const PIECE = 1024 * 1024;
-/** A change within one tick of the file system's clock cannot be told from none. */
+/** A change within one tick of the file system's clock cannot be detected. */
 const SETTLED_MS = 100;
 
 export type Digest = { sha256: string; text: boolean };
 
 export type Digests = {
-  /** Of an open file, from its descriptor; undefined when it is too big or not readable. */
+  /** Digest of an open file, by descriptor; undefined if it is too large or unreadable. */
   compute(fd: number): Promise<Digest | undefined>;
-  /** What a writer knows already. */
+  /** Stores the digest that a writer has computed. */
   note(fd: number, digest: Digest): void;
 };
 
@@ -24,7 +24,7 @@ function keyOf(stats: BigIntStats): string {
   return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
 }
 
-/** The digest of bytes as they pass. */
+/** Computes the digest of a stream. */
 export function openDigest(): { push(chunk: Uint8Array): void; end(): Digest } {
   const hash = createHash('sha256');
   const check = openTextCheck();
@@ -37,7 +37,7 @@ export function openDigest(): { push(chunk: Uint8Array): void; end(): Digest } {
   };
 }
 
-/** Digests of the 20,000 files last asked for, by inode, size and times: a file that changed is another. */
+/** Cache of the 20,000 most recent digests, by inode, size and times, so that a changed file gets a new entry. */
 export function openDigests(): Digests {
   const known = new Map<string, Digest>();
   const remember = (key: string, digest: Digest): void => {
@@ -65,7 +65,7 @@ export function openDigests(): Digests {
   };
 }
 
-/** Of an open file, read anew; undefined when it is too big or not readable. */
+/** Reads an open file and computes its digest; undefined if it is too large or unreadable. */
 export async function readDigest(fd: number): Promise<Digest | undefined> {
   const digest = openDigest();
   let file;

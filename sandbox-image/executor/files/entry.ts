@@ -6,7 +6,7 @@ import type { Digests } from './digest.ts';
 import { locate } from './resolve.ts';
 import { toFileStat } from './stat.ts';
 
-/** Enough for every signature that is looked for. */
+/** Enough bytes for every known file signature. */
 const HEAD_BYTES = 4100;
 
 function nameSpecial(stats: Stats): FileEntry['special'] {
@@ -41,7 +41,7 @@ function readHead(fd: number): string | null {
   }
 }
 
-/** The entry behind a descriptor, which stays open until this is done. */
+/** Describes the entry of a descriptor, which must stay open meanwhile. */
 export async function describeOpen(fd: number, path: string, digests: Digests): Promise<FileEntry> {
   const stats = fstatSync(fd);
   const entry = toEntry(stats, path);
@@ -50,7 +50,7 @@ export async function describeOpen(fd: number, path: string, digests: Digests): 
   return { ...entry, head: readHead(fd), sha256: digest?.sha256 ?? null, text: digest?.text ?? null };
 }
 
-/** Null when nothing is there. Links inside the workspace are followed; the path answered is the one asked for. */
+/** Null if nothing exists. Follows links inside the workspace; returns the requested path. */
 export async function describeFile(root: string, path: string, digests: Digests): Promise<FileEntry | null> {
   let located;
   try {
@@ -66,7 +66,7 @@ export async function describeFile(root: string, path: string, digests: Digests)
   }
 }
 
-/** As `describeFile`, but a link that leads outside, in circles or nowhere is described itself. */
+/** Like `describeFile`, but describes a link itself if it is broken, circular or leads outside. */
 export async function describeListed(root: string, path: string, digests: Digests): Promise<FileEntry | null> {
   const found = await describeFile(root, path, digests).catch((error: unknown) => {
     if (isUnreachable(error)) return null;

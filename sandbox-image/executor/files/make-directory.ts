@@ -4,7 +4,10 @@ import { fileError } from '../executor-error.ts';
 import { locate } from './resolve.ts';
 import { toFileStat } from './stat.ts';
 
-/** One that exists is returned as it is. Throws EEXIST (a file has the name), ENOENT (no parent, without `createParents`). */
+/**
+ * Returns an existing directory unchanged. Throws EEXIST (a file has the name), ENOENT (no parent, without
+ * `createParents`).
+ */
 export function makeDirectory(
   root: string,
   path: string,
@@ -20,7 +23,7 @@ export function makeDirectory(
     try {
       mkdirSync(located.at);
     } catch (error) {
-      // made by another executor of the volume at the same moment
+      // concurrently created by another executor of the volume
       const there = lstatSync(located.at, { throwIfNoEntry: false });
       if (there?.isDirectory() !== true) throw error;
     }

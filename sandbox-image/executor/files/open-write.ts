@@ -19,30 +19,30 @@ export type WriteOptions = {
   overwrite: boolean;
   createParents: boolean;
   protect?: readonly string[] | undefined;
-  /** what the source will come to, where that is known: its room is kept from the start */
+  /** size of the content if known: this space is reserved at the start */
   sizeBytes?: number | undefined;
-  /** the result is to hold what the content is */
+  /** include facts about the content in the result */
   describe?: boolean;
 };
 
 export type WriteParts = { root: string; quota: QuotaLedger; digests: Digests };
 
-/** A file that is written beside its target, until it is finished or cancelled. */
+/** A temporary file beside its target, until the write is finished or cancelled. */
 export type OpenWrite = {
-  /** where it is filled; valid until the end */
+  /** path of the temporary file; valid until the end */
   at: string;
   /** the same, relative to the root */
   relative: string;
-  /** Keeps room for the next `bytes` of what is `size` by then. Throws ETOOBIG, EDQUOT. */
+  /** Reserves space for the next `bytes`, after which the file has `size`. Throws ETOOBIG, EDQUOT. */
   take(bytes: number, size: number): void;
-  /** Puts it in place in one step. On an error it has to be cancelled. */
+  /** Publishes the file atomically. After an error the write must be cancelled. */
   finish(digest: Digest): Promise<WriteResult>;
   cancel(): void;
 };
 
 /**
- * Makes an empty temporary file beside the target, so that a reader sees the old file or the new one. Keeps the old
- * file's mode. Throws ECHANGED, EEXIST, ETOOBIG, EDQUOT, EISDIR, ESCAPE, ENOENT, ERESERVED, as `finish` does.
+ * Creates an empty temporary file beside the target, so that readers see either the old file or the new one. Keeps the
+ * old file's mode. Throws ECHANGED, EEXIST, ETOOBIG, EDQUOT, EISDIR, ESCAPE, ENOENT, ERESERVED, and so does `finish`.
  */
 export async function openWrite(
   { root, quota, digests }: WriteParts,
@@ -82,13 +82,13 @@ export async function openWrite(
         reservation.take(Math.max(0, Math.min(bytes, size - expected)));
       },
       async finish(digest) {
-        // no await from here on: no other write of this executor can come between check and effect
+        // no await from here on, so that no other write of this executor can interleave
         checkUnchanged(target, path, options);
         const fd = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW);
         try {
           const stat = publish(fd, at, target.at, { mode, oldMs: old?.mtimeMs, overwrite: options.overwrite });
           reservation.settle(sizeOf(stat) - sizeOf(old));
-          // after the last change of the inode's own times, so that the next look finds the same key
+          // after the last change of the inode's times, so that the next lookup computes the same key
           digests.note(fd, digest);
           const result = {
             stat: toFileStat(stat, target.relative),
@@ -116,7 +116,7 @@ export async function openWrite(
   }
 }
 
-/** Two writes within one tick of the file system's clock must not look like the same file. */
+/** Distinguishes two writes within one tick of the file system's clock. */
 function publish(
   fd: number,
   temporary: string,
@@ -141,6 +141,6 @@ function removeQuietly(at: string): void {
   try {
     unlinkSync(at);
   } catch {
-    // it was never made, or put in place already
+    // never created, or already published
   }
 }

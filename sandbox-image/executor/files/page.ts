@@ -8,7 +8,7 @@ import { statFile } from './stat.ts';
 import { isTemporary } from './temporary.ts';
 import { walkTree } from './walk.ts';
 
-/** Files described at once. */
+/** Files described concurrently. */
 const AT_ONCE = 4;
 const MAX_ENTRIES = 1_000_000;
 
@@ -25,7 +25,7 @@ export async function listPage(root: string, request: PageRequest, digests: Dige
   return { entries: entries.filter((entry) => entry !== null), total: items.length };
 }
 
-/** Every entry below a folder, unsorted; a link counts as what it leads to. */
+/** Every entry below a folder, unsorted; a link counts as its target. */
 export async function listItems(root: string, path: string, recursive: boolean): Promise<Item[]> {
   const located = locate(root, path);
   try {

@@ -3,8 +3,8 @@ import { discardTree } from './remove.ts';
 import { temporaryBeside } from './temporary.ts';
 
 /**
- * Puts a file in its place in one step. Without `overwrite` the kernel itself refuses a taken name (EEXIST): of any
- * number of writers, in any number of executors, one succeeds.
+ * Publishes a file atomically. Without `overwrite` the kernel rejects an existing name (EEXIST): exactly one of several
+ * concurrent writers succeeds, also across executors.
  */
 export function publishFile(from: string, at: string, overwrite: boolean): void {
   if (overwrite) {
@@ -15,13 +15,13 @@ export function publishFile(from: string, at: string, overwrite: boolean): void 
   try {
     unlinkSync(from);
   } catch (error) {
-    // moved away by another at the same moment: the file is theirs
+    // concurrently moved away by another caller, who now owns the file
     unlinkSync(at);
     throw error;
   }
 }
 
-/** As `publishFile`: an empty folder takes the name first, and only an empty one is replaced. */
+/** Like `publishFile`: an empty folder reserves the name first, and only an empty folder is replaced. */
 export async function publishFolder(from: string, at: string, overwrite: boolean): Promise<void> {
   if (overwrite && exists(at)) {
     const old = temporaryBeside(at);

@@ -5,9 +5,9 @@ import { removeTree } from './remove.ts';
 import { isTemporary } from './temporary.ts';
 import { walkTree } from './walk.ts';
 
-/** Commands write without a reservation, so usage is counted again after this time. */
+/** Commands write without reservations, so usage is recounted after this time. */
 const STALE_MS = 60_000;
-/** Temporary files of this age were left by a killed executor. */
+/** Temporary files of this age were left behind by a killed executor. */
 const ABANDONED_MS = 10 * 60_000;
 
 type Reservation = { take: (bytes: number) => void; settle: (added: number) => void; cancel: () => void };
@@ -15,13 +15,13 @@ type Reservation = { take: (bytes: number) => void; settle: (added: number) => v
 export type QuotaLedger = {
   /** Counts again; concurrent callers share one count. */
   count(): Promise<number>;
-  /** Reservation for bytes that come. `take` throws EDQUOT when they cannot fit; `settle` tells what the write came to. */
+  /** Reserves space for a write. `take` throws EDQUOT if the bytes do not fit; `settle` reports the final size. */
   reserve(path: string): Promise<Reservation>;
-  /** from the last count and the writes since */
+  /** computed from the last count and the writes since then */
   known(): number;
   /**
-   * What the disk says where it is the volume's own, true at this moment, whoever wrote. Elsewhere as `known`, counted
-   * anew now and then, and undefined before the first count.
+   * The current usage of the disk if the volume has its own, independent of who wrote. Otherwise as `known`, recounted
+   * from time to time, and undefined before the first count.
    */
   recent(): number | undefined;
 };
@@ -57,7 +57,7 @@ export function openQuotaLedger(root: string, limit: number): QuotaLedger {
     recent() {
       const onDisk = askDisk(root, limit);
       if (onDisk !== undefined) return onDisk;
-      // A big tree takes its time: at most a hundredth of it goes into counting.
+      // Counting a large tree is slow: spend at most 1 % of the time on it.
       if (Date.now() - countedMs > Math.max(STALE_MS, costMs * 100)) count().catch(() => undefined);
       return countedMs === -Infinity ? undefined : used;
     },
@@ -86,7 +86,7 @@ export function openQuotaLedger(root: string, limit: number): QuotaLedger {
   };
 }
 
-/** A disk that is no larger than the volume may become is the volume's own. */
+/** A disk no larger than the volume's maximum size belongs to the volume alone. */
 function askDisk(root: string, limit: number): number | undefined {
   if (!Number.isFinite(limit)) return undefined;
   const { bsize, blocks, bfree } = statfsSync(root);

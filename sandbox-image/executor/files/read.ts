@@ -11,20 +11,20 @@ export type ReadRequest = {
   path: string;
   offset: number;
   length: number;
-  /** larger files are refused */
+  /** larger files are rejected */
   maxFileBytes: number;
-  /** tell what the content is, too */
+  /** include facts about the content */
   describe: boolean;
 };
 
 const PIECE = 256 * 1024;
-/** What is read at once costs less than a stream of it. */
+/** Reading small content in one call is cheaper than streaming it. */
 const SMALL_BYTES = 64 * 1024;
 
-/** What is to be read, open, and where it ends. */
+/** An open file and the range to read. */
 type Opened = { stat: FileStat | FileEntry; length: number; fd: number };
 
-/** The file's bytes from `offset`, at most `length`: a small part as it is, else a stream that closes the descriptor. */
+/** Up to `length` bytes from `offset`: a buffer if small, otherwise a stream that closes the descriptor. */
 export async function openForReading(
   root: string,
   request: ReadRequest,
@@ -45,7 +45,7 @@ export async function openForReading(
   }
 }
 
-/** As `openForReading`, for a reader who opens by itself what is more than `maxBytes`. */
+/** Like `openForReading`, for a reader that opens content over `maxBytes` itself. */
 export async function readForLink(
   root: string,
   request: ReadRequest,
@@ -58,7 +58,7 @@ export async function readForLink(
   return { stat, bytes: undefined };
 }
 
-/** Throws ENOENT, EISDIR, EINVAL (no regular file), ETOOBIG. */
+/** Throws ENOENT, EISDIR, EINVAL (not a regular file), ETOOBIG. */
 async function openPart(root: string, request: ReadRequest, digests: Digests): Promise<Opened> {
   const { path, offset } = request;
   const located = locate(root, path);
@@ -66,7 +66,7 @@ async function openPart(root: string, request: ReadRequest, digests: Digests): P
     if (located.fd === undefined) throw fileError('ENOENT', path);
     const held = fstatSync(located.fd);
     if (held.isDirectory()) throw fileError('EISDIR', path);
-    // a pipe would block the open, a device could be anything
+    // opening a pipe would block; a device may have side effects
     if (!held.isFile()) throw fileError('EINVAL', path);
     if (held.size > request.maxFileBytes) throw fileError('ETOOBIG', path);
     const stat = request.describe
@@ -79,7 +79,7 @@ async function openPart(root: string, request: ReadRequest, digests: Digests): P
   }
 }
 
-/** Closes the descriptor. Shorter than `length` where the file has become so meanwhile. */
+/** Closes the descriptor. Returns fewer than `length` bytes if the file was truncated meanwhile. */
 function readPart(fd: number, offset: number, length: number): Uint8Array {
   try {
     const part = Buffer.allocUnsafe(length);

@@ -5,12 +5,12 @@ import { locate } from './resolve.ts';
 import { temporaryBeside } from './temporary.ts';
 import { openDirectory } from './walk.ts';
 
-/** Entries removed before others get their turn. */
+/** Entries removed before yielding to other work. */
 const BATCH = 500;
 
 /**
- * A link is removed itself, never what it points at. A folder goes from sight at once, then entry by entry; when that
- * fails, the rest comes back. Throws ENOENT, ENOTEMPTY (a full folder without `recursive`), EINVAL (the workspace).
+ * Removes a link itself, never its target. A folder is hidden atomically, then removed entry by entry; if that fails,
+ * the rest is restored. Throws ENOENT, ENOTEMPTY (a non-empty folder without `recursive`), EINVAL (the workspace).
  */
 export async function removeFile(
   root: string,
@@ -35,7 +35,7 @@ export async function removeFile(
   }
 }
 
-/** Takes a folder out of sight, then removes it. */
+/** Renames a folder to a hidden name, then removes it. */
 export async function discardTree(at: string): Promise<void> {
   const trash = temporaryBeside(at);
   renameSync(at, trash);
@@ -45,13 +45,13 @@ export async function discardTree(at: string): Promise<void> {
     try {
       renameSync(trash, at);
     } catch {
-      // something else has the name by now: the trash is swept later
+      // the name is taken again: the hidden folder is swept later
     }
     throw error;
   }
 }
 
-/** Removes what is at `at`, whatever it is, through descriptors. */
+/** Removes the entry at `at`, of any kind, through descriptors. */
 export async function removeTree(at: string): Promise<void> {
   const first = openDirectory(at);
   if (first === undefined) {

@@ -115,7 +115,7 @@ export function locate(
   };
 }
 
-/** Locates, runs `act`, lets go. */
+/** Locates an entry, runs `act` and closes the descriptors. */
 export function withLocated<T>(root: string, path: string, act: (located: Located) => T, follow = true): T {
   const located = locate(root, path, { followLast: follow });
   try {
@@ -125,7 +125,7 @@ export function withLocated<T>(root: string, path: string, act: (located: Locate
   }
 }
 
-/** Another executor of the volume may make it at the same moment. */
+/** Tolerates that another executor of the volume creates it concurrently. */
 function makeQuietly(at: string): void {
   try {
     mkdirSync(at);

@@ -9,7 +9,7 @@ export function toFileStat(stats: Stats, path: string): FileStat {
   return { path, type, sizeBytes: stats.size, modifiedMs: stats.mtimeMs, mode: stats.mode & 0o7777 };
 }
 
-/** Null when nothing is there. */
+/** Null if nothing exists. */
 export function statFile(root: string, path: string): FileStat | null {
   try {
     return withLocated(root, path, ({ fd, relative }) =>
@@ -21,7 +21,7 @@ export function statFile(root: string, path: string): FileStat | null {
   }
 }
 
-/** Sorted by name. A link that leads outside, or nowhere, is listed as `other`. */
+/** Sorted by name. A broken link, or one that leads outside, is listed as `other`. */
 export function listDirectory(root: string, path: string): FileStat[] {
   return withLocated(root, path, ({ fd, relative }) => {
     if (fd === undefined) throw fileError('ENOENT', path);
@@ -35,7 +35,7 @@ export function listDirectory(root: string, path: string): FileStat[] {
   });
 }
 
-/** Names are the directory's own, so a file called `~` is that file. */
+/** Names are literal: `~` is an ordinary file name. */
 function statEntry(root: string, entry: string): FileStat | null {
   const path = `${root}/${entry}`;
   try {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** How many bytes at the end of `bytes` begin a character that the next piece has to finish. */
+/** The number of bytes at the end of `bytes` that start an incomplete character. */
 function countOpenBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
@@ -10,7 +10,7 @@ function countOpenBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Tells whether a stream of pieces is UTF-8 without NUL. */
+/** Checks whether a stream is UTF-8 without NUL. */
 export function openTextCheck(): { push(chunk: Uint8Array): void; end(): boolean } {
   let text = true;
   let rest: Uint8Array = new Uint8Array();

@@ -21,7 +21,7 @@ import { walkTree } from './walk.ts';
 
 export type TransferOptions = { overwrite: boolean; protect?: readonly string[] | undefined };
 export type CopyOptions = TransferOptions & {
-  /** of each file; past it ETOOBIG, and nothing is copied */
+  /** maximum size of each file; beyond it ETOOBIG, and nothing is copied */
   maxFileBytes: number;
   quota: QuotaLedger;
 };
@@ -29,8 +29,8 @@ export type CopyOptions = TransferOptions & {
 type Ends = { source: Located & { fd: number }; target: Located; folder: boolean };
 
 /**
- * Missing parents of `to` are made. A link is moved itself. Throws ENOENT, EEXIST (unless `overwrite`, and always for a
- * folder over a file or the other way round), EINVAL (into itself).
+ * Moves an entry and creates missing parents of `to`. Moves a link itself, not its target. Throws ENOENT, EEXIST
+ * (without `overwrite`, and always for a folder over a file or a file over a folder), EINVAL (into itself).
  */
 export function moveFile(root: string, from: string, to: string, options: TransferOptions): Promise<void> {
   return transfer({ root, from, to }, { ...options, source: { followLast: false, protect: options.protect } }, (ends) =>
@@ -40,7 +40,7 @@ export function moveFile(root: string, from: string, to: string, options: Transf
   );
 }
 
-/** As `moveFile`, but the source stays. Links inside a folder are copied as links; pipes and the like are left out. */
+/** Like `moveFile`, but keeps the source. Links inside a folder are copied as links; pipes and devices are omitted. */
 export function copyFile(root: string, from: string, to: string, options: CopyOptions): Promise<void> {
   return transfer({ root, from, to }, { ...options, source: {} }, async ({ source, target, folder }) => {
     const reservation = await options.quota.reserve(to);

@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 
 const O_PATH = 0x200000;
-/** Nothing with a longer path can be named by a caller. */
+/** Callers cannot name longer paths. */
 const MAX_PATH = 4096;
 
 /** `false` keeps the walk out of a folder. */
@@ -15,15 +15,15 @@ export function openDirectory(at: string): number | undefined {
   try {
     return openSync(at, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch {
-    // gone, or a link by now
+    // removed, or replaced by a link
     return undefined;
   }
 }
 
 /**
- * Visits everything below an open directory, through descriptors, so that no link swapped in leads elsewhere; links are
- * visited, not followed. `at` is valid during the visit only. One directory is read at a time, others get their turn
- * in between.
+ * Visits every entry below an open directory through descriptors, so that a link swapped in cannot redirect the walk;
+ * links are visited, not followed. `at` is valid only during the visit. Reads one directory at a time and yields to
+ * other work in between.
  */
 export async function walkTree(fd: number, visit: Visit, recursive = true): Promise<void> {
   const first = await readLevel(fd, '', visit);
@@ -64,7 +64,7 @@ async function readEntries(at: string): Promise<Dirent[]> {
     return await readdir(at, { withFileTypes: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // a folder that nobody may read, or that is gone, holds nothing
+    // an unreadable or removed folder counts as empty
     if (code === 'EACCES' || code === 'ENOENT') return [];
     throw error;
   }

@@ -9,7 +9,7 @@ import type { OpenWrite, WriteOptions, WriteParts } from './open-write.ts';
 
 const FLAGS = constants.O_WRONLY | constants.O_NOFOLLOW;
 
-/** Streams what comes into the file. Throws what `openWrite` does, ETOOBIG as soon as the limit is passed. */
+/** Streams the source into the file. Throws the errors of `openWrite`, and ETOOBIG as soon as the limit is exceeded. */
 export function writeFile(
   parts: WriteParts,
   path: string,
@@ -34,7 +34,7 @@ export function writeFile(
   });
 }
 
-/** What is held whole and is small is written at once, which costs less than four turns through the thread pool. */
+/** Small content in memory is written synchronously, which is cheaper than four trips to the thread pool. */
 export function writeWhole(
   parts: WriteParts,
   path: string,
@@ -55,7 +55,7 @@ export function writeWhole(
   });
 }
 
-/** Puts in place what somebody else has filled. */
+/** Publishes a file that the caller has written. */
 export async function commitWrite(write: OpenWrite): Promise<WriteResult> {
   try {
     const fd = openSync(write.at, constants.O_RDONLY | constants.O_NOFOLLOW);

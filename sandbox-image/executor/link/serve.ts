@@ -16,7 +16,7 @@ import { commitWrite, writeWhole } from '../files/write.ts';
 
 type Reply = { head: LinkAnswer; body?: Uint8Array };
 
-/** Answers the frames of one connection. Writes that were begun on it end with it. */
+/** Answers the frames of one connection. Unfinished writes are cancelled when it closes. */
 export function serveLink(parts: WriteParts, socket: Duplex, first: Buffer): void {
   const writes = new Map<number, OpenWrite>();
   const read = openLinkReader();

@@ -4,11 +4,11 @@ const KEPT = 200;
 
 export type Notices = {
   send(processId: string, text: string): void;
-  /** Hands over what nobody has read yet, then each new notice. Returns how to stop. */
+  /** Passes on the unread notices, then each new one. Returns a function that stops. */
   subscribe(listener: (notice: ExecutorNotice) => void): () => void;
 };
 
-/** While nobody listens the last 200 notices wait. */
+/** Without a listener the last 200 notices are kept. */
 export function openNotices(): Notices {
   const listeners = new Set<(notice: ExecutorNotice) => void>();
   let waiting: ExecutorNotice[] = [];

@@ -12,7 +12,7 @@ import { buildGlobalLimit, buildWatch } from './watch.ts';
 const BUFFER_CAP = 200_000;
 const MAX_PROCESSES = 64;
 const KEPT_MS = 30 * 60_000;
-/** Signals show as negative exit codes, as in Python's subprocess. */
+/** Signals become negative exit codes, as in Python's subprocess. */
 const KILLED_CODE = -15;
 
 type StartInput = ExecutorOperations['startProcess']['input'];
@@ -46,7 +46,7 @@ export type ProcessTable = {
   close(): Promise<void>;
 };
 
-/** Background processes: 200,000 characters of output each, finished ones kept for 30 minutes, 64 at most. */
+/** Background processes: at most 64, with 200,000 characters of output each; finished ones are kept for 30 minutes. */
 export function openProcessTable(shell: Shell, notices: Notices): ProcessTable {
   const entries = new Map<string, Entry>();
   const allow = buildGlobalLimit(Date.now);
@@ -139,17 +139,17 @@ function startEntry(input: StartInput, shell: Shell, notices: Notices, allow: ()
   const onEnd = (code: number | null, signal: NodeJS.Signals | null): void =>
     finish(code ?? (signal === 'SIGKILL' ? -9 : KILLED_CODE), signal === null ? 'exit' : 'signal');
   child.on('error', () => finish(127, 'exit'));
-  // output that is still in the pipe belongs to the process; children that keep the pipe do not hold it up
+  // output still in the pipe belongs to the process; children that hold the pipe open do not delay its end
   child.on('exit', (code, signal) => setTimeout(() => onEnd(code, signal), 200).unref());
   child.on('close', onEnd);
   return entry;
 }
 
-/** Keeps the output of a process, and sends a notice where a line matches one of the patterns. */
+/** Stores the output of a process, and sends a notice when a line matches one of the patterns. */
 function watchOutput(entry: Entry, input: StartInput, notices: Notices, allow: () => boolean): void {
   const { id, child, output } = entry;
   const watch = buildWatch({
-    // the exit tells all; both together would tell it twice
+    // the exit notice includes the output; a second notice would repeat it
     patterns: input.notifyOnComplete ? [] : input.watchPatterns.filter((pattern) => pattern !== ''),
     now: Date.now,
     allow,
@@ -167,7 +167,7 @@ function watchOutput(entry: Entry, input: StartInput, notices: Notices, allow: (
   child.stderr?.on('data', take);
 }
 
-/** Returns false when the end was recorded before. */
+/** Returns false if the end was already recorded. */
 function recordExit(entry: Entry, code: number | null, reason: string): boolean {
   if (entry.endedMs !== undefined) return false;
   entry.endedMs = Date.now();

@@ -1,12 +1,12 @@
-/** A process may speak once in this time; hits in between are dropped and counted. */
+/** A process may send one notice per window; further matches are dropped and counted. */
 const WINDOW_MS = 15_000;
-/** After so many windows with drops the watch ends and the process announces its exit instead. */
+/** After this many windows with drops the watch ends and the process reports its exit instead. */
 const MAX_DROPPED_WINDOWS = 3;
 const GLOBAL_HITS = 15;
 const GLOBAL_WINDOW_MS = 10_000;
 const GLOBAL_PAUSE_MS = 30_000;
 
-/** Limits the hits of all processes together: 15 in 10 s, then nothing for 30 s. */
+/** Limits the notices of all processes together: 15 in 10 s, then none for 30 s. */
 export function buildGlobalLimit(now: () => number): () => boolean {
   let hits: number[] = [];
   let pausedUntil = 0;
@@ -28,7 +28,7 @@ export function buildWatch(options: {
   now: () => number;
   allow: () => boolean;
   onHit: (text: string) => void;
-  /** the watch was too noisy and is over */
+  /** the watch matched too often and has ended */
   onDisabled: () => void;
 }): Watch {
   let partial = '';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ExecutorError } from '../executor-error.ts';
 
-/** A call's body; file contents go another way. */
+/** The body of a call, without file contents. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {

@@ -9,13 +9,13 @@ type Outcome = Exclude<ExecutorFrame, { type: 'output' | 'request' }>;
 type Kept = { outcome: Promise<Outcome>; abort: AbortController; settledMs: number | undefined; bytes: number };
 
 export type Calls = {
-  /** Runs the call, or gives the outcome of the first one with this id, finished or not. Never rejects. */
+  /** Runs the call, or returns the outcome of the first call with this id, finished or not. Never rejects. */
   run(call: ExecutorCall, act: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome>;
-  /** False when no such call is running. */
+  /** False if no such call is running. */
   cancel(id: string): boolean;
 };
 
-/** Outcomes of calls with an effect are kept for 30 minutes: at most 1,000 of them and 32 MiB, the oldest go first. */
+/** Stores outcomes of calls with side effects for 30 minutes: at most 1,000 and 32 MiB, oldest evicted first. */
 export function openCalls(now: () => number = Date.now): Calls {
   const calls = new Map<string, Kept>();
   let bytes = 0;

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { ExecutorToken } from '../../../src/sandbox/protocol/executor.ts';
 
 /**
- * Tells whether a request carries `authorization: Bearer <payload>.<signature>`, both base64url: an `ExecutorToken` for
- * this executor, not expired, signed with Ed25519. The key that checks can sign nothing, so whoever takes over the
- * sandbox gains no token by it.
+ * Verifies `authorization: Bearer <payload>.<signature>`, both base64url: an `ExecutorToken` for this executor, not
+ * expired, signed with Ed25519. The verification key cannot sign, so an attacker who controls the sandbox cannot create
+ * tokens.
  */
 export function buildAuthorizer(
   trust: { publicKey: string; audience: string },

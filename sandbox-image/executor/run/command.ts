@@ -3,7 +3,7 @@ import { awaitEnd } from './end.ts';
 import { collectOutput } from './output.ts';
 import type { Shell } from './shell.ts';
 
-/** Runs one command to its end, its timeout (exit code 124) or the signal's abort (130), tree and all. */
+/** Runs one command until it ends; kills its process tree at the timeout (exit code 124) or at the abort (130). */
 export async function runCommand(
   shell: Shell,
   input: { command: string; workdir?: string; shell?: string; timeoutMs: number; stdin?: string },

@@ -2,13 +2,13 @@ import type { ChildProcess } from 'node:child_process';
 import { ExecutorError } from '../executor-error.ts';
 import { killTree } from './kill.ts';
 
-/** How long output may still come from children that outlive the program and hold its pipe. */
+/** How long to wait for output of children that outlive the program and hold its pipe. */
 const DRAIN_MS = 200;
-/** What a timeout, and what an interrupt, leaves a tree for an end of its own. */
+/** Grace periods of a process tree after a timeout and after an interrupt. */
 const TIMEOUT_GRACE_MS = 2000;
 const ABORT_GRACE_MS = 500;
 
-/** Waits for the child's end and brings it about, tree and all, at the timeout (exit code 124) or the abort (130). */
+/** Waits for the child's end; kills the process tree at the timeout (exit code 124) or at the abort (130). */
 export async function awaitEnd(
   { child, mark }: { child: ChildProcess; mark: string },
   timeoutMs: number,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 
-/** The seccomp filter refuses signals to process ids below this one: they are the executor's and its threads'. */
+/** The seccomp filter rejects signals to lower process ids: those of the executor and its threads. */
 const FIRST_PID = 33;
 const ROUNDS = 10;
 

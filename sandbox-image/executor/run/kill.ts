@@ -2,7 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 
 type Row = { pid: number; parent: number; group: number; session: number };
 
-/** Every process that this one can see. The command name in `stat` may hold anything, so fields count from its last `)`. */
+/**
+ * Lists all visible processes. The command name in `stat` may contain any text, so fields are counted from its last
+ * `)`.
+ */
 function listRows(): Row[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -25,8 +28,8 @@ function carriesMark(pid: number, mark: string): boolean {
 }
 
 /**
- * The tree that a command started: its descendants, its group and session, and whatever carries its mark in the
- * environment, which also finds daemons that left the tree by `setsid` and a double fork.
+ * The processes that a command started: its descendants, its group and session, and every process with its call tag in
+ * the environment. The tag also finds daemons that left the tree by `setsid` and a double fork.
  */
 export function findTree(leader: number, mark: string): number[] {
   const rows = listRows();
@@ -50,17 +53,17 @@ function send(pids: number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // gone already
+      // already ended
     }
   }
 }
 
-/** SIGTERM to the whole tree, SIGKILL to what is left after `graceMs`. Children forked meanwhile are found again. */
+/** Sends SIGTERM to the whole tree, and SIGKILL after `graceMs`. Children forked meanwhile are included. */
 export async function killTree(leader: number, mark: string, graceMs = 2000): Promise<void> {
   const end = Date.now() + graceMs;
   const first = findTree(leader, mark);
   send(first, 'SIGTERM');
-  // a stopped process cannot take SIGTERM
+  // a stopped process does not handle SIGTERM
   send(first, 'SIGCONT');
   while (Date.now() < end) {
     if (findTree(leader, mark).length === 0) return;

@@ -2,7 +2,9 @@ import { StringDecoder } from 'node:string_decoder';
 
 export const OUTPUT_CAP = 50_000;
 
-/** Collects text in bounded memory: the first 40 % and the last 60 % of the cap, and how much lay between. */
+/**
+ * Collects text in bounded memory: the first 40 % and the last 60 % of the cap, and the length of the removed middle.
+ */
 export function collectOutput(cap = OUTPUT_CAP) {
   const headCap = cap * 0.4;
   const tailCap = cap - headCap;
@@ -15,7 +17,7 @@ export function collectOutput(cap = OUTPUT_CAP) {
     const room = headCap - head.length;
     if (room > 0) head += text.slice(0, room);
     if (text.length > room) tail += text.slice(Math.max(0, room));
-    // cut in big steps, not at every chunk
+    // trimmed in large steps, not at every chunk
     if (tail.length > tailCap * 4) tail = tail.slice(-tailCap);
   };
   return {

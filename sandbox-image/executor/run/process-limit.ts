@@ -20,15 +20,15 @@ function signalAll(pids: number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // gone already
+      // already ended
     }
   }
 }
 
 /**
- * Kills all processes but the executor when more than `maxProcesses` are running. The kernel does not enforce `ulimit -u`
- * for the host's root, which a sandbox's user may map to. Only for an own pid namespace: elsewhere it would kill the
- * processes of others. Returns a function that stops the check.
+ * Kills all processes but the executor when more than `maxProcesses` are running. The kernel does not enforce `ulimit
+ * -u` for the host's root, which a sandbox's user may map to. Only for an own pid namespace: elsewhere it would kill
+ * the processes of others. Returns a function that stops the check.
  */
 export function enforceProcessLimit(maxProcesses: number): () => void {
   const timer = setInterval(() => {

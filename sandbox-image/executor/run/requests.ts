@@ -7,14 +7,14 @@ const MAX_CONNECTIONS = 32;
 const TOO_LONG = refusal(`A call may have ${MAX_REQUEST_LENGTH} characters at most.`);
 
 export type Requests = {
-  /** False when the request no longer waits. */
+  /** False if the request is no longer waiting. */
   answer(request: number, text: string): boolean;
   close(): void;
 };
 
 /**
- * Takes lines at a Unix socket, gives each a number and holds its connection until the answer is there. A connection
- * has one request at a time, all together 4; the others wait unread. Past `maxRequests` the answer is an error.
+ * Accepts lines on a Unix socket, numbers them and keeps each connection open until its answer arrives. One request per
+ * connection and 4 in all run at a time; others wait unread. Beyond `maxRequests` the answer is an error.
  */
 export async function openRequests(
   path: string,
@@ -75,7 +75,7 @@ export async function openRequests(
       const resolve = open.get(request);
       if (resolve === undefined) return false;
       open.delete(request);
-      // a place is handed on, never given back while somebody waits
+      // a slot is handed to the next waiting connection, and released only if none waits
       const next = waiting.shift();
       if (next === undefined) held -= 1;
       else next();

@@ -10,7 +10,7 @@ import type { Requests } from './requests.ts';
 import type { Shell } from './shell.ts';
 
 const ERROR_CAP = 10_000;
-/** What a script leaves running has this long for an end of its own. */
+/** Grace period for processes that a script leaves running. */
 const REST_GRACE_MS = 200;
 
 export type Scripts = {
@@ -23,19 +23,19 @@ export type Scripts = {
   answer(input: ExecutorOperations['answerScript']['input']): boolean;
 };
 
-/** Programs that ask while they run. By the ids of their calls, so that an answer finds its way. */
+/** Running scripts by the ids of their calls, to which answers are routed. */
 export function openScripts(shell: Shell, settings: Settings): Scripts {
   const running = new Map<string, Requests>();
   return {
     async run(id, { command, files, timeoutMs, maxRequests }, signal, onRequest) {
-      // short, since a socket's path may have 107 bytes
+      // short, because a socket's path is limited to 107 bytes
       const folder = mkdtempSync(join(settings.stateDir, 's-'));
       try {
         for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o600 });
         const requests = await openRequests(join(folder, 'rpc'), maxRequests, onRequest);
         running.set(id, requests);
         try {
-          // beside the command, not in the environment that the session keeps
+          // set for this command only, not in the environment that the session saves
           const text = `export CAPSTAN_SCRIPT='${folder}'\n${command}`;
           const started = shell.start({ command: text, stdin: false, persistState: false, splitStderr: true });
           const output = collectOutput();

@@ -12,7 +12,7 @@ import { readSmallFile } from './small-file.ts';
 export type Shell = {
   /** bash of its own session and group; `mark` names its tree in the environment */
   start(request: StartRequest): { child: ChildProcess; cwd: string; mark: string };
-  /** where the last command of this shell ended */
+  /** working directory after the last command of this shell */
   readCwd(name?: string): string;
 };
 
@@ -23,16 +23,16 @@ export type StartRequest = {
   /** save the working directory and the exported environment for the next command */
   persistState: boolean;
   pty?: boolean;
-  /** whose state it restores and keeps; one that has none yet begins with the session's own */
+  /** the shell whose state is restored and saved; a new one starts with the session's state */
   shell?: string;
   /** a separate stderr; default: one stream with stdout */
   splitStderr?: boolean;
 };
 
 /**
- * Restores the environment, limits itself, runs the command and leaves its state behind. The trap is on EXIT so that
- * `exit` inside the command keeps its state too; a command with its own EXIT trap keeps none. `exec 2>&1` makes one
- * pipe of both streams, so their order is the program's.
+ * Restores the environment, sets limits, runs the command and saves its state. The EXIT trap also saves the state after
+ * an `exit` in the command; a command with its own EXIT trap saves none. `exec 2>&1` sends both streams through one
+ * pipe, which preserves their order.
  */
 const PRELUDE = String.raw`
 exec 2>&1
@@ -56,8 +56,8 @@ eval "$__text"
 `;
 
 /**
- * In the machine's own user namespace, as in most pods, the kernel counts this user's processes in every pod of the node:
- * a limit of ours would be met by what others do. What bounds them there is `enforceProcessLimit`, and the node.
+ * In the machine's own user namespace, as in most pods, the kernel counts this user's processes in every pod of the
+ * node, so other pods could exhaust the limit. There `enforceProcessLimit` and the node limit processes instead.
  */
 function isUserShared(): boolean {
   const [inside, outside, count] = readFileSync('/proc/self/uid_map', 'utf8').trim().split(/\s+/).map(Number);
@@ -67,10 +67,10 @@ function isUserShared(): boolean {
 /** The longest path that Linux takes, and the end of its line. */
 const MAX_CWD_BYTES = 4097;
 
-/** On a full volume commands still write small files, to `/tmp` for instance, so that something can be removed. */
+/** On a full volume commands can still write small files, for instance to `/tmp`, so that they can remove others. */
 const MIN_FILE_BYTES = 1024 * 1024;
 
-/** For `ulimit -f`, in KiB. */
+/** The value for `ulimit -f`, in KiB. */
 function describeFileLimit(bytes: number): string {
   return Number.isFinite(bytes) ? String(Math.ceil(Math.max(bytes, MIN_FILE_BYTES) / 1024)) : 'unlimited';
 }
@@ -81,10 +81,10 @@ function buildPrelude(persistState: boolean, splitStderr: boolean): string {
   return splitStderr ? prelude.replace('exec 2>&1\n', '') : prelude;
 }
 
-/** The executor's own settings and what Kubernetes tells a pod of its API server: no command needs them. */
+/** Variables hidden from commands: the executor's settings, and the address of the Kubernetes API server. */
 const OF_THE_EXECUTOR = /^(CAPSTAN_|KUBERNETES_|POD_UID$|NODE_COMPILE_CACHE$)/;
 
-/** `usedBytes` of the volume: no file of a command may become larger than what is left of it. */
+/** `usedBytes` of the volume: a command's files may not grow beyond the remaining space. */
 export function openShell(settings: Settings, usedBytes: () => number): Shell {
   mkdirSync(settings.stateDir, { recursive: true, mode: 0o700 });
   const baseEnv = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_EXECUTOR.test(name)));
@@ -117,7 +117,7 @@ export function openShell(settings: Settings, usedBytes: () => number): Shell {
         : workdir;
       if (statSync(path).isDirectory()) return path;
     } catch {
-      // told below
+      // reported below
     }
     throw new ExecutorError('input', 'ENOENT', `working directory does not exist: ${workdir}`);
   };
@@ -128,7 +128,7 @@ export function openShell(settings: Settings, usedBytes: () => number): Shell {
     const cwd = chooseCwd(workdir, shell);
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     const call = randomUUID();
-    // in a file, because one argument of a program may be 128 KiB at most
+    // in a file, because an argument of a program is limited to 128 KiB
     const file = join(settings.stateDir, `command.${call}`);
     writeFileSync(file, command, { mode: 0o600 });
     const variables: Record<string, string> = {

@@ -19,8 +19,8 @@ type Request = { query: string; path: string; limit: number };
 type Parts = { settings: Settings; digests: Digests };
 
 /**
- * The first entries, by path, whose name or text holds the query as it stands. Hidden and ignored ones count; files
- * that are not UTF-8 text, or over 40 MiB, are found by name only. Throws ENOENT, ENOTDIR, ESCAPE.
+ * The first entries by path whose name or text contains the literal query. Includes hidden and ignored entries; files
+ * that are not UTF-8 text, or over 40 MiB, match by name only. Throws ENOENT, ENOTDIR, ESCAPE.
  */
 export async function findFiles(parts: Parts, request: Request, signal: AbortSignal): Promise<FoundFile[]> {
   const found = new Map<string, FoundFile>();
@@ -50,7 +50,7 @@ async function findInText({ settings, digests }: Parts, request: Request, signal
     if (folder.fd === undefined) throw fileError('ENOENT', request.path);
     if (!fstatSync(folder.fd).isDirectory()) throw fileError('ENOTDIR', request.path);
     child = spawn(settings.rgPath, buildArguments(request.query), {
-      // The folder itself, whatever stands at its path by now. The child resolves it, who has the descriptor until it runs.
+      // Names the folder by descriptor, even if its path has changed. The child inherits the descriptor and resolves it.
       cwd: `/proc/self/fd/${folder.fd}`,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -89,7 +89,7 @@ async function findInText({ settings, digests }: Parts, request: Request, signal
   }
 }
 
-/** A pattern instead of a fixed string, so that only the surroundings of a match are printed, not a line of megabytes. */
+/** A pattern instead of a fixed string, so that only the surroundings of a match are printed, not a very long line. */
 function buildArguments(query: string): string[] {
   const literal = query.replaceAll(/[\\^$.|?*+()[\]{}#&~-]/g, '\\$&');
   return [

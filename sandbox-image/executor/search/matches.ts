@@ -10,7 +10,7 @@ function readText(text: Text | undefined): string {
   return text?.text ?? Buffer.from(text?.bytes ?? '', 'base64').toString('utf8');
 }
 
-/** Reads ripgrep's JSON lines. A context line belongs to the page when a match of the page lies near it. */
+/** Reads ripgrep's JSON lines. A context line belongs to the page if a match of the page is near it. */
 export function collectMatches(
   input: SearchInput,
   result: SearchResult,

@@ -9,7 +9,7 @@ import { collectMatches } from './matches.ts';
 
 const TIMEOUT_MS = 60_000;
 
-/** Counts all there is and keeps one page of it. Sorted by path (`names`: newest first), so pages fit together. */
+/** Counts all matches and keeps one page. Sorted by path (`names`: newest first), so that pages are consistent. */
 export async function searchFiles(settings: Settings, input: SearchInput, signal: AbortSignal): Promise<SearchResult> {
   const place = withLocated(settings.workspace, input.path, ({ fd, relative }) => {
     if (fd === undefined) throw fileError('ENOENT', input.path);
@@ -42,7 +42,7 @@ export async function searchFiles(settings: Settings, input: SearchInput, signal
     closed.catch(() => undefined);
     for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) take(line);
     const code = await closed;
-    // Without a word ripgrep only met files that it may not read; a bad pattern it names.
+    // Without a message ripgrep only met unreadable files; it reports a bad pattern.
     if (code === 2 && result.totalCount === 0 && complaint.trim() !== '')
       throw new ExecutorError('input', 'SEARCH', complaint.trim().slice(0, 500));
     return result;
@@ -53,7 +53,7 @@ export async function searchFiles(settings: Settings, input: SearchInput, signal
 }
 
 function buildArguments(input: SearchInput, place: string): string[] {
-  // ripgrep joins globs by "or", so of two for names the second is checked here
+  // ripgrep combines globs with "or", so the second glob for names is checked here
   const glob = input.glob === undefined || input.mode === 'names' ? [] : ['--glob', input.glob];
   const common = ['--no-config', '--no-messages', ...glob];
   const target = ['--', place === '.' ? './' : place];
@@ -70,7 +70,7 @@ function buildArguments(input: SearchInput, place: string): string[] {
   }
 }
 
-/** A bare word finds names that end in it; a name with a wildcard or a folder is a glob as it stands. */
+/** A bare word matches names that end with it; a name with a wildcard or a folder is used as a glob. */
 function buildNameGlob(pattern: string): string {
   return /[*?[{/]/.test(pattern) ? pattern : `*${pattern}`;
 }

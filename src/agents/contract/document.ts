@@ -40,7 +40,7 @@ export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(auditRoutes),
 ];
 
-/** By the operation's id. */
+/** Examples by operation id. */
 export const AGENT_SERVICE_EXAMPLES = {
   ...agentExamples,
   ...sessionExamples,

@@ -18,7 +18,7 @@ export function decideResultLimits(contextWindow: number): ResultLimits {
 }
 
 const PREVIEW = 1500;
-/** A file for less than this would spare nothing. */
+/** Moving shorter results to a file would save nothing. */
 const SPILL_FROM = 2 * PREVIEW;
 /** It caps itself; spilling what it reads would make the model read that in turn, for ever. */
 const EXEMPT = new Set(['read_file']);

@@ -87,7 +87,7 @@ export function cleanTitle(text: string): string {
   return cutText(line.replaceAll(/^["'#*\s]+|(?<!["'*\s])["'*\s]+$/g, ''), MAX_TITLE);
 }
 
-/** At most so many UTF-16 units, without half a character at the end. */
+/** Truncates to a number of UTF-16 units, without splitting a character. */
 function cutText(text: string, length: number): string {
   return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -26,7 +26,7 @@ const POLL_MS = 400;
 const TIMEOUT_MS = 15_000;
 /** Longer than a delivery can take. */
 const LEASE_SECONDS = 60;
-/** Of an answer that nobody reads. */
+/** Maximum size of the response, which is discarded. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const FIRST_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 6 * 3600;

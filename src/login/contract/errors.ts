@@ -40,7 +40,7 @@ export type LoginErrorCode = keyof typeof LOGIN_ERROR_STATUS;
 
 export type LoginPublicCode = Exclude<LoginErrorCode, 'unavailable'>;
 
-/** What stands in `error` of the body. */
+/** The values of `error` in the body. */
 export function publicLoginCode(code: LoginErrorCode): LoginPublicCode {
   return code === 'unavailable' ? 'server_error' : code;
 }

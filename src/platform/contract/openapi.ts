@@ -11,7 +11,7 @@ import { VERSION } from './version.ts';
 type Json = Record<string, unknown>;
 type Components = Map<string, Json>;
 
-/** By the operation's id. */
+/** Examples by operation id. */
 type Examples = Readonly<Record<string, Example>>;
 
 /** The errors of one service, as its document shows them. */

@@ -7,11 +7,11 @@ import { SandboxError, SandboxFileError } from '../sandbox.ts';
 import { readBody } from './http.ts';
 
 /*
- * Everything that an executor answers is read and checked here. A program of the sandbox may have taken the executor over,
- * so its answers are as foreign as a caller's request: unknown fields are dropped, and a wrong shape is a `SandboxError`.
+ * Validates every response of an executor. A program in the sandbox may have compromised the executor, so its responses
+ * are as untrusted as a caller's request: unknown fields are dropped, and a wrong shape is a `SandboxError`.
  */
 
-/** Of an answer that is not a file's content. */
+/** The maximum size of a response that is not a file's content. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const amount = z.number().nonnegative();
@@ -87,10 +87,10 @@ const RESULTS: { [O in ExecutorOperation]: z.ZodType<ExecutorOperations[O]['resu
 };
 
 const MIB = 2 ** 20;
-/** JSON writes a control character as six. */
+/** JSON encodes a control character as six characters. */
 const ESCAPED = 6;
 
-/** The longest line of each operation's answer, in characters; for others a MiB. */
+/** The maximum line of each operation's response, in characters; for others 1 MiB. */
 const MAX_LINE_LENGTHS: Partial<Record<ExecutorOperation, number>> = {
   runScript: ESCAPED * MAX_REQUEST_LENGTH + MIB,
   list: 32 * MIB,
@@ -150,12 +150,12 @@ export async function readHealth(response: IncomingMessage): Promise<ExecutorHea
   return check(health, await parseBody(response));
 }
 
-/** Of `GET /v1/files`. */
+/** Reads the response of `GET /v1/files`. */
 export function readStatHeader(response: IncomingMessage): FileStat {
   return check(fileStat, parseStatHeader(response));
 }
 
-/** Of `GET /v1/files` with `describe=true`. */
+/** Reads the response of `GET /v1/files` with `describe=true`. */
 export function readEntryHeader(response: IncomingMessage): FileEntry {
   return check(fileEntry, parseStatHeader(response));
 }
@@ -164,7 +164,7 @@ export async function readWriteResult(response: IncomingMessage): Promise<WriteR
   return check(writeResult, await parseBody(response));
 }
 
-/** Of `PUT /v1/files` with `describe=true`. */
+/** Reads the response of `PUT /v1/files` with `describe=true`. */
 export async function readDescribedWrite(response: IncomingMessage): Promise<{ entry: FileEntry; usedBytes: number }> {
   return check(describedWrite, await parseBody(response));
 }
@@ -192,12 +192,12 @@ export async function readError(response: IncomingMessage): Promise<Error> {
     const { error } = JSON.parse(text) as { error: unknown };
     if (isErrorBody(error)) return toSandboxError(error);
   } catch {
-    // no error of the protocol: reported by its status below
+    // not an error of the protocol: reported by its status below
   }
   return new SandboxError(`the sandbox answered with status ${response.statusCode}`);
 }
 
-/** An `input` error is a file error too: the model can correct its call, and the sandbox is well. */
+/** An `input` error is reported as a file error: the model can correct its call, and the sandbox works. */
 export function toSandboxError({ kind, code, message }: ExecutorErrorBody): Error {
   return kind === 'internal' ? new SandboxError(message) : new SandboxFileError(code, message);
 }

@@ -12,7 +12,7 @@ import type { ExecutorHttp } from './http.ts';
 const CANCEL_GRACE_MS = 5000;
 /** The executor enforces the time limit of a call; this much later the worker gives up. */
 const TIMEOUT_GRACE_MS = 15_000;
-/** Of a call without a time limit of its own. */
+/** The time limit of calls without their own. */
 const CALL_TIMEOUT_MS = 120_000;
 const NEVER = new AbortController().signal;
 
@@ -88,8 +88,8 @@ function startClock(operation: ExecutorOperation, input: object, graceMs: number
 }
 
 /**
- * At the abort of `signal` the executor is told once it has begun the call: earlier it does not know its id. Without an
- * answer in time the call ends all the same.
+ * When `signal` is aborted, the cancel is sent after the executor has started the call, because it does not know the id
+ * earlier. Without a timely answer the call ends anyway.
  */
 function watchAbort(signal: AbortSignal, tell: () => void, clock: Clock) {
   let begun = false;
@@ -108,7 +108,7 @@ function watchAbort(signal: AbortSignal, tell: () => void, clock: Clock) {
   };
 }
 
-/** The cancel names the call by its id, so it works before the call's own answer has begun. */
+/** Cancels a call by its id, which works before the call's response has started. */
 function sendCancel(http: ExecutorHttp, id: string): void {
   const path = `/v1/calls/${encodeURIComponent(id)}`;
   http.send({ method: 'DELETE', path, timeoutMs: CANCEL_GRACE_MS }).then(
@@ -117,7 +117,9 @@ function sendCancel(http: ExecutorHttp, id: string): void {
   );
 }
 
-/** Reads to the end, so that the connection can be reused. Throws `SandboxError` when anything follows the last frame. */
+/**
+ * Reads to the end, so that the connection can be reused. Throws `SandboxError` when anything follows the last frame.
+ */
 async function readLastFrame(
   response: IncomingMessage,
   maxLength: number,

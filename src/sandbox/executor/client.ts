@@ -27,7 +27,10 @@ export type ExecutorClient = SandboxSession & {
 /** Processes whose notices are expected, per executor, which runs 64 at most. */
 const MAX_WATCHED = 256;
 
-/** The client of one executor, in a child process or in a pod. `workspace` is the path that the executor was started with. */
+/**
+ * The client of one executor, in a child process or in a pod. `workspace` is the path that the executor was started
+ * with.
+ */
 export function openExecutorClient(address: ExecutorAddress, workspace: string): ExecutorClient {
   const http = openExecutorHttp(address);
   const call = buildCallExecutor(http);
@@ -122,7 +125,7 @@ function buildProcessMethods(call: CallExecutor): ProcessMethods {
   };
 }
 
-/** An executor may claim anything of its processes; what was asked of it is known here. */
+/** An executor may report anything about its processes, so the requests made here decide. */
 function trackProcesses(
   call: CallExecutor,
 ): Pick<ExecutorClient, 'startProcess' | 'expectsNotices' | 'hasStartedProcess'> {

@@ -8,7 +8,7 @@ import type { VolumeFiles } from '../sandbox.ts';
 export type FilesOptions = {
   /** called with the volume's usage whenever the executor reports it */
   onUsage: (usedBytes: number) => void;
-  /** called with each body that is still to be read */
+  /** called with each unread body */
   onBody: (body: Readable) => void;
 };
 

@@ -1,6 +1,6 @@
 import type { SandboxSession, VolumeFiles } from '../sandbox.ts';
 
-/** Runs one method of a sandbox, and notes its begin, end and failure. */
+/** Runs one method of a sandbox and records its start, end and failure. */
 export type CallGuard = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The same session, each method run by `guard`. */

@@ -14,9 +14,9 @@ export const SILENCE_MS = 60_000;
 /** Headers carry encoded paths of up to 4 KiB and the first bytes of a file. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
-/** A program of the sandbox may have taken the executor over: its answers must not exhaust this process's memory. */
+/** A program in the sandbox may have compromised the executor: its responses must not exhaust this process's memory. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** A body that is read into memory is there within this time. */
+/** The time limit for reading a body into memory. */
 const BODY_TIMEOUT_MS = 120_000;
 
 export type HttpCall = {
@@ -30,7 +30,7 @@ export type HttpCall = {
 };
 
 export type ExecutorHttp = {
-  /** Resolves when the response's headers are there. Rejects with `SandboxError` when the executor is unreachable. */
+  /** Resolves when the response's headers have arrived. Rejects with `SandboxError` if the executor is unreachable. */
   send(call: HttpCall): Promise<IncomingMessage>;
   close(): void;
 };
@@ -49,9 +49,9 @@ export function openExecutorHttp(address: ExecutorAddress): ExecutorHttp {
         ...(call.signal === undefined ? {} : { signal: call.signal }),
       };
       const request = httpRequest(options, (response) => {
-        // whoever reads the body sees a later error
+        // the reader of the body gets later errors
         response.on('error', () => undefined);
-        // a slow reader of a download is no silence of the executor
+        // a slow reader of a download does not mean that the executor is silent
         if (call.method === 'GET') request.setTimeout(0);
         // answered before the request was sent: the rest is not sent, and the connection is not reused
         if (!sent) response.once('end', () => request.destroy());
@@ -96,7 +96,10 @@ function drained(request: NodeJS.EventEmitter): Promise<void> {
   });
 }
 
-/** The whole body. Throws `SandboxError` past `maxBytes` (64 MiB by default), after 2 minutes and when the connection breaks. */
+/**
+ * The whole body. Throws `SandboxError` past `maxBytes` (64 MiB by default), after 2 minutes and when the connection
+ * breaks.
+ */
 export async function readBody(response: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const timer = setTimeout(() => response.destroy(new Error('the body took too long')), BODY_TIMEOUT_MS);
   try {
@@ -115,7 +118,9 @@ export async function readBody(response: IncomingMessage, maxBytes = MAX_BODY_BY
   }
 }
 
-/** The body as it comes. Throws `SandboxError` when the executor sends nothing for `silenceMs` while the reader waits. */
+/**
+ * The body as it comes. Throws `SandboxError` when the executor sends nothing for `silenceMs` while the reader waits.
+ */
 export async function* readChunks(response: IncomingMessage, silenceMs: number): AsyncGenerator<Uint8Array> {
   const chunks = (response as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   try {

@@ -10,8 +10,8 @@ const MAX_LINES = 600;
 const WINDOW_MS = 60_000;
 
 /**
- * Hands each notice of the stream to `handler` until the stream ends. Throws `SandboxError` when it carries a line of more
- * than 64 KiB or more than 600 lines a minute: no honest executor does.
+ * Passes each notice of the stream to `handler` until the stream ends. Throws `SandboxError` for a line over 64 KiB or
+ * more than 600 lines a minute, which an uncompromised executor never sends.
  */
 export async function readNotices(response: IncomingMessage, handler: (notice: ExecutorNotice) => void): Promise<void> {
   let begunMs = Date.now();

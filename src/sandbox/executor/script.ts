@@ -28,7 +28,7 @@ export async function runScript(
     stop.abort();
   };
 
-  // A program of the sandbox may have taken the executor over, so the limits are enforced here too.
+  // A program in the sandbox may have compromised the executor, so the limits are enforced here too.
   const onRequest = (request: number, line: string): void => {
     count += 1;
     if (count > input.maxRequests || open >= MAX_OPEN_REQUESTS || line.length > MAX_REQUEST_LENGTH) {

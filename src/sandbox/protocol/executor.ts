@@ -1,13 +1,14 @@
 // Tests: test/sandbox/port.test.ts, test/sandbox/executor
 /**
- * What the control plane and an executor say to each other over HTTP, and nothing else: types and guards without a
- * library, because one side of it runs beside untrusted programs.
+ * The HTTP protocol between the control plane and an executor: types and guards only, without a library, because the
+ * executor runs beside untrusted programs.
  *
- * `POST /v1/calls` runs one operation and answers NDJSON frames; `DELETE /v1/calls/{id}` cancels it. `GET` and `PUT
- * /v1/files?path=` carry raw bytes. `GET /v1/notices` is a long-lived NDJSON stream. `GET /healthz` is an `ExecutorHealth`.
+ * `POST /v1/calls` runs one operation and returns NDJSON frames; `DELETE /v1/calls/{id}` cancels it. `GET` and `PUT
+ * /v1/files?path=` carry raw bytes. `GET /v1/notices` is a long-lived NDJSON stream. `GET /healthz` is an
+ * `ExecutorHealth`.
  */
 
-/** `modifiedMs` changes whenever the content does. `path` is relative to the workspace; `.` is the workspace itself. */
+/** `modifiedMs` changes with the content. `path` is relative to the workspace; `.` is the workspace itself. */
 export type FileStat = {
   path: string;
   type: 'file' | 'directory' | 'other';
@@ -17,8 +18,8 @@ export type FileStat = {
 };
 
 /**
- * An entry with what its content tells. `sha256` and `text` (UTF-8 without NUL) are null for anything but a readable
- * file of at most 40 MiB; `head` is the base64 of its first bytes. `special` names what is neither file nor directory.
+ * An entry with facts about its content. `sha256` and `text` (UTF-8 without NUL) are null except for readable files of
+ * at most 40 MiB; `head` is the base64 of the first bytes. `special` is set if it is neither a file nor a directory.
  */
 export type FileEntry = FileStat & {
   createdMs: number;
@@ -46,10 +47,13 @@ export type ProcessInfo = {
   completionReason: string | null;
 };
 
-/** `exitCode` 124 with `timedOut`, 130 when aborted. Output is stdout and stderr in order, its middle cut out past the cap. */
+/**
+ * `exitCode` is 124 with `timedOut`, 130 if aborted. `output` is stdout and stderr in order; beyond the cap its middle
+ * is removed.
+ */
 export type RunResult = { output: string; exitCode: number; timedOut: boolean; cwd: string };
 
-/** Ends as `RunResult` does. Each stream has its own cap; its middle is cut out past it. */
+/** Like `RunResult`, with a cap per stream, beyond which its middle is removed. */
 export type ScriptResult = { output: string; errors: string; exitCode: number; timedOut: boolean };
 
 export type SearchInput = {
@@ -63,57 +67,58 @@ export type SearchInput = {
 };
 
 export type SearchResult = {
-  /** of the whole tree, not only of this page, unless `limitReason` says the search was cut short */
+  /** matches in the whole tree, not only on this page, unless `limitReason` says that the search stopped early */
   totalCount: number;
-  /** with context lines among them, which `totalCount` leaves out */
+  /** includes context lines, which `totalCount` does not count */
   matches: { path: string; line: number; content: string }[];
   files: string[];
   counts: Record<string, number>;
   limitReason: string | null;
 };
 
-/** `usedBytes` is the volume's, by the executor's own count. */
+/** `usedBytes` is the volume's usage as the executor counts it. */
 export type WriteResult = {
   stat: FileStat;
   created: boolean;
   dirsCreated: string[];
   usedBytes: number;
-  /** where it was asked for */
+  /** only if requested */
   entry?: FileEntry;
 };
 export type ProcessOutput = { info: ProcessInfo; output: string };
 
-/** News of a background process. `sequence` grows by one within one executor's life. */
+/** A notice about a background process. `sequence` increases by one during the life of an executor. */
 export type ExecutorNotice = { sequence: number; processId: string; text: string };
 
-/** `usedBytes` is what the volume holds, at most some minutes old; absent before the first count. */
+/** `usedBytes` is the volume's usage, a few minutes old at most; absent before the first count. */
 export type ExecutorHealth = { status: 'ok'; workspace: string; usedBytes?: number };
 
-/** What callers on TCP show: for the executor of this name, until `exp`, in seconds since 1970. */
+/** The token of callers on TCP: valid for the executor of this name until `exp`, in seconds since 1970. */
 export type ExecutorToken = { aud: string; exp: number };
 
-/** `shell` names a working directory and environment of its own, which begin as the session's; letters, digits, `_` */
+/** `shell` names a separate working directory and environment, which start as the session's; letters, digits, `_` */
 type Command = { command: string; workdir?: string; shell?: string };
 
-/** What each operation takes and gives. */
+/** The input and the result of each operation. */
 export type ExecutorOperations = {
   run: { input: Command & { timeoutMs: number; stdin?: string; stream?: boolean }; result: RunResult };
   /**
-   * As `run`, but keeps nothing for the next command and ends whatever it started with it. `files`, by name, lie in a
-   * folder of its own, `$CAPSTAN_SCRIPT`, beside the socket `rpc`: each line that comes there is a `request` frame, which
-   * waits for its `answerScript`, at most 4 at a time and `maxRequests` in all. Aborted when nobody reads its frames.
+   * Like `run`, but keeps no state for the next command and kills every process that it started. `files` are written by
+   * name to its own folder `$CAPSTAN_SCRIPT`, beside the socket `rpc`. Each line on that socket becomes a `request`
+   * frame and waits for its `answerScript`: at most 4 at a time, `maxRequests` in all. Aborted if nobody reads its
+   * frames.
    */
   runScript: {
     input: { command: string; files: Record<string, string>; timeoutMs: number; maxRequests: number };
     result: ScriptResult;
   };
-  /** False when the request no longer waits. */
+  /** False if the request is no longer waiting. */
   answerScript: { input: { call: string; request: number; text: string }; result: boolean };
   stat: { input: { path: string }; result: FileStat | null };
   list: { input: { path: string }; result: FileStat[] };
-  /** `protect` lists top-level names below which nothing is changed, however the path gets there (ERESERVED) */
+  /** `protect` lists top-level names below which changes are rejected (ERESERVED), also through links */
   remove: { input: { path: string; recursive?: boolean; protect?: string[] }; result: null };
-  /** What lies at `to` then, as `page` tells it; null when it is gone again. */
+  /** The entry at `to` afterwards, as in `page`; null if it has already been removed. */
   move: { input: { from: string; to: string; overwrite?: boolean; protect?: string[] }; result: FileEntry | null };
   copy: {
     input: { from: string; to: string; overwrite?: boolean; protect?: string[]; maxFileBytes?: number };
@@ -147,7 +152,10 @@ export type ExecutorCall = {
   [O in ExecutorOperation]: { id: string; operation: O; input: ExecutorOperations[O]['input'] };
 }[ExecutorOperation];
 
-/** `code` is a POSIX name or `ESCAPE`, `ETOOBIG`, `ECHANGED`, `ERESERVED` for `file`; `input` is the caller's mistake. */
+/**
+ * For `file`, `code` is a POSIX name or `ESCAPE`, `ETOOBIG`, `ECHANGED`, `ERESERVED`; `input` is a mistake of the
+ * caller.
+ */
 export type ExecutorErrorBody = { kind: 'file' | 'input' | 'internal'; code: string; message: string };
 
 /** Any number of `output` (only `run` with `stream`) or `request` (only `runScript`), then one `result` or `error`. */
@@ -161,10 +169,10 @@ export type ExecutorFrame =
 export const MAX_STATE_LENGTH = 32 * 1024;
 
 export const MAX_OPEN_REQUESTS = 4;
-/** Of a request's or an answer's line, in characters. */
+/** The maximum line of a request or an answer, in characters. */
 export const MAX_REQUEST_LENGTH = 4 * 1024 * 1024;
 
-/** Operations whose outcome is kept, so that a call sent twice has its effect once. */
+/** Operations whose outcome is stored, so that a repeated call takes effect once. */
 export const KEPT_OPERATIONS: readonly ExecutorOperation[] = [
   'run',
   'runScript',
@@ -235,7 +243,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The call, or a sentence that says what is wrong with it. */
+/** Returns the call, or a sentence that explains what is wrong with it. */
 export function readExecutorCall(value: unknown): ExecutorCall | string {
   if (!isRecord(value)) return 'the call must be an object';
   const { id, operation, input } = value;
@@ -252,7 +260,7 @@ export function readExecutorCall(value: unknown): ExecutorCall | string {
   return { id, operation, input: clean } as ExecutorCall;
 }
 
-/** The frame of one NDJSON line, or undefined when it is none. */
+/** Parses one NDJSON line; undefined if it is not a frame. */
 export function readExecutorFrame(line: string): ExecutorFrame | undefined {
   const value = parseJson(line);
   if (!isRecord(value)) return undefined;

@@ -1,17 +1,17 @@
 /**
- * The quick way to a volume's files where both sides are on one machine: frames on one connection, which begins as
- * `GET /v1/link` with `Upgrade: capstan-files` on the executor's Unix socket. Any number of requests are under way at
- * once; `id` tells which answer belongs to which. A request's head is a `LinkRequest`, an answer's a `LinkAnswer`.
+ * The faster path to a volume's files on the same machine: frames on one connection, opened by `GET /v1/link` with
+ * `Upgrade: capstan-files` on the executor's Unix socket. Requests are multiplexed and matched to answers by `id`. The
+ * head of a request is a `LinkRequest`, the head of an answer a `LinkAnswer`.
  *
- * Frame: its length without these 4 bytes, `id`, the length of the head (4 bytes each, big endian), the head as JSON,
- * the body.
+ * A frame consists of its length without these 4 bytes, `id`, the length of the head (4 bytes each, big endian), the
+ * head as JSON, and the body.
  */
 import type { Duplex } from 'node:stream';
 import type { ExecutorErrorBody, FileEntry, FileStat, WriteResult } from './executor.ts';
 
 export const LINK_PROTOCOL = 'capstan-files';
 
-/** What travels inside a frame; larger content is read and written beside the link. */
+/** The maximum content of a frame; larger content bypasses the link. */
 export const MAX_LINK_BODY = 64 * 1024;
 const MAX_FRAME = 1024 * 1024;
 
@@ -26,19 +26,19 @@ export type LinkWrite = {
 };
 
 export type LinkRequest =
-  /** The bytes come as the answer's body, or, where they are more than fit, not at all. */
+  /** The content is the answer's body, unless it is larger than a frame. */
   | { op: 'read'; path: string; offset: number; length: number | null; maxFileBytes: number; describe: boolean }
-  /** With the content as its body. */
+  /** The content is the request's body. */
   | ({ op: 'write' } & LinkWrite)
-  /** Makes a file that the caller fills and then commits. It is dropped with the link. */
+  /** Creates a file that the caller writes and then commits. It is discarded when the link closes. */
   | ({ op: 'begin' } & LinkWrite)
   | { op: 'commit' | 'cancel'; write: number };
 
 export type LinkAnswer =
-  /** `whole`: the body is what was asked for. `stat.path` has no links in it. */
+  /** `whole`: the body contains the requested bytes. `stat.path` contains no links. */
   | { read: { stat: FileStat | FileEntry; whole: boolean } }
   | { written: WriteResult }
-  /** `path` of the file to fill, relative to the workspace, without links. */
+  /** `path` of the file to write, relative to the workspace, without links. */
   | { begun: { write: number; path: string } }
   | { cancelled: boolean }
   | { error: ExecutorErrorBody };
@@ -57,7 +57,7 @@ export function encodeLinkFrame(id: number, head: LinkRequest | LinkAnswer, body
   return frame;
 }
 
-/** What is written in one go of the event loop leaves in one call. */
+/** Frames written in one tick of the event loop are sent by one system call. */
 export function writeSoon(socket: Duplex, frame: Uint8Array): void {
   if (socket.writableCorked === 0) {
     socket.cork();
@@ -66,7 +66,7 @@ export function writeSoon(socket: Duplex, frame: Uint8Array): void {
   socket.write(frame);
 }
 
-/** Takes bytes as they come and gives the frames that are complete. Throws for what is no frame. */
+/** Parses a byte stream into complete frames. Throws for invalid data. */
 export function openLinkReader(): (chunk: Buffer) => LinkFrame[] {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {

@@ -7,10 +7,10 @@ import { VOLUME_KIND, Volume } from './volume.ts';
 
 type Kind = typeof SESSION_KIND | typeof VOLUME_KIND | typeof SANDBOX_CLASS_KIND;
 
-/** What zod says and a structural schema of Kubernetes may not. */
+/** Keywords of zod's output that a structural schema of Kubernetes must not contain. */
 const DROPPED = new Set(['$schema', 'additionalProperties', 'propertyNames', 'id', '$defs']);
 
-/** A structural schema: plain OpenAPI 3.0, without references and without what Kubernetes refuses. */
+/** Converts to a structural schema: plain OpenAPI 3.0 without references and rejected keywords. */
 function buildStructural(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(buildStructural);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -4,7 +4,7 @@ import type { ResourceMeta } from '../../platform/kubernetes/resource.ts';
 
 const texts = z.record(z.string(), z.string());
 const quantities = z.record(z.string(), z.string().max(32));
-/** As Kubernetes defines it; the API server checks it in the pod. */
+/** In Kubernetes' format; the API server validates it in the pod. */
 const raw = z.looseObject({}).meta({ 'x-kubernetes-preserve-unknown-fields': true });
 const size = z.string().regex(/^[1-9][0-9]{0,5}(Mi|Gi)$/);
 
@@ -45,7 +45,7 @@ const SandboxClassSpec = z
   })
   .meta({ description: 'What is set here replaces the settings of the operator.' });
 
-/** How the sandboxes of some agents are made. */
+/** How the sandboxes of some agents are created. */
 export const SandboxClass = z.object({ spec: SandboxClassSpec }).meta({
   description:
     'How sandbox pods and volumes are made, for the agents that name this class in environment.sandboxClass.',

@@ -12,7 +12,7 @@ import {
   rules,
 } from '../../platform/kubernetes/resource.ts';
 
-/** Filled past this part of its size, a volume grows. */
+/** A volume grows when its usage exceeds this share of its size. */
 export const GROW_AT = 0.8;
 
 const size = z.string().regex(/^[1-9][0-9]{0,5}(Mi|Gi)$/);
@@ -91,7 +91,7 @@ const VolumeStatus = z
 export const Volume = z.object({ spec: VolumeSpec, status: VolumeStatus.optional() }).meta({
   description: "A subject's files under one agent: they outlive sessions and pods.",
   ...rules({
-    // Labels of its claim and pods hold it.
+    // Labels of its claim and pods contain it.
     rule: "self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')",
     message: 'the name must have at most 63 characters and no dots',
   }),

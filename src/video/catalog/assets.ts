@@ -9,7 +9,7 @@ import type { VideoDeps, VideoPorts } from '../deps.ts';
 import { signResult } from '../generations/generation-record.ts';
 import { findBase } from '../../platform/http/public-base.ts';
 
-/** More would not narrow a search down any further. */
+/** More words would not narrow a search further. */
 const MAX_WORDS = 8;
 
 export async function buildAsset(ports: Pick<VideoPorts, 'objects'>, base: string, asset: StoredAsset): Promise<Asset> {

@@ -35,7 +35,7 @@ function buildModel({ capabilities }: OfferedModel, prices: Readonly<Record<stri
   };
 }
 
-/** Templates, models, credits and what webhooks are signed with. */
+/** Routes for templates, models, credits and the webhook secret. */
 export function registerCatalogRoutes(app: FastifyInstance, deps: VideoDeps): void {
   const { db, models, settings } = deps;
 
@@ -78,7 +78,7 @@ export function registerCatalogRoutes(app: FastifyInstance, deps: VideoDeps): vo
   });
 
   registerRoute(app, deps, videoRoutes.grantCredits, async ({ body, caller }) => {
-    // Credits are money: an organization's own admin cannot make them.
+    // Credits are money, so an organization's own admin must not create them.
     if (caller.organization !== BOOTSTRAP_ORGANIZATION) {
       throw errors.forbidden('Only keys of the first organization grant credits.');
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id } from '../../platform/contract/common.ts';
 
-/** Names and descriptions count in characters. */
+/** Limits of names and descriptions, in characters. */
 export const CharacterCreate = z
   .object({
     name: z.string().trim().min(1).max(60),
@@ -37,7 +37,7 @@ export const Template = z
   .meta({ id: 'Template' });
 export type Template = z.infer<typeof Template>;
 
-/** With the `id` of one that exists, that one is replaced. Only featured ones are ever shown. */
+/** An existing `id` replaces that template. Only featured templates are listed. */
 export const TemplateApply = z
   .object({
     id: z
@@ -104,7 +104,7 @@ export type Credits = z.infer<typeof Credits>;
 export const CreditGrant = z
   .object({
     organization: z.string().min(1).max(64),
-    /** credits; below zero takes some back, down to none */
+    /** credits; a negative number takes credits back, down to a balance of 0 */
     amount: z.int().min(-1_000_000_000).max(1_000_000_000),
   })
   .meta({ id: 'CreditGrant' });

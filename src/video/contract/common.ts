@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A page of a list. `limit` above the maximum counts as the maximum; what is no whole number or below is an error. */
+/** A page of a list. A `limit` above the maximum counts as the maximum; any other invalid `limit` is an error. */
 export function pageQuery(limits: { max: number; default: number }) {
   const read = (value: unknown) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value);
-  // No transform, of which the OpenAPI document could tell nothing.
+  // Not a transform: the OpenAPI document could not describe one.
   const limit = z
     .int()
     .min(1)
@@ -24,10 +24,10 @@ export function videoListOf<T extends z.ZodType>(item: T) {
   return z.object({ data: z.array(item), pagination: VideoPagination });
 }
 
-/** The envelope of a page that was asked for with one item more than its limit. */
+/** Builds the envelope of a page from one item more than its limit. */
 export function buildVideoList<T>(found: readonly T[], { limit, offset }: VideoPage) {
   return { data: found.slice(0, limit), pagination: { offset, limit, has_more: found.length > limit } };
 }
 
-/** At least two characters, spaces around them left out. */
+/** At least two characters after trimming. */
 export const SearchText = z.string().trim().min(2).max(200);

@@ -5,15 +5,15 @@ const text = z.string().min(1).max(500);
 const seconds = z.number().positive().max(86_400);
 
 export const ASPECT_RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'] as const;
-/** By their shorter side. */
+/** Named by the shorter side. */
 export const RESOLUTIONS = ['480p', '720p', '1080p', '1440p', '2160p'] as const;
 
 const some = <T extends z.ZodType>(item: T) => z.array(item).min(1);
 const images = z.int().min(0).max(16).default(0);
 
-/** What a model of an engine can do. Requests are held against it before they are charged. */
+/** The capabilities of an engine's model. Requests are checked against them before they are charged. */
 const Capabilities = {
-  /** what the engine calls it; callers say `<engine>/<id>` */
+  /** the engine's name for it; callers write `<engine>/<id>` */
   id: text,
   aspectRatios: some(z.enum(ASPECT_RATIOS)).default(['16:9', '9:16']),
   /** whole seconds, the default first */
@@ -34,21 +34,21 @@ const Capabilities = {
     .prefault({}),
   /** one price, or one by resolution */
   creditsPerSecond: z.union([z.number().min(0), z.record(z.enum(RESOLUTIONS), z.number().min(0))]).default(1),
-  /** from the begin of a render to giving it up */
+  /** maximum duration of a render */
   deadlineSeconds: seconds.default(1800),
   format: z.enum(['mp4', 'webm']).default('mp4'),
 };
 
 /**
- * JSON of the engine's own, with `{{prompt}}`, `{{width}}`, `{{start_frame}}` and so on where a request's values go.
- * docs/video-engines.md lists the names.
+ * JSON in the engine's format with placeholders for a request's values, such as `{{prompt}}`, `{{width}}` and
+ * `{{start_frame}}`. docs/video-engines.md lists them.
  */
 const Template = z.record(z.string(), z.unknown());
 
 const Key = { apiKey: z.string().min(1).optional(), apiKeyEnv: z.string().min(1).optional() };
 
 const Waiting = {
-  /** between two looks at a job */
+  /** between two polls of a job */
   pollSeconds: z.number().min(0.01).max(300).default(5),
   /** of one request to the engine; a result may take ten times as long */
   timeoutSeconds: seconds.default(60),
@@ -71,7 +71,7 @@ export const OpenAiVideosConfig = z.strictObject({
    */
   dialect: z.enum(['openai', 'vllm-omni', 'json']).default('openai'),
   framesPerSecond: z.int().min(1).max(120).default(24),
-  /** asked of `GET /models` unless given; then each can do what a model without further fields can */
+  /** absent: read from `GET /models`, each with the default capabilities */
   models: some(z.strictObject(Capabilities)).optional(),
 });
 
@@ -86,7 +86,7 @@ export const ComfyUiConfig = z.strictObject({
         ...Capabilities,
         /** a workflow in the API format, with placeholders */
         workflow: Template.optional(),
-        /** path of a JSON file that holds it */
+        /** path of a JSON file that contains it */
         workflowFile: z.string().min(1).optional(),
         framesPerSecond: z.number().positive().max(120).default(24),
       })
@@ -121,7 +121,7 @@ export const ReplicateConfig = z.strictObject({
   models: some(z.strictObject({ ...Templated, version: text.optional() })),
 });
 
-/** `video.engines` of capstan.yaml: engines by the name that begins the names of their models. */
+/** `video.engines` of capstan.yaml: engines by the prefix of their models' names. */
 export const VideoEnginesConfig = z.record(
   z
     .string()

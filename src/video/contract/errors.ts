@@ -22,7 +22,7 @@ export const VIDEO_ERROR_STATUS = {
 } as const;
 export type VideoErrorCode = keyof typeof VIDEO_ERROR_STATUS;
 
-/** What stands in `error` of the body. */
+/** The values of `error` in the body. */
 export function publicVideoCode(code: VideoErrorCode): Exclude<VideoErrorCode, 'unavailable'> {
   return code === 'unavailable' ? 'server_error' : code;
 }

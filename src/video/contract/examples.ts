@@ -32,7 +32,7 @@ const MESSAGES: Record<VideoErrorCode, string> = {
   free_tier_paused: 'Generation is paused for the time being.',
 };
 
-/** The codes of one status, with a body for each; two codes that callers see as one are one. */
+/** The codes of one status, with an example body for each. Codes that look the same to callers are merged. */
 export function listVideoErrorExamples(
   codes: Iterable<VideoErrorCode>,
   status: number,
@@ -47,7 +47,7 @@ export function listVideoErrorExamples(
   );
 }
 
-/** What was asked for. */
+/** The options of the example request. */
 const wanted = {
   model_name: MODEL,
   prompt: PROMPT,
@@ -119,7 +119,7 @@ const template = {
 };
 const page = (limit: number, ...data: unknown[]) => ({ data, pagination: { offset: 0, limit, has_more: false } });
 
-/** By the operation's id. */
+/** Examples by operation id. */
 export const VIDEO_EXAMPLES: Readonly<Record<string, Example>> = {
   createGenerations: {
     body: { prompt: PROMPT, modelName: MODEL, aspectRatio: '16:9', duration: '5s', hasAudio: true },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../../platform/contract/common.ts';
 
-/** Whole seconds with `s`: `5s`. */
+/** Whole seconds followed by `s`: `5s`. */
 const Text = z.string().min(1).max(100);
 const Key = z.string().min(1).max(500);
 const Keys = z.array(Key).max(16);
@@ -16,7 +16,7 @@ export const GenerationCreate = z
     duration: Text.optional(),
     /** such as `720p`, the shorter side; default: the model's first */
     resolution: Text.optional(),
-    /** videos, each with a seed of its own */
+    /** number of videos, each with its own seed */
     count: z.int().min(1).max(4).optional(),
     hasAudio: z.boolean().optional(),
     startFrameKey: Key.optional(),
@@ -29,7 +29,7 @@ export const GenerationCreate = z
     templateId: z.string().min(1).max(100).optional(),
     /** `mp4` or `webm`; default: the model's first */
     format: Text.optional(),
-    /** the same request with the same seed gives the same pictures, where the model can */
+    /** the same request and seed give the same pictures if the model supports it */
     seed: z.int().min(0).max(4_294_967_295).optional(),
     /** called once a generation has ended; see docs/video.md for its signature */
     webhookUrl: z
@@ -41,7 +41,7 @@ export const GenerationCreate = z
   .meta({ id: 'GenerationCreate' });
 export type GenerationCreate = z.infer<typeof GenerationCreate>;
 
-/** Keys of references by what they are for. */
+/** Keys of references by purpose. */
 export const ReferenceKeys = z.object({
   startFrame: Key.optional(),
   endFrame: Key.optional(),
@@ -53,7 +53,7 @@ export const ReferenceKeys = z.object({
 });
 export type ReferenceKeys = z.infer<typeof ReferenceKeys>;
 
-/** A submission with nothing left open, as it is stored and rendered. */
+/** A submission with all defaults applied, as it is stored and rendered. */
 export type RenderPlan = {
   aspectRatio: string;
   durationSeconds: number;
@@ -90,7 +90,7 @@ export const GenerationSubmitted = z
   .meta({ id: 'GenerationSubmitted' });
 export type GenerationSubmitted = z.infer<typeof GenerationSubmitted>;
 
-/** `video_url` is valid for one hour; it is null once the video is no longer kept. */
+/** `video_url` is valid for one hour; null after the video was deleted. */
 export const Generation = z
   .object({
     id: z.string(),
@@ -104,7 +104,7 @@ export const Generation = z
     error: z.string().optional(),
     expired: z.literal(true).optional(),
     phase: z.enum(['queued', 'rendering', 'completed', 'failed']),
-    /** generations that begin before this one, while it is queued */
+    /** while queued: the number of generations ahead of this one */
     queue_position: z.int().optional(),
     /** 0 to 1 */
     progress: z.number(),

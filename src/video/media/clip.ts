@@ -19,14 +19,14 @@ const MAX_PIXELS = 4096 * 2304;
 const MAX_RATE = 240;
 const MAX_CHANNELS = 8;
 const MAX_SAMPLE_RATE = 192_000;
-/** Headers of one file and a second of it: a small machine does it in one. */
+/** Time limit for reading the headers and one second of a file; a small machine needs a second. */
 const LIMITS = { cpuSeconds: 30, memoryBytes: 2 * 1024 ** 3, outputBytes: 1024 ** 2, wallMs: 60_000 };
 
 export type VideoFacts = {
   kind: 'video';
   mime: string;
   bytes: number;
-  /** as it is looked at */
+  /** as displayed, after rotation */
   width: number;
   height: number;
   seconds: number;
@@ -65,7 +65,7 @@ const Probe = z.object({
 });
 type Stream = z.infer<typeof Probe>['streams'][number];
 
-/** What a video or a recording is. Throws an `InvalidReferenceError`. */
+/** Probes a video or an audio file. Throws an `InvalidReferenceError`. */
 export async function probeClip(
   path: string,
   kind: 'video' | 'audio',
@@ -172,7 +172,7 @@ function isTurned(stream: Stream): boolean {
   return (stream.side_data_list ?? []).some(({ rotation = 0 }) => Math.abs(rotation) % 180 === 90);
 }
 
-/** `30000/1001` as a number; 0 where there is none. */
+/** Parses a rate such as `30000/1001`; 0 if it is missing. */
 function readRate(text: string | undefined): number {
   const [above = 0, below = 1] = (text ?? '').split('/').map(Number);
   const rate = above / below;

@@ -1,7 +1,7 @@
-/** What callers may send, told by the bytes. Nothing that names other files is among it: no playlist, no SVG. */
+/** The accepted media types, detected from content. None of them can refer to other files, as playlists and SVG do. */
 export type ReferenceKind = 'image' | 'video' | 'audio';
 
-/** libvips' name of the format by the media type that the bytes begin like. */
+/** libvips' name of the format by detected media type. */
 export const IMAGE_FORMATS: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpeg',
   'image/png': 'png',
@@ -10,7 +10,7 @@ export const IMAGE_FORMATS: Readonly<Record<string, string>> = {
   'image/avif': 'heif',
 };
 
-/** ffmpeg's demuxer by media type: it is named, so ffmpeg never guesses one from what is inside. */
+/** ffmpeg's demuxer by media type. It is always named, so that ffmpeg never guesses one from the content. */
 const DEMUXERS: Readonly<Record<string, { demuxer: string; kinds: readonly ReferenceKind[] }>> = {
   'video/mp4': { demuxer: 'mov', kinds: ['video', 'audio'] },
   'video/x-m4v': { demuxer: 'mov', kinds: ['video'] },
@@ -30,7 +30,7 @@ const DEMUXERS: Readonly<Record<string, { demuxer: string; kinds: readonly Refer
   'audio/x-flac': { demuxer: 'flac', kinds: ['audio'] },
 };
 
-/** Codecs as ffprobe names them, and the decoders that may read them. */
+/** Codecs by ffprobe's names, and the allowed decoders for each. */
 const VIDEO_CODECS: Readonly<Record<string, readonly string[]>> = {
   h264: ['h264'],
   hevc: ['hevc'],
@@ -53,7 +53,7 @@ const AUDIO_CODECS: Readonly<Record<string, readonly string[]>> = {
   pcm_f32le: ['pcm_f32le'],
 };
 
-/** What we write ourselves and read again. */
+/** The formats that we write ourselves and read again. */
 const OWN_DECODERS = ['png', 'mjpeg', 'libwebp', 'webp', 'wrapped_avframe', 'rawvideo'];
 const DECODERS = [VIDEO_CODECS, AUDIO_CODECS].flatMap((codecs) => Object.values(codecs).flat());
 const CODEC_WHITELIST = [...DECODERS, ...OWN_DECODERS].join(',');
@@ -68,8 +68,8 @@ export function isCodecAllowed(codec: string, kind: 'video' | 'audio'): boolean 
 }
 
 /**
- * Options of ffmpeg and ffprobe that read one file and nothing beside it: no other protocol, the demuxer named, known
- * decoders only, and no file that the file itself refers to. `--` of its own is not needed, as the path is behind `file:`.
+ * Options of ffmpeg and ffprobe that restrict them to one file: no other protocol, a fixed demuxer, known decoders
+ * only, and no files that the file refers to. `--` is not needed, because the path follows `file:`.
  */
 export function buildInputArguments(path: string, demuxer: string): string[] {
   return [

@@ -10,15 +10,15 @@ export const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const MAX_PIXELS = 50_000_000;
 const MIN_SIDE = 16;
 const MAX_SIDE = 16_384;
-/** of decoding and encoding one image */
+/** Time limit for decoding and encoding one image. */
 const SECONDS = 20;
 
 export type ImageFacts = { kind: 'image'; mime: string; bytes: number; width: number; height: number };
 
-/** Only the first picture of many, within bounds, and nothing that is half there. */
+/** Reads only the first frame, within the limits, and rejects truncated files. */
 const OPEN = { limitInputPixels: MAX_PIXELS, failOn: 'truncated', sequentialRead: true, pages: 1 } as const;
 
-/** What an image is; `width` and `height` as it is looked at. Throws an `InvalidReferenceError`. */
+/** Probes an image; `width` and `height` are as displayed. Throws an `InvalidReferenceError`. */
 export async function probeImage(path: string, signal?: AbortSignal): Promise<ImageFacts> {
   const { mime, bytes } = await sniffFile(path);
   const format = IMAGE_FORMATS[mime];
@@ -34,14 +34,14 @@ export async function probeImage(path: string, signal?: AbortSignal): Promise<Im
   const metadata = await image.metadata().catch(refuse);
   checkMetadata(metadata, format);
   signal?.throwIfAborted();
-  // Reads it to its end: what cannot be decoded must not be charged for.
+  // Decodes the whole image, because an undecodable one must not be charged for.
   await image.stats().catch(refuse);
   const { width, height } = metadata.autoOrient;
   return { kind: 'image', mime, bytes, width, height };
 }
 
 function checkMetadata({ format, width, height }: Metadata, expected: string): void {
-  // What begins like one format and is read as another is meant to deceive.
+  // A file that starts like one format and decodes as another is an attempt to deceive.
   if (format !== expected) throw new InvalidReferenceError('The image is damaged.');
   if (Math.max(width, height) > MAX_SIDE) {
     throw new InvalidReferenceError(`The image is more than ${MAX_SIDE} pixels wide or high.`);
@@ -52,8 +52,8 @@ function checkMetadata({ format, width, height }: Metadata, expected: string): v
 }
 
 /**
- * The same picture as a JPEG, or a PNG where it can be seen through: upright, in sRGB, and without what cameras and
- * programs write beside it, such as EXIF with places and names. No side is longer than `maxSide` pixels.
+ * Converts an image to JPEG, or to PNG if it has transparency: upright, in sRGB, and without metadata such as EXIF with
+ * locations and names. No side is longer than `maxSide` pixels.
  * Throws an `InvalidReferenceError`.
  */
 export async function normalizeImage(

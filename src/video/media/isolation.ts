@@ -3,22 +3,22 @@ import { promisify } from 'node:util';
 import { findProgram } from './programs.ts';
 
 export type Limits = {
-  /** processor seconds of all threads together; the kernel kills past them */
+  /** CPU seconds of all threads together; the kernel kills the process beyond them */
   cpuSeconds: number;
   /** address space */
   memoryBytes: number;
-  /** of any one file that is written */
+  /** maximum size of each written file */
   outputBytes: number;
-  /** from start to being killed */
+  /** time until the process is killed */
   wallMs: number;
 };
 
-/** What a confined program sees of this machine's data, by absolute path. */
+/** The absolute paths of the data that an isolated program can see. */
 export type Access = { reads: readonly string[]; writes?: string };
 
 /**
- * The walls around ffmpeg. `full`: own namespaces, no network, no file but those named. `network`: no network.
- * `none`: limits, and ffmpeg's own lists of protocols and formats.
+ * The isolation of ffmpeg. `full`: own namespaces, no network, only the named files. `network`: no network. `none`:
+ * only resource limits and ffmpeg's own lists of protocols and formats.
  */
 export type Isolation = 'full' | 'network' | 'none';
 
@@ -26,7 +26,7 @@ const SYSTEM = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/ld.so.cache
 
 let found: Promise<Isolation> | undefined;
 
-/** The best walls that this machine can put up; looked for once. Containers often forbid the namespaces they take. */
+/** Detects the strongest isolation that this machine supports, once. Containers often forbid namespaces. */
 export function findIsolation(): Promise<Isolation> {
   found ??= detectIsolation();
   return found;
@@ -43,7 +43,7 @@ async function detectIsolation(): Promise<Isolation> {
   return 'none';
 }
 
-/** What goes before a program and its arguments. Empty where the means are not installed. */
+/** The command that wraps a program for isolation. Empty if the tools are not installed. */
 export function buildIsolation(walls: Isolation, { reads, writes }: Access): string[] {
   const bwrap = findProgram('bwrap');
   if (walls === 'full' && bwrap !== undefined) {
@@ -61,7 +61,7 @@ export function buildIsolation(walls: Isolation, { reads, writes }: Access): str
   return walls === 'network' && unshare !== undefined ? [unshare, '--map-root-user', '--net', '--'] : [];
 }
 
-/** The limits that the kernel keeps, whatever the walls. Empty where prlimit is not installed. */
+/** The command that sets kernel limits, independent of the isolation. Empty if prlimit is not installed. */
 export function buildLimits({ cpuSeconds, memoryBytes, outputBytes }: Limits): string[] {
   const prlimit = findProgram('prlimit');
   if (prlimit === undefined) return [];

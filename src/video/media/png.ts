@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
 import { InvalidReferenceError } from './error.ts';
 
-/** Colour profiles and texts beyond this are there to fill memory. */
+/** Larger colour profiles and texts are treated as decompression bombs. */
 const MAX_CHUNK_BYTES = 4 * 1024 * 1024;
 const MAX_CHUNKS = 100_000;
-/** Where the compressed part begins, after the texts before it, each ended by a zero. */
+/** Finds the start of the compressed part, after the zero-terminated texts before it. */
 const COMPRESSED: Readonly<Record<string, number>> = { iCCP: 1, zTXt: 1, iTXt: 3 };
 
-/** Looks into the compressed parts of a PNG that are no pixels. Throws an `InvalidReferenceError` for one that is a bomb. */
+/** Checks the compressed metadata of a PNG. Throws an `InvalidReferenceError` for decompression bombs. */
 export async function checkPngChunks(path: string): Promise<void> {
   const file = await readFile(path);
   let at = 8;
@@ -37,7 +37,7 @@ async function checkInflated(compressed: Buffer): Promise<void> {
   try {
     if (compressed.length > 0) await promisify(inflate)(compressed, { maxOutputLength: MAX_CHUNK_BYTES });
   } catch (error) {
-    // What does not inflate is for the decoder to judge.
+    // Data that does not inflate is left to the decoder.
     if (!(error instanceof RangeError)) return;
     throw new InvalidReferenceError('The image holds texts or a colour profile of many megabytes.', { cause: error });
   }

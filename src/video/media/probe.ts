@@ -7,9 +7,9 @@ import type { ImageFacts } from './image.ts';
 type FactsByKind = { image: ImageFacts; video: VideoFacts; audio: AudioFacts };
 
 /**
- * Looks at a file that a caller sent: its kind by its bytes, then its pixels, seconds, streams and codecs by what reads
- * them, without network, behind limits. Throws an `InvalidReferenceError` with a sentence fit for the caller for anything
- * that is not plainly what it should be, and the signal's reason when it aborts.
+ * Probes a file that a caller sent: detects its type from its content, then reads pixels, duration, streams and codecs
+ * in isolation with resource limits. Throws an `InvalidReferenceError` with a sentence for the caller if the file is
+ * not clearly what it should be, and the signal's reason if it aborts.
  */
 export async function probeReference<K extends ReferenceKind>(
   path: string,

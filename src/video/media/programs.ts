@@ -1,12 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
-/** Looked at in this order, whatever the environment's PATH says. */
+/** Searched in this order, independently of PATH. */
 const PLACES = ['/usr/local/bin', '/usr/bin', '/bin'];
 
 export type ProgramName = 'ffmpeg' | 'ffprobe' | 'prlimit' | 'bwrap' | 'unshare' | 'true';
 
-/** The path of a program of this machine. */
+/** Finds the path of an installed program. */
 export function findProgram(name: ProgramName, places: readonly string[] = PLACES): string | undefined {
   return places.map((place) => join(place, name)).find(isExecutable);
 }

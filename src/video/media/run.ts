@@ -12,21 +12,21 @@ export type MediaRun = Access & {
   args: readonly string[];
   limits: Limits;
   signal?: AbortSignal;
-  /** folders where the program is looked for; default: the system's */
+  /** folders to search for the program; default: the system's */
   places?: readonly string[];
-  /** hears each line of stdout while it runs; without it stdout is collected */
+  /** called with each line of stdout while the program runs; absent: stdout is collected */
   onLine?(line: string): void;
 };
 
 export type MediaErrorCode =
-  /** the program is not on this machine */
+  /** the program is not installed */
   | 'missing'
-  /** the wall clock or the processor time ran out */
+  /** the time limit or the CPU time limit was exceeded */
   | 'timeout'
-  /** it said no: see `detail` */
+  /** the program failed; see `detail` */
   | 'failed';
 
-/** A run that did not end well. `detail` is what the program said, for the log and never for callers. */
+/** A failed run. `detail` is the program's stderr, for the log and never for callers. */
 export class MediaRunError extends CapstanError<MediaErrorCode> {
   readonly detail: string;
 
@@ -39,12 +39,12 @@ export class MediaRunError extends CapstanError<MediaErrorCode> {
 const MAX_STDOUT = 4 * 1024 * 1024;
 const MAX_STDERR = 8 * 1024;
 
-/** Nothing of the server's environment. Few memory arenas: each one reserves address space, which is limited. */
+/** Contains nothing of the server's environment. Few memory arenas, because each reserves limited address space. */
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/tmp', MALLOC_ARENA_MAX: '2' };
 
 /**
- * Runs ffmpeg or ffprobe behind walls and limits, without a shell, at low priority, and returns its stdout. Its whole
- * process group is killed when the signal aborts, which throws the signal's reason. Throws `MediaRunError`.
+ * Runs ffmpeg or ffprobe in isolation with resource limits, without a shell, at low priority, and returns its stdout.
+ * If the signal aborts, the whole process group is killed and the signal's reason is thrown. Throws `MediaRunError`.
  */
 export async function runMedia(run: MediaRun): Promise<string> {
   const program = findProgram(run.program, run.places);
@@ -87,7 +87,7 @@ function waitForExit(child: ChildProcessByStdio<null, Readable, Readable>, run: 
     child.once('close', (code, signal) => {
       settle();
       if (run.signal?.aborted === true) return reject(run.signal.reason as Error);
-      // bwrap passes on the signal that ended its child as 128 and its number.
+      // bwrap reports the signal that ended its child as 128 plus its number.
       const spent = signal === 'SIGXCPU' || code === 128 + constants.signals.SIGXCPU;
       const killed = signal === 'SIGKILL' || code === 128 + constants.signals.SIGKILL;
       if (late || spent || killed) {
@@ -119,12 +119,12 @@ function readLines(stream: Readable, onLine: (line: string) => void): void {
   });
 }
 
-/** Whoever waits for an answer of this machine goes before who waits for a video. */
+/** Low priority, because requests matter more than renders. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
@@ -132,6 +132,6 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing is left of it.
+    // The whole group has ended.
   }
 }

@@ -2,12 +2,12 @@ import { open } from 'node:fs/promises';
 import { fileTypeFromBuffer } from 'file-type';
 import { InvalidReferenceError } from './error.ts';
 
-/** Past this a file does not say what it is any more; covers pictures inside of MP3 tags. */
+/** Bytes read to detect a file's type; enough to skip the pictures in MP3 tags. */
 const HEAD_BYTES = 1024 * 1024;
 
 export type Sniffed = { mime: string; bytes: number };
 
-/** The size of a file, and its media type by its first bytes. Throws an `InvalidReferenceError`. */
+/** Returns the size of a file, and its media type detected from its first bytes. Throws an `InvalidReferenceError`. */
 export async function sniffFile(path: string): Promise<Sniffed> {
   await using file = await open(path, 'r');
   const { size } = await file.stat();

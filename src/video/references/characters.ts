@@ -21,14 +21,14 @@ const MAX_IMAGES = 10;
 const MAX_IMAGE_BYTES = 10 * 1024 ** 2;
 const FETCH_MS = 20_000;
 
-/** Images in files of a scratch folder, each with the field that it came in. */
+/** Images in a scratch folder, each with the form field that contained it. */
 type CharacterInput = { name: string; description: string | null; images: { field: string; path: string }[] };
 
 export function buildCharacter({ id, name, description, createdAt, imageKeys }: StoredCharacter): Character {
   return { id, name, description, created_at: createdAt.getTime(), image_keys: imageKeys };
 }
 
-/** Keeps a character with its images, looked at and without what is written beside the pictures. */
+/** Stores a character with its images, after they were probed and their metadata was removed. */
 export async function createCharacter(
   ports: VideoPorts,
   organizationId: string,
@@ -45,7 +45,7 @@ export async function createCharacter(
 
 async function storeImage(ports: VideoPorts, organizationId: string, field: string, path: string): Promise<string> {
   const key = `uploads/${newId('upl')}/character`;
-  // An image that is none is a mistake in the request here, not a reference that cannot be used.
+  // Here an invalid image is a mistake in the request, not an unusable reference.
   const probed = await inspectFile(ports.objects, { path, key, kind: 'image', field }).catch((error: unknown) => {
     throw error instanceof VideoApiError ? errors.validation(error.message) : error;
   });
@@ -121,7 +121,7 @@ async function readForm(request: FastifyRequest, folder: string): Promise<Charac
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === 'FST_FILES_LIMIT') throw errors.validation(`images: must be at most ${MAX_IMAGES} items`);
-    // What the parser says of a body that is no form has no code; errors of the disk and our own have.
+    // The parser's errors about malformed forms have no code; disk errors and our own have one.
     if (code.startsWith('FST_') || code === '')
       throw errors.validation('body: must be a valid form of at most 20 fields');
     throw error;

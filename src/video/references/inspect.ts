@@ -11,14 +11,14 @@ import { normalizeImage } from '../media/image.ts';
 import { probeReference } from '../media/probe.ts';
 import type { ProbedUpload, ReferenceKind, StoredUpload } from '../store/references.ts';
 
-/** Bytes that a reference may have. */
+/** The maximum size of a reference, in bytes. */
 export const MAX_REFERENCE_BYTES: Readonly<Record<ReferenceKind, number>> = {
   image: 20 * 1024 ** 2,
   video: 512 * 1024 ** 2,
   audio: 64 * 1024 ** 2,
 };
 
-/** A scratch folder for as long as the work takes. */
+/** Runs the work with a scratch folder that is removed afterwards. */
 export async function withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'capstan-video-'));
   try {
@@ -28,7 +28,7 @@ export async function withScratch<T>(work: (folder: string) => Promise<T>): Prom
   }
 }
 
-/** Copies an object into a file; false when there is none. */
+/** Copies an object into a file; false if the object does not exist. */
 export async function saveObject(objects: Objects, key: string, path: string, signal?: AbortSignal): Promise<boolean> {
   const object = await objects.get(key);
   if (object === undefined) return false;
@@ -43,9 +43,9 @@ async function hashFile(path: string): Promise<string> {
 }
 
 /**
- * Looks at a file, and keeps what engines are given: a copy under a key that its bytes decide, of an image without what
- * was written beside the picture. Whoever may still write to the upload can then change nothing that has been looked at.
- * Throws `invalid_reference` naming the field.
+ * Probes a file and stores the copy that engines receive. Its key is derived from its content, and images lose their
+ * metadata. Later writes to the upload therefore cannot change a file that has passed the checks. Throws
+ * `invalid_reference` naming the field.
  */
 export async function inspectFile(
   objects: Objects,
@@ -71,7 +71,7 @@ export async function inspectFile(
   }
 }
 
-/** An upload that is used for the first time, or as another kind than before. Throws `invalid_reference`. */
+/** Probes an upload at its first use, or at its first use as another kind. Throws `invalid_reference`. */
 export async function inspectUpload(
   objects: Objects,
   upload: StoredUpload,

@@ -14,7 +14,7 @@ import { MAX_REFERENCE_BYTES } from './inspect.ts';
 const UPLOAD_SECONDS = 15 * 60;
 const MAX_NAME = 100;
 
-/** What is left of a file's name once it is fit for a key. */
+/** Reduces a file name to the characters that are safe in a key. */
 function buildKeyName(fileName: string): string {
   const name = fileName.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[.-]+/g, '');
   return name.slice(-MAX_NAME).replaceAll(/^[.-]+/g, '') || 'file';

@@ -9,7 +9,7 @@ import { inspectUpload } from './inspect.ts';
 type Reference = { field: string; key: string; kind: ReferenceKind };
 type Size = { width: number; height: number };
 
-/** References with the keys of what engines are given, and the picture that decides an aspect ratio left open. */
+/** References with the keys of the copies for engines, and the picture that decides the aspect ratio of `auto`. */
 export type Resolved = { references: ReferenceKeys; picture: Size | undefined };
 
 function listReferences(keys: ReferenceKeys): Reference[] {
@@ -29,8 +29,8 @@ function listReferences(keys: ReferenceKeys): Reference[] {
 }
 
 /**
- * Finds what the keys name among the organization's own uploads and results, and looks at what is used for the first
- * time. Throws `invalid_reference` for everything else, another organization's files among it.
+ * Finds the files of these keys among the organization's own uploads and results, and probes files at their first use.
+ * Throws `invalid_reference` for every other key, including those of other organizations.
  */
 export async function resolveReferences(
   { db, objects }: Pick<VideoPorts, 'db' | 'objects'>,
@@ -54,10 +54,10 @@ export async function resolveReferences(
       if (kind !== 'video') throw videoErrors.invalidReference(field, `the file is no ${kind}.`);
       continue;
     }
-    // A file that stands in two fields has to be what both of them want.
+    // A file named in two fields must satisfy both.
     if (looked.has(`${kind} ${key}`)) continue;
     looked.add(`${kind} ${key}`);
-    // A release of before kept no copy of clips; they are looked at once more.
+    // An earlier release stored no copy of clips, so they are probed again.
     const isKept = upload.cleanKey !== null && upload.cleanKey !== key;
     const known = upload.kind === kind && isKept ? upload : undefined;
     const { cleanKey, facts } = known ?? (await inspectNew({ db, objects }, organizationId, upload, { kind, field }));

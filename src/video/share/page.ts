@@ -67,7 +67,7 @@ export function renderSharePage(base: string, slug: string, generation: StoredGe
   return renderPage(title, head, body);
 }
 
-/** What stands where there is no video, or no longer: why is not told. */
+/** The page for a missing or deleted video. It does not say which of the two it is. */
 export function renderNoPage(): string {
   const head = html`
     <style>
@@ -83,7 +83,9 @@ export function renderNoPage(): string {
   return renderPage('No video here', head, body);
 }
 
-/** What every public page has: one block in the middle, in the colors of the reader's choice, for no search engine. */
+/**
+ * The frame of every public page: one centered block, light or dark as the reader prefers, hidden from search engines.
+ */
 function renderPage(title: string, head: Html, body: Html): string {
   return html`<!doctype html>
     <html lang="en">

@@ -6,13 +6,13 @@ import { signResult } from '../generations/generation-record.ts';
 import { findBase } from '../../platform/http/public-base.ts';
 import { renderNoPage, renderSharePage } from './page.ts';
 
-/** The page holds no script. Its video may come from another origin, which is where a store has a server of its own. */
+/** The page contains no script. Its video may come from another origin, if the object store has its own server. */
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; media-src 'self' http: https:; img-src 'self' http: https:; base-uri 'none'";
 const HEADERS = { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
 const SLUG = /^[A-Za-z0-9_-]{16,64}$/;
 
-/** Public pages of finished videos, by what nobody can guess; open, without a key, until they are revoked. */
+/** Public pages of finished videos. Their addresses cannot be guessed and need no key; they work until revoked. */
 export function registerSharePages(app: FastifyInstance, deps: VideoDeps): void {
   const { db, settings } = deps;
 

@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/db/db.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 import { escapeLike } from '../../platform/store/like.ts';
 
-/** The scope of what everybody may find. */
+/** The scope of assets that everyone can find. */
 export const COMMUNITY = '';
 
 export type StoredAsset = {
@@ -23,7 +23,7 @@ export type NewAsset = Omit<StoredAsset, 'at'> & { generationId: string };
 const COLUMNS = `id, scope, asset_id AS "assetId", asset_type AS "assetType", prompt, model_name AS "modelName", metadata,
   object_key AS "objectKey", at`;
 
-/** Lets an asset be found, as the newest of its scope; of one that is there already, the one that is there. */
+/** Adds an asset to the search as the newest of its scope; an asset that already exists is returned unchanged. */
 export async function insertAsset(db: Queryable, asset: NewAsset): Promise<StoredAsset> {
   const { rows } = await db.query<StoredAsset>(
     `INSERT INTO video_assets (id, scope, generation_id, asset_id, asset_type, prompt, model_name, metadata, object_key,
@@ -50,7 +50,7 @@ export async function deleteAsset(db: Queryable, generationId: string, scope: st
   await db.query('DELETE FROM video_assets WHERE generation_id = $1 AND scope = $2', [generationId, scope]);
 }
 
-/** Of the caller's own results. */
+/** A page of the caller's own results. */
 export async function findOwnResults(
   db: Queryable,
   organizationId: string,
@@ -65,7 +65,7 @@ export async function findOwnResults(
 }
 
 export type AssetSearch = {
-  /** 1 to 8, every one of which must occur, in any order; upper and lower case are one */
+  /** 1 to 8 words that must all occur, in any order; case is ignored */
   words: readonly string[];
   scopes: readonly string[];
   type: 'image' | 'video' | null;
@@ -73,20 +73,20 @@ export type AssetSearch = {
   offset: number;
 };
 
-/** How many of a scope's newest are looked through before the index of trigrams is asked. */
+/** How many of a scope's newest assets are scanned before the trigram index is used. */
 const NEWEST = 400;
-/** Places on the smallest shelf, how many times as many on the next, and how many sizes there are. */
+/** The size of the smallest shelf, the factor to the next size, and the number of sizes. */
 const SHELF = 16_384;
 const LARGER = 4;
 const LEVELS = 5;
 
-/** Words that begin behind a sign, and every two neighbours where a script has no spaces between words. */
+/** Words that start after punctuation, and every pair of characters in scripts without spaces between words. */
 const BEGINNINGS = /(?<=[^\s\p{L}\p{N}])[\p{L}\p{N}]+/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2,}/gu;
 
 /**
- * What searches look through: the prompt in lower case, a space before each word, and behind it what a word of two
- * characters is to find besides. That is all made of parts of the prompt, so nothing is found that is not in it.
+ * The text that searches match: the prompt in lower case with a space before each word, followed by the extra parts
+ * that words of two characters match. All of it comes from the prompt, so a search never finds text that is not in it.
  */
 export function buildSearchText(prompt: string): string {
   const text = prompt.toLowerCase().split(/\s+/).join(' ');
@@ -97,13 +97,13 @@ export function buildSearchText(prompt: string): string {
   return [` ${text}`, ...new Set([...(text.match(BEGINNINGS) ?? []), ...pairs])].join(' ');
 }
 
-/** A word of one or two characters has no trigram of its own, so it stands for the beginnings of words. */
+/** A word of one or two characters has no trigram, so it matches only the start of words. */
 function buildPattern(word: string): string {
   const text = escapeLike(word.toLowerCase());
   return Array.from(word).length < 3 ? `% ${text}%` : `%${text}%`;
 }
 
-/** As many conditions as there are words: the index serves none that is over a list. The type is the first parameter. */
+/** One condition per word, because the index does not serve a condition over a list. `$1` is the type. */
 function buildCondition(patterns: readonly string[], first: number): string {
   const likes = patterns.map((_, index) => `search_text LIKE $${index + first}`);
   return `${likes.join(' AND ')} AND ($1::text IS NULL OR asset_type = $1)`;
@@ -112,9 +112,9 @@ function buildCondition(patterns: readonly string[], first: number): string {
 const NEWEST_FIRST = 'ORDER BY at DESC, id DESC';
 
 /**
- * Newest first; one more than the limit when there are more. What is common is found among the newest, and no further is
- * looked than that takes; the rest is looked for by the index of trigrams, shelf by shelf from the newest: so neither a
- * common nor a rare word is slow among millions, nor one between.
+ * Newest first; one more than the limit if there are more. Common words are found among the newest assets, so the scan
+ * ends early. Other words use the trigram index, shelf by shelf from the newest. Both common and rare words stay fast
+ * among millions of assets.
  */
 export async function searchAssets(db: Queryable, search: AssetSearch): Promise<StoredAsset[]> {
   const needed = search.offset + search.limit + 1;
@@ -123,8 +123,8 @@ export async function searchAssets(db: Queryable, search: AssetSearch): Promise<
 }
 
 /**
- * Looks through the newest of each scope. `behind` are the shelves of the scopes when one that has more than its newest
- * has too few among them: older ones might come in between.
+ * Scans the newest assets of each scope. `behind` lists the shelves to search next, if a scope with more assets had too
+ * few matches: older assets might sort in between.
  */
 async function searchNewest(
   db: Queryable,
@@ -133,7 +133,7 @@ async function searchNewest(
 ): Promise<{ found: StoredAsset[]; behind?: string[][] }> {
   const patterns = words.map(buildPattern);
   const condition = buildCondition(patterns, 3 + scopes.length);
-  // One branch for each scope: from its value, not from a join, the planner knows whether it is long, and goes by time.
+  // One branch per scope: with a literal scope the planner estimates its size, and uses the index by time.
   const branches = scopes.map((_, branch) => {
     const newest = `FROM video_assets WHERE scope = $${branch + 3} ${NEWEST_FIRST}`;
     return `(SELECT ${branch} AS branch, (SELECT place ${newest} LIMIT 1) AS newest,
@@ -168,7 +168,7 @@ async function searchShelves(
 ): Promise<StoredAsset[]> {
   const patterns = words.map(buildPattern);
   const condition = buildCondition(patterns, 3 + scopes.length);
-  // Rows come in the order of the shelves, and each is asked once the newer ones have had too little.
+  // Rows come in the order of the shelves; a shelf is searched only if the newer ones had too few matches.
   const branches = scopes.map(
     (_, branch) => `(SELECT found.* FROM unnest($${branch + 3}::text[]) AS s (shelf), LATERAL (
        SELECT ${COLUMNS} FROM video_assets WHERE video_shelves(scope, place) @> ARRAY[s.shelf] AND ${condition}
@@ -182,14 +182,14 @@ async function searchShelves(
 }
 
 /**
- * Shelves as the database's `video_shelves` names them, which hold every place up to the newest and none twice: from the
- * newest, a few of each size, from the smallest on or, for what seems rare, from the next. Pure.
+ * The shelves that cover every position up to the newest exactly once, named as in the database's `video_shelves`. They
+ * start at the newest with a few of each size, from the smallest or, for rare words, from the next. Pure.
  */
 export function listShelves(scope: string, newest: number, seemsRare: boolean): string[] {
   const shelves: string[] = [];
   const first = seemsRare ? 1 : 0;
-  // Two that are stored at once may have the same time in another order than their places, so there is one more; the
-  // newest are full in part. Before larger ones are asked, one that is full has had too little.
+  // Two assets stored at the same time may sort differently by time and by position, so one more shelf is needed. The
+  // newest shelves are partly filled. Larger shelves are searched only after a full one had too few matches.
   const least = 3 - first;
   const unit = LARGER ** first;
   let end = Math.ceil((Math.floor(newest / SHELF) + 2) / unit) * unit;

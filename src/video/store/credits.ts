@@ -3,7 +3,7 @@ import type { Sealed } from '../../platform/master-key.ts';
 
 export type CreditAccount = { balance: number; reserved: number };
 
-/** Opens an organization's account with what a new one starts with; nothing where it has one. */
+/** Opens an organization's account with the initial credits; does nothing if it has one. */
 export async function ensureAccount(db: Queryable, organizationId: string, initialCredits: number): Promise<void> {
   await db.query(
     `WITH opened AS (
@@ -22,7 +22,7 @@ export async function findAccount(db: Queryable, organizationId: string): Promis
   return rows[0];
 }
 
-/** Below zero takes back, down to a balance of none. Undefined when the organization has no account. */
+/** A negative amount takes credits back, down to a balance of 0. Undefined if the organization has no account. */
 export async function grantCredits(
   db: Queryable,
   organizationId: string,
@@ -43,8 +43,8 @@ export async function grantCredits(
 }
 
 /**
- * Ends what was set aside for a generation: used up, or given back. In the transaction that ends the generation; a second
- * end fails on the index that allows one.
+ * Settles the reservation of a generation: charges or refunds it. Runs in the transaction that ends the generation; a
+ * second settlement violates a unique index.
  */
 export async function endReservation(
   tx: Queryable,
@@ -69,7 +69,7 @@ export async function findWebhookSecret(db: Queryable, organizationId: string): 
   return rows[0]?.webhook_secret ?? undefined;
 }
 
-/** Keeps a secret where there is none, or in the place of `replaced`. True when this one was kept. */
+/** Stores a secret if there is none, or in place of `replaced`. True if this one was stored. */
 export async function keepWebhookSecret(
   db: Queryable,
   organizationId: string,

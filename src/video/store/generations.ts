@@ -45,7 +45,7 @@ export async function findSharedGeneration(db: Queryable, slug: string): Promise
   return rows[0];
 }
 
-/** Newest first; one more than the limit when there are more. */
+/** Newest first; one more than the limit if there are more. */
 export async function listGenerations(
   db: Queryable,
   organizationId: string,
@@ -60,7 +60,7 @@ export async function listGenerations(
   return rows;
 }
 
-/** How many begin before each of these places, counted up to a thousand. */
+/** Counts the generations ahead of each of these queue positions, up to 1,000. */
 export async function countAhead(db: Queryable, queueTags: readonly number[]): Promise<Map<number, number>> {
   if (queueTags.length === 0) return new Map();
   const { rows } = await db.query<{ tag: number; ahead: number }>(
@@ -72,7 +72,7 @@ export async function countAhead(db: Queryable, queueTags: readonly number[]): P
   return new Map(rows.map(({ tag, ahead }) => [tag, ahead]));
 }
 
-/** Begins an attempt, unless the generation has ended. Earlier attempts can then end nothing any more. */
+/** Starts an attempt unless the generation has ended. Earlier attempts can no longer end the generation. */
 export async function claimGeneration(db: Queryable, id: string): Promise<StoredGeneration | undefined> {
   const { rows } = await db.query<StoredGeneration>(
     `WITH claimed AS (
@@ -86,7 +86,7 @@ export async function claimGeneration(db: Queryable, id: string): Promise<Stored
   return rows[0];
 }
 
-/** What an attempt is allowed to write; nothing once another has begun or the generation has ended. */
+/** An attempt may write until another attempt starts or the generation ends. */
 export type Attempt = { id: string; attempt: number };
 const HELD = `id = $1 AND attempt = $2 AND state = 'generating'`;
 
@@ -101,7 +101,7 @@ export async function saveProgress(db: Queryable, { id, attempt }: Attempt, prog
 
 export type Result = { assetId: string; videoKey: string; thumbnailKey: string; slug: string };
 
-/** Undefined when the attempt no longer holds the generation. */
+/** Undefined if the attempt no longer holds the generation. */
 export async function completeGeneration(
   tx: Queryable,
   { id, attempt }: Attempt,
@@ -115,7 +115,7 @@ export async function completeGeneration(
   return rows[0];
 }
 
-/** With `attempt`, only while that one holds the generation; without, whatever state it is in but an end. */
+/** With `attempt`, only while that attempt holds the generation; without, in every state that is not final. */
 export async function failGeneration(
   tx: Queryable,
   id: string,
@@ -131,7 +131,7 @@ export async function failGeneration(
   return rows[0];
 }
 
-/** What should have ended long ago: past its deadline by a minute, or queued for `queueHours`. At most 100. */
+/** Up to 100 overdue generations: a minute past their deadline, or queued for `queueHours`. */
 export async function listOverdue(db: Queryable, queueHours: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT id FROM generations WHERE state IN ('queued', 'generating') AND (
@@ -143,7 +143,7 @@ export async function listOverdue(db: Queryable, queueHours: number): Promise<st
   return rows.map(({ id }) => id);
 }
 
-/** The embedded database belongs to one process, so what is under way in it at start is under way nowhere. */
+/** The embedded database belongs to one process, so renders that it lists at start are not running anywhere. */
 export async function listUnderWay(db: Queryable): Promise<{ jobId: string }[]> {
   const { rows } = await db.query<{ jobId: string }>(
     `SELECT job_id AS "jobId" FROM generations WHERE state = 'generating'`,
@@ -151,12 +151,12 @@ export async function listUnderWay(db: Queryable): Promise<{ jobId: string }[]> 
   return rows;
 }
 
-/** Ends the public page. */
+/** Revokes the public page. */
 export async function dropSlug(db: Queryable, organizationId: string, id: string): Promise<void> {
   await db.query('UPDATE generations SET slug = NULL WHERE id = $1 AND organization_id = $2', [id, organizationId]);
 }
 
-/** Results older than that, at most 100, marked as gone: they are no longer shown, and their objects may be deleted. */
+/** Marks up to 100 expired results as deleted and returns them. They are hidden; their objects may be deleted. */
 export async function expireResults(
   db: Queryable,
   retentionDays: number,

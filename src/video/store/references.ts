@@ -3,7 +3,7 @@ import { encodeJson } from '../../platform/store/json.ts';
 
 export type ReferenceKind = 'image' | 'video' | 'audio';
 
-/** A file that an organization has put into the store, to be referred to. */
+/** A file that an organization uploaded as a reference. */
 export type StoredUpload = {
   key: string;
   fileName: string;
@@ -41,7 +41,7 @@ export async function findUploads(
   return rows;
 }
 
-/** Notes that a file has been looked at and is used. */
+/** Records that a file passed the checks and is in use. */
 export async function saveProbe(db: Queryable, organizationId: string, probed: ProbedUpload): Promise<void> {
   await db.query(
     `UPDATE uploads SET kind = $3, clean_key = $4, facts = $5::jsonb, used_at = now()
@@ -50,7 +50,7 @@ export async function saveProbe(db: Queryable, organizationId: string, probed: P
   );
 }
 
-/** Keeps files that are used again from being swept. */
+/** Protects files that are used again from the sweep. */
 export async function touchUploads(db: Queryable, organizationId: string, keys: readonly string[]): Promise<void> {
   await db.query('UPDATE uploads SET used_at = now() WHERE organization_id = $1 AND key = ANY($2::text[])', [
     organizationId,
@@ -59,8 +59,8 @@ export async function touchUploads(db: Queryable, organizationId: string, keys: 
 }
 
 /**
- * Forgets up to 100 files that nobody has used for a day, or not again for `retentionDays`, and that belong to no
- * character. Their keys: all objects that begin with one may then be deleted.
+ * Deletes the records of up to 100 files that were unused for a day, or not used again for `retentionDays`, and that
+ * belong to no character. Returns their keys; all objects with these prefixes may then be deleted.
  */
 export async function deleteOldUploads(db: Queryable, retentionDays: number): Promise<string[]> {
   const { rows } = await db.query<{ key: string }>(
@@ -99,7 +99,7 @@ export async function insertCharacter(
   return rows[0]!;
 }
 
-/** Newest first; one more than the limit when there are more. */
+/** Newest first; one more than the limit if there are more. */
 export async function listCharacters(
   db: Queryable,
   organizationId: string,

@@ -15,22 +15,22 @@ export type NewGeneration = {
   webhookUrl: string | null;
 };
 
-/** A generation that its organization can pay, with its place in the fair order. */
+/** A generation that its organization can pay for, with its queue position. */
 export type PaidGeneration = NewGeneration & { organizationId: string; queueTag: number };
 
-/** What an organization may spend, and the place behind which its next generation comes. */
+/** An organization's balance, and the queue position after which its next generation is placed. */
 export type OpenAccount = { organizationId: string; balance: number; queueTag: number };
 
 /**
- * Locks accounts for the length of the transaction, always in the same order. `free` leaves out those that somebody else
- * has locked; otherwise they are waited for. None is given for an organization that has no account.
+ * Locks accounts until the end of the transaction, always in the same order. `free` skips accounts that are already
+ * locked; otherwise it waits for them. Organizations without an account are missing in the result.
  */
 export async function lockAccounts(
   tx: Queryable,
   organizationIds: readonly string[],
   which: 'free' | 'all',
 ): Promise<OpenAccount[]> {
-  // An organization's next generations come after its last, and none before what is being rendered now.
+  // An organization's next generations come after its last one, and never before the renders in progress.
   const { rows } = await tx.query<OpenAccount>(
     `SELECT organization_id AS "organizationId", balance,
        greatest(queue_tag, (SELECT tag FROM video_clock)) AS "queueTag"
@@ -41,7 +41,7 @@ export async function lockAccounts(
   return rows;
 }
 
-/** Sets credits aside and stores the generations that they are for. Only with the accounts locked. */
+/** Reserves credits and stores the generations. Requires locked accounts. */
 export async function insertGenerations(tx: Queryable, generations: readonly PaidGeneration[]): Promise<void> {
   await tx.query(
     `WITH wanted AS (

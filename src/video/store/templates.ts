@@ -4,7 +4,7 @@ import type { Template } from '../contract/catalog.ts';
 
 const COLUMNS = 'id, title, description, kind, model_name';
 
-/** Featured ones in the order in which they were made; one more than the limit when there are more. */
+/** Featured templates in order of creation; one more than the limit if there are more. */
 export async function listTemplates(
   db: Queryable,
   page: { limit: number; offset: number },
@@ -19,13 +19,13 @@ export async function listTemplates(
   return rows;
 }
 
-/** Undefined also for one that is not featured. */
+/** Undefined if there is no featured template with this id. */
 export async function findTemplate(db: Queryable, id: string): Promise<Template | undefined> {
   const { rows } = await db.query<Template>(`SELECT ${COLUMNS} FROM video_templates WHERE id = $1 AND featured`, [id]);
   return rows[0];
 }
 
-/** Makes a template or replaces the one with its id; tells whether it is new. */
+/** Creates a template or replaces the one with its id; true if it is new. */
 export async function putTemplate(
   db: Queryable,
   template: Template & { featured: boolean },

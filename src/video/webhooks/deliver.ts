@@ -7,12 +7,12 @@ import type { WebhookJob } from '../jobs/queue.ts';
 import { ensureWebhookSecret } from './secret.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Of an answer that nobody reads. */
+/** Maximum size of the response, which is discarded. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Calls a webhook once. The id stays the same over all tries, so that a receiver can drop what comes twice. Throws when
- * the receiver does not take it.
+ * Calls a webhook once. The id is the same for all retries, so that a receiver can drop duplicates. Throws if the
+ * receiver does not accept it.
  */
 export async function deliverWebhook(
   ports: Pick<VideoPorts, 'db' | 'objects' | 'egress' | 'masterKeys'>,

@@ -29,8 +29,8 @@ function open(masterKeys: MasterKeys, sealed: Parameters<MasterKeys['unseal']>[0
 }
 
 /**
- * What an organization's webhooks are signed with, made when it is first wanted; sealed at rest, and anew by the current
- * master key when it changes. One that no key at hand opens is replaced.
+ * The secret that signs an organization's webhooks, created at its first use. It is encrypted at rest and encrypted
+ * again after a change of the master key. A secret that no available key can decrypt is replaced.
  */
 export async function ensureWebhookSecret(
   { db, masterKeys }: Pick<VideoPorts, 'db' | 'masterKeys'>,

@@ -5,7 +5,7 @@ import { RenderError } from '../engines/engine.ts';
 import type { RenderInputs } from '../engines/engine.ts';
 import { saveObject } from '../references/inspect.ts';
 
-/** Copies the references of a generation into a folder. Throws a `RenderError` when one is no longer kept. */
+/** Copies the references of a generation into a folder. Throws a `RenderError` if one was deleted meanwhile. */
 export async function fetchInputs(
   objects: Objects,
   keys: ReferenceKeys,

@@ -166,13 +166,13 @@ async function storeResult(
     });
     if (completed === undefined) throw new RenderLostError('Another worker took the generation over.');
   } catch (error) {
-    // After a commit whose answer was lost the result is there: only what no row names may go.
+    // If the response to the commit was lost, the result exists: delete only objects that no row names.
     if (error instanceof RenderLostError || signal.aborted) await deleteResult().catch(() => undefined);
     throw error;
   }
 }
 
-/** Deletes what interrupted attempts have stored. */
+/** Deletes the objects of interrupted attempts. */
 async function deleteEarlierResults(
   { objects, log }: VideoWorkerPorts,
   { id, attempt: last }: StoredGeneration,

@@ -125,7 +125,7 @@ export async function startVideoWorker(
     async close() {
       subscriptions.forEach((subscription) => subscription.close());
       const reason = new ShutdownError('The worker shuts down.');
-      // A webhook has a deadline of its own and is never aborted.
+      // A webhook has its own deadline and is never aborted.
       await Promise.all([renders.drain(options.drainMs, reason), webhooks.drain(options.drainMs, reason)]);
       await tasks.close();
     },

@@ -5,10 +5,10 @@ import { endWithFailure } from '../generations/end-generation.ts';
 import { resultPrefix } from './run.ts';
 import type { VideoWorkerPorts } from './ports.ts';
 
-/** A generation that nothing has begun with for so long is given up. */
+/** After this time in the queue a generation fails. */
 const QUEUE_HOURS = 24;
 
-/** Ends what should have ended long ago, whatever became of its job and of whoever rendered it. */
+/** Ends overdue generations, whatever happened to their jobs and workers. */
 export async function endOverdue({ db, bus, queue }: VideoWorkerPorts): Promise<void> {
   for (const id of await listOverdue(db, QUEUE_HOURS)) {
     await db.transaction(async (tx) => {
@@ -20,7 +20,7 @@ export async function endOverdue({ db, bus, queue }: VideoWorkerPorts): Promise<
   }
 }
 
-/** Deletes results that are older than they are kept, and uploads that nobody has used. The rows go first. */
+/** Deletes results past their retention and unused uploads. Rows are deleted before objects. */
 export async function sweepObjects({ db, objects, settings }: VideoWorkerPorts): Promise<void> {
   for (const { id } of await expireResults(db, settings.retentionDays)) {
     for await (const { key } of objects.list(resultPrefix(id))) await objects.delete(key);

@@ -24,21 +24,21 @@ import { buildCompacted } from '../../log/build-events.ts';
 import { drainUnwritten } from '../turn/unwritten.ts';
 import { omitUndefined } from '../../../platform/records.ts';
 
-/** After a summary that failed, the next ones do without the model for so long. */
+/** After a failed summary the model is not used for summaries for this long. */
 const COOLDOWN_MS = 600_000;
 const MAX_LAST_SAID = 2000;
 
-/** What the history holds beside the log. */
+/** The parts of the history that are not in the log. */
 type ShownHistory = {
   steerToken: string;
   attachments: ShownAttachments;
   guidance: number;
   spills: Spills;
-  /** the day that the system prompt names */
+  /** the date in the system prompt */
   startedOn: string;
 };
 
-/** The conversation for the next call, as the latest compaction in the log left it. */
+/** The conversation for the next call, after the latest compaction in the log. */
 export function buildMessages(
   log: readonly LogEvent[],
   { steerToken, attachments, guidance, spills, startedOn }: ShownHistory,
@@ -48,7 +48,7 @@ export function buildMessages(
   return { entries, messages: applyCompaction(entries, listCompactions(log).at(-1)) };
 }
 
-/** Whether the prompt has grown so far that it is to be compacted before the next call. Pure. */
+/** Whether the prompt must be compacted before the next call. Pure. */
 export function needsCompaction(
   turn: Turn,
   log: readonly LogEvent[],
@@ -68,8 +68,8 @@ function findUsed(turn: Turn, log: readonly LogEvent[]): number | undefined {
 }
 
 /**
- * Sums up what lies between the beginning and the end of the conversation, and writes `session.compacted` with all that
- * the prompts after it are made from. False: there is nothing to take away. Throws only what the loop stops for.
+ * Replaces the middle of the conversation by a summary, and writes `session.compacted` with everything that later
+ * prompts need. Returns false if there is nothing to remove. Throws only errors that stop the loop.
  */
 export async function compactHistory(
   turn: Turn,
@@ -87,7 +87,7 @@ export async function compactHistory(
   const { summary, failedAt } = await sumUp(plan, turn, deps, model);
   const state = openState(turn);
   const text = frameSummary(summary, plan.lastSaid, describeOpenTodos(state));
-  // The model no longer has what it has read: it may read it again.
+  // The file contents are no longer in the prompt, so the model may read the files again.
   forgetPages(state);
   forgetSearches(state);
   const { head, tail, prompt } = plan;

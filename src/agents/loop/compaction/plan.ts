@@ -3,25 +3,25 @@ import type { Compaction } from '../../log/event.ts';
 import { estimateTokens, pruneMessages } from './prune.ts';
 import type { HistoryEntry } from '../history/build.ts';
 
-/** A conversation is compacted when its prompt has grown to this part of the window: before it overflows, and not often. */
+/** A conversation is compacted when its prompt reaches this fraction of the window: before it overflows, but rarely. */
 const THRESHOLD = 0.625;
-/** Fractions of the threshold that the kept end and the kept beginning may take. */
+/** Maximum sizes of the kept end and the kept start, as fractions of the threshold. */
 const TAIL = 0.2;
 const HEAD = 0.2;
 const HEAD_MESSAGES = 3;
 /** Up to this many messages at the end may exceed their fraction by half. */
 const TAIL_MESSAGES = 20;
-/** A pass that saves less is not worth its price; after two of them there are no more. */
+/** A compaction that saves less is not worth its cost; after two of them compaction stops. */
 const WORTHWHILE = 0.1;
 
-/** What the next compaction takes away. */
+/** The messages that the next compaction removes. */
 export type CompactionPlan = {
   head: string | null;
   tail: string;
   prompt: string | null;
   /** entries that no summary covers yet */
   fresh: HistoryEntry[];
-  /** what the agent said last, where neither the end nor the beginning holds it */
+  /** the agent's last message, if neither the kept end nor the kept start contains it */
   lastSaid: string | undefined;
 };
 
@@ -29,15 +29,15 @@ export function findThreshold(contextWindow: number): number {
   return Math.floor(contextWindow * THRESHOLD);
 }
 
-/** Whether the latest compactions saved so little that another one would not help. */
+/** Whether the latest compactions saved too little for another one to help. */
 export function isThrashing(earlier: readonly Pick<Compaction, 'saved'>[]): boolean {
   const last = earlier.slice(-2);
   return last.length === 2 && last.every(({ saved }) => saved < WORTHWHILE);
 }
 
 /**
- * What to take away, or undefined where nothing can be: the beginning and the end stay, calls stay with their results.
- * `scale` corrects the estimate of tokens by what the provider has counted. Pure.
+ * Plans which messages to remove; undefined if none can be. The start and the end stay, and calls stay with their
+ * results. `scale` corrects the token estimate by the provider's counts. Pure.
  */
 export function planCompaction(
   entries: readonly HistoryEntry[],
@@ -53,7 +53,7 @@ export function planCompaction(
   const room = limits.tight ? Math.min(threshold * TAIL, measure(covered, entries.length) / 4) : threshold * TAIL;
   let tail = findTail(entries, covered, room, measure);
   const said = entries.findLastIndex(({ message }) => readSaid(message) !== '');
-  // Half as much again for the last words, with all that came after them.
+  // Allows 50 % more for the last message and everything after it.
   if (said >= covered && said < tail && measure(said, tail) <= room / 2) tail = said;
   const first = entries[tail];
   const fresh = entries.slice(covered, tail);
@@ -69,7 +69,10 @@ export function planCompaction(
   };
 }
 
-/** The conversation with the summary in place of what it covers. Unchanged where the log no longer has its ends. Pure. */
+/**
+ * The conversation with the summary in place of the messages it covers. Unchanged if the log lacks its boundaries.
+ * Pure.
+ */
 export function applyCompaction(
   entries: readonly HistoryEntry[],
   compaction: Pick<Compaction, 'head' | 'tail' | 'prompt' | 'text'> | undefined,
@@ -95,7 +98,7 @@ function countHead(entries: readonly HistoryEntry[], { head }: Pick<Compaction, 
   return head === null ? 0 : findIndex(entries, head) + 1;
 }
 
-/** The first exchange: whole units that end with the agent, without the prompt that is being worked on. */
+/** The first exchange: whole units that end with the agent's reply, without the current prompt. */
 function findHead(entries: readonly HistoryEntry[], lastPrompt: number, room: number): number {
   let count = Math.min(HEAD_MESSAGES, lastPrompt);
   while (count > 0 && (!isStart(entries, count) || entries[count - 1]?.message.role === 'user')) count -= 1;
@@ -103,7 +106,7 @@ function findHead(entries: readonly HistoryEntry[], lastPrompt: number, room: nu
   return count > 0 && estimateTokens(kept) <= room ? count : 0;
 }
 
-/** Whether a unit begins here: results belong to the reply that asked for them. */
+/** Whether a unit starts here: results belong to the reply that requested them. */
 function isStart(entries: readonly HistoryEntry[], index: number): boolean {
   return entries[index]?.message.role !== 'tool';
 }
@@ -120,7 +123,7 @@ function findTail(
     if (!isStart(entries, index)) continue;
     const grown = size + measure(index, tail);
     const isSmall = entries.length - index <= TAIL_MESSAGES && grown <= room * 1.5;
-    // The last exchange stays, however long it is.
+    // The last exchange stays, regardless of its length.
     if (size > 0 && grown > room && !isSmall) break;
     [tail, size] = [index, grown];
   }

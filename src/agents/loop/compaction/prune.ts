@@ -1,6 +1,6 @@
 import type { AssistantPart, InputPart, ModelMessage, ToolCallPart, ToolResult } from '../../../inference/model.ts';
 
-/** Results up to this many characters stay as they are. */
+/** Shorter results stay unchanged, in characters. */
 const SHORT_RESULT = 300;
 const RESULT_HEAD = 160;
 const RESULT_TAIL = 80;
@@ -8,7 +8,7 @@ const SHORT_ARGUMENTS = 500;
 const ARGUMENT_TEXT = 120;
 const IMAGE_TOKENS = 1000;
 
-/** About four characters a token; an image at a flat rate. */
+/** Estimates four characters per token, and a flat rate per image. */
 export function estimateTokens(value: unknown): number {
   let images = 0;
   const json = JSON.stringify(value, (_key, part: unknown) => {
@@ -21,12 +21,12 @@ export function estimateTokens(value: unknown): number {
 }
 
 /**
- * Old messages without what takes room and is not needed again: a long result becomes one line that tells of it, a
- * repeated one stands once, long arguments are cut and images dropped. Calls keep their results. Pure.
+ * Shortens old messages: a long result becomes one line that describes it, repeated results are kept once, long
+ * arguments are truncated and images removed. Every call keeps a result. Pure.
  */
 export function pruneMessages(messages: readonly ModelMessage[]): ModelMessage[] {
   const calls = new Map<string, ToolCallPart>();
-  /** how often each long result still comes */
+  /** how often each long result occurs in the rest */
   const left = new Map<string, number>();
   for (const message of messages) {
     if (message.role !== 'tool') continue;
@@ -79,7 +79,7 @@ function pruneCall(part: AssistantPart): AssistantPart {
   return part.type === 'tool_call' ? { ...part, arguments: cutArguments(part.arguments) } : part;
 }
 
-/** Stays JSON, whatever it was. */
+/** Truncates arguments; the result is valid JSON. */
 function cutArguments(json: string): string {
   if (json.length <= SHORT_ARGUMENTS) return json;
   try {
@@ -96,7 +96,7 @@ function oneLine(text: string, length: number): string {
   return cutText(text.replaceAll(/\s+/g, ' ').trim(), length);
 }
 
-/** At most so many UTF-16 units, without half a character at the end. */
+/** Truncates to a number of UTF-16 units, without splitting a character. */
 export function cutText(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -5,11 +5,11 @@ import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import { persistResult } from '../../tools/tool-result.ts';
 import { readText } from './prune.ts';
 
-/** What replaces results that were too long for the window, by the place of each in the history. */
+/** Previews of results that were too long for the window, by their position in the history. */
 export type Spills = Readonly<Record<string, string>>;
 
 const STATE = 'spilled_results';
-/** A file for less than this would spare nothing. */
+/** Moving shorter results to a file would save nothing. */
 const MIN_BYTES = 4000;
 const MAX_SPILLS = 100;
 
@@ -21,7 +21,7 @@ function keyOf(entry: HistoryEntry, { callId }: ToolResult): string {
   return `${entry.key} ${callId}`;
 }
 
-/** The history with previews in place of the results that were moved to files. Pure. */
+/** The history with previews in place of results that were moved to files. Pure. */
 export function applySpills(entries: readonly HistoryEntry[], spills: Spills): HistoryEntry[] {
   if (Object.keys(spills).length === 0) return [...entries];
   return entries.map((entry): HistoryEntry => {
@@ -35,8 +35,8 @@ export function applySpills(entries: readonly HistoryEntry[], spills: Spills): H
 }
 
 /**
- * Moves the longest result of the history to a file in the sandbox; what stays is its beginning and the path. False:
- * none is long enough.
+ * Moves the longest result of the history to a file in the sandbox and keeps its start and the path. False if no result
+ * is long enough.
  */
 export async function spillLongest(
   entries: readonly HistoryEntry[],

@@ -6,26 +6,28 @@ import { cutText, pruneMessages, readText } from './prune.ts';
 
 const TIMEOUT_MS = 120_000;
 const TOKEN_CHARACTERS = 4;
-/** Part of what it replaces that a summary may take, and its bounds in tokens: part of the window, and never more than. */
+/**
+ * Size of a summary as a fraction of the text that it replaces, and its maximum: a fraction of the window, and tokens.
+ */
 const BUDGET = 0.2;
 const WINDOW_PART = 1 / 16;
 const MAX_TOKENS = 12_000;
 const MIN_TOKENS = 200;
-/** Part of the window that the text to be summed up may take. */
+/** Maximum size of the text to summarize, as a fraction of the window. */
 const INPUT_PART = 0.5;
-/** Characters of one message in the text to be summed up: the first bound with which all of it fits. */
+/** Maximum characters per message in the text to summarize; the first value with which the text fits is used. */
 const MESSAGE_BOUNDS = [50_000, 12_000, 6000, 3000, 1500, 800, 400];
 
 export type SummaryInput = {
-  /** what no summary covers yet */
+  /** the messages that no summary covers yet */
   messages: readonly ModelMessage[];
-  /** the summary so far, to be carried on */
+  /** the previous summary, to be extended */
   earlier: string | undefined;
   contextWindow: number;
   model: string;
 };
 
-/** The summary of the model, cut to its bounds. Throws the signal's reason, or what the call failed with. */
+/** The model's summary, truncated to its maximum. Throws the signal's reason, or the error of the call. */
 export async function writeSummary(
   input: SummaryInput,
   inference: Inference,
@@ -46,7 +48,7 @@ export async function writeSummary(
   return { summary: cutText(said.trim(), size * 2), used: { usage: reply.usage, model: reply.model } };
 }
 
-/** What can be said without a model: what was asked, which tools ran, what was said last. Always the same. Pure. */
+/** A summary without a model: the prompts, the tools that ran, the last message. Deterministic. Pure. */
 export function listSummary(input: SummaryInput): string {
   const messages = pruneMessages(input.messages);
   const asked = messages.flatMap((message) =>
@@ -68,7 +70,7 @@ export function listSummary(input: SummaryInput): string {
   return cutEnds(lines.join('\n'), findSize(input) * 2);
 }
 
-/** Characters that the summary should have. */
+/** The target length of the summary, in characters. */
 function findSize({ messages, earlier = '', contextWindow }: SummaryInput): number {
   const removed = (JSON.stringify(messages).length + earlier.length) / TOKEN_CHARACTERS;
   const most = Math.min(MAX_TOKENS, contextWindow * WINDOW_PART);
@@ -91,7 +93,7 @@ function renderTask(input: SummaryInput, size: number): string {
   ].join('\n\n');
 }
 
-/** The conversation with as much of each message as there is room for. */
+/** The conversation, with each message truncated to fit. */
 function renderTranscript(messages: readonly ModelMessage[], room: number): string {
   let text = '';
   for (const bound of MESSAGE_BOUNDS) {
@@ -101,7 +103,7 @@ function renderTranscript(messages: readonly ModelMessage[], room: number): stri
   return text;
 }
 
-/** The beginning and the end of a text. */
+/** The start and the end of a text. */
 function cutMiddle(text: string, length: number): string {
   return text.length <= length ? text : cutEnds(text, length);
 }
@@ -123,7 +125,7 @@ function renderMessage(message: ModelMessage, bound: number): string {
   }
 }
 
-/** At most about so many characters: a third from the beginning, the rest from the end. */
+/** Truncates to about this many characters: a third from the start, the rest from the end. */
 function cutEnds(text: string, length: number): string {
   if (text.length <= length) return text;
   const first = text.slice(0, Math.floor(length / 3)).replace(/[\uD800-\uDBFF]$/, '');

@@ -137,7 +137,7 @@ export function renderGoalNext({ objective, reason }: { objective: string; reaso
   return `[Go on with the goal of this conversation:]\n${cutText(objective, MAX_REPLY)}${why}`;
 }
 
-/** At most so many UTF-16 units, without half a character at the end. */
+/** Truncates to a number of UTF-16 units, without splitting a character. */
 function cutText(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

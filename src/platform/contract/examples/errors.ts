@@ -33,7 +33,7 @@ export function buildErrorExample(code: ErrorCode): ErrorBody {
   return { error: publicCode(code), message: MESSAGES[code], ...MORE[code] };
 }
 
-/** The codes of one status, with a body for each; two codes that callers see as one are one. */
+/** The codes of one status, with an example body for each. Codes that look the same to callers are merged. */
 export function listErrorExamples(codes: Iterable<ErrorCode>, status: number): Record<string, { value: ErrorBody }> {
   const ofStatus = [...codes].filter((code) => ERROR_STATUS[code] === status);
   return Object.fromEntries(ofStatus.map((code) => [publicCode(code), { value: buildErrorExample(code) }]));

@@ -84,7 +84,7 @@ async function buildForm(
   return form;
 }
 
-/** What vLLM-Omni takes beside the fields of OpenAI. */
+/** The fields that vLLM-Omni accepts in addition to OpenAI's. */
 async function addOmniFields(
   form: FormData,
   framesPerSecond: number,

@@ -13,8 +13,8 @@ export type Caption = {
 };
 
 /**
- * The prompt as a card. It is set by Pango, which knows every script that the machine has a font for, and reaches ffmpeg
- * as pixels only: no text of a caller is ever in a filter graph, nor in a file that ffmpeg reads as text.
+ * Draws the prompt as a card. Pango renders it, in every script for which the machine has a font. ffmpeg receives only
+ * pixels: a caller's text is never in a filter graph, nor in a file that ffmpeg reads as text.
  */
 export async function makeCaption(to: SpriteFolder, name: string, caption: Caption): Promise<Sprite> {
   const { width, height } = caption.frame;
@@ -54,7 +54,7 @@ async function setText(text: string, style: Style): Promise<{ data: Buffer; widt
   return { data, width: info.width, height: info.height };
 }
 
-/** One line of printable text: control characters are refused by Pango and shown by nobody. */
+/** Reduces text to one printable line, because Pango rejects control characters. */
 function shorten(prompt: string): string {
   const line = prompt.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
   const letters = Array.from(line === '' ? '…' : line);

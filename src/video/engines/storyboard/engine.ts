@@ -34,8 +34,8 @@ const OUTPUT_BYTES = 512 * 1024 ** 2;
 const MAX_THREADS = 4;
 
 /**
- * The engine that needs nothing but ffmpeg: it draws a procedural preview of a prompt, a storyboard in motion, and is
- * no generative model. The same request and seed give the same bytes, given the same version of ffmpeg.
+ * The built-in engine, which needs only ffmpeg. It draws a procedural preview of a prompt, an animated storyboard; it
+ * is not a generative model. The same request and seed give the same bytes with the same version of ffmpeg.
  */
 export function openStoryboard(): Engine {
   return { kind: 'storyboard', models: () => [CAPABILITIES], render };
@@ -112,7 +112,7 @@ const VIDEO = {
 };
 const AUDIO = { mp4: ['-c:a', 'aac', '-b:a', '128k'], webm: ['-c:a', 'libopus', '-b:a', '96k'] };
 
-/** Many times what a render takes, and little enough to end one that hangs. */
+/** Many times the duration of a render, and short enough to end one that hangs. */
 function buildRenderLimits({ width, height, durationSeconds }: RenderRequest) {
   const cpuSeconds = 60 + (durationSeconds * 20 * width * height) / (1280 * 720);
   const wallMs = CAPABILITIES.deadlineSeconds * 1000;

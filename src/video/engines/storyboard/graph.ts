@@ -4,9 +4,9 @@ import type { Sprite } from './sprites.ts';
 
 export const FRAMES_PER_SECOND = 24;
 
-/** A sprite on its way over the frame; `x` and `y` are expressions over `t`, of numbers only. */
+/** A sprite that moves over the frame; `x` and `y` are expressions in `t` that contain only numbers. */
 export type PlacedSprite = { sprite: Sprite; x: string; y: string };
-/** A caller's clip: ffmpeg's arguments that open it, already confined. */
+/** A caller's clip: the ffmpeg arguments that open it with restrictions. */
 export type Clip = { input: readonly string[] };
 export type PlacedClip = Clip & { width: number; height: number; x: string; y: string; rim: PlacedSprite };
 
@@ -25,7 +25,7 @@ export type Plan = {
   /** over any background */
   over: PlacedSprite[];
   clips: PlacedClip[];
-  /** none: no audio. `ambience` is made up; the others are input arguments of the clip whose audio is played */
+  /** absent: no audio. `ambience` is synthesized; otherwise the input arguments of the clip whose audio is played */
   sound?: 'ambience' | Clip;
   /** shows the recording as a wave along the lower edge */
   waves: boolean;
@@ -33,7 +33,7 @@ export type Plan = {
 
 export type Graph = { inputs: string[]; filter: string };
 
-/** ffmpeg's inputs and the filter graph of a plan. It has numbers of ours and colours of ours in it, and nothing else. */
+/** ffmpeg's inputs and the filter graph of a plan. The graph contains only our own numbers and colours. */
 export function buildGraph(plan: Plan): Graph {
   const inputs: string[] = [];
   let count = 0;
@@ -103,12 +103,12 @@ function buildBackground(plan: Plan, tools: Tools): string {
 
 const EVEN = `fps=${FRAMES_PER_SECOND},settb=1/${FRAMES_PER_SECOND},setsar=1,format=yuv420p`;
 
-/** The sky is drawn small and enlarged: it has no edges, and takes a sixteenth of the time. */
+/** The sky is drawn small and enlarged: it has no edges, and this takes a sixteenth of the time. */
 function buildLandscape(plan: Plan, tools: Tools): string {
   const { chains } = tools;
   const [width, height] = [Math.ceil(plan.width / 8) * 2, Math.ceil(plan.height / 8) * 2];
   const colors = plan.scene.sky.map((color, index) => `c${index}=0x${color.slice(1)}`).join(':');
-  // Ends outside of the picture would be taken for a wish for random ones.
+  // ffmpeg replaces points outside the picture by random ones.
   const line = `x0=${width / 2}:y0=0:x1=${width / 2}:y1=${height - 1}`;
   chains.push(
     `gradients=s=${width}x${height}:r=${FRAMES_PER_SECOND}:n=4:${colors}:${line}:speed=0.0025:seed=${plan.seed >>> 0}:d=${plan.seconds},scale=${plan.width}:${plan.height}:flags=bicubic:out_color_matrix=bt709:out_range=tv,format=yuv420p[sky]`,
@@ -123,7 +123,7 @@ function fillFrame({ width, height, seconds }: Pick<Plan, 'width' | 'height' | '
   return `fps=${FRAMES_PER_SECOND},${scaled},crop=${width}:${height},setsar=1,trim=duration=${seconds},setpts=PTS-STARTPTS,format=yuv420p`;
 }
 
-/** The colours of a clip moved towards those of the scene. */
+/** Moves the colours of a clip towards those of the scene. */
 function gradeColors({ sky, accent }: Scene): string {
   const shift = (color: string) => {
     const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));

@@ -3,13 +3,13 @@ import type { Random } from './random.ts';
 import { mixColors } from './scenes.ts';
 import type { LayerKind, ParticleKind, Scene } from './scenes.ts';
 
-/** A drawing of ours. No text of a caller is ever in one. */
+/** A generated drawing. It never contains a caller's text. */
 export type Drawing = { svg: string; width: number; height: number };
 
 const round = (value: number) => Math.round(value * 10) / 10;
 const even = (value: number) => 2 * Math.round(value / 2);
 
-/** A part of a landscape, filled down to its lower edge. */
+/** One layer of a landscape, filled down to its lower edge. */
 export function drawLayer(
   layer: { kind: LayerKind; color: string },
   size: { width: number; height: number },
@@ -43,7 +43,7 @@ function fillBelow({ width, height }: Sketch, points: Point[], fill = 'url(#g)')
   return `<polygon points="0,${height} ${line} ${width},${height}" fill="${fill}"/>`;
 }
 
-/** A soft line of some sines laid over each other. */
+/** A soft line: the sum of a few sine waves. */
 function drawRidge(
   { width, height, random }: Sketch,
   shape: { waves: number; level: number; height: number },
@@ -56,7 +56,7 @@ function drawRidge(
   });
 }
 
-/** Halving lines and moving their middles, which is what mountains look like. */
+/** Midpoint displacement: halves lines and moves their middles, which looks like mountains. */
 function drawPeaks({ width, height, random }: Sketch): Point[] {
   let line = Array.from({ length: 6 }, () => pickBetween(random, 0.1, 0.75));
   for (let rough = 0.22; line.length < 160; rough /= 2) {
@@ -195,7 +195,7 @@ export function drawLight(light: NonNullable<Scene['light']>, side: number): Dra
   );
 }
 
-/** What hangs in the air; drawn twice, one above the other, so that it can move without an end. */
+/** Particles in the air. Drawn twice, one copy above the other, so that they can scroll endlessly. */
 export function drawParticles(
   kind: ParticleKind,
   size: { width: number; height: number },

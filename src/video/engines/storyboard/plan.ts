@@ -11,7 +11,7 @@ import type { ParticleKind, Scene } from './scenes.ts';
 import { drawRim, drawSprite, makeFrame, makeTile } from './sprites.ts';
 import type { SpriteFolder } from './sprites.ts';
 
-/** Pixels a second, as parts of the frame's height, that particles fall; below 0 they rise. */
+/** How fast particles fall, in frame heights per second; negative: they rise. */
 const FALL: Record<ParticleKind, number> = {
   stars: 0.012,
   snow: 0.16,
@@ -22,7 +22,7 @@ const FALL: Record<ParticleKind, number> = {
   dust: -0.04,
 };
 
-/** Draws everything that a request's video is put together from. */
+/** Draws every part of a request's video. */
 export async function makePlan(request: RenderRequest, signal: AbortSignal): Promise<Plan> {
   const { inputs } = request;
   const to: SpriteFolder = { folder: request.folder, signal };
@@ -54,7 +54,7 @@ export async function makePlan(request: RenderRequest, signal: AbortSignal): Pro
   };
 }
 
-/** Paths of the caller's files that ffmpeg itself reads. */
+/** Paths of the caller's files that ffmpeg reads directly. */
 export function listRead({ sourceVideo, referenceVideos, audio }: RenderInputs): string[] {
   return [sourceVideo, audio, ...referenceVideos].filter((path) => path !== undefined);
 }
@@ -144,7 +144,7 @@ async function layTiles(request: RenderRequest, scene: Scene, to: SpriteFolder) 
   return { over: tiles, clips: framed };
 }
 
-/** Slides in from below and is gone again where an end frame has to be seen as it is. */
+/** Slides in from below, and disappears before an end frame so that the frame is fully visible. */
 function placeCaption(sprite: PlacedSprite['sprite'], request: RenderRequest): PlacedSprite {
   const { width, height, durationSeconds: seconds, inputs } = request;
   const margin = Math.round(Math.min(width, height) * 0.06);

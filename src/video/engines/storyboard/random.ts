@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1 that are the same for the same seed, on every machine. */
+/** Numbers from 0 to 1 that depend only on the seed, on every machine. */
 export type Random = () => number;
 
 /** mulberry32: pictures need variety, not secrecy. */

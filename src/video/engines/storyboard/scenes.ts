@@ -11,9 +11,9 @@ export type Scene = {
   near: { kind: LayerKind; color: string };
   light?: { kind: 'sun' | 'moon' | 'planet'; color: string };
   particles: ParticleKind;
-  /** of the caption and of what glows */
+  /** of the caption and of glowing things */
   accent: string;
-  /** the air of the place: a colour of noise, its brightest frequency in Hz, 0 to 1 how loud, waves a second */
+  /** background noise: its colour, highest frequency in Hz, loudness from 0 to 1, waves per second */
   air: { noise: NoiseKind; cutoff: number; level: number; swell: number };
 };
 
@@ -189,7 +189,9 @@ const COLORS: Readonly<Record<string, string>> = {
   turquoise: '#2ec4b6',
 };
 
-/** What a prompt is about, by its words: the scene named most often, else an abstract one; colours named tint it. */
+/**
+ * Chooses the scene by the words of a prompt: the one named most often, else an abstract one. Named colours tint it.
+ */
 export function decideScene(prompt: string, seed: number): Scene {
   const words = (prompt.toLowerCase().match(/\p{L}+/gu) ?? []).flatMap((word) => [word, word.replace(/s$/, '')]);
   const said = new Map<string, number>();
@@ -226,7 +228,7 @@ function tintScene(scene: Scene, color: string): Scene {
   };
 }
 
-/** `part` of the second colour in the first. */
+/** Mixes `part` of the second colour into the first. */
 export function mixColors(first: string, second: string, part: number): string {
   const channels = [1, 3, 5].map((at) => {
     const [a, b] = [first, second].map((color) => Number.parseInt(color.slice(at, at + 2), 16));

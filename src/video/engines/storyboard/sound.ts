@@ -1,11 +1,11 @@
 import { buildRandom } from './random.ts';
 import type { Scene } from './scenes.ts';
 
-/** Steps of a pentatonic scale: any of them sound well together. */
+/** Steps of a pentatonic scale, any of which sound well together. */
 const STEPS = [1, 9 / 8, 5 / 4, 3 / 2, 5 / 3];
 const RATE = 48_000;
 
-/** The chains that make a quiet chord and the air of a place, ending in the pad `[audio]`. */
+/** The filter chains for a quiet chord and background noise, ending in the pad `[audio]`. */
 export function buildAmbience(scene: Scene, seconds: number, seed: number): string[] {
   const random = buildRandom(seed ^ 0x50_1d);
   const root = 110 * (STEPS[Math.floor(random() * STEPS.length)] ?? 1);
@@ -21,7 +21,7 @@ export function buildAmbience(scene: Scene, seconds: number, seed: number): stri
   ];
 }
 
-/** The chain that brings a recording to the video's length: cut or looped, faded out at its end. */
+/** The filter chain that cuts or loops a recording to the video's length and fades it out. */
 export function buildRecording(pad: string, seconds: number): string {
   const tail = Math.min(0.4, seconds / 4);
   return `${pad}aresample=${RATE},atrim=0:${seconds},asetpts=PTS-STARTPTS,apad=whole_dur=${seconds},afade=t=out:st=${seconds - tail}:d=${tail},${STEREO}[audio]`;

@@ -5,7 +5,7 @@ import type { Sharp } from 'sharp';
 import { openImage } from '../../media/image.ts';
 import type { Drawing } from './landscape.ts';
 
-/** A picture that lies over the video: raw RGBA in a file, which ffmpeg reads once and need not decode. */
+/** An overlay picture: raw RGBA in a file, which ffmpeg reads once without decoding. */
 export type Sprite = { path: string; width: number; height: number };
 export type SpriteFolder = { folder: string; signal: AbortSignal };
 
@@ -23,7 +23,7 @@ export function drawSprite(to: SpriteFolder, name: string, { svg }: Drawing): Pr
   return makeSprite(to, name, sharp(Buffer.from(svg)));
 }
 
-/** A caller's picture that fills a frame, its most telling part kept. */
+/** Scales a caller's picture to fill a frame and keeps its most salient part. */
 export function makeFrame(to: SpriteFolder, name: string, path: string, size: { width: number; height: number }) {
   const filled = openImage(path).resize({ ...size, fit: 'cover', position: 'attention' });
   return makeSprite(to, name, filled.flatten({ background: '#000000' }));
@@ -57,7 +57,7 @@ export async function makeTile(
   return makeSprite(to, name, sharp(await back.png({ compressionLevel: 1 }).toBuffer()));
 }
 
-/** The rim that lies under a moving picture. */
+/** The rim below a moving picture. */
 export function drawRim(to: SpriteFolder, name: string, size: { width: number; height: number }): Promise<Sprite> {
   const { width, height } = size;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="${width}" height="${height}" rx="${Math.round(height / 30)}" fill="#ffffff"/></svg>`;
