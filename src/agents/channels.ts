@@ -17,7 +17,7 @@ const WAKE = 'capstan.wake';
 const CONTROL = 'capstan.control';
 const SERVER_ANSWERED = 'capstan.mcp.answered';
 
-/** Tells watchers of durable events, after their commit. Never throws: what is lost here, watchers find in the log. */
+/** Notifies watchers of committed events. Never throws: watchers find lost notifications in the log. */
 export function publishEvents(
   bus: Bus,
   log: Logger,
@@ -43,7 +43,7 @@ export function publishEphemeral(bus: Bus, log: Logger, organizationId: string, 
   publishEvents(bus, log, organizationId, [fits ? envelope : { ...envelope, payload: patch }]);
 }
 
-/** A frame that nobody keeps: deltas and tool calls in preparation. */
+/** A frame that is not stored: deltas and tool calls in preparation. */
 export function sendDelta(bus: Bus, organizationId: string, envelope: EventEnvelope): void {
   bus.send(deltas(organizationId, envelope.sessionId), envelope);
 }

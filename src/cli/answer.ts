@@ -12,7 +12,7 @@ function showQuestion({ question, choices }: Clarification): string {
   return cleanText([`? ${question}`, ...listed].join('\n'));
 }
 
-/** A number stands for one of the choices. */
+/** A number selects one of the choices. */
 function readAnswer({ choices }: Clarification, text: string): string {
   return /^\d{1,3}$/.test(text.trim()) ? (choices?.[Number(text) - 1] ?? text) : text;
 }

@@ -20,7 +20,7 @@ function findDataDir(env: Environment): string {
   return resolve(env['CAPSTAN_DATA_DIR'] || 'data');
 }
 
-/** Nobody else may open the database meanwhile. */
+/** Holds the lock, so that no other process opens the database meanwhile. */
 async function withLock<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   let lock;
   try {

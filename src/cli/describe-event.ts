@@ -27,7 +27,7 @@ function firstLine(text: string): string {
   return `${lines[0]?.trim() ?? ''}${more > 0 ? `  (+${more} line${more === 1 ? '' : 's'})` : ''}`;
 }
 
-/** What came of a tool, in one line. */
+/** The outcome of a tool call in one line. */
 export function describeOutcome(content: readonly TextBlock[]): string {
   const text = joinText(content);
   let value: unknown;

@@ -4,7 +4,10 @@ import type { ApiError } from '../platform/errors.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { CapstanError } from '../platform/errors.ts';
 
-/** Stable codes of the gateway and the HTTP status of each. A permanent error is never a 5xx, because clients retry those. */
+/**
+ * Stable codes of the gateway and the HTTP status of each. A permanent error is never a 5xx, because clients retry
+ * those.
+ */
 export const GATEWAY_ERROR_STATUS = {
   invalid_request: 400,
   unsupported_field: 400,
@@ -138,7 +141,7 @@ export function fromApiError(error: ApiError): GatewayError {
   });
 }
 
-/** What a failure after the answer has begun is called; nothing of our own faults is told. */
+/** The error sent if the response has already started; internal details are hidden. */
 export function findError(error: unknown): GatewayError | undefined {
   if (error instanceof GatewayError) return error;
   return error instanceof ModelError ? fromModelError(error) : undefined;

@@ -59,7 +59,7 @@ export class ApiError extends CapstanError<ErrorCode> {
   }
 }
 
-/** A mistake of whoever starts the program: one line on stderr and exit code 1, no stack. */
+/** A mistake of the operator at start: one line on stderr and exit code 1, without a stack. */
 export class StartupError extends CapstanError<'startup_failed'> {
   constructor(message: string, options: CauseOptions = {}) {
     super('startup_failed', message, options);

@@ -3,7 +3,7 @@ import type { Logger } from './log.ts';
 
 type Closer = () => Promise<void> | void;
 
-/** What is opened is closed in reverse order, once, even when a closer throws. */
+/** Closes resources once in reverse order, even if a closer throws. */
 export class Lifecycle {
   readonly #closers: { name: string; close: Closer }[] = [];
   readonly #abort = new AbortController();

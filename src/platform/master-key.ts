@@ -4,17 +4,20 @@ import { seal, sha256, unseal } from './crypto.ts';
 import { CapstanError, StartupError } from './errors.ts';
 import type { CauseOptions } from './errors.ts';
 
-/** A secret at rest: text under a data key of its own, and that key under the master key named. */
+/** An encrypted secret: the text under its own data key, and that key under the named master key. */
 export type Sealed = { sealed: string; dataKey: string; masterKeyId: string };
 
-/** No key at hand opens it: it was sealed by another, or has been tampered with. */
+/** No available key decrypts it: it was encrypted with another key, or tampered with. */
 export class UnsealError extends CapstanError<'unseal_failed'> {
   constructor(message: string, options: CauseOptions = {}) {
     super('unseal_failed', message, options);
   }
 }
 
-/** Envelope encryption, AES-256-GCM. `context`, for instance a row's id, is authenticated: a sealed text cannot be moved. */
+/**
+ * Envelope encryption, AES-256-GCM. `context`, for instance a row's id, is authenticated: a sealed text cannot be
+ * moved.
+ */
 export type MasterKeys = {
   /** names the key that seals; a fingerprint, not secret */
   currentId: string;
@@ -29,7 +32,7 @@ export type MasterKeys = {
 
 const KEY_BYTES = 32;
 
-/** Keys as base64 of 32 bytes. `previous` opens what it once sealed and seals nothing. */
+/** Keys as base64 of 32 bytes. `previous` only decrypts. */
 export function buildMasterKeys(current: string, previous?: string): MasterKeys {
   const keys = [current, ...(previous === undefined ? [] : [previous])].map((text) => {
     const key = Buffer.from(text, 'base64');

@@ -18,7 +18,7 @@ type Unit = keyof typeof UNITS;
 
 const DURATION = /^(\d{1,7})\s*(m|min|mins|minute|minutes|h|hr|hrs|hour|hours|d|day|days)$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:z|[+-]\d{2}:?\d{2})?)?$/;
-/** Nobody waits longer, and dates stay far from the end of their range. */
+/** A maximum that keeps dates far from the end of their range. */
 const MAX_PERIOD_MS = 3660 * UNITS.d;
 
 /**

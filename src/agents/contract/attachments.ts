@@ -104,7 +104,7 @@ export const MessageAttachment = z
   .meta({ id: 'MessageAttachment' });
 export type MessageAttachment = z.infer<typeof MessageAttachment>;
 
-/** An attachment without its bytes, and where they are. */
+/** An attachment without its bytes, with the link to them. */
 export const AttachmentSummary = z
   .object({
     type: z.literal('file'),

@@ -4,7 +4,7 @@ import { Id, SubjectId, Timestamp, deletedBody } from '../../platform/contract/c
 export const AutomationState = z.enum(['scheduled', 'running', 'paused', 'completed', 'error']);
 export type AutomationState = z.infer<typeof AutomationState>;
 
-/** Starts that may fail one after the other before an automation is given up: its state is `error` then. */
+/** Consecutive failed starts after which an automation gets the state `error`. */
 export const MAX_FAILED_STARTS = 5;
 
 const Prompt = z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, queryInteger, queryList } from '../../platform/contract/common.ts';
 import { SessionEvent } from './events.ts';
 
-/** Whether data URLs of attachments come whole, or what they are and where they lie. */
+/** Whether attachments contain data URLs, or metadata and links. */
 export const AttachmentView = z.enum(['include', 'omit']);
 export type AttachmentView = z.infer<typeof AttachmentView>;
 

@@ -1,7 +1,7 @@
 import type { UserMessage } from './events.ts';
 import type { Goal } from './sessions.ts';
 
-/** Turns that a goal may take before somebody is asked to look. */
+/** The turns that a goal may take before a person has to decide. */
 export const GOAL_TURNS = 20;
 
 export const GOAL_ACTIONS = ['status', 'pause', 'resume', 'clear', 'stop', 'done'] as const;

@@ -1,7 +1,7 @@
 /** What is called of an MCP server: one of its tools, or one of ours that reads its resources or prompts. */
 export type McpOperation = 'tool' | 'list_resources' | 'read_resource' | 'list_prompts' | 'get_prompt';
 
-/** Kept with a call in the log, so that it can be made without asking the server again what it offers. */
+/** Stored with a call in the log, so that the call needs no new listing of the server. */
 export type McpTarget = {
   server: string;
   /** the server's own name of the tool, which policies and approvals go by */

@@ -41,7 +41,7 @@ export const Memory = z
   .meta({ id: 'Memory' });
 export type Memory = z.infer<typeof Memory>;
 
-/** More than any document holds, so that a text at its limit of code points passes whatever they are. */
+/** More UTF-16 units than any document can have at its limit of code points. */
 const MAX_UNITS = 10_000;
 
 export const MemoryPut = z

@@ -78,7 +78,7 @@ export function toolIdentity(tool: ToolConfig): string {
   }
 }
 
-/** What an agent with an empty `tools` array comes back with. */
+/** The value returned for an agent with an empty `tools` array. */
 export const DEFAULT_TOOLS: ToolConfig[] = [
   { type: 'agent_toolset', defaultConfig: { enabled: true, permissionPolicy: { type: 'always_ask' } }, configs: [] },
 ];

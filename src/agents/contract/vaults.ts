@@ -118,7 +118,7 @@ export const CredentialPatch = z
   .meta({ id: 'CredentialPatch' });
 export type CredentialPatch = z.infer<typeof CredentialPatch>;
 
-/** What is shown of a credential: everything but its secrets. */
+/** A credential without its secrets. */
 export const PublicAuth = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('static_bearer'), mcpServerUrl: z.string() }).meta({ id: 'PublicStaticBearer' }),

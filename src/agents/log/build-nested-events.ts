@@ -5,7 +5,7 @@ import { buildBlocks } from './blocks.ts';
 import type { LogEvent, NestedCallTag, NewEvent, NewEventOf, PayloadOf } from './event.ts';
 import { isNested, isToolResult, isToolUse } from './read.ts';
 
-/** What callers see as the name of a subagent. */
+/** The name of a subagent on the wire. */
 const AGENT_NAME = 'subagent';
 
 /** A subagent at work: its turn, and the call of `delegate_task` that started it. */
@@ -34,7 +34,9 @@ export function tagNestedEvent(event: NewEvent, turnId: string, tag: NestedCallT
   }
 }
 
-/** Results for those of the nested calls among these events that have none: they were running when their parent ended. */
+/**
+ * Results for those of the nested calls among these events that have none: they were running when their parent ended.
+ */
 export function endNestedCalls(events: readonly LogEvent[], message: string): NewEvent[] {
   const nested = events.filter(isNested);
   const done = new Set(nested.filter(isToolResult).map(({ payload }) => payload.tool_use_id));
@@ -83,7 +85,7 @@ export function buildThreadReceived(
   return { id: newId('evt'), turnId: slot.turnId, status: 'complete', payload };
 }
 
-/** Ends for those of the subagents among these events that have none. Their usage is unknown by then. */
+/** Builds the missing end events of subagents. Their usage is unknown. */
 export function endThreads(events: readonly LogEvent[], message: string): NewEvent[] {
   const received = new Set(
     events.flatMap((event) => (event.type === 'agent.thread_message_received' ? [event.payload.thread_id] : [])),

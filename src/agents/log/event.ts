@@ -78,7 +78,7 @@ export type Compaction = {
 type CallInternal = StepPosition & { callId: string; name: string; arguments?: string };
 type ResultInternal = StepPosition & { images?: ImagePart[] };
 
-/** What the loop stores beside the payload. Never leaves the service. Types that are not listed store nothing. */
+/** Data that the loop stores with a payload and that never leaves the service. Other types store none. */
 type InternalFields = {
   'user.message': { goal: true };
   'session.status_running': { prompt: TurnPrompt } | { resume: true };

@@ -12,7 +12,10 @@ type ModelCall = ToolUse | Extract<LogEvent, { type: 'agent.custom_tool_use' | '
 /** Where an event is stored: its place in the log of one session. */
 export type StoredAt = Pick<EventEnvelope, 'sessionId' | 'sequence' | 'processedAt' | 'createdAt'>;
 
-/** A row of the log. Trusts the row: only `write_journal` and the events API write there, through the types of `event.ts`. */
+/**
+ * A row of the log. Trusts the row: only `write_journal` and the events API write there, through the types of
+ * `event.ts`.
+ */
 export function readLogEvent(envelope: EventEnvelope, internal: Record<string, unknown> | null): LogEvent {
   return { ...envelope, internal } as LogEvent;
 }
@@ -32,7 +35,7 @@ export function isToolResult(event: LogEvent): event is ToolResultEvent {
   return event.type === 'agent.tool_result' || event.type === 'agent.mcp_tool_result';
 }
 
-/** A call of the model, whoever executes it: the service, the caller's application or the user. */
+/** A call of the model, executed by the service, the caller's application or the user. */
 export function isModelCall(event: LogEvent): event is ModelCall {
   return isToolUse(event) || event.type === 'agent.custom_tool_use' || event.type === 'agent.clarify_request';
 }

@@ -7,9 +7,9 @@ export type ListingResult = { listing: ServerListing } | { unavailable: string }
 /** The listings of servers, in memory. */
 export type ListingCache = {
   /**
-   * The listing under `key`: at once when it is known, else as soon as `load` resolves, within the cache's time limit. A
-   * stale listing is returned while it is renewed. After a failure the server is asked again each time, but waited for
-   * only briefly, so that a server that hangs does not hold up every turn. Never rejects. `server` names what
+   * The listing under `key`: at once when it is known, else as soon as `load` resolves, within the cache's time limit.
+   * A stale listing is returned while it is renewed. After a failure the server is asked again each time, but waited
+   * for only briefly, so that a server that hangs does not hold up every turn. Never rejects. `server` names what
    * `clearFailures` clears.
    */
   find(entry: { key: string; server: string }, load: () => Promise<ServerListing>): Promise<ListingResult>;
@@ -59,7 +59,7 @@ export function openListingCache(timeoutMs: number): ListingCache {
   };
 }
 
-/** At most one request per entry is under way. */
+/** At most one request per entry runs at a time. */
 function renew(entry: Entry, load: () => Promise<ServerListing>): Promise<ListingResult> {
   entry.loading ??= load()
     .then(

@@ -35,7 +35,7 @@ export type Mcp = {
   clearFailures(server: Pick<McpServerRef, 'agentId' | 'url'>): void;
   /** Asks now. Throws a `McpServerError` or an `UnsealError`. */
   readListing(server: McpServerRef): Promise<ServerListing>;
-  /** Whatever the server does, an outcome; throws only the signal's reason. */
+  /** Always returns an outcome; throws only the signal's reason. */
   call(call: McpCall): Promise<McpOutcome>;
   close(): Promise<void>;
 };

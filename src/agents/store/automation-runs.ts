@@ -21,8 +21,8 @@ export type RunPlan = {
 export type StartedRun = { automationId: string; sessionId: string; organizationId: string; events: EventEnvelope[] };
 
 /**
- * Makes a fresh session for each run and sends it its first prompt, as a caller would. The caller holds a transaction and
- * the row locks of the automations, and afterwards publishes the events and wakes a worker.
+ * Makes a fresh session for each run and sends it its first prompt, as a caller would. The caller holds a transaction
+ * and the row locks of the automations, and afterwards publishes the events and wakes a worker.
  */
 export async function startRuns(tx: Queryable, plans: readonly RunPlan[]): Promise<StartedRun[]> {
   if (plans.length === 0) return [];
@@ -108,7 +108,7 @@ type DueRow = RowOf<AutomationRecord> & {
   version_skills: string[];
 };
 
-/** Locks automations whose time has come and that nobody else is busy with, the most overdue first. */
+/** Locks due automations that no other process has locked, the most overdue first. */
 export async function lockDue(tx: Queryable, limit: number): Promise<{ now: Date; due: DueAutomation[] }> {
   const { rows } = await tx.query<DueRow>(
     `SELECT now() AS now, a.*, g.status AS agent_status, v.id AS version_id, v.version,

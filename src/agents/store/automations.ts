@@ -129,7 +129,7 @@ export async function listAutomations(
   return { ...found, rows: found.rows.map((row) => readRow<StoredAutomation>(row)) };
 }
 
-/** Writes what a caller may change. A change of schedule begins to count anew; failed starts are forgotten. */
+/** Writes the fields that callers may change. A change of the schedule resets the counts and failed starts. */
 export async function updateAutomation(
   tx: Queryable,
   id: string,

@@ -23,7 +23,7 @@ export type StoredCredential = Sealed & {
   health: Health;
   /** seconds since the last refresh that failed */
   healthAge: number | null;
-  /** somebody refreshes it just now */
+  /** a refresh is in progress */
   refreshing: boolean;
 };
 

@@ -65,7 +65,7 @@ export async function findEvent(db: Queryable, sessionId: string, id: string): P
   return rows[0] && readEvent(rows[0]);
 }
 
-/** Replaces what an event says; its place in the log stays. */
+/** Replaces the payload of an event, not its position in the log. */
 export async function replacePayload(
   tx: Queryable,
   sessionId: string,

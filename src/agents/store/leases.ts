@@ -138,7 +138,9 @@ export async function claimSessions(
   return Promise.all(rows.map((row) => readClaim(db, row)));
 }
 
-/** Of all organizations: sessions that any worker could claim now, and for how long the first of them could have been. */
+/**
+ * Of all organizations: sessions that any worker could claim now, and for how long the first of them could have been.
+ */
 export async function measureBacklog(db: Queryable): Promise<{ sessions: number; oldestSeconds: number }> {
   const { rows } = await db.query<{ sessions: number; oldest: number }>(
     `SELECT count(*)::int AS sessions, coalesce(extract(epoch FROM now() - min(wake_at)), 0)::float8 AS oldest
@@ -199,7 +201,10 @@ async function readTurn(db: Queryable, row: ClaimRow, id: string): Promise<TurnR
     : { id, steps: turn.steps, step: turn.step, usage: turn.usage, startedAt: turn.started_at };
 }
 
-/** Prolongs leases; what is not in the answer is lost. `interrupted` tells of an interrupt that the bus may have lost. */
+/**
+ * Renews leases; a lease missing in the result is lost. `interrupted`: an interrupt is pending, even if the bus lost
+ * it.
+ */
 export async function renewLeases(
   db: Queryable,
   owner: string,
@@ -238,7 +243,7 @@ export async function releaseIfIdle(db: Queryable, sessionId: string, epoch: num
   return rows[0]?.awake === true;
 }
 
-/** The embedded database belongs to one process, so a lease that is there at start belongs to nobody. */
+/** The embedded database belongs to one process, so a lease that exists at start has no owner. */
 export async function clearLeases(db: Queryable): Promise<void> {
   await db.query('UPDATE sessions SET lease_owner = NULL, lease_expires = NULL WHERE lease_expires IS NOT NULL');
 }

@@ -15,7 +15,7 @@ function params({ organizationId, agentId, subjectId, target }: MemoryKey): stri
 
 type Row = { content: string; updated_at: Date };
 
-/** A document that nobody has written is empty. */
+/** A document that was never written is empty. */
 export async function readMemory(db: Queryable, key: MemoryKey): Promise<MemoryDocument> {
   const { rows } = await db.query<Row>(`SELECT content, updated_at FROM memories ${WHERE}`, params(key));
   const row = rows[0];

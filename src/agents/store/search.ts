@@ -1,9 +1,9 @@
 import type { Queryable } from '../../platform/db/db.ts';
 import type { Subject } from './approvals.ts';
 
-/** Messages of a subject, from the newest or the oldest on, that are looked through one by one. */
+/** How many messages of a subject are scanned, from the newest or the oldest. */
 const MAX_LOOKED_THROUGH = 3000;
-/** So many matches among them tell of a word that stands in a thirtieth of all: the index would gather thousands. */
+/** This many matches mean a word in every thirtieth message, for which the index would read thousands of rows. */
 const ENOUGH = 100;
 /** Matches that are ranked, of each of the two ways to them, at most. */
 const MAX_CANDIDATES = 250;
@@ -59,7 +59,9 @@ function readMessage(row: MessageRow): Message {
   return { id: row.sequence, role: row.role, text: row.text, when: row.created_at.toISOString() };
 }
 
-/** What a caller of search writes, as PostgreSQL takes it: `words*` become prefixes, NOT becomes `-`, AND is implied. */
+/**
+ * What a caller of search writes, as PostgreSQL takes it: `words*` become prefixes, NOT becomes `-`, AND is implied.
+ */
 export function readSearchText(source: string): { text: string; prefixes: string } {
   const prefixes: string[] = [];
   const parts = source.split('"').map((part, index) => {
@@ -83,7 +85,7 @@ export type FoundHit = {
   snippet: string;
 };
 
-/** From which end of the subject's messages they are looked through. */
+/** The end of the subject's messages at which the scan starts. */
 const FROM_END = { relevance: 'DESC', newest: 'DESC', oldest: 'ASC' };
 const ORDER = { relevance: 'b.rank DESC, b.session_id DESC', newest: 'b.session_id DESC', oldest: 'b.session_id' };
 

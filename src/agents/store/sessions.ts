@@ -246,7 +246,10 @@ export async function updateSession(
   return rowCount > 0;
 }
 
-/** Archives and empties the inbox. The epoch grows, so that nobody goes on writing. The caller holds the row lock. */
+/**
+ * Archives the session and empties the inbox. Increments the epoch, so that no worker can continue to write. The caller
+ * holds the row lock.
+ */
 export async function markArchived(tx: Queryable, id: string): Promise<void> {
   await tx.query('DELETE FROM inbox WHERE session_id = $1', [id]);
   await tx.query(

@@ -7,8 +7,8 @@ export type ReadArguments = { input: Record<string, unknown> } | { error: string
 
 const ajv = new Ajv({ strict: false, allErrors: false, logger: false });
 /**
- * For schemas of callers. Keywords whose check may take more than linear time are left to the caller: a pattern, and the
- * comparison of all items.
+ * For schemas of callers. Keywords whose check may take more than linear time are left to the caller: a pattern, and
+ * the comparison of all items.
  */
 const foreignAjv = new Ajv({ strict: false, allErrors: false, logger: false, validateFormats: false });
 for (const keyword of ['pattern', 'uniqueItems']) foreignAjv.removeKeyword(keyword);
@@ -52,7 +52,7 @@ function compile(schema: Schema, compiler = ajv): ValidateFunction | null {
     // a draft's own name is of no use here, and an unknown one would be refused
     const { $schema: _draft, $id: _id, ...rest } = schema;
     validate = compiler.compile(rest);
-    // It would be kept for ever, beside the cache here.
+    // It would never be released, unlike the cache here.
     compiler.removeSchema(rest);
   } catch {
     validate = null;

@@ -8,9 +8,9 @@ import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 export type ScriptLimits = { timeoutMs: number; maxCalls: number };
 
 const LIMITS: ScriptLimits = { timeoutMs: 300_000, maxCalls: 50 };
-/** What a script may send beyond its calls before nothing of it is passed on any more. */
+/** Requests beyond the allowed calls after which a script's requests are dropped. */
 const SPARE_REQUESTS = 150;
-/** A script's commands end with it, and nobody would hear of them. */
+/** A script's background commands would end with it, without a notice. */
 const FOREGROUND_ONLY = ['background', 'pty', 'notify_on_complete', 'watch_patterns'];
 
 export const executeCodeTool = buildExecuteCode(LIMITS);
@@ -96,7 +96,7 @@ function describeEnd(result: ScriptResult, limits: ScriptLimits, interrupted: bo
   return { status: 'error', output: all, error: `The script ended with exit code ${exitCode}.` };
 }
 
-/** Whatever the script sent: only a tool's name and an object of arguments come through. */
+/** Validates a script's request: only a tool name and an object of arguments are accepted. */
 function readCall(line: string): { tool: string; args: Record<string, unknown> } | undefined {
   let value: unknown;
   try {

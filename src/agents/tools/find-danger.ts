@@ -21,7 +21,7 @@ const COMMANDS: readonly [kind: string, command: RegExp, argument: RegExp][] = [
   ['secret_files', /\bcat\s/i, /\.env\b|\.netrc|\.pgpass|\.npmrc|credentials|id_(?:rsa|ed25519)/i],
 ];
 
-/** Characters that nobody sees. Joiners stay: emoji and several scripts are written with them. */
+/** Invisible characters, except joiners, which emoji and several scripts need. */
 const INVISIBLE = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/u;
 
 /** The kind of danger that a text carries into the prompts of later sessions, or undefined. */

@@ -6,7 +6,7 @@ import { describeUsage } from './memory/usage.ts';
 import { answerTool, failTool } from './tool.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
-/** Times in a row that a model may fail to make room before it is told to leave it. */
+/** Consecutive failed attempts to free space after which the model is told to stop. */
 const MAX_FULL = 3;
 const KEY = 'memory';
 const MAX_OPERATIONS = 50;

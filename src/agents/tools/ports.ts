@@ -12,7 +12,7 @@ export type ToolPorts = {
   web: WebPort;
 };
 
-/** Libraries that read what nobody has looked at. A fault is in words for the model; only the signal's reason is thrown. */
+/** Readers of untrusted documents. Errors are sentences for the model; only the signal's reason is thrown. */
 export type ConversionPort = {
   /** The MIME type of documents whose names end so, if they can be read. */
   findType(path: string): string | undefined;

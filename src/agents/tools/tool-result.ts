@@ -20,7 +20,7 @@ export function decideResultLimits(contextWindow: number): ResultLimits {
 const PREVIEW = 1500;
 /** Moving shorter results to a file would save nothing. */
 const SPILL_FROM = 2 * PREVIEW;
-/** It caps itself; spilling what it reads would make the model read that in turn, for ever. */
+/** Caps its own result: moving it to a file would make the model read that file in turn, endlessly. */
 const EXEMPT = new Set(['read_file']);
 
 /** Escape sequences inside JSON text are written as `\u001b`, where `strip-ansi` does not see them. */
@@ -43,7 +43,7 @@ function stripDeep(value: unknown): unknown {
 /** Their output may redraw a line, as progress bars do. */
 const REDRAWING = new Set(['terminal', 'process', 'execute_code']);
 
-/** Of a line that was redrawn by carriage returns, what it showed last. */
+/** The final state of a line that was redrawn with carriage returns. */
 function collapseRedraws(text: string): string {
   if (!text.includes('\r')) return text;
   return text
@@ -86,7 +86,7 @@ export async function finishResult(tool: string, outcome: ToolOutcome, context: 
   return { ...outcome, content: await persistResult(content, context) };
 }
 
-/** Makes a result fit with those that stand beside it. */
+/** Shortens a result so that it fits together with the other results. */
 export type ResultBudget = (
   outcome: ToolOutcome,
   context: { callId: string; sandbox(): Promise<SandboxSession> },

@@ -61,7 +61,7 @@ export type Tool = {
   toolset: ToolsetName;
   /** what the model reads about it */
   description: string;
-  /** In its place, for a tool that tells what its scripts may call. */
+  /** Replaces `description`, for a tool whose description lists the tools of its scripts. */
   describe?(scriptTools: readonly string[]): string;
   /** JSON Schema of type object; what the model sees and what arguments are checked against after coercion */
   parameters: Record<string, unknown>;

@@ -7,7 +7,7 @@ import { answerTool, failTool } from './tool.ts';
 import { readText } from './input.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
-/** Bigger old files are overwritten as they are told, without a look at their conventions. */
+/** Larger files are overwritten without detecting their conventions. */
 const MAX_COMPARED_BYTES = 5 * 1024 * 1024;
 /** The subject's memory and the agent's skills have tools of their own. */
 const RESERVED = /^(memories|skills)(\/|$)/;

@@ -17,7 +17,7 @@ export type VaultDeps = { db: Db; egress: Egress; masterKeys: MasterKeys; log: L
 const LEASE_SECONDS = 30;
 const PATIENCE_MS = 40_000;
 const POLL_MS = 100;
-/** An endpoint that could not be reached is left alone for so long. */
+/** How long an unreachable endpoint is not called again. */
 const BACKOFF_SECONDS = 5;
 
 /**

@@ -32,7 +32,7 @@ export type Connection = {
   revision: number | null;
 };
 
-/** Tokens are renewed so many seconds before they expire. */
+/** Tokens are refreshed this many seconds before they expire. */
 const AHEAD_SECONDS = 60;
 
 export function openVaults(deps: VaultDeps): Vaults {

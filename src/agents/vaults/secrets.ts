@@ -3,10 +3,10 @@ import type { MasterKeys, Sealed } from '../../platform/master-key.ts';
 import { describeSealedTable } from '../../platform/store/rewrap.ts';
 import { omitUndefined } from '../../platform/records.ts';
 
-/** What is sealed of a credential. */
+/** The encrypted part of a credential. */
 export type Secrets = { token: string; refreshToken?: string; clientSecret?: string };
 
-/** Parts what callers may see of a credential from what nobody may. */
+/** Splits a credential into its visible part and its secrets. */
 export function splitAuth(auth: CredentialAuth): { shown: PublicAuth; secrets: Secrets } {
   const { mcpServerUrl } = auth;
   if (auth.type === 'static_bearer') {

@@ -2,19 +2,19 @@ import { fileTypeFromBuffer } from 'file-type';
 import { isDocumentType } from '../../platform/documents/formats.ts';
 import type { PageSource } from '../../platform/documents/job.ts';
 
-/** What a body is: a document or a page of this type, or of a type that is not read. */
+/** The kind of a body: a document or a page of this type, or an unsupported type. */
 export type BodyType =
   | { kind: 'document'; mimeType: string }
   | { kind: 'page'; mimeType: PageSource['mimeType']; charset: string | null }
   | { kind: 'other'; mimeType: string };
 
-/** What begins with these is text, whatever the bytes say of its format. */
+/** Content with these prefixes is text, even if a binary signature also matches. */
 const TEXTUAL = /^text\/|[/+](?:xml|json)$|^application\/(?:rtf|postscript|javascript|x-sh)/;
 const HTML_TYPES = ['text/html', 'application/xhtml+xml'];
 const HTML_HEAD = /^\s*(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
 const HEAD = 1024;
 
-/** By the bytes where they are unmistakable, else by what the server declared, else HTML by how it begins. */
+/** Detected from the content if it is unambiguous, else from the declared type, else HTML by its first bytes. */
 export async function findBodyType(bytes: Uint8Array, contentType: string | null): Promise<BodyType> {
   const declared = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const charset = /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType ?? '')?.[1] ?? null;

@@ -9,15 +9,15 @@ export function enqueuePrompt(db: Db, sessionId: string, prompt: TurnPrompt): Pr
   return enqueueIf(db, sessionId, prompt, ({ status }) => status !== 'archived');
 }
 
-/** Guidance that came too late opens a turn only where none follows anyway: any other tells the model of it. */
+/** Late guidance opens a turn only if no other turn follows, because the next turn includes it. */
 export function enqueueSteer(db: Db, sessionId: string, steer: { text: string; eventId: string }): Promise<boolean> {
   const isFree = ({ status, queued }: State) => status === 'idle' && queued === 0;
   return enqueueIf(db, sessionId, { kind: 'steer', ...steer }, isFree);
 }
 
 /**
- * Queues a notice, or adds it to the one that waits while a turn runs. `full`: both have more than `maxBytes` together, so
- * the new one is dropped. `gone`: the session is archived or deleted.
+ * Queues a notice, or adds it to the one that waits while a turn runs. `full`: both have more than `maxBytes` together,
+ * so the new one is dropped. `gone`: the session is archived or deleted.
  */
 export async function enqueueNotice(
   db: Db,

@@ -10,16 +10,18 @@ import type { Claim } from '../store/leases.ts';
 import type { Appender } from './appender.ts';
 import type { WarmLogs } from './warm-logs.ts';
 
-/** What a worker knows of one session's log while it holds the lease. */
+/** A worker's copy of one session's log while it holds the lease. */
 export type SessionJournal = Journal & {
   /** the last write left something to be done at once */
   readonly awake: boolean;
   readonly lastSequence: number;
-  /** Keeps the log for the next run of the session on this worker. A write that releases the lease does so by itself. */
+  /**
+   * Keeps the log for the next run of the session on this worker. A write that releases the lease does so by itself.
+   */
   keep(): void;
 };
 
-/** Reads the log and extends it. Writes of one session happen one after the other, whoever of its tools asks. */
+/** Reads and extends the log. Writes of one session are serialized, also those of concurrent tools. */
 export async function openJournal(
   claim: Claim,
   deps: { db: Db; appender: Appender; warmLogs: WarmLogs; publish: (envelopes: EventEnvelope[]) => void },
@@ -40,7 +42,7 @@ export async function openJournal(
     const appended = await deps.appender.append({ ...change, sessionId, epoch });
     if (appended === undefined) throw new LeaseLostError('The session belongs to another worker.');
     awake = appended.awake;
-    // A gap is what callers sent meanwhile: the loop must see it before it goes on.
+    // A gap contains events that callers sent meanwhile; the loop must read them first.
     if (appended.firstSequence > last + 1) await fetch(appended.firstSequence);
     appended.events.forEach((envelope, index) => {
       const event = change.events[index];

@@ -6,11 +6,11 @@ import type { Logger } from '../../platform/log.ts';
 import { measureBacklog } from '../store/leases.ts';
 
 export type WorkerMetrics = {
-  /** A session was let go: its work `done`, `failed` (it is tried again), or `lost` to another worker or a shutdown. */
+  /** A session was released: its work `done`, `failed` (retried), or `lost` to another worker or a shutdown. */
   onEnd(result: 'done' | 'failed' | 'lost'): void;
 };
 
-/** What Prometheus is told of one worker. The backlog is that of the whole installation, whichever worker tells it. */
+/** The Prometheus metrics of one worker. The backlog covers the whole installation, whichever worker reports it. */
 export function openWorkerMetrics(
   registry: Registry,
   { db, log, countRunning }: { db: Db; log: Logger; countRunning: () => number },

@@ -23,7 +23,7 @@ export function needsSandbox(events: readonly LogEvent[], tools: readonly ToolCo
   });
 }
 
-/** Has the sandbox started beside the model's first call. The turn does not wait for it, nor for its failure. */
+/** Starts the sandbox concurrently with the first model call. The turn waits neither for it nor for its failure. */
 export function startSandbox(
   claim: Claim,
   { db, sandboxes, log }: { db: Db; sandboxes: Sandboxes; log: Logger },
@@ -32,7 +32,7 @@ export function startSandbox(
   const target = { organizationId, agentId, subjectId, sessionId };
   const start = async (): Promise<void> => {
     await sandboxes.prepare(target);
-    // The turn may have ended and the session been deleted meanwhile: then nobody else takes away what was made.
+    // The session may have been deleted meanwhile; then this sandbox must be removed here.
     const session = await findSession(db, organizationId, sessionId);
     if (session === undefined || session.status === 'archived') await sandboxes.remove(target);
   };

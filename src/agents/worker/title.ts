@@ -27,7 +27,7 @@ const EXCERPT = 500;
 const MAX_TITLE = 80;
 const TIMEOUT_MS = 60_000;
 
-/** Names a session after its first turn, beside whatever comes next. A title that was set meanwhile stays. */
+/** Sets the title of a session after its first turn, concurrently with later turns. Keeps a title set meanwhile. */
 export function startTitle(claim: Claim, turn: Turn, journal: SessionJournal, deps: TitleDeps): void {
   if (claim.title !== null || claim.titleFixed) return;
   const exchange = readExchange(journal.events);

@@ -17,7 +17,7 @@ export type Conversation = {
 
 const ACTION_TYPES = new Set(['agent.approval_request', 'agent.clarify_request', 'agent.custom_tool_use']);
 
-/** Reads on while nobody sends anything, so that the connection stays alive however long a person thinks. */
+/** Keeps reading while the user types, so that the connection stays alive. */
 function readAhead<T>(source: AsyncIterable<T>): { next(): Promise<T>; done: Promise<void> } {
   const waiting: T[] = [];
   let ended: { error: unknown } | undefined;

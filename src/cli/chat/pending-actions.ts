@@ -25,7 +25,7 @@ function drawLines(lines: readonly string[]): string {
   return lines.map((line) => `  ${paint('dim', '│')} ${line}`).join('\n');
 }
 
-/** All of the input: nobody has to approve what they cannot see. */
+/** The whole input: a person must be able to see what they approve. */
 export function buildFullDetail(input: unknown): string {
   return drawLines(listInput(input));
 }

@@ -8,7 +8,7 @@ import { callServer } from './call.ts';
 
 type Check = { name: string; ok: boolean; detail: string };
 
-/** What a check found; a failure is an answer too. */
+/** The result of a check; a failure is also a result. */
 async function check(name: string, run: () => Promise<string>): Promise<Check> {
   try {
     return { name, ok: true, detail: await run() };

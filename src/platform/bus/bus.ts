@@ -11,11 +11,16 @@ export type Subscription = { close(): void };
  * Subjects below `capstan.events.` are for `publish` and replay alone, all others for `send`; anything else throws.
  */
 export type Bus = {
-  /** At most once, to whoever listens now: deltas, wake-ups, control. Never throws for want of listeners. */
+  /**
+   * Delivers at most once to the current listeners: deltas, wake-ups, control messages. Never throws without listeners.
+   */
   send(subject: string, data: unknown): void;
   /** As `send`, and kept for an hour for `replay`. `id` makes a repeated publish one message. Resolves when kept. */
   publish(subject: string, data: unknown, id: string): Promise<void>;
-  /** Every message from now on. With `queue`, each message goes to one member of the group only. Resolves when the server knows. */
+  /**
+   * Every message from now on. With `queue`, each message goes to one member of the group only. Resolves when the
+   * server knows.
+   */
   subscribe(
     subject: string,
     handler: (message: BusMessage) => void,

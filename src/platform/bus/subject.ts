@@ -1,7 +1,7 @@
-/** Whatever is said below it is kept; only `publish` may use it, nothing else may be published. */
+/** Messages below this subject are stored. Only `publish` may use it, and `publish` may use no other. */
 export const EVENTS = 'capstan.events.';
 
-/** Throws for a mistake of the caller: what is only sent must not be kept. */
+/** Throws a programming error if a message that is only sent would be stored. */
 export function requireSendable(subject: string): void {
   if (subject.startsWith(EVENTS)) throw new TypeError(`${subject} is to be published, not sent.`);
 }

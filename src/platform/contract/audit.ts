@@ -4,7 +4,7 @@ import { defineRoute } from './route.ts';
 
 const Resource = z.object({ type: z.string().nullable(), id: z.string().nullable() });
 
-/** What is hashed, with its place in the chain. */
+/** The hashed content of a record, with its position in the chain. */
 export const AuditEntry = z.object({
   id: Id,
   time: Timestamp,

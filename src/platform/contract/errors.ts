@@ -24,7 +24,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 
 export type PublicCode = Exclude<ErrorCode, 'upstream_failed' | 'unavailable'>;
 
-/** What stands in `error` of the body: failures of our own and of what we depend on share one name. */
+/** The values of `error` in the body; internal failures and failed dependencies share one. */
 export function publicCode(code: ErrorCode): PublicCode {
   return code === 'upstream_failed' || code === 'unavailable' ? 'server_error' : code;
 }

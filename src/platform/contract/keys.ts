@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Id, Metadata, Timestamp, deletedBody } from './common.ts';
 
 /**
- * `agents:approve` reads what waits for people and answers it. `agents:deploy` moves production, deletes agents and keeps
- * secrets. `services:read` reads what the gateway, the video service and the website login list. `owner` makes
+ * `agents:approve` reads what waits for people and answers it. `agents:deploy` moves production, deletes agents and
+ * keeps secrets. `services:read` reads what the gateway, the video service and the website login list. `owner` makes
  * organizations and sets budgets.
  */
 export const SCOPES = [
@@ -23,7 +23,7 @@ export type Scope = z.infer<typeof Scope>;
 
 /** What a key made without scopes may do. */
 export const DEFAULT_SCOPES: Scope[] = ['agents:read', 'agents:write', 'inference', 'templates:read', 'login'];
-/** The very first key's: with what they imply, all of them. */
+/** The scopes of the bootstrap key; together with the implied ones these are all scopes. */
 export const BOOTSTRAP_SCOPES: Scope[] = [...DEFAULT_SCOPES, 'admin'];
 export const DEFAULT_REQUESTS_PER_MINUTE = 1000;
 
@@ -51,7 +51,7 @@ export const ApiKeyCreate = z
   .meta({ id: 'ApiKeyCreate' });
 export type ApiKeyCreate = z.infer<typeof ApiKeyCreate>;
 
-/** What is left out stays. */
+/** Omitted fields stay unchanged. */
 export const ApiKeyPatch = z
   .object({ name: z.string().min(1).max(200).optional(), ...limits })
   .refine((patch) => Object.keys(patch).length > 0, 'must change something')

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CursorPage, Id, Timestamp, cursorListOf, deletedBody } from './common.ts';
 import { defineRoute } from './route.ts';
 
-/** What an endpoint can be told of. */
+/** The event types that an endpoint can subscribe to. */
 export const WEBHOOK_EVENTS = [
   'session.status_running',
   'session.status_idle',

@@ -6,7 +6,10 @@ type Owner = { pid: number; startTime: string | null };
 
 type Process = { state: string | null; startTime: string | null };
 
-/** What the system tells of a process. Its start time, in clock ticks since boot, tells it from a later one with the same number. */
+/**
+ * What the system tells of a process. Its start time, in clock ticks since boot, tells it from a later one with the
+ * same number.
+ */
 function readProcess(pid: number): Process {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -56,7 +59,7 @@ export function takeLock(path: string, what: string): { release(): void } {
   const own = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   const stale = `${own}.stale`;
   const owner: Owner = { pid: process.pid, startTime: readProcess(process.pid).startTime };
-  // Written first and then linked, so that nobody ever reads half a lock.
+  // Written first and then linked, so that a partial lock is never read.
   writeFileSync(own, JSON.stringify(owner), { mode: 0o600 });
   try {
     while (!tryLink(own, path)) {
@@ -67,7 +70,7 @@ export function takeLock(path: string, what: string): { release(): void } {
       } catch {
         continue;
       }
-      // Somebody else may have taken the stale lock over between the look and the rename: then it goes back.
+      // Another process may have taken over the stale lock between check and rename; then it is restored.
       const moved = readOwner(stale);
       if (moved && isAlive(moved)) {
         tryLink(stale, path);

@@ -34,7 +34,7 @@ export function readParts(bytes: Uint8Array, wanted: (name: string) => boolean):
   }
 }
 
-/** The parts as an archive again, whose sizes are now what they say. */
+/** Repacks the parts into an archive with correct sizes. */
 export function joinParts(parts: Record<string, Uint8Array>): Uint8Array {
   return zipSync(parts, { level: 0 });
 }

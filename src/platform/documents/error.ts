@@ -2,5 +2,5 @@ import { CapstanError } from '../errors.ts';
 
 export type DocumentErrorCode = 'unsupported' | 'broken' | 'encrypted' | 'too_large' | 'timeout';
 
-/** What is wrong with a document, in words fit for a caller and a model. */
+/** Why a document cannot be read, in words for callers and models. */
 export class DocumentError extends CapstanError<DocumentErrorCode> {}

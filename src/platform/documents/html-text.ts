@@ -2,7 +2,7 @@ import { Tokenizer } from 'htmlparser2';
 import type { DocumentText } from './job.ts';
 import { MAX_TEXT_CHARACTERS } from './limits.ts';
 
-/** What stands in these is not shown. Script and style end by their own rules, which the tokenizer knows. */
+/** Elements whose content is not shown. The tokenizer knows how script and style end. */
 const HIDDEN = new Set(['script', 'style', 'template', 'svg', 'math', 'iframe', 'object', 'noscript', 'select']);
 const INLINE = new Set(
   'a abbr b bdi bdo big cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(

@@ -34,7 +34,7 @@ const SCRAP = 250;
 const UNSEEN =
   'script, style, template, iframe, object, embed, canvas, svg, body title, [hidden], [style*="display:none"], ' +
   '[style*="display: none"]';
-/** In whole pages, where nothing else sorts it out. */
+/** Removed from whole pages, for which no article was extracted. */
 const ASIDE = 'noscript, nav, [aria-hidden="true"], dialog';
 const MAX_URL = 2000;
 

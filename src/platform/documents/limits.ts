@@ -1,6 +1,6 @@
 /** Of the document as it comes. */
 export const MAX_DOCUMENT_BYTES = 50 * 1024 * 1024;
-/** Of the text that comes out; what is beyond it is left out, and a last line says so. */
+/** Maximum length of the resulting text; the rest is omitted, and a last line says so. */
 export const MAX_TEXT_CHARACTERS = 2_000_000;
 /** Of a PDF; later pages are left out, and a last line says so. */
 export const MAX_PAGES = 1000;

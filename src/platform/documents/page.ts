@@ -6,7 +6,7 @@ import type { DocumentText, PageSource } from './job.ts';
 
 /** JSON past this is laid out in lines, so that parts of it can be read. */
 const LONG_JSON = 5000;
-/** Files written out inside of a text: nobody reads them, and one fills a context. */
+/** Data URLs in a text, which are useless to a reader and would fill the context. */
 const DATA_URL = /data:[\w.+-]+\/[\w.+-]+(?:;[\w=.-]+)*;base64,[\w+/=-]{40,}/g;
 
 /** What a page, a text or JSON says, as Markdown or as it is. Without `tree`, of HTML only the words. */
@@ -26,7 +26,7 @@ function readHtmlPage(source: string, url: string | null, tree: boolean): Docume
   try {
     return readHtml(source, url);
   } catch {
-    // Libraries give up on pages that were made to break them.
+    // Libraries fail on pages that were crafted to break them.
     return readHtmlText(source);
   }
 }

@@ -9,7 +9,7 @@ import type { Picture } from './job.ts';
 const TAKEN = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_SIDE = 7900;
-/** What an image is brought down to, by less and less of it. */
+/** Steps of size and quality, tried in order until the image is small enough. */
 const TARGET_BYTES = 4 * 1024 * 1024;
 const ATTEMPTS = [
   { side: MAX_SIDE, quality: 85 },

@@ -4,7 +4,7 @@ import type { DocumentAnswer, DocumentJob, DocumentResults } from './job.ts';
 import { MAX_HEAP_MIB, MAX_THREAD_BYTES, PAGE_TIME_LIMIT_MS, TIME_LIMIT_MS } from './limits.ts';
 
 const MAX_THREADS = 2;
-/** A thread is replaced after so many documents: what its libraries leak goes with it. */
+/** A thread is replaced after this many documents, which frees memory that its libraries leak. */
 const MAX_JOBS = 100;
 const LOOK_EVERY_MS = 100;
 
@@ -62,7 +62,7 @@ function givePlace(): void {
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
-    // No secrets for libraries that read what nobody has looked at, and nothing that they print.
+    // Libraries that read untrusted documents get no secrets, and their output is discarded.
     env: {},
     execArgv: [],
     stdout: true,

@@ -1,6 +1,9 @@
 import { EgressError } from './error.ts';
 
-/** The same answer with a body that fails past `maxBytes`, counted after decompression, or when `describe` names a fault. */
+/**
+ * The same answer with a body that fails past `maxBytes`, counted after decompression, or when `describe` names a
+ * fault.
+ */
 export function boundBody(
   response: Response,
   url: URL,
@@ -25,7 +28,7 @@ export function boundBody(
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
-        // Whoever reads may have gone while there was nothing to read.
+        // The reader may have disconnected while no data arrived.
         if (cancelled) return;
         if (done) return controller.close();
         read += value.byteLength;

@@ -14,11 +14,11 @@ export type EgressInit = RequestInit & {
   maxBytes?: number;
   /** from the call to the end of the body; default none */
   timeoutMs?: number;
-  /** hears of a body that breaks off, as whoever reads it does */
+  /** called with the error of a body that breaks off, like the reader */
   onBroken?: (error: EgressError) => void;
 };
 
-/** The one way to what a caller names: MCP servers, pages, images, webhooks, token endpoints. */
+/** The only way to connect to addresses from callers: MCP servers, pages, images, webhooks, token endpoints. */
 export type Egress = {
   /**
    * Like `fetch`, to http and https only. Redirects are followed by hand, each checked; across origins only headers

@@ -16,7 +16,7 @@ import { isJwt } from './oidc/tokens.ts';
 import { checkForgery, findSessionToken } from './session-cookie.ts';
 
 const MAX_KEY_LENGTH = 500;
-/** A page of the console asks for many things at once: each sign-in has an allowance of its own, beside the key's. */
+/** Pages of the console send many requests at once, so each sign-in has its own allowance. */
 const SIGN_IN_REQUESTS_PER_MINUTE = 3000;
 
 /** The key that a request carries: the header `x-api-key`, or a bearer token. */

@@ -23,7 +23,7 @@ export type HttpPorts = {
   registry?: Registry;
 };
 
-/** Whose key a request carries, or who is signed in at the browser that sent it. */
+/** The owner of the request's key, or the person signed in at the browser. */
 export type Caller = {
   organizationId: string;
   organization: string;
@@ -57,7 +57,7 @@ export type HttpDeps = {
   authenticate: Authenticate;
   metrics: HttpMetrics;
   streamSlots: StreamSlots;
-  /** aborted when the server begins to close: whoever holds a stream open ends it then */
+  /** aborted when the server starts to close: open streams must end then */
   closing: AbortSignal;
   /** the address of this server as browsers know it; absent: the one that a request came to */
   publicUrl: string | undefined;

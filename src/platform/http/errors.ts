@@ -21,7 +21,7 @@ function describeFrameworkError(code: string, bodyLimit: number): ApiError {
   }
 }
 
-/** The answer to anything thrown, or undefined when it is a fault of our own that nobody may see. */
+/** Converts any error to a response; undefined for internal errors, which callers must not see. */
 export function describeError(error: unknown, bodyLimit: number): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof StorageFullError) return errors.storageFull(error);

@@ -17,7 +17,7 @@ function findManaged(caller: Caller): string | null {
   return caller.organization === BOOTSTRAP_ORGANIZATION && isOwner ? null : caller.organizationId;
 }
 
-/** Nobody gives away more of the organization than they have: an admin key is its owner. */
+/** A caller cannot grant more scopes than it has; an admin key counts as the owner. */
 function checkGrantable(caller: Caller, scopes: readonly Scope[]): void {
   if (scopes.some((scope) => scope === 'admin' || scope === 'owner')) requireScope(caller, ['owner']);
 }

@@ -5,7 +5,7 @@ import { ApiError, errors } from '../errors.ts';
 import { decideRange } from './range.ts';
 import type { RoutePlugin } from './server.ts';
 
-/** Shown as what it is or not at all: no page of a caller's own may come from this origin. */
+/** Served with a safe type or as a download: a caller's page must not run on this origin. */
 const POLICY = { 'content-security-policy': "default-src 'none'; sandbox", 'x-content-type-options': 'nosniff' };
 
 /** Serves signed addresses of a store that has no server of its own; nothing where it has one. Open, without a key. */
@@ -59,7 +59,7 @@ export function buildObjectRoutes(objects: Objects): RoutePlugin {
         if (sizeBytes !== undefined && Number(request.headers['content-length']) !== sizeBytes) {
           throw errors.validation(`header.content-length: must be ${sizeBytes}`);
         }
-        // Once only: what was looked at and accepted must not be replaced later by whoever has the address.
+        // Only once: a file that passed the checks must not be replaced by someone with the URL.
         if (uploading.has(key)) throw errors.conflict('The address is in use by another upload.');
         uploading.add(key);
         try {

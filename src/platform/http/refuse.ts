@@ -7,7 +7,7 @@ const REASONS: Record<string, { status: string; message: string }> = {
 };
 const MALFORMED = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };
 
-/** Answers what is no HTTP, so that even then the body has the service's shape. */
+/** Answers malformed HTTP requests with a body in the service's shape. */
 export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const { status, message } = REASONS[error.code ?? ''] ?? MALFORMED;

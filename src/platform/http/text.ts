@@ -29,7 +29,7 @@ function blame(path: PropertyKey[], reason: string | undefined): Unstorable | un
   return reason === undefined ? undefined : { path, reason };
 }
 
-/** The part of a path that leads through what is known, so that it names no field that the caller made up. */
+/** The known part of a path, without field names that the caller made up. */
 export function cutPath(path: readonly PropertyKey[], known: unknown): PropertyKey[] {
   const kept: PropertyKey[] = [];
   let at = known;

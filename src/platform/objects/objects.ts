@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 export type ObjectInfo = { key: string; sizeBytes: number; contentType: string; updatedAt: Date };
 
-/** What somebody without a key of ours may do, once it is signed. */
+/** An operation that a signed URL allows without a key. */
 export type SignRequest = {
   method: 'GET' | 'PUT';
   key: string;

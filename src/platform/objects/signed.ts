@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SignedUse, SignRequest } from './objects.ts';
 
-/** The path under which a server without a store of its own serves what `signPath` made. */
+/** The path prefix of signed paths, for object stores without their own server. */
 export const SIGNED_PREFIX = '/objects/';
 
 type Fields = { expires: string; type: string; size: string; name: string };
@@ -11,7 +11,7 @@ function buildSignature(secret: Uint8Array, method: string, key: string, fields:
   return createHmac('sha256', secret).update(signed).digest('base64url');
 }
 
-/** A path that holds what it allows, and a signature over all of it. */
+/** A path that contains its permissions and a signature. */
 export function signPath(secret: Uint8Array, request: SignRequest, now: number): string {
   const fields: Fields = {
     expires: String(Math.floor(now / 1000) + request.expiresInSeconds),
@@ -27,7 +27,7 @@ export function signPath(secret: Uint8Array, request: SignRequest, now: number):
   return `${SIGNED_PREFIX}${request.key}?${query.toString()}`;
 }
 
-/** What a signed path allows; undefined when it was not signed for this method, was changed or has expired. */
+/** The permissions of a signed path; undefined if it was not signed for this method, was changed or has expired. */
 export function readSignedPath(
   secret: Uint8Array,
   method: 'GET' | 'PUT',

@@ -61,7 +61,7 @@ function sortKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-/** Equal for bodies that say the same, whatever the order of their keys. */
+/** Equal for bodies that differ only in the order of keys. */
 export function hashBody(body: unknown): string {
   return sha256(JSON.stringify(body, sortKeys));
 }

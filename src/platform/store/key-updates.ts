@@ -53,7 +53,10 @@ export function patchKey(db: Queryable, ref: KeyRef, patch: ApiKeyPatch): Promis
   return updateKey(db, ref, changes);
 }
 
-/** Gives a key a new secret, which is in the result and nowhere else. Undefined when there is no such key, or it is revoked. */
+/**
+ * Gives a key a new secret, which is in the result and nowhere else. Undefined when there is no such key, or it is
+ * revoked.
+ */
 export async function rotateKey(
   db: Queryable,
   ref: KeyRef,
@@ -71,7 +74,7 @@ export async function rotateKey(
   return rows[0] && { ...readKey(rows[0]), key: text };
 }
 
-/** Notes that a key was used, to the minute. Where that cannot be written, nobody depends on it. */
+/** Records the last use of a key, to the minute. A failed write is ignored. */
 export async function touchKey(db: Queryable, id: string): Promise<void> {
   const sql = `UPDATE api_keys SET last_used_at = now()
     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - ${USE_PRECISION})`;

@@ -78,7 +78,7 @@ export async function findOrganization(db: Queryable, name: string): Promise<str
   return rows[0]?.id;
 }
 
-/** Enough to tell keys apart, never enough to guess one that somebody has chosen short. */
+/** Long enough to distinguish keys, and too short to guess a short custom key. */
 export function cutPrefix(text: string): string {
   return text.slice(0, Math.min(12, Math.floor(text.length / 3)));
 }
@@ -119,7 +119,9 @@ async function insertKey(
   return readKey(rows[0]!);
 }
 
-/** Makes a key, and the organization when it is named for the first time. Its text is in the result and nowhere else. */
+/**
+ * Makes a key, and the organization when it is named for the first time. Its text is in the result and nowhere else.
+ */
 export async function createKey(db: Db, key: ApiKeyCreate & { organization: string }): Promise<ApiKeyCreated> {
   const text = makeKeyText();
   const made = await db.transaction(async (tx) =>

@@ -4,7 +4,7 @@ import { isUniqueViolation } from '../db/db.ts';
 import type { Db } from '../db/db.ts';
 import { StartupError } from '../errors.ts';
 
-/** Any constant: whoever changes the schema of a database holds this lock meanwhile. */
+/** An arbitrary constant: the advisory lock for schema changes. */
 const LOCK = `SELECT pg_advisory_xact_lock(4242010001)`;
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);

@@ -6,7 +6,7 @@ import { randomToken, sha256 } from '../crypto.ts';
 import { newId } from '../ids.ts';
 import { IS_ACTIVE } from './keys.ts';
 
-/** A browser is signed out after so long without a request, and after so long in any case. */
+/** A sign-in expires after the first interval without requests, and after the second in any case. */
 const IDLE = "interval '12 hours'";
 const LIFETIME = "interval '7 days'";
 /** Requests closer together than this write nothing. */
@@ -142,7 +142,7 @@ export async function deleteIssuerSignIns(db: Queryable, logout: IssuerLogout): 
   ]);
 }
 
-/** What was ended, or undefined when there is no such sign-in. */
+/** The revoked sign-in, or undefined if it does not exist. */
 export type EndedSignIn = { id: string; userId: string | null; idToken: unknown };
 
 export async function deleteSignIn(

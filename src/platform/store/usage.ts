@@ -42,7 +42,7 @@ export function classifyLatency(ms: number): number {
   return Math.min(LATENCY_CLASSES - 1, Math.max(0, Math.ceil(Math.log2((ms + 1) / FIRST_LATENCY_MS))));
 }
 
-/** One call that took so long. */
+/** The latency of one call. */
 export function countLatency(ms: number): number[] {
   const classes = Array<number>(LATENCY_CLASSES).fill(0);
   classes[classifyLatency(ms)] = 1;
@@ -87,7 +87,10 @@ const INTO_HOURS = `INSERT INTO usage_hours (${[...REF_COLUMNS, ...COUNT_COLUMNS
 const ADD_TO_HOURS = `ON CONFLICT (${REF_COLUMNS.join(', ')}) DO UPDATE SET
   ${COUNT_COLUMNS.map((name) => `${name} = usage_hours.${name} + excluded.${name}`).join(', ')}`;
 
-/** Adds to the counts by hour. Rows are locked in a fixed order, so replicas that write at the same time cannot deadlock. */
+/**
+ * Adds to the counts by hour. Rows are locked in a fixed order, so replicas that write at the same time cannot
+ * deadlock.
+ */
 export async function addUsage(db: Queryable, rows: readonly (UsageRef & UsageCounts)[]): Promise<void> {
   await db.query(
     `${INTO_HOURS}
@@ -115,8 +118,8 @@ export const RECORD_AS_HOUR = `date_trunc('hour', r.occurred_at AT TIME ZONE 'UT
   ${LATENCIES.map((name, index) => `CASE WHEN r.kind <> 'tool' AND least(${LATENCY_CLASSES - 1}, greatest(0, ceil(log(2, (r.latency_ms + 1) / ${FIRST_LATENCY_MS}.0)))) = ${index} THEN r.calls ELSE 0 END::bigint AS ${name}`).join(', ')}`;
 
 /**
- * Moves up to `limit` rows of the ledger into the counts by hour: each counts in exactly one of them at any time. Returns
- * how many were moved; 0 also while another process does so.
+ * Moves up to `limit` rows of the ledger into the counts by hour: each counts in exactly one of them at any time.
+ * Returns how many were moved; 0 also while another process does so.
  */
 export async function rollUpUsage(db: Queryable, limit: number): Promise<number> {
   const { rows } = await db.query<{ moved: number }>(

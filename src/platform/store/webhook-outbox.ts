@@ -80,7 +80,7 @@ export async function markFailed(
   await tx.query('UPDATE webhooks SET failing_since = coalesce(failing_since, now()) WHERE id = $1', [webhookId]);
 }
 
-/** Switches off endpoints that have taken nothing for so many days, and gives up what was meant for them. */
+/** Disables endpoints that failed for this many days, and drops their deliveries. */
 export async function disableDeadWebhooks(db: Queryable, days: number): Promise<number> {
   const { rowCount } = await db.query(
     `WITH dead AS (

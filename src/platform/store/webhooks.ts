@@ -133,7 +133,7 @@ export async function findWebhook(db: Queryable, organizationId: string, id: str
   return rows[0] && readWebhook(rows[0]);
 }
 
-/** Switching on forgets earlier failures; switching off ends what was to be delivered. */
+/** Enabling resets earlier failures; disabling drops pending deliveries. */
 export async function updateWebhook(
   tx: Queryable,
   organizationId: string,

@@ -3,7 +3,7 @@ import type { AgentCreate, AgentPatch, McpServer, Role } from '../../contract/ag
 import type { ToolConfig } from '../../contract/tools.ts';
 import type { VersionContent } from '../../store/versions.ts';
 
-/** A matching entry is replaced where it stands, a new one is appended, the others stay. */
+/** Replaces a matching entry in place, appends a new one and keeps the others. */
 export function mergeByIdentity<T>(
   stored: readonly T[],
   supplied: readonly T[] | undefined,

@@ -23,7 +23,7 @@ export function buildVersionFull(version: VersionSummary): AgentVersionFull {
   return { object: 'agent.version', ...buildVersion(version), tools: version.tools };
 }
 
-/** The answer to a change, with what was accepted but does not work yet. */
+/** The response to a change, with warnings about settings that do not work yet. */
 export function buildChangedAgent(agent: StoredAgent, models: ApiPorts['models']): Agent {
   const message = models.explainMissing?.(agent.version.modelName);
   return { ...buildAgent(agent), ...(message === undefined ? {} : { warnings: [{ field: 'modelName', message }] }) };

@@ -56,7 +56,7 @@ export async function getLocked(tx: Queryable, subject: Subject, id: string): Pr
   return automation;
 }
 
-/** Starts a run by hand, beside whatever the schedule does. Returns its session. */
+/** Starts a run manually, independent of the schedule. Returns its session. */
 export async function triggerAutomation(
   deps: ApiDeps,
   agent: StoredAgent,

@@ -74,14 +74,17 @@ function resolve({ plan, newEventId }: Draft, action: StoredAction, event: Answe
   if (!tools.includes(action.toolName)) tools.push(action.toolName);
 }
 
-/** The event that holds the final result already taken for this call. */
+/** The event with the final result that was already accepted for this call. */
 function findTakenFinal(action: StoredAction): string | null {
   if (action.finalEventId !== null) return action.finalEventId;
   const answer = action.answer;
   return answer !== null && 'content' in answer && isFinalStatus(answer.status) ? action.answerEventId : null;
 }
 
-/** A final result for a call that no longer waits: it patches the start it follows, or stands alone; a turn tells the model. */
+/**
+ * A final result for a call that no longer waits: it patches the start it follows, or stands alone; a turn tells the
+ * model.
+ */
 function takeLateFinal(draft: Draft, action: StoredAction, event: UserCustomToolResult): void {
   const { plan } = draft;
   const taken = findTakenFinal(action);

@@ -39,11 +39,14 @@ function takeControl(draft: Draft, event: InboundEvent & { type: 'user.steer' | 
   if (event.type === 'user.steer') return;
   pauseForInterrupt(draft);
   plan.interrupt = { eventId: id, message: event.message ?? null };
-  // Nobody runs a turn that waits for a person, so somebody has to be called.
+  // No worker holds a turn that waits for a person, so one has to be woken.
   if (session.status === 'waiting_on_human') plan.wake = true;
 }
 
-/** After the answers: the turn goes on when nothing is left to answer, else the caller is told which actions are still pending. */
+/**
+ * After the answers: the turn goes on when nothing is left to answer, else the caller is told which actions are still
+ * pending.
+ */
 function settleActions({ plan, session, actions, newEventId }: Draft): void {
   if (plan.answered.length === 0 || session.status !== 'waiting_on_human' || session.liveTurn === null) return;
   const rest = [...actions.values()].filter((action) => action.state === 'pending').map((action) => action.id);
@@ -58,8 +61,8 @@ function settleActions({ plan, session, actions, newEventId }: Draft): void {
 }
 
 /**
- * What a request does to a session in this state, or the `ApiError` that refuses all of it. `actions` holds the pending ones
- * and those that the request names. Pure but for the identifiers, which `makeId` gives.
+ * What a request does to a session in this state, or the `ApiError` that refuses all of it. `actions` holds the pending
+ * ones and those that the request names. Pure but for the identifiers, which `makeId` gives.
  */
 export function decideSend(
   session: SessionState,

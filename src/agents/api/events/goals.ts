@@ -4,7 +4,7 @@ import type { GoalAction, GoalState } from '../../contract/goals.ts';
 import { buildIdle, buildInbound, buildMessage } from '../../log/build-events.ts';
 import type { Draft } from './send-plan.ts';
 
-/** Takes what a message says about the goal. `answered`: it was a control phrase, so it opens no turn. */
+/** Applies a message to the goal. `answered`: it was a control phrase, so it opens no turn. */
 export function takeGoal(draft: Draft, message: UserMessage): 'ordinary' | 'started' | 'answered' {
   const phrase = readGoalPhrase(message);
   if (phrase === undefined) return 'ordinary';
@@ -37,7 +37,7 @@ function takeControlPhrase(draft: Draft, message: UserMessage, action: GoalActio
     draft.open({ kind: 'goal', objective: goal.objective, reason: goal.reason, eventId: null });
     return;
   }
-  // A turn that runs ends with its own idle event, and one that waits says again what it waits for.
+  // A running turn ends with its own idle event; a waiting turn repeats what it waits for.
   if (session.status === 'running') return;
   const pending = [...draft.actions.values()]
     .filter(({ state }) => state === 'pending')

@@ -36,7 +36,7 @@ type Outcome = {
 };
 
 const VISIBLE = /^[\x21-\x7e]{1,255}$/;
-/** One in so many requests with a key cleans up after all of them. */
+/** One in this many requests with a key deletes expired keys. */
 const CLEANUP_EVERY = 200;
 
 function readIdempotency(call: Call<typeof eventRoutes.sendEvents>): Idempotency | undefined {

@@ -13,7 +13,7 @@ import { baseName } from './paths.ts';
 import { decideRange } from '../../../platform/http/range.ts';
 import { buildFile } from './render.ts';
 
-/** What is held whole costs less than a stream of it, and a sandbox that ends meanwhile can be asked once more. */
+/** Smaller files are buffered: that is cheaper than a stream, and the read can be retried if the sandbox ends. */
 const SMALL_BYTES = 64 * 1024;
 
 async function readWhole(body: Readable): Promise<Buffer> {

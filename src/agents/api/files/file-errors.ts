@@ -51,7 +51,7 @@ function describeCode(code: string, attempt: Attempt): ApiError | undefined {
   }
 }
 
-/** What a caller is told of a failed file operation; what is no failure of the volume stays as it is. */
+/** Converts a failed file operation to an API error; other errors stay unchanged. */
 export function describeFileError(error: unknown, attempt: Attempt): unknown {
   if (error instanceof SandboxFileError) {
     return describeCode(error.code, attempt) ?? errors.unavailable('The volume cannot do this at the moment.', error);

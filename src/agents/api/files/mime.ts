@@ -32,7 +32,7 @@ async function sniff(head: Buffer): Promise<string | undefined> {
   try {
     return (await fileTypeFromBuffer(head))?.mime;
   } catch {
-    // a signature whose file ends before what it promises
+    // the file ends before the length in its signature
     return undefined;
   }
 }

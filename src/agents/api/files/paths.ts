@@ -1,7 +1,7 @@
 import { RESERVED_FOLDERS } from '../../contract/files.ts';
 import { errors } from '../../../platform/errors.ts';
 
-/** Without the optional leading slash and whatever else says nothing; the root is `''`. */
+/** Removes the optional leading slash and redundant segments; the root is `''`. */
 export function normalizePath(path: string): string {
   return path
     .split('/')

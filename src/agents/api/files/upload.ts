@@ -10,7 +10,7 @@ import { ApiError, errors } from '../../../platform/errors.ts';
 import { checkBase64, decodeContent, measureContent } from './decode.ts';
 import { tooBig } from './file-errors.ts';
 
-/** A file on its way in, whatever it came as. `release` when it is in, or refused. */
+/** An incoming file, from any kind of body. Call `release` after it was stored or rejected. */
 export type Upload = {
   path: string;
   overwrite: boolean;
@@ -54,7 +54,7 @@ function readRaw(request: FastifyRequest, { path, overwrite, createParents }: Ta
   return { path, overwrite, createParents, sizeBytes, source: streamBody(request.raw), release };
 }
 
-/** What is left of a refused body is read and dropped, so that the answer goes out and the connection lives on. */
+/** Reads and discards the rest of a rejected body, so that the response is sent and the connection stays usable. */
 function drain(raw: FastifyRequest['raw']): void {
   setImmediate(() => raw.resume());
 }

@@ -21,8 +21,8 @@ export async function getVolumeKey(deps: ApiDeps, caller: Caller, params: Subjec
 }
 
 /**
- * For what has just made a volume: one whose agent was deleted meanwhile goes as well. Throws `not_found` then, and
- * `invalid_state` while the subject is being deleted.
+ * Deletes a new volume if its agent was deleted meanwhile, and then throws `not_found`. Throws `invalid_state` while the
+ * subject is being deleted.
  */
 export async function dropOrphan(deps: ApiDeps, key: VolumeKey): Promise<void> {
   if (!(await hasAgent(deps.db, key.organizationId, key.agentId))) {

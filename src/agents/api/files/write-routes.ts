@@ -15,7 +15,7 @@ import { buildFile } from './render.ts';
 import { readUpload } from './upload.ts';
 import { changeVolume } from './volume.ts';
 
-/** The two routes that take bodies of three kinds, with parsers and refusals of their own. */
+/** The two routes that accept three kinds of bodies, with their own parsers and errors. */
 export function registerWriteRoutes(app: FastifyInstance, deps: ApiDeps): void {
   void app.register(async (scope) => {
     await scope.register(multipart);

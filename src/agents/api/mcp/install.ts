@@ -23,7 +23,7 @@ export type Catalog = McpCatalog;
 
 type Server = { name: string; url: string };
 
-/** Of two requests with the same key at once, one is given up and answers what the other did. */
+/** Of two concurrent requests with the same key, one is rolled back and returns the other's result. */
 class SupersededError extends CapstanError<'superseded'> {
   constructor(message: string, options: CauseOptions = {}) {
     super('superseded', message, { ...options, retryable: true });

@@ -46,7 +46,7 @@ export async function createSession(deps: ApiDeps, organizationId: string, body:
   return { session, rateLimit };
 }
 
-/** Nobody knows the session before this has ended, so none can be deleted and then announced. */
+/** The session is unknown until this has ended, so it cannot be deleted before it is announced. */
 async function announce(deps: ApiDeps, organizationId: string, { id, agentId, subjectId }: Session): Promise<void> {
   await deps.sandboxes.announce({ organizationId, agentId, subjectId, sessionId: id }).catch((error: unknown) => {
     deps.log.warn({ sessionId: id, error: errorText(error) }, 'a session is listed later, with its first turn');

@@ -30,7 +30,7 @@ async function describe({ db, vaults }: ApiDeps, agent: StoredAgent): Promise<Ag
   };
 }
 
-/** Which vaults an agent has, and what they make of its connections. */
+/** The vaults of an agent, and the credentials that they give its connections. */
 export function registerAgentVaultRoutes(app: FastifyInstance, deps: ApiDeps): void {
   const { db } = deps;
 

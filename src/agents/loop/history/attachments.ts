@@ -7,7 +7,9 @@ import { findPrompt } from '../../log/read.ts';
 export type ShownAttachments = ReadonlyMap<string, InputPart[]>;
 
 export type AttachmentPort = {
-  /** The same parts for the same attachments and model, whichever worker asks: what cannot be shown is said in words. */
+  /**
+   * The same parts for the same attachments and model, whichever worker asks: what cannot be shown is said in words.
+   */
   read(eventId: string, attachments: readonly MessageAttachment[], signal: AbortSignal): Promise<InputPart[]>;
   /** The whole text of one, however long; a fault is in words for the model. Throws only the signal's reason. */
   readText(attachment: MessageAttachment, signal: AbortSignal): Promise<{ text: string } | { fault: string }>;
@@ -51,7 +53,7 @@ export async function readAttachedText(
   return { fault: `There is no attachment named ${name}. ${hint}` };
 }
 
-/** What is left of an attachment when its turn is over. */
+/** The placeholder for an attachment after its turn. */
 export function nameAttachment({ filename, mediaType }: MessageAttachment): InputPart {
   return { type: 'text', text: `[Attached file: ${filename} (${mediaType}); it was shown in the turn it came with]` };
 }

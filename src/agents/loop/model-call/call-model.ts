@@ -39,8 +39,8 @@ type RecordedCall = {
 type Prompt = { entries: HistoryEntry[]; request: ModelRequest };
 
 /**
- * One model call, with compaction where the prompt has grown too long, and repeated while the provider fails. Throws a `ModelError`, or the signal's reason
- * after adding the text received so far to `turn.unwritten`.
+ * One model call, with compaction where the prompt has grown too long, and repeated while the provider fails. Throws a
+ * `ModelError`, or the signal's reason after adding the text received so far to `turn.unwritten`.
  */
 export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText): Promise<StepReply> {
   const model = deps.inference.findModel(deps.session.modelName);
@@ -149,7 +149,7 @@ function countBrokenCall({ start }: ReplyStream, turn: Turn, deps: ModelCallDeps
   turn.usage = addBrokenCall(turn.usage, start.usage, deps.inference.findModel(start.model) ?? model);
 }
 
-/** Notes a failed call where it used something or is the last try. */
+/** Records a failed call if it used tokens or is the last attempt. */
 function recordFailure(error: unknown, turn: Turn, deps: ModelCallDeps, call: RecordedCall): void {
   const { aborted } = deps.signal;
   if (call.stream.start?.usage === undefined && !aborted && isTransient(error)) return;
@@ -157,7 +157,7 @@ function recordFailure(error: unknown, turn: Turn, deps: ModelCallDeps, call: Re
   recordCall(turn, deps, { ...call, error: aborted ? 'interrupted' : code });
 }
 
-/** Notes a call for the ledger, with what it used as far as that is known. */
+/** Records a call for the ledger, with its usage if known. */
 function recordCall(turn: Turn, { inference }: ModelCallDeps, { model, stream, reply, ...call }: RecordedCall): void {
   const answering = reply?.model ?? stream.start?.model;
   turn.unwrittenCalls.push(

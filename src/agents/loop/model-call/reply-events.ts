@@ -41,7 +41,7 @@ export function buildStepReply(
   return { events, calls, finish, parts: stream.firstPart + content.length };
 }
 
-/** Whether the arguments of a call are there. `{}` stands for none: the reply may have ended before them. */
+/** Whether the arguments of a call are complete. `{}` may be a placeholder of a reply that ended before them. */
 function isComplete(json: string): boolean {
   try {
     return Object.keys(JSON.parse(json) as object).length > 0;

@@ -4,7 +4,7 @@ import type { ThreadStatus } from '../../log/build-nested-events.ts';
 
 export type DelegatedTask = {
   goal: string;
-  /** what the subagent has to know beside it; empty: nothing */
+  /** context for the subagent; may be empty */
   context: string;
   /** toolsets and MCP servers that it may use; null: all that it can */
   toolsets: readonly string[] | null;

@@ -57,7 +57,7 @@ function listTools(deps: LoopDeps, toolsets: readonly string[] | null): [string,
 
 type ThreadEnd = Pick<DelegatedEnd, 'exitReason' | 'summary'>;
 
-/** One subagent: a turn of its own whose journal lies inside that of its parent turn. */
+/** One subagent: a turn whose journal is part of its parent turn's journal. */
 class Subagent {
   readonly #slot: ThreadSlot;
   readonly #task: DelegatedTask;
@@ -105,7 +105,9 @@ class Subagent {
     }
   }
 
-  /** The parent turn with the subagent's usage, stored with each write: a crash loses no reply whose calls had started. */
+  /**
+   * The parent turn with the subagent's usage, stored with each write: a crash loses no reply whose calls had started.
+   */
   #snapshotTurn(): Change['turn'] {
     this.#parent.usage = addCounts(this.#parent.usage, listNewCounts(this.#turn.usage, this.#counted));
     this.#counted = this.#turn.usage;

@@ -42,11 +42,11 @@ export type CallFacts = {
   waiting: boolean;
   /** the answer to its approval; `expired`: there was none in time */
   approval: 'allow' | 'deny' | 'expired' | undefined;
-  /** what was said with the denial */
+  /** the message of the denial */
   denial?: string | undefined;
 };
 
-/** What callers have allowed so far. */
+/** The permissions that callers have granted so far. */
 export type Permissions = {
   yoloMode: boolean;
   /** approval keys of tools that are allowed for the session or for good */
@@ -60,7 +60,7 @@ export type Arguments = { input: Record<string, unknown> } | { error: string };
 const NOT_APPROVED =
   'This tool needs an approval, which cannot be asked for here, so it was not run. It runs once it is approved for the session.';
 
-/** What a decision about a call depends on. */
+/** The input of a decision about a call. */
 export type CallContext = {
   found: FoundTool;
   facts: CallFacts;
@@ -84,7 +84,7 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   const fail = (message: string, permission: EvaluatedPermission): CallPlan => {
     return { kind: 'fail', message, input, permission, toolset, announced };
   };
-  // Checked before any permission: whatever is allowed by now, the tool may have run.
+  // Checked before any permission, because the tool may already have run.
   if (announced && found.kind !== 'custom' && !found.tool.readOnly) {
     return fail('Interrupted: the outcome is unknown. Check before you repeat it.', 'ask');
   }

@@ -20,7 +20,7 @@ export type McpPort = {
   listUnavailable(): Promise<readonly UnavailableServer[]>;
   /** What the listed servers say about their use; those that say nothing are left out. The same for a whole turn. */
   listInstructions(): Promise<readonly ServerInstructions[]>;
-  /** Returns an outcome whatever the server does. Throws only the signal's reason. */
+  /** Always returns an outcome. Throws only the signal's reason. */
   call(target: McpTarget, input: Record<string, unknown>, signal: AbortSignal): Promise<ToolOutcome>;
 };
 

@@ -49,13 +49,13 @@ export function readCustomPolicy(tool: CustomTool): ToolPolicy {
 export type Verdict = {
   /** what happens to the call */
   action: 'run' | 'ask' | 'deny';
-  /** the policy's own verdict, whoever let the call run */
+  /** the policy's decision, even if a person allowed the call */
   permission: EvaluatedPermission;
 };
 
 /**
- * `always_deny` and disabled tools are denied whatever else is set. `exempt` tools (clarify, todo) touch nothing outside
- * the session and never pause it.
+ * `always_deny` and disabled tools are denied whatever else is set. `exempt` tools (clarify, todo) touch nothing
+ * outside the session and never pause it.
  */
 export function decidePermission(
   policy: ToolPolicy,

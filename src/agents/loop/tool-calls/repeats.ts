@@ -2,7 +2,7 @@ import type { StopReason } from '../../contract/events.ts';
 import type { LogEvent, StepCall } from '../../log/event.ts';
 import { isModelCall, resultOf } from '../../log/read.ts';
 
-/** Equal failing calls in a row after which the model is told, and after which the turn ends. */
+/** Consecutive equal failing calls after which the model is warned, and after which the turn ends. */
 const WARN_AFTER = 3;
 const END_AFTER = 5;
 
@@ -50,7 +50,9 @@ function readStreak(log: readonly LogEvent[], turnId: string): Streak {
   return streak;
 }
 
-/** Adds a warning to the failure of a call that has failed in the same way just before. Results in one write count once. */
+/**
+ * Adds a warning to the failure of a call that has failed in the same way just before. Results in one write count once.
+ */
 export function warnOfRepeats(
   content: string,
   { call, input }: { call: StepCall; input: unknown },

@@ -41,7 +41,7 @@ export function describeEnvironment(now: Date, sandbox: SandboxFacts | undefined
   return `ENVIRONMENT\n${lines.map((line) => `- ${line}`).join('\n')}`;
 }
 
-/** What a run of an automation is told, in which nobody can be asked. */
+/** The prompt section for a run of an automation, in which no person can answer. */
 export function describeRun({ name, schedule }: AutomationRun, now: Date): string {
   const which = name === null ? '' : ` "${name}"`;
   const time = `${now.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

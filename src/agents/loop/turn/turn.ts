@@ -97,7 +97,7 @@ async function endTurn(
   return 'ended';
 }
 
-/** What was under way gets a result that says so; open asks are cancelled; queued prompts run next. */
+/** Running calls get a result that says so, pending actions are cancelled, and queued prompts run next. */
 async function endInterrupted(turn: Turn, deps: TurnDeps): Promise<'ended'> {
   await deps.journal.refresh();
   const own = deps.journal.events.filter((event) => event.turnId === turn.id);

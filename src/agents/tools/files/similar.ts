@@ -17,7 +17,7 @@ function score(wanted: string, name: string): number {
   return extensionOf(wanted) === extensionOf(name) && shared >= 0.4 * new Set((a + b).split('')).size ? 30 : 0;
 }
 
-/** Up to five names beside a path that is not there; empty when its directory is not there either. */
+/** Up to five similar names in the directory of a missing path; empty if the directory is missing. */
 export async function findSimilar(sandbox: SandboxSession, path: string): Promise<string[]> {
   const slash = path.lastIndexOf('/');
   const folder = slash === -1 ? '.' : path.slice(0, slash) || '/';

@@ -89,7 +89,7 @@ function hasMoved(planned: FileStat | undefined, now: FileStat | undefined): boo
   return planned?.modifiedMs !== now?.modifiedMs || (planned === undefined) !== (now === undefined);
 }
 
-/** Puts back what was there. Returns the paths where that failed. */
+/** Restores the previous files. Returns the paths where that failed. */
 async function undo(
   sandbox: SandboxSession,
   done: Change[],

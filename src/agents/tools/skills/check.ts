@@ -21,7 +21,7 @@ export function findTextFlaw(name: string, content: string): string | undefined 
   return findTextDanger(content);
 }
 
-/** Anything that is kept for later sessions is looked at before. */
+/** Everything stored for later sessions is checked first. */
 export function findTextDanger(text: string): string | undefined {
   const danger = findDanger(text);
   return danger === undefined ? undefined : `This was not saved: it looks like ${danger}.`;

@@ -37,7 +37,7 @@ function stripHeredocs(command: string): string {
   return kept.join('\n');
 }
 
-/** Without what is quoted, escaped, a heredoc's body or a comment: none of it is the shell's to run. */
+/** Removes quoted and escaped text, heredoc bodies and comments, which the shell does not execute. */
 function stripQuoted(command: string): string {
   return stripHeredocs(command)
     .replace(/\\[\s\S]/g, '')

@@ -57,7 +57,7 @@ function describeStatus(status: number): string {
   return `The search backend answered with status ${status}.`;
 }
 
-/** Pages of results, until there are enough or no more. What was found stays when a later page fails. */
+/** Reads pages until there are enough results. A later page that fails does not discard earlier results. */
 export async function collectPages(
   limit: number,
   maxPages: number,

@@ -8,7 +8,7 @@ import { buildTavily } from './tavily.ts';
 
 const ADDRESSES = { brave: 'https://api.search.brave.com/res/v1', tavily: 'https://api.tavily.com' };
 
-/** The configured backend. Its own address is open to it, whatever the address is; where it redirects to is not. */
+/** Opens the configured backend. The egress guard allows its own address, but not the targets of redirects. */
 export function openSearch(config: WebSearchConfig): { search: SearchBackend; close(): Promise<void> } {
   const { backend, apiKey = '' } = config;
   const baseUrl = config.baseUrl ?? (backend === 'searxng' ? '' : ADDRESSES[backend]);

@@ -35,7 +35,7 @@ export type Audit = {
   add(tx: Queryable, signIn: AuditedSignIn): Promise<void>;
 };
 
-/** What a caller's machine says of itself. */
+/** The address and user agent of a caller. */
 function describeOrigin(request: FastifyRequest) {
   return { ip: request.ip, userAgent: request.headers['user-agent']?.slice(0, MAX_AGENT) ?? null };
 }

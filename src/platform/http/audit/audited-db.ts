@@ -7,14 +7,14 @@ import { insertAudit } from '../../store/audit.ts';
 import { findMadeId } from './describe.ts';
 import type { ResourceRef } from './describe.ts';
 
-/** What is known of an operation before it has changed anything. */
+/** The known facts about an operation before its first change. */
 export type AuditDraft = Omit<AuditEntry, 'id' | 'time' | 'resource'> & { resource: ResourceRef };
 
-/** One operation under way. It leaves one record, with its first change. */
+/** One running operation. Its first change writes one record. */
 type Operation = {
   draft: AuditDraft;
   madeId: string | undefined;
-  /** a transaction under way writes the record, or has */
+  /** a running or committed transaction writes the record */
   isClaimed: boolean;
   record: AuditRecord | undefined;
 };
@@ -89,8 +89,8 @@ export function auditDb(db: Db): Db {
 }
 
 /**
- * Runs an operation, whose record is written with its first change; undefined where it changed nothing. `always`: it changes
- * what is not in the database, and its record is written behind it.
+ * Runs an operation, whose record is written with its first change; undefined where it changed nothing. `always`: it
+ * changes what is not in the database, and its record is written behind it.
  */
 export async function runAudited<T>(
   db: Db,

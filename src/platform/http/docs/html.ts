@@ -16,7 +16,7 @@ function write(value: Value): string {
   return 'html' in value ? value.html : value.map((item) => item.html).join('');
 }
 
-/** Escapes whatever is put in, but for HTML made by the same tag. */
+/** Escapes inserted values, except HTML made by the same tag. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return { html: parts.map((part, index) => part + write(values[index])).join('') };
 }

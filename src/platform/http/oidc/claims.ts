@@ -7,7 +7,7 @@ import { BOOTSTRAP_ORGANIZATION } from '../../store/keys.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What an identity provider says of a person. `groups` is undefined where it says nothing of them. */
+/** An identity provider's claims about a person. `groups` is undefined if it sends none. */
 export type Identity = {
   externalId: string;
   organization: string;

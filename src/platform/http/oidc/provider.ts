@@ -47,7 +47,9 @@ export class OidcProvider {
     return { url, challenge };
   }
 
-  /** Redeems the code that the browser brought. `url` is the callback as it was asked. Throws what the client throws. */
+  /**
+   * Redeems the code that the browser brought. `url` is the callback as it was asked. Throws what the client throws.
+   */
   async finish(url: URL, challenge: Challenge): Promise<SignedIn> {
     const client = await import('openid-client');
     const configuration = await this.#discover();
@@ -67,7 +69,7 @@ export class OidcProvider {
     };
   }
 
-  /** Where the browser goes to end its session at the provider; null where it has no such place. */
+  /** The provider's logout URL for the browser; null if it has none. */
   async findLogoutUrl(returnTo: string, idToken: string | undefined): Promise<string | null> {
     const client = await import('openid-client');
     const configuration = await this.#discover();

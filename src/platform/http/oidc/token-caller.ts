@@ -10,7 +10,7 @@ import type { OidcProvider } from './provider.ts';
 
 export type KnownPerson = { organizationId: string; organization: string; user: SignedInUser };
 
-/** What a person was known as before, so that nothing is written that has not changed. */
+/** The stored state of a person, so that unchanged rows are not written. */
 type Stored = SignedInUser | undefined;
 
 function describe(config: OidcConfig, { groups, ...identity }: Identity, stored: Stored) {

@@ -4,9 +4,9 @@ import { errors } from '../../errors.ts';
 import { isRecord } from '../../records.ts';
 
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** Clocks of the identity provider and of this server may differ by so many seconds. */
+/** Allowed clock difference between the identity provider and this server, in seconds. */
 const CLOCK_SECONDS = 30;
-/** Keys are fetched anew after so long, and for an unknown key id once in so long. */
+/** Keys are refetched after the first interval, and for an unknown key id at most once per second interval. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
 const KEYS_COOLDOWN_MS = 5000;
 const KEYS_TIMEOUT_MS = 5000;

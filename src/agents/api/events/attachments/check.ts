@@ -15,7 +15,7 @@ const PARTS: Record<string, string> = {
 };
 const ZIP = 'application/zip';
 
-/** Throws `validation_error` for an attachment whose bytes are not what its `mediaType` says, or no base64. */
+/** Throws `validation_error` if the content does not match `mediaType`, or is not base64. */
 export async function checkAttachments(body: EventsSend, stored: StoredEnds): Promise<void> {
   const faults: string[] = [];
   for (const [index, event] of body.events.entries()) {
@@ -54,7 +54,7 @@ async function isOfType(mediaType: string, head: Buffer, tail: Buffer): Promise<
   return isText(head, found);
 }
 
-/** UTF-16 is known by its mark, and NUL stands in no other text. Formats that are text in themselves, as XML, are text. */
+/** UTF-16 is detected by its byte order mark; no other text contains NUL. Text formats such as XML count as text. */
 function isText(head: Buffer, found: string | undefined): boolean {
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) return true;
   if (head.subarray(0, 5).toString('latin1') === '%PDF-') return false;

@@ -1,6 +1,6 @@
 import { errors } from '../../../../platform/errors.ts';
 
-/** Takes the base64 of one long data URL; `end` answers the text that stands in its place. */
+/** Receives the base64 of one long data URL; `end` returns the text that replaces it. */
 export type Sink = {
   write(base64: Buffer): Promise<void>;
   end(): Promise<string>;
@@ -15,7 +15,7 @@ export type ReduceOptions = {
   openSink: (mediaType: string) => Sink | Promise<Sink>;
 };
 
-/** A data URL of so many characters is taken out. */
+/** Data URLs of at least this many characters are extracted. */
 const LONG = 256 * 1024;
 const HEAD = 512;
 const BLOCK_BYTES = 64 * 1024;
@@ -32,7 +32,9 @@ export async function reduceJson(chunks: AsyncIterable<Buffer>, options: ReduceO
   const { maxBytes, maxTextBytes, openSink } = options;
   const left = openText(maxTextBytes);
   let total = 0;
-  /** outside of strings, in one that may become long, in a long one that is no data URL, in one that goes to the sink */
+  /**
+   * outside of strings, in one that may become long, in a long one that is no data URL, in one that goes to the sink
+   */
   let state: 'outside' | 'string' | 'plain' | 'sink' = 'outside';
   let pending: Buffer[] = [];
   let pendingSize = 0;
@@ -123,7 +125,10 @@ function openText(maxBytes: number): { add(bytes: Buffer): void; read(): string 
   };
 }
 
-/** Where the string ends, or else the chunk. `escaped`: the first byte, or the first of the next chunk, has a backslash before it. */
+/**
+ * Where the string ends, or else the chunk. `escaped`: the first byte, or the first of the next chunk, has a backslash
+ * before it.
+ */
 function findEnd(chunk: Buffer, from: number, escaped: boolean): { index: number; closed: boolean; escaped: boolean } {
   for (let at = escaped ? from + 1 : from; ;) {
     const quote = chunk.indexOf(QUOTE, at);

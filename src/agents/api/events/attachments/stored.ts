@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Objects } from '../../../../platform/objects/objects.ts';
 import { attachmentPrefix, readReference } from '../../../contract/attachments.ts';
 
-// In JSON text a quote inside a string is escaped, so this is a field and never a part of what somebody wrote.
+// In JSON a quote inside a string is escaped, so this matches a field and never a caller's text.
 const FIELD = /(?<="dataUrl":")capstan-object:[^"\\]{1,600}(?=")/g;
 
 /** Whether JSON text names attachments that have to be put in. */

@@ -8,7 +8,7 @@ export function listAttachments({ type, payload }: EventEnvelope): MessageAttach
   return type === 'user.message' && Array.isArray(attachments) ? (attachments as MessageAttachment[]) : [];
 }
 
-/** The event with what its attachments are and where they lie, in place of their bytes. */
+/** Replaces the bytes of attachments by their metadata and links. */
 export function omitAttachments(event: EventEnvelope): EventEnvelope {
   const found = listAttachments(event);
   if (found.length === 0) return event;

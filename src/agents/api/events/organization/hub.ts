@@ -14,7 +14,7 @@ export type OrganizationHub = {
 
 const TICK_MS = 1000;
 const SWEEP_MS = 3000;
-/** A topic without listeners stays so long, in which a client whose connection broke can resume. */
+/** How long a topic without listeners is kept, so that a disconnected client can resume. */
 const LINGER_MS = 60_000;
 
 export function openOrganizationHub(ports: OrganizationPorts): OrganizationHub {

@@ -57,7 +57,7 @@ export async function openOrganizationStream(
   response.shouldKeepAlive = false;
   response.writeHead(200, reply.getHeaders() as Record<string, string>);
   // After `reset` a client reads its lists again: it has missed something.
-  // Nothing is awaited from here on, so no frame falls between what is repeated and what comes live.
+  // No await from here on, so that no frame is lost between the replay and the live frames.
   const position = request.headers['last-event-id'];
   const missed = typeof position === 'string' ? topic.listAfter(position) : [];
   if (missed === undefined) response.write(`retry: 1000\nevent: reset\nid: ${topic.position}\ndata: {}\n\n`);

@@ -12,21 +12,23 @@ import type { Item, Listener, StreamPorts } from './topic.ts';
 import { completeUpdate, isUpdate } from './update.ts';
 
 export type Stream = Listener & {
-  /** Sends the log past the position and what the client missed, then all that was held back, then goes live. */
+  /**
+   * Sends the log after the position and the frames that the client missed, then the buffered frames, then goes live.
+   */
   start(position: { after: number; cursor: Cursor | undefined }): Promise<void>;
 };
 
 type Watch = { organizationId: string; sessionId: string; credentialId: string };
-/** What the cursors of replayed events say, besides the sequence. */
+/** The part of cursors of replayed events after the sequence. */
 type Origin = Omit<Cursor, 'sequence'>;
 
 const PAGE = 100;
 const MAX_HELD_BACK = 1000;
 const REMEMBERED = 64;
-/** Messages that were begun and broken off leave their count behind; only so many are kept. */
+/** Aborted messages leave their counts behind; at most this many are kept. */
 const MAX_UNFINISHED = 8;
 const BUS_REPLAY_MS = 2000;
-/** A message may have been under way when its successor was sent: so much earlier the replay begins. */
+/** How much earlier a replay starts, because a message may be in transit while its successor is sent. */
 const UNDER_WAY_MS = 5000;
 
 /** One client's connection. Listens before it reads, so that nothing falls between history and the live events. */
@@ -95,7 +97,9 @@ class EventStream implements Stream {
     void this.#replay({ time: Date.now(), updateId: null });
   }
 
-  /** The deltas of a message are sent from its beginning and without a hole, or no further: joined they begin its text. */
+  /**
+   * The deltas of a message are sent from its beginning and without a hole, or no further: joined they begin its text.
+   */
   #isNextPiece(item: Item): boolean {
     if (item.kind !== 'delta' || item.piece === undefined) return true;
     const lengths = this.#sentLengths;
@@ -186,7 +190,7 @@ class EventStream implements Stream {
     this.#heldBack = null;
     for (const [index, item] of items.entries()) {
       this.#pass(item);
-      // It may have left the live path again: the rest waits with what comes meanwhile.
+      // The stream may have left the live path again: the rest is buffered with new frames.
       const held = this.#heldBack as Item[] | null;
       if (held !== null) return void held.push(...items.slice(index + 1));
     }

@@ -1,4 +1,4 @@
-/** Where a stream stands: what a client that comes back has seen. Opaque to callers. */
+/** The position of a stream: what a reconnecting client has seen. Opaque to callers. */
 export type Cursor = {
   /** last durable event */
   sequence: number;
@@ -15,7 +15,7 @@ export function writeCursor({ sequence, time, updateId }: Cursor): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** Anything that is no cursor of ours is as good as none. */
+/** An invalid cursor counts as no cursor. */
 export function readCursor(text: string): Cursor | undefined {
   const match = FORM.exec(Buffer.from(text, 'base64url').toString('latin1'));
   if (match === null) return undefined;

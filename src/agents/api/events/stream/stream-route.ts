@@ -15,7 +15,9 @@ async function getLogEnd(deps: EventDeps, organizationId: string, sessionId: str
   return end;
 }
 
-/** Handler of `GET /v1/sessions/{sessionId}/events/stream`. Nothing that lives as long as the stream may hold the call. */
+/**
+ * Handler of `GET /v1/sessions/{sessionId}/events/stream`. Nothing that lives as long as the stream may hold the call.
+ */
 export async function openEventStream(
   deps: EventDeps,
   hub: Hub,
@@ -39,7 +41,7 @@ export async function openEventStream(
   try {
     await hub.join(organizationId, sessionId, stream);
     const end = await getLogEnd(deps, organizationId, sessionId);
-    // A position past the end would hold back what is still to come.
+    // A position past the end would suppress later events.
     after = Math.min(cursor?.sequence ?? query.after ?? end, end);
   } catch (error) {
     leave();

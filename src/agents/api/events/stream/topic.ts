@@ -22,7 +22,7 @@ export type Item =
   | { kind: 'update'; id: string; frame: string }
   | { kind: 'delta'; id: string; frame: string; piece: Piece | undefined };
 
-/** Where a delta stands in the text of its message, in characters. */
+/** The offset of a delta in the text of its message, in characters. */
 type Piece = { from: number; to: number };
 
 export type Listener = {
@@ -58,7 +58,7 @@ const MAX_BACKLOG = 1000;
 /** Deltas that come later than this many events after their message are let through. */
 const RECENT_EVENTS = 64;
 const SUBSCRIBE_MS = 2000;
-/** How long a cursor names the last update: longer than any message is under way. */
+/** How long a cursor names the last update: longer than any message is in transit. */
 const UPDATE_NAMED_MS = 10_000;
 
 export function openTopic(ports: StreamPorts, organizationId: string, sessionId: string): Topic {
@@ -77,7 +77,7 @@ class SessionTopic implements Topic {
   #head = 0;
   #recent: string[] = [];
   #backlog: Message[] = [];
-  /** true while the log is read; before that the order of what comes in is not known */
+  /** true while the log is read; before that the order of incoming frames is unknown */
   #reading = true;
   #started = false;
   #overflown = false;
@@ -177,7 +177,7 @@ class SessionTopic implements Topic {
     return true;
   }
 
-  /** Holds back what comes in until `work` is done. After a failure the next sweep tries again. Returns false. */
+  /** Buffers incoming frames until `work` is done. After a failure returns false, and the next sweep retries. */
   #pauseFor(work: () => Promise<void>): false {
     const { sessionId } = this;
     this.#reading = true;

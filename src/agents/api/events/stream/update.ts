@@ -5,7 +5,7 @@ import { findEvent } from '../../../store/events.ts';
 
 export type Update = EventEnvelope & { type: 'session.tool_updated' };
 
-/** `session.tool_updated` patches an earlier event and stands in no log. */
+/** `session.tool_updated` patches an earlier event and is not in the log. */
 export function isUpdate(event: LiveEvent): event is Update {
   return 'type' in event && event.type === 'session.tool_updated';
 }
