@@ -10,8 +10,8 @@ import { Lifecycle } from './platform/lifecycle.ts';
 import { openLog } from './platform/log.ts';
 import type { BareContext } from './roles/context.ts';
 import type { Started } from './roles/role.ts';
-import { prepareRole, readRole } from './roles/table.ts';
-import type { RoleName } from './roles/table.ts';
+import { prepareRole, readRole } from './roles/roles.ts';
+import type { RoleName } from './roles/roles.ts';
 
 /** Longest time in ms that closing may take: supervisors kill after 30 s. */
 const CLOSE_MS = 25_000;

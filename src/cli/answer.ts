@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { InboundEvent, OutboundPayload } from '../../clients/typescript/index.ts';
-import { findAsked, waitWhileRunning } from './asked.ts';
+import { findActionRequests, waitWhileRunning } from './action-requests.ts';
 import { CliError } from './cli-error.ts';
 import { buildContext } from './context.ts';
 import { cleanText } from './text.ts';
@@ -27,7 +27,7 @@ export function addAnswerCommand(program: Command): void {
       const waiting = session.pendingActions.filter((action) => action.type === 'agent.clarify_request');
       if (waiting.length === 0) throw new CliError('The session does not wait for an answer.');
       const ids = new Set(waiting.map((action) => action.eventId));
-      const asked = await findAsked(context.client, sessionId, 'agent.clarify_request', ids);
+      const asked = await findActionRequests(context.client, sessionId, 'agent.clarify_request', ids);
       if (answers.length === 0) {
         context.show({ data: asked }, () => asked.map(showQuestion).join('\n'));
         return;

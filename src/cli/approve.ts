@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { InboundEvent } from '../../clients/typescript/index.ts';
 import { ApprovalScope } from '../agents/contract/events.ts';
 import { buildContext } from './context.ts';
-import { findAsked, waitWhileRunning } from './asked.ts';
+import { findActionRequests, waitWhileRunning } from './action-requests.ts';
 import { describeInput } from './describe-event.ts';
 import { CliError } from './cli-error.ts';
 import { buildFullDetail } from './chat/pending-actions.ts';
@@ -29,7 +29,7 @@ export function addApproveCommand(program: Command): void {
       const waiting = session.pendingActions.filter((action) => action.type === 'agent.approval_request');
       if (waiting.length === 0) throw new CliError('The session does not wait for an approval.');
       const ids = new Set(waiting.map((action) => action.eventId));
-      const requests = await findAsked(context.client, sessionId, 'agent.approval_request', ids);
+      const requests = await findActionRequests(context.client, sessionId, 'agent.approval_request', ids);
       if (flags.show === true) {
         context.show({ data: requests }, () =>
           requests.map(({ tool_name, input }) => `${cleanText(tool_name)}\n${buildFullDetail(input)}`).join('\n'),

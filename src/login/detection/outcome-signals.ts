@@ -1,5 +1,5 @@
 import { promptsSignIn } from './sign-in-prompt.ts';
-import { findOtherWays } from './other-ways.ts';
+import { findOtherMethods } from './other-methods.ts';
 import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, FrameDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
@@ -190,6 +190,6 @@ export function readOutcome({ frames }: Observation): OutcomeSignals {
     messageSentNotice: findMessageSentNotice(frames),
     confirm: confirming.length === 1 ? confirming[0]?.id : undefined,
     stated: logout === undefined ? readStated(frames) : undefined,
-    otherWays: findOtherWays(elements),
+    otherWays: findOtherMethods(elements),
   };
 }

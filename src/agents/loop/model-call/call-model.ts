@@ -17,7 +17,7 @@ import { buildCallRecord } from '../turn/call-record.ts';
 import { addBrokenCall, addCall } from '../turn/usage.ts';
 import { askToContinue } from './cut-text.ts';
 import type { CutText } from './cut-text.ts';
-import { Patience, isTransient } from './patience.ts';
+import { ModelRetries, isTransient } from './retries.ts';
 import { buildSteerToken, buildSystemPrompt } from './prompt.ts';
 import { buildInterruptedReply, buildStepReply } from './reply-events.ts';
 import type { StepReply } from './reply-events.ts';
@@ -71,7 +71,7 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
     return true;
   };
   if (needsCompaction(turn, deps.journal.events, prompt.request.messages, model.contextWindow)) await compact(false);
-  const patience = new Patience(turn, deps);
+  const modelRetries = new ModelRetries(turn, deps);
   for (;;) {
     const frames = openReplyFrames(turn, deps, { cut, isResent });
     const stream = new ReplyStream(frames, offered, { guidance, cut });
@@ -81,11 +81,11 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
       // A fallback model may have answered: its own price applies.
       turn.usage = addCall(turn.usage, reply.usage, deps.inference.findModel(reply.model) ?? model);
       turn.steps += 1;
-      recordCall(turn, deps, { model, stream, startedAt, retries: patience.attempts, reply });
+      recordCall(turn, deps, { model, stream, startedAt, retries: modelRetries.attempts, reply });
       return buildStepReply(reply, stream, turn, offered);
     } catch (error) {
       countBrokenCall(stream, turn, deps, model);
-      recordFailure(error, turn, deps, { model, stream, startedAt, retries: patience.attempts });
+      recordFailure(error, turn, deps, { model, stream, startedAt, retries: modelRetries.attempts });
       if (deps.signal.aborted) {
         const stored = buildInterruptedReply(stream, turn);
         turn.unwritten.push(...stored);
@@ -95,7 +95,7 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
       discardFrames(stream, [], turn, deps);
       isResent ||= stream.hasContinued;
       if (error instanceof ModelError && error.code === 'context_overflow' && (await makeRoom())) continue;
-      await patience.wait(error);
+      await modelRetries.wait(error);
       await deps.journal.refresh();
       // What the user said during the wait need not wait for the next tool result.
       guidance = findLastSteer(turn, deps);

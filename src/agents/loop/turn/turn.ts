@@ -9,7 +9,7 @@ import { buildIdle, buildResult } from '../../log/build-events.ts';
 import { endNestedCalls, endThreads } from '../../log/build-nested-events.ts';
 import { markConsumed, markPromptConsumed, runLoop } from './loop.ts';
 import { drainUnwritten } from './unwritten.ts';
-import { buildModelStop } from '../model-call/patience.ts';
+import { buildModelStop } from '../model-call/retries.ts';
 import { buildDelegation } from '../subagents/thread.ts';
 import { DrainError, InterruptedError, LeaseLostError } from './types.ts';
 import type { Turn, TurnDeps } from './types.ts';

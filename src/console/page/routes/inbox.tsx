@@ -7,7 +7,7 @@ import { useAgents, usePendingAction, usePendingActions } from '../data/queries.
 import type { PendingAction } from '../data/types.ts';
 import { useNow } from '../data/use-now.ts';
 import { t } from '../i18n/t.ts';
-import { AskCard, describeAsk } from '../inbox/ask-card.tsx';
+import { AskCard, describeAsk } from '../inbox/pending-action-card.tsx';
 import { Button } from '../parts/button.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice } from '../parts/field.tsx';

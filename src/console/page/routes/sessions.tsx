@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { Query } from '../data/http.ts';
 import { useAgents, useCan, useSessions } from '../data/queries.ts';
 import type { Session } from '../data/types.ts';
-import { useCalm } from '../data/use-calm.ts';
+import { useStableRows } from '../data/use-stable-rows.ts';
 import { useNow } from '../data/use-now.ts';
 import { t, tCount } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
@@ -179,7 +179,7 @@ function useRowKeys(rows: readonly Session[]) {
 
 function Table({ rows }: { rows: readonly Session[] }) {
   const now = useNow(1000);
-  const { shown, newCount, showNew, hold } = useCalm(rows);
+  const { shown, newCount, showNew, hold } = useStableRows(rows);
   const selected = useRowKeys(shown);
   return (
     <>

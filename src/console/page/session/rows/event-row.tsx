@@ -6,7 +6,7 @@ import type { Session, Turn } from '../../data/types.ts';
 import { t } from '../../i18n/t.ts';
 import { formatTime } from '../../text/format.ts';
 import { TurnHeader } from '../turn-header.tsx';
-import { Approval, Clarification } from './asks.tsx';
+import { Approval, Clarification } from './pending-actions.tsx';
 import { AgentMessage, OtherEvent, StopNote, Thinking, UserMessage } from './messages.tsx';
 import { ToolCall } from './tool-call.tsx';
 

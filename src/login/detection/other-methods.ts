@@ -45,7 +45,7 @@ function leadsToSignIn({ control, path }: ElementDescription, text: string): boo
 }
 
 /** Buttons and links that sign in by another service or a passkey. Names of services are lower case. */
-export function findOtherWays(elements: readonly ElementDescription[]): OutcomeSignals['otherWays'] {
+export function findOtherMethods(elements: readonly ElementDescription[]): OutcomeSignals['otherWays'] {
   const captions = elements
     .map((element) => ({ element, text: readCaption(element) }))
     .filter(({ text }) => text !== '');

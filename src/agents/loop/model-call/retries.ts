@@ -48,7 +48,7 @@ export function decidePause(
 }
 
 /** Waits between the tries of one model call. */
-export class Patience {
+export class ModelRetries {
   readonly #turn: Turn;
   readonly #deps: ModelCallDeps;
   #attempt = 0;

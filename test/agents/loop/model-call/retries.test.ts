@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { buildModelStop, decidePause, isTransient } from '../../../../src/agents/loop/model-call/patience.ts';
+import { buildModelStop, decidePause, isTransient } from '../../../../src/agents/loop/model-call/retries.ts';
 import { ModelError } from '../../../../src/inference/model.ts';
 import { buildUpstreamError } from '../../../../src/inference/upstream-error.ts';
 

@@ -6,7 +6,7 @@ type Row = { id: string };
  * Rows as they come, but nothing moves under the pointer or the focus: while one of them is in the list, its order stays and
  * new rows are counted instead.
  */
-export function useCalm<T extends Row>(rows: readonly T[]) {
+export function useStableRows<T extends Row>(rows: readonly T[]) {
   const [isHeld, setHeld] = useState(false);
   const order = useRef<readonly string[]>([]);
   const byId = new Map(rows.map((row) => [row.id, row]));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, OutboundPayload, Session } from '../../clients/typescript/index.ts';
 import { CliError } from './cli-error.ts';
 
-type Asked = Extract<OutboundPayload, { type: 'agent.approval_request' | 'agent.clarify_request' }>;
+type ActionRequest = Extract<OutboundPayload, { type: 'agent.approval_request' | 'agent.clarify_request' }>;
 
 const POLL_MS = 250;
 /** How long a running turn may take to ask. */
@@ -23,15 +23,15 @@ export async function waitWhileRunning(client: Client, sessionId: string): Promi
 }
 
 /** The requests of one type with these ids, in the order of the log. */
-export async function findAsked<Type extends Asked['type']>(
+export async function findActionRequests<Type extends ActionRequest['type']>(
   client: Client,
   sessionId: string,
   type: Type,
   ids: ReadonlySet<string>,
-): Promise<Extract<Asked, { type: Type }>[]> {
-  const isAsked = (payload: { type: string; id?: string }): payload is Extract<Asked, { type: Type }> =>
+): Promise<Extract<ActionRequest, { type: Type }>[]> {
+  const isAsked = (payload: { type: string; id?: string }): payload is Extract<ActionRequest, { type: Type }> =>
     payload.type === type && payload.id !== undefined && ids.has(payload.id);
-  const found: Extract<Asked, { type: Type }>[] = [];
+  const found: Extract<ActionRequest, { type: Type }>[] = [];
   for (let after = 0; ;) {
     const page = await client.listEvents(sessionId, { after, limit: PAGE });
     for (const { payload } of page.data) if (isAsked(payload)) found.push(payload);
