@@ -29,7 +29,7 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   lifecycle.use('event loop monitor', watchEventLoop(log));
   const stop = (exitCode: number, withinMs = CLOSE_MS) => {
     setTimeout(() => {
-      log.error('closing takes too long: the process ends without it');
+      log.error('closing timed out; exiting');
       process.exit(1);
     }, withinMs).unref();
     void lifecycle.close().finally(() => process.exit(exitCode));

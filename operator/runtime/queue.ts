@@ -83,7 +83,7 @@ export function startQueue(options: QueueOptions): Queue {
       const count = (failures.get(key) ?? 0) + 1;
       failures.set(key, count);
       options.onReconcile?.(error, performance.now() - startedMs);
-      // 409: somebody else wrote first, and the watch will deliver that change.
+      // 409: another writer was first, and the watch will deliver that change.
       if (!closed && !hasStatus(error, 409))
         options.log.warn({ resource: key, failures: count, error: errorText(error) }, 'reconcile failed; will retry');
       const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(count - 1, 20));

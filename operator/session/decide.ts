@@ -243,7 +243,7 @@ export function buildStatusFields(plan: SessionPlan): SessionStatus {
   const { pod, phase } = plan;
   const key = pod?.metadata.annotations?.[KEY_ANNOTATION];
   const ip = pod?.status?.podIP;
-  // Nobody may call a pod that is being removed.
+  // A pod that is being removed accepts no calls.
   const acceptsCalls = phase === 'Running' || phase === 'Starting';
   return {
     phase,

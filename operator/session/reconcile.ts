@@ -144,12 +144,12 @@ async function startPod(controller: Controller, session: Session, plan: SessionP
       const volume = applyVolumeClass(action.volume, sandboxClass);
       await writer.create('pods', buildSessionPod(session, volume, applyClass(options.pod, sandboxClass)));
     }
-    // Whoever else wants it fails, for it has changed.
+    // Any other writer fails, because it has changed.
     if (action.type === 'adopt') await writer.patch('pods', action.pod, buildAdoption(session));
     refusals.forget(key);
     return plan;
   } catch (error) {
-    // 404: somebody has deleted the standby pod.
+    // 404: the standby pod was deleted.
     const isGone = action.type === 'adopt' && hasStatus(error, 404);
     const refusal = isGone ? undefined : describeRefusal(error, 'PodRefused');
     if (refusal === undefined) throw error;
@@ -157,7 +157,7 @@ async function startPod(controller: Controller, session: Session, plan: SessionP
   }
 }
 
-/** A quota may be freed by others at any time; anything else has to be fixed by somebody. */
+/** A quota can be freed by others at any time; other refusals need a person. */
 function buildRefusedPlan(plan: SessionPlan, refusal: Refusal & { requeueMs: number }): SessionPlan {
   const { reason, message } = refusal;
   const phase = reason === 'QuotaExceeded' ? 'Pending' : 'Failed';

@@ -49,7 +49,7 @@ export function decideLoss(volume: Volume, claim: Claim | undefined, policy: Los
   return { lostDisk, condition, ...decideReplacement(volume, lostDisk, lost) };
 }
 
-/** Whether somebody has said what replaces the claim. */
+/** Whether the annotation that replaces the claim is set. */
 function decideReplacement({ metadata }: Volume, lostDisk: string, lost: string): Pick<Loss, 'halt' | 'restoreDisk'> {
   const { [RESTORE_ANNOTATION]: restoreDisk, [LOSS_ACCEPTED_ANNOTATION]: accepted } = metadata.annotations ?? {};
   if (restoreDisk !== undefined) return { restoreDisk };
@@ -64,7 +64,7 @@ function report(reason: Reason, message: string, isNew: boolean): ConditionUpdat
   return { type: 'FilesLost', status: 'True', reason, message, ...(isNew ? { touch: true } : {}) };
 }
 
-/** Files are lost and nobody has confirmed it. */
+/** Files are lost and the loss is not confirmed. */
 export function isLossOpen({ metadata, status }: Pick<Volume, 'metadata' | 'status'>): boolean {
   const isLost = status?.conditions?.some((one) => one.type === 'FilesLost' && one.status === 'True') === true;
   return isLost && metadata.annotations?.[LOSS_ACCEPTED_ANNOTATION] !== status.lostDisk;

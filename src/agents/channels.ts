@@ -28,7 +28,7 @@ export function publishEvents(
     const size = JSON.stringify(envelope.payload).length;
     const message: LiveEvent = size > MAX_MESSAGE_BYTES ? { sequence: envelope.sequence } : envelope;
     bus.publish(events(organizationId, envelope.sessionId), message, envelope.id).catch((error: unknown) => {
-      log.debug({ sessionId: envelope.sessionId, error: errorText(error) }, 'live event not kept by the bus');
+      log.debug({ sessionId: envelope.sessionId, error: errorText(error) }, 'live event not stored by the bus');
     });
   }
 }

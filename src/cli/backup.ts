@@ -99,7 +99,7 @@ async function restore(dataDir: string, file: string): Promise<void> {
       await run('tar', ['-C', draft, '--numeric-owner', '-xzpf', file]).catch((error: unknown) => {
         throw describeTarError(error);
       });
-      if (!existsSync(join(draft, DATABASE, 'PG_VERSION'))) throw new CliError(`${file} is no backup of Capstan.`);
+      if (!existsSync(join(draft, DATABASE, 'PG_VERSION'))) throw new CliError(`${file} is not a backup of Capstan.`);
       await syncTree(draft);
       const names = readdirSync(draft).filter((name) => name !== DATABASE);
       for (const name of [...names, DATABASE]) renameSync(join(draft, name), join(dataDir, name));

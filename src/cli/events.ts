@@ -28,10 +28,12 @@ function readEvents(message: string | undefined, flags: SendFlags): unknown {
       const value: unknown = JSON.parse(readFileSync(flags.file === '-' ? 0 : flags.file, 'utf8'));
       return Array.isArray(value) ? value : [value];
     } catch (error) {
-      throw new CliError(`${flags.file} holds no JSON: ${error instanceof Error ? error.message : String(error)}`);
+      throw new CliError(
+        `${flags.file} contains invalid JSON: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
-  if (message === undefined) throw new CliError('Say what to send: a message, or --file with events in JSON.', 2);
+  if (message === undefined) throw new CliError('Nothing to send: pass a message, or --file with events in JSON.', 2);
   return flags.steer === true
     ? [{ type: 'user.steer', message }]
     : [{ type: 'user.message', content: [{ type: 'text', text: message }] }];

@@ -50,7 +50,7 @@ export type ConsoleOptions = {
   publicUrl?: string | undefined;
 };
 
-/** The page that says how to get the console where it is neither built nor can be. */
+/** The page that explains how to get the console if it is neither built nor can be built. */
 const MISSING = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Capstan</title>
 <h1>The console is not built</h1>
 <p>Install the development dependencies with <code>npm ci</code>, or build it with

@@ -20,9 +20,9 @@ export type FallbackPorts = {
 };
 
 /**
- * Asks a model which fields of a page belong to the login, from the structure of the page alone: no values, no text except
- * names of fields and buttons, no address. `secrets` are left out even where the page repeats them. Undefined where
- * there is nothing to select from or no usable answer; throws only the signal's reason.
+ * Asks a model which fields of a page belong to the login, from the structure of the page alone: no values, no text
+ * except names of fields and buttons, no address. `secrets` are left out even where the page repeats them. Undefined
+ * where there is nothing to select from or no usable answer; throws only the signal's reason.
  */
 export type ReadForm = (
   observation: Observation,
@@ -118,7 +118,7 @@ export function buildFormReader({ inference, model, log, count }: FallbackPorts)
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       count('failed');
-      log.warn({ error: errorText(error) }, 'no model could be asked about the form of a login');
+      log.warn({ error: errorText(error) }, 'could not ask a model about a login form');
       return undefined;
     }
   };

@@ -19,7 +19,7 @@ import type { Waiting } from './waiting.ts';
 /** The response to a call. */
 export type LoginResponse = { status: number; body: unknown; headers?: Record<string, string> };
 
-/** What a login is about, for its record. */
+/** The subject of a login, for its record. */
 export type LoginAbout = {
   id: string;
   organizationId: string;

@@ -7,7 +7,7 @@ import type { Answer, ChallengeKind } from './flow/challenge.ts';
 import type { PendingChallenge } from './job.ts';
 import { LoginError } from './login-error.ts';
 
-/** What a login waits for. */
+/** The kinds of input that a login can wait for. */
 export type Waiting = {
   challengeId: string;
   ask: PendingChallenge;

@@ -44,7 +44,7 @@ export function buildMasterKeys(current: string, previous?: string): MasterKeys 
 
   const openDataKey = ({ dataKey, masterKeyId }: Sealed, context: string): Buffer => {
     const found = keys.find(({ id }) => id === masterKeyId);
-    if (found === undefined) throw new UnsealError('It was sealed by a master key that is not at hand.');
+    if (found === undefined) throw new UnsealError('It was encrypted with a master key that is not available.');
     return Buffer.from(attempt(found.key, dataKey, `${context}/key`), 'base64');
   };
 

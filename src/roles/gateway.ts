@@ -21,7 +21,7 @@ export async function openGatewayPorts({
   );
   const ports = { ...backends, log, inference, tokensPerDay: config.file.limits?.tokensPerDay };
   if (otel === undefined) return ports;
-  // Only who has a collector pays for loading its SDK.
+  // The SDK is loaded only if a collector is configured.
   const { openOtelMetrics } = await import('../gateway/usage/otel.ts');
   return { ...ports, metrics: lifecycle.use('otel metrics', openOtelMetrics(otel)) };
 }

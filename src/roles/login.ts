@@ -44,7 +44,7 @@ async function open(context: RoleContext<SharedBackends>, { registry, warm }: Op
   return { ...backends, log, registry, fleet, methods, loginMetrics, readForm };
 }
 
-/** Where no model is named, none of what calls models is loaded. */
+/** Without a configured model, the code that calls models is not loaded. */
 async function openReader(
   context: RoleContext<SharedBackends>,
   { countModelCall }: LoginMetrics,

@@ -5,7 +5,7 @@ import { openKubernetes } from '../platform/kubernetes/client.ts';
 import type { BareContext } from './context.ts';
 import type { Started } from './role.ts';
 
-/** Calls under way have their time, and pods on nodes that answer end within it. */
+/** Running calls may finish, and pods on responsive nodes end within this time. */
 const REMOVAL_MS = 150_000;
 
 /** Speaks to the API server of the cluster and to nothing else, so it is started without backends. */

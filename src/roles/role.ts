@@ -14,7 +14,7 @@ export type RoleContext<B = Backends> = BareContext & {
 /** What a role serves, for the line that is printed at start. */
 export type Started = { address?: string };
 
-/** Calls, turns and renders under way have so long when a role is told to end. */
+/** How long running calls, turns and renders may continue when a role is stopped. */
 export const DRAIN_MS = 20_000;
 
 export function readServerOptions({ config }: BareContext): ServerOptions {

@@ -30,7 +30,7 @@ export function openRenderer(context: RoleContext<StoredBackends>, registry?: Re
   return openVideo(ports, readOptions(context), lifecycle);
 }
 
-/** Makes videos for agents. Whoever renders them may be another process. */
+/** Generates videos for agents. Another process may render them. */
 export function openVideoGenerator(context: RoleContext<StoredBackends>) {
   const { backends, lifecycle, log } = context;
   const options = readOptions(context);

@@ -25,7 +25,7 @@ async function ask(chat: Chat): Promise<EventEnvelope> {
   return request;
 }
 
-it('an asking tool waits for its approval and then runs', async () => {
+it('a tool that needs approval waits for it and then runs', async () => {
   service.model.play(write('a.txt'), say('done'));
   const chat = await service.api.openChat();
   await chat.prompt('Go.');

@@ -67,7 +67,9 @@ export type Service = {
   close(): Promise<void>;
 };
 
-/** Tokens that `acme/small` can read, and dollars per million of them. `acme/free` has no price, `acme/blind` no eyes. */
+/**
+ * Tokens that `acme/small` can read, and dollars per million of them. `acme/free` has no price, `acme/blind` no vision.
+ */
 export const MODELS: ProviderModel[] = [
   { id: 'small', contextWindow: 32_000, price: { input: 1, output: 10, cacheRead: 0.1 } },
   { id: 'free', contextWindow: 32_000 },

@@ -45,7 +45,7 @@ export function serveLink(parts: WriteParts, socket: Duplex, first: Buffer): voi
         const write = await openWrite(parts, request.path, buildOptions(request));
         if (socket.destroyed) {
           write.cancel();
-          throw new ExecutorError('input', 'EINVAL', 'nobody waits for it');
+          throw new ExecutorError('input', 'EINVAL', 'the request is no longer waiting');
         }
         const id = next++;
         writes.set(id, write);

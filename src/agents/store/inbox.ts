@@ -34,7 +34,7 @@ export async function lockSession(tx: Queryable, organizationId: string, id: str
   return rows[0] && readRow<SendSession>(rows[0]);
 }
 
-/** Puts openers of turns in line. The caller holds the row lock and counts them with `notifySession`. */
+/** Adds inbox entries that start turns. The caller holds the row lock and counts them with `notifySession`. */
 export async function insertInbox(tx: Queryable, sessionId: string, prompts: readonly TurnPrompt[]): Promise<void> {
   for (const prompt of prompts) {
     await tx.query('INSERT INTO inbox (session_id, kind, event_id, content) VALUES ($1, $2, $3, $4::jsonb)', [
@@ -46,7 +46,7 @@ export async function insertInbox(tx: Queryable, sessionId: string, prompts: rea
   }
 }
 
-/** The openers that wait, oldest first. */
+/** The waiting inbox entries, oldest first. */
 export async function listInbox(db: Queryable, sessionId: string, limit: number): Promise<InboxItem[]> {
   const { rows } = await db.query<{ position: number; kind: string; event_id: string; content: TurnPrompt | null }>(
     'SELECT position, kind, event_id, content FROM inbox WHERE session_id = $1 ORDER BY position LIMIT $2',

@@ -115,7 +115,7 @@ async function judge({ claim, goal, turn }: JudgedTurn, deps: GoalDeps, signal: 
   const question = { objective: goal.objective, reply: turn.reply, calls: turn.calls, model: modelName };
   const startedAt = new Date();
   const { verdict, used, error } = await askJudge(question, deps.inference, signal);
-  if (error !== undefined) deps.log.warn({ error: errorText(error) }, 'could not ask the judge of a goal');
+  if (error !== undefined) deps.log.warn({ error: errorText(error) }, 'could not call the judge of a goal');
   const model = deps.inference.findModel(used?.model ?? modelName) ?? deps.inference.findModel(modelName);
   if (used === undefined || model === undefined) return { verdict, ...NO_CALL };
   const { usageAdd } = splitUsage(addCall({}, used.usage, model));

@@ -19,9 +19,9 @@ type Dropped = 'unexpected' | 'rate' | 'queued';
 type Deps = { db: Db; bus: Bus; log: Logger };
 
 /**
- * Queues news of background processes as openers of turns. A program in a sandbox may forge them, so only processes that
- * the session started with a request for notices are heard, 10 times a minute a session, with 8 KiB each, and no more
- * than 8 KiB wait in line. The rest is dropped and counted.
+ * Queues notices of background processes, which start turns. A program in a sandbox may forge them, so only processes
+ * that the session started with a request for notices are heard, 10 times a minute a session, with 8 KiB each, and no
+ * more than 8 KiB wait in line. The rest is dropped and counted.
  */
 export function openNoticeQueue({ db, bus, log }: Deps, registry?: Registry, now: () => number = Date.now) {
   const dropped =

@@ -33,7 +33,7 @@ export function startTitle(claim: Claim, turn: Turn, journal: SessionJournal, de
   const exchange = readExchange(journal.events);
   if (exchange === undefined) return;
   writeTitle(claim, turn.id, exchange, deps).catch((error: unknown) => {
-    deps.log.warn({ error: errorText(error) }, 'no title was made');
+    deps.log.warn({ error: errorText(error) }, 'could not generate a title');
   });
 }
 

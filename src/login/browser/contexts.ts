@@ -58,7 +58,7 @@ export function openPrewarmedContext(from: { own: LoginBrowser; egress: Egress }
       prewarmed = openContext(from, {}, true);
       prewarmed.catch(() => undefined);
     },
-    /** A context with an empty page, or undefined where none is usable. */
+    /** A context with an empty page, or undefined if none is usable. */
     async take(): Promise<OpenContext | undefined> {
       const awaited = prewarmed;
       prewarmed = undefined;

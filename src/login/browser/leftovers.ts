@@ -34,6 +34,6 @@ export async function removeLeftovers(log: Logger, folder = tmpdir()): Promise<v
       if (old && found.uid === process.getuid?.()) await rm(path, { recursive: true, force: true });
     }
   } catch (error) {
-    log.warn({ error: errorText(error) }, 'folders of browsers that are no more are still there');
+    log.warn({ error: errorText(error) }, 'could not remove the folders of ended browsers');
   }
 }

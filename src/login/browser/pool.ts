@@ -104,7 +104,7 @@ export class BrowserPool {
     if (this.#isClosed || this.#options.program === undefined || this.#launching.size > 0) return;
     if ([...this.#browsers].some(isUnused) || !this.#isWarm()) return;
     this.#launchFor(undefined).catch((error: unknown) => {
-      this.#log.warn({ error: errorText(error) }, 'could not start a browser ahead of its use');
+      this.#log.warn({ error: errorText(error) }, 'could not prewarm a browser');
     });
   }
 

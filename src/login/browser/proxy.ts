@@ -76,7 +76,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
   const keep = <T extends Duplex>(socket: T): T => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // A connection that fails ends its other side; nobody else needs to know.
+    // A failed connection ends its other side; no other code needs to know.
     socket.on('error', () => socket.destroy());
     return socket;
   };

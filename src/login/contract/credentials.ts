@@ -26,7 +26,7 @@ export const NewCredential = z
   .meta({ id: 'NewStoredLogin' });
 export type NewCredential = z.infer<typeof NewCredential>;
 
-/** What is left out stays as it is; null removes it. */
+/** Omitted fields stay unchanged; null removes a value. */
 export const CredentialChange = z
   .object({
     cred: z

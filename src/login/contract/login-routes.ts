@@ -7,7 +7,7 @@ const BODY_LIMIT = 64 * 1024;
 const login = { tag: 'Website login', scope: 'login', bodyLimit: BODY_LIMIT } as const;
 const params = z.object({ loginId: z.string().min(1).max(256) });
 
-/** Logins that nobody waits for with an open call. */
+/** Logins that run without an open call. */
 export const asyncLoginRoutes = {
   startLogin: defineRoute({
     ...login,

@@ -6,7 +6,7 @@ import { SiteSession } from './shapes.ts';
 export const LoginState = z.enum(['running', 'awaiting_input', 'awaiting_external_action', 'succeeded', 'failed']);
 export type LoginState = z.infer<typeof LoginState>;
 
-/** What a login waits for. */
+/** The kinds of input that a login can wait for. */
 export const LoginWaiting = z
   .object({
     challengeId: z.string(),

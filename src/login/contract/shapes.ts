@@ -16,7 +16,7 @@ export type LoginMethod = z.infer<typeof LoginMethod>;
 /** Signing in on another service's pages: not there yet, so these answer 501 whatever the configuration says. */
 export const MISSING_METHODS: readonly LoginMethod[] = ['oauth_google', 'oauth_github'];
 
-/** What is on unless the configuration says otherwise; the others answer 501. */
+/** The methods enabled by default; the others answer 501. */
 export const DEFAULT_LOGIN_METHODS: readonly LoginMethod[] = ['password', 'totp', 'otp_email', 'magic_link'];
 
 export const Secret = z.string().min(1).max(1024);

@@ -159,7 +159,7 @@ function judgeLink({ step, snapshot, idle, stays, evidence: { veto, signals } }:
   const isRejected = veto === undefined || veto.cause === 'wrong-credentials' || veto.cause === 'error';
   if (step !== 'link' || !isAtLogin || !isRejected || signals.includes('account')) return undefined;
   if (!stays || idle.sinceSubmitMs < REPEATED_LOGIN_MS) return PENDING;
-  const error = new LoginError('invalid_code', 'The site did not take the link.', {
+  const error = new LoginError('invalid_code', 'The site did not accept the link.', {
     details: { reason: 'link_refused' },
   });
   return { is: 'failed', error, tentative: true };

@@ -109,7 +109,7 @@ async function checkTarget(
 /**
  * Types with real key events, replaces the old value, and reads the new one back. The site is checked
  * right before.
- * Throws `unsafe_domain`, or `StaleElementError` when the field does not take the text.
+ * Throws `unsafe_domain`, or `StaleElementError` when the field does not accept the text.
  */
 export function typeInto(
   page: Page,
@@ -133,7 +133,7 @@ export function typeInto(
     await checkTarget(site, { frame, element }, false);
     await element.fill(text, { timeout: ACTION_MS });
     if (exact && (await readValue(element)) !== text) {
-      throw new StaleElementError('the field does not take the text');
+      throw new StaleElementError('the field does not accept the text');
     }
   });
 }

@@ -39,7 +39,7 @@ export async function deleteLoginSession(db: Queryable, organizationId: string, 
   await db.query('DELETE FROM login_sessions WHERE key = $1 AND organization_id = $2', [key, organizationId]);
 }
 
-/** Deletes what has expired: up to 1,000 sessions, and jobs and challenges. */
+/** Deletes expired jobs, challenges and up to 1,000 sessions. */
 export async function deleteExpiredLogins(db: Queryable): Promise<void> {
   await db.query(
     `DELETE FROM login_sessions WHERE ctid IN (

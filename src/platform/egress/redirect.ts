@@ -17,7 +17,7 @@ export function isRedirect(response: Response): boolean {
 /** The request that a redirect asks for: methods as browsers change them, credentials for the same origin only. */
 export function buildNextHop(hop: Hop, response: Response): Hop {
   const url = URL.parse(response.headers.get('location') ?? '', hop.url.href);
-  if (url === null) throw new EgressError('bad_url', `${hop.url.host} redirects to what is no URL.`);
+  if (url === null) throw new EgressError('bad_url', `${hop.url.host} redirects to an invalid URL.`);
   const headers = new Headers(hop.init.headers);
   if (url.origin !== hop.url.origin) {
     const names = Array.from(headers.keys());

@@ -62,7 +62,7 @@ function openMetricsServer(app: FastifyInstance, ports: HttpPorts, http: HttpDep
   let server: Awaited<ReturnType<typeof startMetricsServer>> | undefined;
   app.addHook('onReady', async () => {
     server = await startMetricsServer(ports, http, listen);
-    ports.log.info({ port: server.port }, 'metrics are served on a port of their own');
+    ports.log.info({ port: server.port }, 'metrics are served on a separate port');
   });
   app.addHook('onClose', async () => server?.close());
 }

@@ -22,7 +22,9 @@ import {
 
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/** Where a person's browser ends its session at the identity provider; null for a key, or while that cannot be asked. */
+/**
+ * Where a person's browser ends its session at the identity provider; null for a key, or while that cannot be asked.
+ */
 async function findLogoutUrl(deps: OidcDeps, ended: EndedSignIn, request: FastifyRequest): Promise<string | null> {
   const { oidc, log, masterKeys, publicUrl } = deps;
   if (oidc === undefined || ended.userId === null) return null;
@@ -30,7 +32,7 @@ async function findLogoutUrl(deps: OidcDeps, ended: EndedSignIn, request: Fastif
     const returnTo = `${findBase(request, publicUrl)}/console/signin`;
     return await oidc.findLogoutUrl(returnTo, openIdToken(masterKeys, ended.idToken));
   } catch (error) {
-    log.warn({ error: errorText(error) }, 'the identity provider is not told of a logout');
+    log.warn({ error: errorText(error) }, 'could not notify the identity provider of a logout');
     return null;
   }
 }

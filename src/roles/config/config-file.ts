@@ -53,17 +53,17 @@ export const ConfigFile = z.strictObject({
     .strictObject({
       /** how long a turn repeats a failing model call */
       retryForSeconds: z.number().min(0).max(86_400).default(600),
-      /** a model provider that sends nothing for so long has failed */
+      /** silence after which a call of a model provider has failed */
       silenceSeconds: z.number().positive().max(86_400).default(120),
     })
     .prefault({}),
   automations: z
     .strictObject({
-      /** an approval that nobody answers for so long in a run is denied */
+      /** hours after which an unanswered approval of a run counts as denied */
       approvalHours: z.number().positive().max(8760).default(24),
     })
     .prefault({}),
-  /** days after which what is no longer needed is deleted */
+  /** days after which old data is deleted */
   retention: z
     .strictObject({
       archivedSessionDays: z.number().positive().max(36_500).default(365),

@@ -47,7 +47,7 @@ function findKey(env: Environment, variable: string | undefined, owner: string |
   if (variable === undefined) return undefined;
   const key = env[variable] ?? '';
   if (key === '' && owner !== false)
-    throw new StartupError(`${owner} takes its key from ${variable}, which is not set.`);
+    throw new StartupError(`${owner} reads its key from ${variable}, which is not set.`);
   return key === '' ? undefined : key;
 }
 
@@ -91,7 +91,7 @@ function readGateway({ CAPSTAN_GATEWAY_URL: url, CAPSTAN_GATEWAY_KEY: apiKey }: 
   return { baseUrl: withVersion(url), apiKey };
 }
 
-/** Undefined: no collector is told of. */
+/** Undefined if no collector is configured. */
 function readOtel(settings: Settings) {
   const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/(?<!\/)\/+$/, '');
   const url = settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/metrics`);
@@ -167,8 +167,8 @@ function readPodOptions(settings: Settings) {
 }
 
 /**
- * The only reader of the environment. Throws a `StartupError` that names the setting at fault. Keys that the role does not
- * use may be missing.
+ * The only reader of the environment. Throws a `StartupError` that names the setting at fault. Keys that the role does
+ * not use may be missing.
  */
 export function readConfig(env: Environment, role?: string) {
   const settings = readSettings(env);

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 
 const MIN_KEY_LENGTH = 16;
 
-/** What whoever starts the role should know of its settings. */
+/** Warnings about the role's settings, printed at start. */
 export function listWarnings(role: string, { host, apiKey, video }: Config): string[] {
   const warnings: string[] = [];
   if (apiKey !== undefined && apiKey.length < MIN_KEY_LENGTH) {

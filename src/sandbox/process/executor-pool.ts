@@ -16,7 +16,9 @@ const SWEEP_MS = 30_000;
 const SLOT_POLL_MS = 50;
 /** A session that was just given its executor is about to call it. */
 const MIN_IDLE_MS = 500;
-/** Under pressure, with most of the places taken or little memory left, executors stop after this part of the idle time. */
+/**
+ * Under pressure, with most of the places taken or little memory left, executors stop after this part of the idle time.
+ */
 const PRESSURE_SHARE = 5;
 const PRESSURE_LIVE = 0.75;
 const PRESSURE_MEMORY = 0.1;
@@ -191,7 +193,7 @@ export class ExecutorPool {
       .followNotices((notice) => void this.#onNotice(executor, child, notice))
       .catch((error: unknown) => {
         if (child.isAlive())
-          this.#options.log.warn({ error: errorText(error) }, 'notices of a sandbox are no longer read');
+          this.#options.log.warn({ error: errorText(error) }, 'no longer reading the notices of a sandbox');
       });
   }
 

@@ -103,10 +103,10 @@ function describe(kind: 'video' | 'audio', streams: Stream[], duration: number |
   const seconds = duration ?? (kind === 'video' ? video : audio)?.duration ?? 0;
   checkSeconds(seconds, BOUNDS[kind].maxSeconds);
   if (kind === 'audio') {
-    if (audio === undefined) throw new InvalidReferenceError('The file holds no audio.');
+    if (audio === undefined) throw new InvalidReferenceError('The file contains no audio.');
     return { kind: 'audio' as const, seconds, channels: audio.channels ?? 0, sampleRate: audio.sample_rate ?? 0 };
   }
-  if (video === undefined) throw new InvalidReferenceError('The file holds no video.');
+  if (video === undefined) throw new InvalidReferenceError('The file contains no video.');
   const [width = 0, height = 0] = isTurned(video) ? [video.height, video.width] : [video.width, video.height];
   const framesPerSecond = readRate(video.avg_frame_rate) || readRate(video.r_frame_rate);
   return { kind: 'video' as const, seconds, width, height, framesPerSecond, hasAudio: audio !== undefined };
@@ -115,18 +115,18 @@ function describe(kind: 'video' | 'audio', streams: Stream[], duration: number |
 function checkStreams(streams: readonly Stream[]): void {
   if (streams.length > MAX_STREAMS) throw new InvalidReferenceError(`The file has over ${MAX_STREAMS} streams.`);
   if (streams.some((stream) => stream.codec_type === 'subtitle' || stream.codec_type === 'attachment')) {
-    throw new InvalidReferenceError('The file holds subtitles or attachments, which are not taken.');
+    throw new InvalidReferenceError('The file contains subtitles or attachments, which are not accepted.');
   }
 }
 
 function checkSeconds(seconds: number, maxSeconds: number): void {
-  if (!(seconds >= MIN_SECONDS)) throw new InvalidReferenceError('The file says no duration, or nearly none.');
+  if (!(seconds >= MIN_SECONDS)) throw new InvalidReferenceError('The file has no duration, or almost none.');
   if (seconds > maxSeconds) throw new InvalidReferenceError(`The file is longer than ${maxSeconds} seconds.`);
 }
 
 function checkCodecs(streams: Stream[], kind: 'video' | 'audio'): void {
   const codec = streams.map((stream) => stream.codec_name ?? '').find((name) => !isCodecAllowed(name, kind));
-  if (codec !== undefined) throw new InvalidReferenceError(`The file's ${kind} is of a kind that is not taken.`);
+  if (codec !== undefined) throw new InvalidReferenceError(`The file's ${kind} codec is not supported.`);
 }
 
 function checkVideo(stream: Stream): void {
@@ -135,10 +135,10 @@ function checkVideo(stream: Stream): void {
     throw new InvalidReferenceError(`The video is less than ${MIN_SIDE} pixels wide or high.`);
   }
   if (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS) {
-    throw new InvalidReferenceError('The pictures of the video are larger than 4K.');
+    throw new InvalidReferenceError('The frames of the video are larger than 4K.');
   }
   if (readRate(stream.avg_frame_rate) > MAX_RATE) {
-    throw new InvalidReferenceError(`The video has over ${MAX_RATE} pictures a second.`);
+    throw new InvalidReferenceError(`The video has over ${MAX_RATE} frames per second.`);
   }
 }
 
@@ -147,7 +147,7 @@ function checkAudio({ channels = 0, sample_rate: rate = 0 }: Stream): void {
     throw new InvalidReferenceError(`The audio must have 1 to ${MAX_CHANNELS} channels.`);
   }
   if (rate < 1 || rate > MAX_SAMPLE_RATE) {
-    throw new InvalidReferenceError(`The audio has over ${MAX_SAMPLE_RATE} samples a second, or none.`);
+    throw new InvalidReferenceError(`The audio has over ${MAX_SAMPLE_RATE} samples per second, or none.`);
   }
 }
 
@@ -182,6 +182,6 @@ function readRate(text: string | undefined): number {
 function refuse(error: unknown): never {
   if (!(error instanceof MediaRunError) || error.code === 'missing') throw error;
   const message =
-    error.code === 'timeout' ? 'The file takes too long to be read.' : 'The file is damaged, or not what it says.';
+    error.code === 'timeout' ? 'The file takes too long to read.' : 'The file is damaged or has another format.';
   throw new InvalidReferenceError(message, { cause: error });
 }

@@ -81,5 +81,5 @@ function refuse(error: unknown): never {
   if (/pixel limit/i.test(text)) {
     throw new InvalidReferenceError(`The image has over ${MAX_PIXELS / 1_000_000} megapixels.`, { cause: error });
   }
-  throw new InvalidReferenceError('The image is damaged, or of a kind that cannot be read.', { cause: error });
+  throw new InvalidReferenceError('The image is damaged or has an unsupported format.', { cause: error });
 }

@@ -39,6 +39,8 @@ async function checkInflated(compressed: Buffer): Promise<void> {
   } catch (error) {
     // Data that does not inflate is left to the decoder.
     if (!(error instanceof RangeError)) return;
-    throw new InvalidReferenceError('The image holds texts or a colour profile of many megabytes.', { cause: error });
+    throw new InvalidReferenceError('The image contains texts or a colour profile of many megabytes.', {
+      cause: error,
+    });
   }
 }

@@ -15,6 +15,6 @@ export async function sniffFile(path: string): Promise<Sniffed> {
   const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
   const { bytesRead } = await file.read(head, 0, head.length, 0);
   const type = await fileTypeFromBuffer(head.subarray(0, bytesRead)).catch(() => undefined);
-  if (type === undefined) throw new InvalidReferenceError('The file is of no known kind.');
+  if (type === undefined) throw new InvalidReferenceError('The file has an unknown type.');
   return { mime: type.mime, bytes: size };
 }

@@ -184,7 +184,7 @@ describe('a server that means harm', () => {
     expect(await read('/round')).toEqual({ fault: expect.stringContaining('redirects too often'), refused: false });
   });
 
-  it('holds nobody who has gone', async () => {
+  it('stops when its caller aborts', async () => {
     site.serve('/silent', () => undefined);
     const abort = new AbortController();
     const reading = readPage(egress, `${site.url}/silent`, abort.signal);

@@ -233,7 +233,7 @@ describe('a render', () => {
     writeFileSync(sourceVideo, '#EXTM3U\n#EXTINF:9,\nfile:///etc/passwd\n');
     const failed = await draw({ inputs: withInputs({ sourceVideo }) }).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(RenderError);
-    expect(failed).toMatchObject({ code: 'invalid_input', message: 'The file is of no known kind.' });
+    expect(failed).toMatchObject({ code: 'invalid_input', message: 'The file has an unknown type.' });
   });
 
   it('runs beside others', async () => {

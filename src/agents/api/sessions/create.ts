@@ -49,7 +49,10 @@ export async function createSession(deps: ApiDeps, organizationId: string, body:
 /** The session is unknown until this has ended, so it cannot be deleted before it is announced. */
 async function announce(deps: ApiDeps, organizationId: string, { id, agentId, subjectId }: Session): Promise<void> {
   await deps.sandboxes.announce({ organizationId, agentId, subjectId, sessionId: id }).catch((error: unknown) => {
-    deps.log.warn({ sessionId: id, error: errorText(error) }, 'a session is listed later, with its first turn');
+    deps.log.warn(
+      { sessionId: id, error: errorText(error) },
+      'session not announced; its first turn creates the resource',
+    );
   });
 }
 
@@ -63,7 +66,7 @@ async function insertOrRefund(deps: ApiDeps, key: string, session: NewSession): 
     });
   } catch (error) {
     await deps.limits.refund(key, 1).catch((failure: unknown) => {
-      deps.log.warn({ error: errorText(failure) }, 'conversation not given back');
+      deps.log.warn({ error: errorText(failure) }, 'conversation point not refunded');
     });
     throw error;
   }

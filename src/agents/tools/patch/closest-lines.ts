@@ -6,7 +6,7 @@ const AROUND = 2;
 /** Lines of a bigger file are not compared: the answer must come at once. */
 const COMPARED_LINES = 5000;
 
-/** Up to three places that look like the first line of what was sought, with two lines around each. */
+/** Up to three lines similar to the first line of the searched text, with two lines of context each. */
 export function describeClosest(text: string, old: string): string {
   const first = (old.split('\n').find((line) => line.trim() !== '') ?? '').trim();
   const lines = text.split('\n');

@@ -205,7 +205,7 @@ function Question({ ask, hasKeys, onAnswered }: Props) {
   );
 }
 
-/** The ways to answer what waits; a note for those who may only look. */
+/** The controls that answer a pending action, or a note for callers who may only read. */
 export function AnswerForm(props: Props) {
   const canAnswer = useCanAnswer();
   if (!canAnswer) return <p className="meta">{t('Your key may look, not answer: that needs agents:approve.')}</p>;

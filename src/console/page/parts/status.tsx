@@ -20,7 +20,7 @@ const WORDS: Record<StatusKind, string> = {
   archived: 'archived',
   stuck: 'stuck',
 };
-/** A session that runs and has written no event for so long is shown as stuck. */
+/** A running session without events for this long is shown as stuck. */
 export const STUCK_MS = 10 * 60_000;
 
 export function findStatus(session: Session): StatusKind {

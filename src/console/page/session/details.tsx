@@ -110,7 +110,7 @@ function Facts({ session }: { session: Session }) {
   );
 }
 
-/** What is known of the session, its tools, and the selected event. */
+/** Details of the session, its tools, and the selected event. */
 export function Details({ session, store, version, selected }: Props) {
   return (
     <aside className="details" aria-label={t('Details')} tabIndex={0}>

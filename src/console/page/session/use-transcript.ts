@@ -5,7 +5,7 @@ import { followStream } from '../data/stream.ts';
 import type { Session } from '../data/types.ts';
 import { TranscriptStore } from './transcript-store.ts';
 
-/** A session stream of a hidden tab is closed after so long: browsers have six connections for a server. */
+/** The stream of a hidden tab is closed after this time, because browsers open at most six connections per server. */
 const HIDDEN_MS = 60_000;
 const CHANGES_SESSION = new Set([
   'session.status_idle',
@@ -23,7 +23,7 @@ function onEvent({ type, sessionId }: EventEnvelope): void {
   if (type === 'session.status_idle') void queries.invalidateQueries({ queryKey: ['turns', sessionId] });
 }
 
-/** Whether somebody looks at this tab, or did so within the last minute. */
+/** Whether this tab was visible within the last minute. */
 function useVisible(): boolean {
   const [isVisible, setVisible] = useState(!document.hidden);
   useEffect(() => {

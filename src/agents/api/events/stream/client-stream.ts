@@ -130,7 +130,7 @@ class EventStream implements Stream {
       while (this.#overflown && !this.#connection.isOver) await this.#replayLog(origin);
       this.#goLive();
     } catch (error) {
-      this.#ports.log.debug({ sessionId: this.#sessionId, error: errorText(error) }, 'stream given up');
+      this.#ports.log.debug({ sessionId: this.#sessionId, error: errorText(error) }, 'stream closed after an error');
       this.#connection.destroy();
     }
   }
