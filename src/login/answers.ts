@@ -102,8 +102,8 @@ export function buildAnswers(
       if (own === undefined || !fits) {
         return release(async () => {
           const found = await getFromMailbox(challenge, wrong);
-          if (found === undefined) return ask(challenge, wrong);
-          return 'failure' in found ? ask({ ...challenge, mailbox: found.failure }, wrong) : found;
+          if (found === undefined) return ask(challenge, wrong, moved);
+          return 'failure' in found ? ask({ ...challenge, mailbox: found.failure }, wrong, moved) : found;
         });
       }
       if (used) throw new LoginError('invalid_code', 'The site refused the code.');

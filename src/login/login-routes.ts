@@ -1,9 +1,12 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { asyncLoginRoutes as routes } from './contract/login-routes.ts';
 import type { LoginRecord } from './contract/logins.ts';
+import type { Caller } from '../platform/http/deps.ts';
+import { findBase } from '../platform/http/public-base.ts';
 import { registerRoute } from '../platform/http/route.ts';
 import type { Answer as HttpAnswer } from '../platform/http/route.ts';
 import type { LoginDeps } from './deps.ts';
+import { signHelpToken } from './help/token.ts';
 import { LoginError } from './login-error.ts';
 import type { Logins } from './logins.ts';
 import { showSession } from './service.ts';
@@ -35,7 +38,11 @@ const STATUS: Record<LoginRow['state'], LoginRecord['status']> = {
 const missing = () => new LoginError('not_found', 'No such login.');
 const isOver = ({ state }: Pick<LoginRow, 'state'>) => state === 'succeeded' || state === 'failed';
 
-function showLogin(row: LoginRow, hasPicture: boolean): LoginRecord {
+/** Who asks, and at which address of the service. */
+type Asking = { caller: Pick<Caller, 'organizationId' | 'keyId' | 'scopes'>; request: FastifyRequest };
+type Help = Pick<LoginRecord, 'helpUrl' | 'helpUrlExpiresAt'>;
+
+function showLogin(row: LoginRow, hasPicture: boolean, help: Help): LoginRecord {
   const { id, action } = row;
   const challenge = action && {
     challengeId: action.challengeId,
@@ -55,6 +62,7 @@ function showLogin(row: LoginRow, hasPicture: boolean): LoginRecord {
     status: STATUS[row.state],
     action,
     challenge,
+    ...help,
     error: row.error,
     cache: row.cache,
     credentialId: row.credential_id,
@@ -76,15 +84,25 @@ function openReader(deps: LoginDeps, logins: Logins) {
     await endAbandonedLogins(db);
     return (await findLogin(db, organizationId, id)) ?? row;
   };
-  const show = (organizationId: string, row: LoginRow): LoginRecord =>
-    showLogin(row, logins.find(organizationId, row.id)?.recorder.hasPage ?? false);
+  const help = ({ caller, request }: Asking, { id, action, state }: LoginRow): Help => {
+    // Whoever may only read gets no address with which to act.
+    if (action === null || isOver({ state }) || !caller.scopes.includes('login')) {
+      return { helpUrl: null, helpUrlExpiresAt: null };
+    }
+    const expiresAt = new Date(action.expiresAt);
+    const token = signHelpToken(deps.masterKeys, { organizationId: caller.organizationId, loginId: id, expiresAt });
+    return { helpUrl: `${findBase(request, deps.publicUrl)}/login/${token}`, helpUrlExpiresAt: action.expiresAt };
+  };
+  const show = (asking: Asking, row: LoginRow): LoginRecord =>
+    showLogin(row, logins.find(asking.caller.organizationId, row.id)?.recorder.hasPage ?? false, help(asking, row));
   return {
     find,
     show,
     /** With its session. */
-    async read(organizationId: string, id: string): Promise<LoginRecord> {
+    async read(asking: Asking, id: string): Promise<LoginRecord> {
+      const { organizationId } = asking.caller;
       const row = await find(organizationId, id);
-      const record = show(organizationId, row);
+      const record = show(asking, row);
       if (row.state !== 'succeeded') return record;
       const kept =
         row.session_key === null ? undefined : await readStoredSession(deps, organizationId, row.session_key);
@@ -98,9 +116,10 @@ type Reader = ReturnType<typeof openReader>;
 /** Streams the record of a login until it ends, the caller leaves, or the server closes. */
 async function streamLogin(
   { deps, logins, reader }: { deps: LoginDeps; logins: Logins; reader: Reader },
-  { organizationId, keyId }: { organizationId: string; keyId: string },
+  asking: Asking,
   { id, reply }: { id: string; reply: FastifyReply },
 ): Promise<HttpAnswer> {
+  const { organizationId, keyId } = asking.caller;
   await reader.find(organizationId, id);
   const release = deps.streamSlots.acquire(keyId);
   const left = new AbortController();
@@ -118,7 +137,7 @@ async function streamLogin(
     while (!signal.aborted) {
       const version = logins.find(organizationId, id)?.version ?? 0;
       const row = await reader.find(organizationId, id);
-      const text = JSON.stringify(reader.show(organizationId, row));
+      const text = JSON.stringify(reader.show(asking, row));
       if (text !== last) response.write(`event: login.updated\ndata: ${text}\n\n`);
       else if (Date.now() - quietSince > KEEPALIVE_MS) response.write(': keepalive\n\n');
       if (text !== last || Date.now() - quietSince > KEEPALIVE_MS) quietSince = Date.now();
@@ -147,26 +166,27 @@ export function registerLoginRoutes(
   const { db } = deps;
   const reader = openReader(deps, logins);
 
-  registerRoute(app, deps, routes.startLogin, async ({ body, caller }) => {
-    const { id } = await service.start(caller.organizationId, body);
+  registerRoute(app, deps, routes.startLogin, async (call) => {
+    const { id } = await service.start(call.caller.organizationId, call.body);
     const headers = { location: `/api/logins/${id}`, 'x-login-id': id };
-    return { status: 202, body: await reader.read(caller.organizationId, id), headers };
+    return { status: 202, body: await reader.read(call, id), headers };
   });
 
-  registerRoute(app, deps, routes.listLogins, async ({ query, caller }) => {
-    const { rows, nextCursor } = await listLogins(db, caller.organizationId, query);
-    const data = rows.map((row) => reader.show(caller.organizationId, row));
-    const pagination = { limit: query.limit, hasMore: nextCursor !== null, nextCursor };
+  registerRoute(app, deps, routes.listLogins, async (call) => {
+    const { rows, nextCursor } = await listLogins(db, call.caller.organizationId, call.query);
+    const data = rows.map((row) => reader.show(call, row));
+    const pagination = { limit: call.query.limit, hasMore: nextCursor !== null, nextCursor };
     return { status: 200, body: { object: 'list', data, pagination } };
   });
 
-  registerRoute(app, deps, routes.getLogin, async ({ params, caller }) => ({
+  registerRoute(app, deps, routes.getLogin, async (call) => ({
     status: 200,
-    body: await reader.read(caller.organizationId, params.loginId),
+    body: await reader.read(call, call.params.loginId),
   }));
 
-  registerRoute(app, deps, routes.giveLoginInput, async ({ params, body, caller }) => {
-    const { organizationId } = caller;
+  registerRoute(app, deps, routes.giveLoginInput, async (call) => {
+    const { params, body } = call;
+    const { organizationId } = call.caller;
     const live = logins.find(organizationId, params.loginId);
     if (live === undefined) {
       const row = await reader.find(organizationId, params.loginId);
@@ -177,7 +197,7 @@ export function registerLoginRoutes(
       throw new LoginError('challenge_expired', 'The login is over.', details);
     }
     logins.input(live, readAnswer(body));
-    return { status: 202, body: await reader.read(organizationId, params.loginId) };
+    return { status: 202, body: await reader.read(call, params.loginId) };
   });
 
   registerRoute(app, deps, routes.deleteLogin, async ({ params, caller }) => {
@@ -188,8 +208,8 @@ export function registerLoginRoutes(
     return { status: 200, body: { object: 'login.deleted', id: loginId, deleted: true } };
   });
 
-  registerRoute(app, deps, routes.streamLogin, ({ params, caller, reply }) =>
-    streamLogin({ deps, logins, reader }, caller, { id: params.loginId, reply }),
+  registerRoute(app, deps, routes.streamLogin, ({ params, caller, request, reply }) =>
+    streamLogin({ deps, logins, reader }, { caller, request }, { id: params.loginId, reply }),
   );
 
   registerRoute(app, deps, routes.getLoginTrace, async ({ params, caller }) => {

@@ -1,5 +1,5 @@
 import type { Egress } from '../platform/egress/egress.ts';
-import type { LoginMethod } from './contract/shapes.ts';
+import type { HelpScope, LoginMethod } from './contract/shapes.ts';
 import type { Fleet, BrowserSlot } from './browser/fleet.ts';
 import type { ReadForm } from './form-reader.ts';
 import { LoginError } from './login-error.ts';
@@ -18,6 +18,8 @@ export type LoginInput = Values & {
   organizationId: string;
   site: Site;
   method: LoginMethod;
+  /** pages that wait for a person in place of failing; absent: none */
+  help?: HelpScope | undefined;
   /** what the caller says that only a successful login shows */
   proof?: NamedProof;
 };

@@ -18,6 +18,8 @@ export type Recorder = {
   /** `undefined`: the browser has gone */
   attach(context: BrowserContext | undefined): void;
   readonly hasPage: boolean;
+  /** of the live page */
+  readonly context: BrowserContext | undefined;
   /** JPEG of the live page with all its fields covered. Throws `not_found` without one. */
   takePicture(): Promise<Buffer>;
 };
@@ -79,6 +81,9 @@ export function openRecorder(): Recorder {
     },
     attach(opened) {
       context = opened;
+    },
+    get context() {
+      return context;
     },
     get hasPage() {
       return findPage() !== undefined;

@@ -11,6 +11,7 @@ import { openCredentialService } from './credentials.ts';
 import type { LoginDeps, LoginPorts } from './deps.ts';
 import { sendLoginError } from './errors.ts';
 import { LoginError } from './login-error.ts';
+import { registerHelpRoutes } from './help/help-routes.ts';
 import { registerLoginRoutes } from './login-routes.ts';
 import { Logins } from './logins.ts';
 import { openLoginService } from './service.ts';
@@ -77,6 +78,7 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   });
 
   registerLoginRoutes(app, deps, { logins, service });
+  registerHelpRoutes(app, deps, logins);
 
   registerRoute(app, deps, loginRoutes.listCredentials, async ({ caller }) => ({
     status: 200,

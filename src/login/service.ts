@@ -144,7 +144,7 @@ export function startLogin(
         const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
         const { fleet, egress, readForm } = ports;
         const proof = readProof(order.additionalFields);
-        const input = { ...values, organizationId, site, method: loginMethod, proof };
+        const input = { ...values, organizationId, site, method: loginMethod, proof, help: order.help };
         return logIn(input, { fleet, egress, answers, signal, readForm, recorder });
       }),
     );
@@ -217,7 +217,8 @@ export function openLoginService(ports: LoginPorts, logins: Logins) {
   return {
     /** Begins a login and returns its record; what comes of it is told by the record. */
     async start(organizationId: string, body: LoginRequest): Promise<LiveLogin> {
-      const order = readLoginRequest(ports, organizationId, body);
+      // Somebody can be asked for help, since nobody waits with an open call.
+      const order = { help: 'captcha' as const, ...omitUndefined(readLoginRequest(ports, organizationId, body)) };
       await ports.egress.check(order.site.url);
       const live = await logins.begin(describeLogin(order));
       ports.loginMetrics

@@ -21,7 +21,7 @@ import type { RoleContext, Started } from './role.ts';
 import { openRenderer } from './video.ts';
 import { runWorker } from './worker.ts';
 
-const LOGIN_PATHS = /^\/api\/(?:login|signup|refresh|challenges|credentials)(?:[/?]|$)/;
+const LOGIN_PATHS = /^\/api\/(?:logins?|signup|refresh|challenges|credentials)(?:[/?]|$)/;
 
 /** What no route takes is answered in the shape of the service whose paths are the nearest. */
 const sendNearestError: typeof sendError = (log, error, request, reply) => {

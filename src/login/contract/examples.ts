@@ -101,6 +101,8 @@ const record = {
   status: 'running',
   action: null,
   challenge: null,
+  helpUrl: null,
+  helpUrlExpiresAt: null,
   error: null,
   cache: null,
   credentialId: null,
@@ -120,6 +122,8 @@ const waiting = {
   status: 'waiting',
   action: { ...asked, options, fields: ['option'] },
   challenge: asked,
+  helpUrl: 'https://capstan.example.com/login/WyJvcmdf….3f9c…',
+  helpUrlExpiresAt: LATER,
 };
 const failed = {
   error: 'invalid_credentials',

@@ -44,6 +44,9 @@ export const LoginRecord = z
     action: LoginWaiting.nullable(),
     /** the same, shorter */
     challenge: Challenge.nullable(),
+    /** a page on which a person may help, while it waits; whoever has the address needs no key */
+    helpUrl: z.string().nullable(),
+    helpUrlExpiresAt: Timestamp.nullable(),
     error: LoginErrorBody.omit({ requestId: true }).nullable(),
     cache: z.enum(['hit', 'miss', 'revalidated', 'coalesced']).nullable(),
     credentialId: z.string().nullable(),

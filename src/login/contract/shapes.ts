@@ -133,6 +133,9 @@ export function checkCred(
   }
 }
 
+export const HelpScope = z.enum(['none', 'captcha', 'any']);
+export type HelpScope = z.infer<typeof HelpScope>;
+
 export const LoginRequest = z
   .object({
     cred: LoginCred,
@@ -141,6 +144,8 @@ export const LoginRequest = z
     collectionId: CollectionId.optional(),
     additionalFields: AdditionalFields.optional(),
     useCache: z.boolean().default(true),
+    /** pages that wait for a person in place of failing: none, captchas, or any that the login cannot pass */
+    help: HelpScope.optional(),
     /** for the whole login; default 60 */
     timeoutSeconds: timeoutSeconds.default(60),
   })

@@ -73,3 +73,15 @@ export function describeChallenge(text: string, sent: 'code' | 'link' | undefine
   if (MAIL.test(text)) return { kind: 'otp_email', hint, expects };
   return { kind: PHONE.test(text) ? 'otp_sms' : 'totp', hint, expects };
 }
+
+/** A signup proves its address until the new account signs in. */
+export function describeStep(
+  { text, signals }: { text: string; signals: { messageSentNotice: 'code' | 'link' | undefined } },
+  { method, provesAddress }: { method: LoginMethod; provesAddress: boolean },
+  expects: 'code' | 'link',
+): Challenge {
+  const described = describeChallenge(text, signals.messageSentNotice, method);
+  if (provesAddress) return { kind: 'email_verification', hint: described.hint, expects };
+  if (expects === 'link' || described.kind !== 'magic_link') return described;
+  return { ...described, kind: 'otp_email', expects: 'code' };
+}

@@ -64,3 +64,8 @@ export function buildUnprovenError(): LoginError {
     details: { reason: 'unproven' },
   });
 }
+
+/** A link from an email that does not belong to the site. */
+export function buildForeignLinkError(): LoginError {
+  return new LoginError('unsafe_domain', 'The link leads to another site.', { details: { reason: 'link' } });
+}

@@ -1,6 +1,6 @@
 import type { BrowserContext } from 'playwright-core';
 import type { Egress } from '../../platform/egress/egress.ts';
-import type { LoginMethod } from '../contract/shapes.ts';
+import type { HelpScope, LoginMethod } from '../contract/shapes.ts';
 import type { SignInMethod } from '../detection/login-plan.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Site } from '../site.ts';
@@ -12,7 +12,12 @@ import type { PageObserver } from './page-observer.ts';
 import type { NamedProof } from './session-check.ts';
 import type { Traffic } from './traffic.ts';
 
-export type FlowInput = Values & { site: Site; method: LoginMethod; proof?: NamedProof | undefined };
+export type FlowInput = Values & {
+  site: Site;
+  method: LoginMethod;
+  proof?: NamedProof | undefined;
+  help?: HelpScope | undefined;
+};
 
 export type FlowPorts = {
   context: BrowserContext;

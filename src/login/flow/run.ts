@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LoginError } from '../login-error.ts';
+import type { LoginError } from '../login-error.ts';
 import type { Interstitial } from '../detection/interstitials.ts';
 import type { LoginPlan } from '../detection/login-plan.ts';
 import { decideAfterCheck, decideAfterSubmit } from './after-submit.ts';
 import type { FlowAction, SubmitAction } from './after-submit.ts';
-import { describeChallenge } from './challenge.ts';
+import { PersonalHelp, askForCode } from './ask-person.ts';
+import { describeStep } from './challenge.ts';
 import type { Challenge } from './challenge.ts';
 import { snapshotCookies } from './cookies.ts';
 import type { AvailableMethods, PageStep } from './decide.ts';
 import type { SuccessSignal } from './evidence.ts';
-import { buildEndlessError, buildStepError, buildUnprovenError } from './errors.ts';
+import { buildEndlessError, buildForeignLinkError, buildStepError, buildUnprovenError } from './errors.ts';
 import { fillCode, fillCredentials, submit } from './fill.ts';
 import { findLoginPage, mayBeElsewhere } from './find-login-page.ts';
 import { askAboutPage } from './ask-about-page.ts';
@@ -22,7 +23,7 @@ import { pressOption } from './options.ts';
 import type { SubmittedStep } from './outcome.ts';
 import { ignoreStale, isStale, press } from './page-actions.ts';
 import type { ObservedPage } from './page-observer.ts';
-import { countProgress, describePage, recordSubmit, startFlow } from './state.ts';
+import { countProgress, describePage, markSent, recordSubmit, startFlow } from './state.ts';
 import type { FlowState, Submitted } from './state.ts';
 import { viewSubmit } from './submit-view.ts';
 
@@ -31,6 +32,7 @@ const OBSERVE_EVERY_MS = 60;
 const MAX_STALE = 6;
 /** Pages in between that are passed in one login. */
 const MAX_PASSED = 8;
+const EMAIL_LINK: Challenge = { kind: 'email_verification', hint: null, expects: 'link' };
 
 /**
  * Signs in on the current page: observes it, takes one step and observes it again, until something proves
@@ -48,6 +50,7 @@ class Flow {
   readonly #ports: FlowPorts;
   readonly #available: AvailableMethods;
   readonly #decidePage: ReturnType<typeof withModelFallback>;
+  readonly #help: PersonalHelp;
   #state: FlowState;
   #page = '';
   #changedAt = performance.now();
@@ -58,6 +61,7 @@ class Flow {
     this.#input = input;
     this.#ports = ports;
     this.#state = state;
+    this.#help = new PersonalHelp(ports, input.help);
     this.#available = {
       username: input.username !== undefined,
       password: input.password !== undefined,
@@ -83,8 +87,8 @@ class Flow {
     }
   }
 
-  #observe(): Promise<ObservedPage> {
-    return this.#ports.observer.observe(this.#ports.signal);
+  async #observe(): Promise<ObservedPage> {
+    return this.#help.apply(await this.#ports.observer.observe(this.#ports.signal));
   }
 
   #sleep = (ms: number): Promise<void> => sleep(ms, undefined, { signal: this.#ports.signal });
@@ -114,7 +118,7 @@ class Flow {
   #continueSubmit(action: SubmitAction, observed: ObservedPage): Promise<void> {
     switch (action.do) {
       case 'fail':
-        throw action.error;
+        return this.#askPerson(observed, action.error);
       case 'wait':
         return this.#sleep(action.ms);
       case 'wait-for-idle':
@@ -155,26 +159,20 @@ class Flow {
         return this.#sleep(OBSERVE_EVERY_MS);
       case 'fail':
         if (await this.#findLoginPage(step, observed)) return;
-        throw buildStepError(step, observed, this.#ports.traffic.status);
+        return this.#askPerson(observed, buildStepError(step, observed, this.#ports.traffic.status));
       case 'dismiss':
-        this.#count('dismissed');
-        return press(observed.page, step.id);
       case 'open':
-        this.#count('opened');
+        this.#state = countProgress(this.#state, step.do === 'open' ? 'opened' : 'dismissed');
         return press(observed.page, step.id);
       case 'fill':
         return this.#sendCredentials(observed, step.plan, false);
       case 'choose-method':
-        this.#count('opened');
+        this.#state = countProgress(this.#state, 'opened');
         // Enter would send the form beside the button.
         return this.#sendCredentials(observed, step.plan, true);
       case 'code':
         return this.#sendCode(observed);
     }
-  }
-
-  #count(what: 'dismissed' | 'opened'): void {
-    this.#state = countProgress(this.#state, what);
   }
 
   #recordSubmit(submitted: Submitted): void {
@@ -202,20 +200,18 @@ class Flow {
     const prepared = await this.#prepareSubmit(withPassword ? 'password' : 'username', observed);
     const lastField = await fillCredentials(target, site, this.#input);
     signal.throwIfAborted();
-    const { progress } = this.#state;
-    const passwordSent = progress.passwordSent || withPassword;
-    this.#state = { ...this.#state, progress: { ...progress, usernameSent: true, passwordSent } };
+    this.#state = markSent(this.#state, withPassword);
     this.#loginUrl ??= observed.url;
     await this.#submit(target, lastField, { ...prepared, resubmitted });
   }
 
   async #sendCode(observed: ObservedPage): Promise<void> {
-    const { answers, traffic, signal } = this.#ports;
+    const { traffic } = this.#ports;
     const challenge = this.#describeChallenge(observed, 'code');
-    const answer = await answers.get(challenge, this.#state.codeRejected);
-    signal.throwIfAborted();
+    const byPerson = await this.#prepareSubmit('choice', observed);
+    const answer = await askForCode(this.#ports, challenge, this.#state.codeRejected);
     if ('link' in answer) return this.#follow(observed, answer.link);
-    if (!('code' in answer)) return this.#sleep(OBSERVE_EVERY_MS);
+    if (!('code' in answer)) return this.#recordSubmit({ ...byPerson, resubmitted: true, at: performance.now() });
     // The page may have changed while the code was obtained.
     const current = await this.#observe();
     const target = current.plan.kind === 'one-time-code' ? current : observed;
@@ -240,34 +236,40 @@ class Flow {
     if (submitted !== undefined) this.#recordSubmit({ ...submitted, at: performance.now() });
   }
 
-  /** A signup proves its address until the new account signs in. */
-  #describeChallenge({ text, signals }: ObservedPage, expects: 'code' | 'link'): Challenge {
-    const described = describeChallenge(text, signals.messageSentNotice, this.#input.method);
-    if (this.#state.goal === 'signup' && !this.#state.progress.passwordSent) {
-      return { kind: 'email_verification', hint: described.hint, expects };
-    }
-    if (expects === 'link' || described.kind !== 'magic_link') return described;
-    return { ...described, kind: 'otp_email', expects: 'code' };
+  #describeChallenge(observed: ObservedPage, expects: 'code' | 'link'): Challenge {
+    const provesAddress = this.#state.goal === 'signup' && !this.#state.progress.passwordSent;
+    return describeStep(observed, { method: this.#input.method, provesAddress }, expects);
+  }
+
+  /** Hands the live page to a person, where one may help; throws the failure where none may. */
+  async #askPerson(observed: ObservedPage, failure: LoginError): Promise<void> {
+    const prepared = await this.#prepareSubmit('choice', observed);
+    const helped = await this.#help.ask(observed, failure);
+    const wasSent = this.#state.submitted !== undefined || failure.code !== 'captcha_required';
+    if (helped === 'moved' && wasSent) this.#recordSubmit({ ...prepared, resubmitted: true, at: performance.now() });
+    else this.#state = { ...this.#state, submitted: undefined };
   }
 
   /** Names a page in between, presses what leads on, or asks whoever waits for the login. */
   async #passInterstitial(observed: ObservedPage, found: Interstitial): Promise<void> {
     const fatal = buildInterstitialError(found);
-    if (fatal !== undefined) throw fatal;
-    const passed = this.#state.passed + 1;
-    if (passed > MAX_PASSED) throw buildEndlessError();
-    this.#state = { ...this.#state, passed };
-    const { page } = observed;
-    if (found.kind === 'pass') return this.#choose(observed, () => press(page, found.press ?? '').catch(ignoreStale));
+    if (fatal !== undefined) return this.#askPerson(observed, fatal);
+    if (this.#state.passed >= MAX_PASSED) throw buildEndlessError();
+    this.#state = { ...this.#state, passed: this.#state.passed + 1 };
+    if (found.kind === 'pass') {
+      return this.#choose(observed, ({ page }) => press(page, found.press ?? '').catch(ignoreStale));
+    }
     const index = await askAboutPage(this.#ports, observed, found);
-    await this.#choose(observed, async () => (index === undefined ? undefined : pressOption(page, found, index)));
+    await this.#choose(observed, async ({ page }) =>
+      index === undefined ? undefined : pressOption(page, found, index),
+    );
   }
 
-  async #choose(observed: ObservedPage, act: () => Promise<void>): Promise<void> {
+  async #choose(observed: ObservedPage, act: (observed: ObservedPage) => Promise<void>): Promise<void> {
     this.#ports.traffic.startRecording([]);
     const prepared = await this.#prepareSubmit('choice', observed);
     this.#recordSubmit({ ...prepared, resubmitted: true });
-    await act();
+    await act(observed);
     this.#recordSubmit({ ...prepared, resubmitted: true, at: performance.now() });
   }
 
@@ -283,17 +285,14 @@ class Flow {
   }
 
   async #follow(observed: ObservedPage, link: string): Promise<void> {
-    if (!this.#input.site.allows(link)) {
-      throw new LoginError('unsafe_domain', 'The link leads to another site.', { details: { reason: 'link' } });
-    }
+    if (!this.#input.site.allows(link)) throw buildForeignLinkError();
     this.#ports.traffic.startRecording([]);
     this.#recordSubmit(await this.#prepareSubmit('link', observed));
     await observed.page.goto(link, { waitUntil: 'commit' });
   }
 
   async #requestEmail(observed: ObservedPage): Promise<void> {
-    const challenge: Challenge = { kind: 'email_verification', hint: null, expects: 'link' };
-    const answer = await this.#ports.answers.get(challenge, this.#state.codeRejected);
+    const answer = await this.#ports.answers.get(EMAIL_LINK, this.#state.codeRejected);
     if (!('link' in answer)) throw buildUnprovenError();
     await this.#follow(observed, answer.link);
   }

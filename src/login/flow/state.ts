@@ -79,3 +79,9 @@ export function countProgress(state: FlowState, what: 'dismissed' | 'opened'): F
 export function startLogin(state: FlowState): FlowState {
   return { ...state, progress: INITIAL_PROGRESS, submitted: undefined, likely: undefined };
 }
+
+/** The user name was typed and sent, with the password or without. */
+export function markSent(state: FlowState, withPassword: boolean): FlowState {
+  const passwordSent = state.progress.passwordSent || withPassword;
+  return { ...state, progress: { ...state.progress, usernameSent: true, passwordSent } };
+}

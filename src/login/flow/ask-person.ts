@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import type { HelpScope } from '../contract/shapes.ts';
+import type { LoginErrorCode } from '../contract/errors.ts';
+import type { LoginError } from '../login-error.ts';
+import type { Answer, Challenge, PageAnswers } from './challenge.ts';
+import type { ObservedPage, PageObserver } from './page-observer.ts';
+import { describePage } from './state.ts';
+import type { Traffic } from './traffic.ts';
+
+/** Failures that a person at the live page may turn into a login. */
+const HELPABLE: ReadonlySet<LoginErrorCode> = new Set([
+  'captcha_required',
+  'login_form_not_found',
+  'ambiguous_form',
+  'passkey_required',
+  'sso_required',
+  'enrolment_required',
+  'password_change_required',
+  'login_unproven',
+]);
+const LOOK_EVERY_MS = 400;
+const CODE_EVERY_MS = 1000;
+/** The fields in which the usual vendors leave the proof that somebody has passed their check. */
+const PROOFS = ['g-recaptcha-response', 'h-captcha-response', 'cf-turnstile-response', 'frc-captcha-response']
+  .map((name) => `[name="${name}"]`)
+  .join();
+
+/** What came of it: `moved`: the page shows something else. `done`: a check was passed on the page as it is. */
+export type Helped = 'moved' | 'done';
+
+type Ports = { answers: PageAnswers; observer: PageObserver; signal: AbortSignal };
+type HelpPorts = Ports & { traffic: Pick<Traffic, 'startRecording'> };
+
+/** How often a person is asked in one login. */
+const MAX_ASKED = 8;
+
+/** What people have done at the live page of one login. */
+export class PersonalHelp {
+  readonly #ports: HelpPorts;
+  readonly #scope: HelpScope | undefined;
+  #asked = 0;
+  /** the document whose check a person has passed */
+  #cleared: string | undefined;
+
+  constructor(ports: HelpPorts, scope: HelpScope | undefined) {
+    this.#ports = ports;
+    this.#scope = scope;
+  }
+
+  /** Hands the live page to a person in place of failing. Throws the failure where nobody may help, or no longer. */
+  async ask(observed: ObservedPage, failure: LoginError): Promise<Helped> {
+    if (!mayHelp(this.#scope, failure) || (this.#asked += 1) > MAX_ASKED) throw failure;
+    this.#ports.traffic.startRecording([]);
+    const helped = await askPerson(this.#ports, observed, failure);
+    if (helped === 'done' && observed.plan.captcha) this.#cleared = observed.document;
+    return helped;
+  }
+
+  /** The page without the check that a person has passed on it. */
+  apply(observed: ObservedPage): ObservedPage {
+    if (observed.document !== this.#cleared) return observed;
+    return { ...observed, plan: { ...observed.plan, captcha: false } };
+  }
+}
+
+function mayHelp(help: HelpScope = 'none', { code }: LoginError): boolean {
+  if (help === 'none') return false;
+  return help === 'captcha' ? code === 'captcha_required' : HELPABLE.has(code);
+}
+
+function hasPassedCheck(page: Page): Promise<boolean> {
+  type Field = { value?: string };
+  return page
+    .locator(PROOFS)
+    .evaluateAll((fields) => (fields as Field[]).some(({ value = '' }) => value !== ''))
+    .catch(() => false);
+}
+
+/** What a look at a page says; undefined: it is as it was. */
+type Look = (current: ObservedPage) => Promise<Helped | undefined>;
+
+/** Looks at the page until it has changed. Throws the signal's reason. */
+async function watch({ observer }: Ports, { look, everyMs }: Watching, signal: AbortSignal): Promise<Helped> {
+  for (;;) {
+    await sleep(everyMs, undefined, { signal });
+    const found = await look(await observer.observe(signal));
+    if (found !== undefined) return found;
+  }
+}
+
+type Watching = { look: Look; everyMs: number };
+
+/** Runs `ask` while a page is watched; `moved` resolves when it has gone on. */
+async function whileWatching<T>(
+  ports: Ports,
+  watching: Watching,
+  ask: (moved: Promise<void>) => Promise<T>,
+): Promise<{ answer: T; helped: Helped | undefined }> {
+  const stop = new AbortController();
+  let helped: Helped | undefined;
+  const watched = watch(ports, watching, AbortSignal.any([ports.signal, stop.signal])).then((how) => {
+    helped = how;
+  });
+  // Rejected once it is stopped, or with the login itself.
+  watched.catch(() => undefined);
+  try {
+    const answer = await ask(watched);
+    ports.signal.throwIfAborted();
+    return { answer, helped };
+  } finally {
+    stop.abort();
+  }
+}
+
+function describeShown(page: ObservedPage): string {
+  const { logout, account } = page.signals;
+  return `${describePage(page)} ${logout !== undefined} ${account !== undefined}`;
+}
+
+/** Waits for a person who goes on at the live page, or says that it is done. */
+async function askPerson(ports: Ports, observed: ObservedPage, { code }: LoginError): Promise<Helped> {
+  const kind = code === 'captcha_required' ? 'captcha' : 'human';
+  const challenge: Challenge = { kind, hint: null, expects: 'external' };
+  const shown = describeShown(observed);
+  const look: Look = async (current) => {
+    if (describeShown(current) !== shown) return 'moved';
+    return observed.plan.captcha && (await hasPassedCheck(current.page)) ? 'done' : undefined;
+  };
+  const watching = { look, everyMs: LOOK_EVERY_MS };
+  const { helped } = await whileWatching(ports, watching, (moved) => ports.answers.get(challenge, false, moved));
+  return helped ?? 'done';
+}
+
+/** Waits for a code, or for a person who enters it at the live page: then the answer is `done`. */
+export async function askForCode(ports: Ports, challenge: Challenge, wrong: boolean): Promise<Answer> {
+  let gone = 0;
+  const look: Look = async ({ plan }) => {
+    gone = plan.kind === 'one-time-code' ? 0 : gone + 1;
+    // One look may fall between two pages.
+    return gone > 1 ? 'moved' : undefined;
+  };
+  const watching = { look, everyMs: CODE_EVERY_MS };
+  const { answer } = await whileWatching(ports, watching, (moved) => ports.answers.get(challenge, wrong, moved));
+  return answer;
+}

@@ -1,0 +1,30 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { MasterKeys } from '../../platform/master-key.ts';
+
+/** What a link to the help page stands for: one login, until a point in time. */
+export type HelpGrant = { organizationId: string; loginId: string; expiresAt: Date };
+
+const MAX_LENGTH = 400;
+
+const sign = (masterKeys: MasterKeys, payload: string) => masterKeys.fingerprint('login-help', payload);
+
+/** The last part of a link to the help page: what it grants, and a signature over it. */
+export function signHelpToken(masterKeys: MasterKeys, { organizationId, loginId, expiresAt }: HelpGrant): string {
+  const payload = Buffer.from(JSON.stringify([organizationId, loginId, expiresAt.getTime()])).toString('base64url');
+  return `${payload}.${sign(masterKeys, payload)}`;
+}
+
+/** Undefined for a token that was not signed here, was changed, or has expired. */
+export function readHelpToken(masterKeys: MasterKeys, token: string, now: number): HelpGrant | undefined {
+  if (token.length > MAX_LENGTH) return undefined;
+  const [payload = '', signature = ''] = token.split('.');
+  const wanted = Buffer.from(sign(masterKeys, payload));
+  const given = Buffer.from(signature);
+  if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return undefined;
+  const [organizationId, loginId, end] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [
+    string,
+    string,
+    number,
+  ];
+  return end > now ? { organizationId, loginId, expiresAt: new Date(end) } : undefined;
+}
