@@ -1,3 +1,4 @@
+import type { StoredCredential } from './contract/credentials.ts';
 import type { RefreshRequest, SignupRequest } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
 import { insertLoginCredential, updateLoginExpiry, updateLoginHealth } from './store/credentials.ts';
@@ -43,6 +44,19 @@ async function recordFault(
 ): Promise<void> {
   if (!(error instanceof LoginError) || PASSING.has(error.code) || error.status >= 500) return;
   await updateLoginHealth(db, organizationId, credentialId, { health: 'needs_attention', code: error.code });
+}
+
+/** A session from the cache is as good as a new one; what is known already is not written again. */
+async function recordSession(
+  db: Db,
+  { organizationId, stored }: { organizationId: string; stored: StoredCredential },
+  expiresAt: Date,
+): Promise<void> {
+  const { credentialId, health } = stored;
+  if (stored.expiresAt !== expiresAt.toISOString())
+    await updateLoginExpiry(db, organizationId, credentialId, expiresAt);
+  if (health !== 'healthy')
+    await updateLoginHealth(db, organizationId, credentialId, { health: 'healthy', code: null });
 }
 
 type Shown = { id: string; username: string | undefined };
@@ -147,7 +161,10 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
       const identity = { organizationId, key: stored.sessionKey, allowedDomains };
       const found = force ? undefined : await findSession(ports, identity, AbortSignal.timeout(timeoutSeconds * 1000));
       const shown = { id: credentialId, username: secrets.username };
-      if (found !== undefined) return showLogin(200, shown, found, found.state);
+      if (found !== undefined) {
+        await recordSession(db, { organizationId, stored: stored.shown }, found.expiresAt);
+        return showLogin(200, shown, found, found.state);
+      }
       await ports.egress.check(order.site.url);
       const renewing = { ...order, key: stored.sessionKey, useCache: !force };
       const about = describeLogin(renewing, 'refresh');
@@ -166,3 +183,5 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
     },
   };
 }
+
+export type CredentialService = ReturnType<typeof openCredentialService>;

@@ -19,6 +19,8 @@ export type LoginPorts = HttpPorts & {
   methods: readonly LoginMethod[];
   /** ms that a challenge waits for its answer; absent: 5 minutes */
   challengeMs?: number;
+  /** ms between looks for credentials that are due to be renewed; absent: 30 s */
+  renewEveryMs?: number;
 };
 
 /** What every handler receives. */

@@ -4,7 +4,7 @@ import { registerBodyParser } from '../platform/http/body.ts';
 import { registerRoute } from '../platform/http/route.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
 import type { RoutePlugin } from '../platform/http/server.ts';
-import { deleteLoginCredential, listLoginCredentials } from './store/credentials.ts';
+import { deleteLoginCredential, listCredentialPage } from './store/credentials.ts';
 import { clearLoginJobs } from './store/jobs.ts';
 import { deleteExpiredLogins, deleteLoginSession } from './store/sessions.ts';
 import { openCredentialService } from './credentials.ts';
@@ -14,6 +14,7 @@ import { LoginError } from './login-error.ts';
 import { registerHelpRoutes } from './help/help-routes.ts';
 import { registerLoginRoutes } from './login-routes.ts';
 import { Logins } from './logins.ts';
+import { renewDueCredentials as renew } from './renewal.ts';
 import { openLoginService } from './service.ts';
 import { deleteOldLogins, endAllLogins, keepLoginsAlive } from './store/logins.ts';
 import { createCredential, readSecrets, updateCredential } from './stored-secrets.ts';
@@ -21,6 +22,7 @@ import { readAnswer } from './waiting.ts';
 
 const SWEEP_MS = 10 * 60_000;
 const ALIVE_MS = 15_000;
+const RENEW_MS = 30_000;
 
 /** Routes of the website login, with the error format of that service. */
 export function buildLoginRoutes(ports: LoginPorts): RoutePlugin {
@@ -52,6 +54,7 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   const tasks = startPeriodicTasks(
     [
       { name: 'delete expired website sessions', periodMs: SWEEP_MS, run: sweep },
+      { name: 'renew website sessions', periodMs: deps.renewEveryMs ?? RENEW_MS, run: () => renew(deps, credentials) },
       { name: 'say which website logins are alive', periodMs: ALIVE_MS, run: () => keepLoginsAlive(db, logins.owner) },
     ],
     deps.log,
@@ -80,10 +83,11 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   registerLoginRoutes(app, deps, { logins, service });
   registerHelpRoutes(app, deps, logins);
 
-  registerRoute(app, deps, loginRoutes.listCredentials, async ({ caller }) => ({
-    status: 200,
-    body: { data: await listLoginCredentials(db, caller.organizationId) },
-  }));
+  registerRoute(app, deps, loginRoutes.listCredentials, async ({ query, caller }) => {
+    const { data, nextCursor } = await listCredentialPage(db, caller.organizationId, query);
+    const pagination = { limit: query.limit, hasMore: nextCursor !== null, nextCursor };
+    return { status: 200, body: { data, pagination } };
+  });
 
   registerRoute(app, deps, loginRoutes.createCredential, async ({ body, caller }) => {
     const stored = await createCredential(deps, caller.organizationId, body);

@@ -9,7 +9,12 @@ import { LoginError } from './login-error.ts';
 import { loginCredentialContext } from './sealed-credentials.ts';
 import { listFields, readAllowedDomains, readLoginRequest } from './service.ts';
 import type { LoginJobRequest } from './service.ts';
-import { findLoginCredential, insertLoginCredential, replaceLoginSecrets } from './store/credentials.ts';
+import {
+  findLoginCredential,
+  insertLoginCredential,
+  replaceLoginSecrets,
+  setAutoRefresh,
+} from './store/credentials.ts';
 import { deleteLoginSession } from './store/sessions.ts';
 
 /** The encrypted part of a stored credential. What is optional is absent in credentials of a signup. */
@@ -68,7 +73,7 @@ function seal({ masterKeys }: LoginPorts, id: string, secrets: Secrets) {
 export async function createCredential(
   ports: LoginPorts,
   organizationId: string,
-  { domain, loginMethod, cred, collectionId, additionalFields }: NewCredential,
+  { domain, loginMethod, cred, collectionId, additionalFields, autoRefresh }: NewCredential,
 ): Promise<StoredCredential> {
   const secrets: Secrets = {
     loginUrl: domain,
@@ -92,6 +97,7 @@ export async function createCredential(
     method: loginMethod,
     sessionKey,
     expiresAt: null,
+    autoRefresh,
   });
   const { stored } = await readSecrets(ports, organizationId, id);
   return stored.shown;
@@ -103,16 +109,9 @@ function listProofAndFields(fields: Record<string, unknown> = {}): Record<string
   return { ...listFields(fields), ...omitUndefined({ successSelector, successUrl }) };
 }
 
-/** Changes the secrets of a stored credential and forgets its session. */
-export async function updateCredential(
-  ports: LoginPorts,
-  organizationId: string,
-  { credentialId, change }: { credentialId: string; change: CredentialChange },
-): Promise<StoredCredential> {
-  const { stored, secrets: old } = await readSecrets(ports, organizationId, credentialId);
-  const { cred = {}, additionalFields, loginMethod } = change;
+function changeSecrets(old: Secrets, { cred = {}, additionalFields, loginMethod }: CredentialChange): Secrets {
   const { mailbox = old.mailbox, totpSecret = old.totpSecret } = cred;
-  const secrets: Secrets = {
+  return {
     ...old,
     username: cred.username ?? old.username,
     password: cred.password ?? old.password,
@@ -124,14 +123,33 @@ export async function updateCredential(
       allowedDomains: readAllowedDomains(additionalFields),
     }),
   };
-  if (secrets.totpSecret !== undefined) readTotp(secrets.totpSecret);
-  const { key: sessionKey } = buildLogin(ports, organizationId, { secrets, timeoutSeconds: TIMEOUT_SECONDS });
-  await replaceLoginSecrets(ports.db, organizationId, credentialId, {
-    ...seal(ports, credentialId, secrets),
-    username: secrets.username ?? null,
-    method: loginMethod ?? stored.shown.method,
-    sessionKey,
-  });
-  await deleteLoginSession(ports.db, organizationId, stored.sessionKey);
+}
+
+const hasSecrets = ({ cred, additionalFields, loginMethod }: CredentialChange) =>
+  cred !== undefined || additionalFields !== undefined || loginMethod !== undefined;
+
+/** Changes a stored credential. With its secrets its session is forgotten. */
+export async function updateCredential(
+  ports: LoginPorts,
+  organizationId: string,
+  { credentialId, change }: { credentialId: string; change: CredentialChange },
+): Promise<StoredCredential> {
+  const { stored, secrets: old } = await readSecrets(ports, organizationId, credentialId);
+  const { loginMethod, autoRefresh = stored.shown.autoRefresh } = change;
+  if (hasSecrets(change)) {
+    const secrets = changeSecrets(old, change);
+    if (secrets.totpSecret !== undefined) readTotp(secrets.totpSecret);
+    const { key: sessionKey } = buildLogin(ports, organizationId, { secrets, timeoutSeconds: TIMEOUT_SECONDS });
+    await replaceLoginSecrets(ports.db, organizationId, credentialId, {
+      ...seal(ports, credentialId, secrets),
+      username: secrets.username ?? null,
+      method: loginMethod ?? stored.shown.method,
+      sessionKey,
+      autoRefresh,
+    });
+    await deleteLoginSession(ports.db, organizationId, stored.sessionKey);
+  } else {
+    await setAutoRefresh(ports.db, organizationId, credentialId, autoRefresh);
+  }
   return (await readSecrets(ports, organizationId, credentialId)).stored.shown;
 }

@@ -160,3 +160,18 @@ it('waits longer from try to try, and gives up after three days', () => {
   expect([1, 2, 3, 20].map((attempts) => decideRetry(attempts, 0))).toEqual([5, 10, 20, 21_600]);
   expect(decideRetry(20, 3 * 86_400_000)).toBeNull();
 });
+
+it('carries what is said of a login, under the id that its tries share', async () => {
+  const { id, secret } = await create(['login.awaiting_input']);
+  const content = { loginId: 'lgn_1', state: 'awaiting_input', kind: 'captcha' };
+  const owner = '(SELECT organization_id FROM webhooks WHERE id = $1)';
+  await service.db.query(`SELECT notify_webhooks(${owner}, 'login.awaiting_input', $2::jsonb)`, [
+    id,
+    JSON.stringify(content),
+  ]);
+  await service.db.query(`SELECT notify_webhooks(${owner}, 'login.failed', '{}')`, [id]);
+  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(1);
+  const [{ text, headers, body } = { text: '', headers: {}, body: undefined }] = receiver.received;
+  expect(new Verifier(secret).verify(text, headers)).toEqual(body);
+  expect(body).toMatchObject({ type: 'login.awaiting_input', data: content });
+});

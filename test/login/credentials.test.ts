@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FORM_SITES } from '../support/login-sites/forms.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
@@ -12,15 +12,15 @@ let login: TestLogin;
 beforeAll(async () => {
   const classic = FORM_SITES.filter(({ name }) => name === 'classic');
   sites = await startLoginSites([...classic, ...STEP_SITES]);
-  login = await startTestLogin();
+  login = await startTestLogin({ ports: { renewEveryMs: 50 } });
 });
 afterAll(async () => {
   await login.close();
   await sites.close();
 });
 
-const store = async (name: string, loginMethod: string, cred: object) => {
-  const made = await login.post('/api/credentials', { domain: sites.url(name), loginMethod, cred });
+const store = async (name: string, loginMethod: string, cred: object, more: object = {}) => {
+  const made = await login.post('/api/credentials', { domain: sites.url(name), loginMethod, cred, ...more });
   return { ...made, id: String(made.body['credentialId']) };
 };
 const show = async (id: string) => (await login.call('GET', `/api/credentials/${id}`)).body;
@@ -39,6 +39,8 @@ test('an existing account is stored sealed, refreshed with its TOTP secret, and 
     health: 'unknown',
     healthCode: null,
     checkedAt: null,
+    autoRefresh: false,
+    nextRefreshAt: null,
     createdAt: expect.any(String),
     expiresAt: null,
   });
@@ -89,4 +91,83 @@ test.each([
   const answer = await login.post('/api/credentials', body);
   expect(answer.status).toBe(status);
   expect(answer.body['message']).toContain(message);
+});
+
+describe('a credential that renews its session', () => {
+  const attempts = () => sites.accounts('classic').attempts.length;
+  const reach = async (id: string, health: string) => {
+    await expect.poll(async () => (await show(id))['health']).toBe(health);
+  };
+
+  test('signs in at once, and again when its session has gone', async () => {
+    sites.reset();
+    await login.db.query('DELETE FROM login_sessions');
+    const { id } = await store('classic', 'password', { username: USER, password: PASSWORD }, { autoRefresh: true });
+    await reach(id, 'healthy');
+    const { nextRefreshAt, expiresAt } = await show(id);
+    expect(Date.parse(String(nextRefreshAt))).toBeLessThan(Date.parse(String(expiresAt)));
+    expect(attempts()).toBe(1);
+    sites.accounts('classic').sessions.clear();
+    await login.db.query("UPDATE login_sessions SET checked_at = now() - interval '1 hour'");
+    await login.db.query('UPDATE login_credentials SET refresh_at = now() WHERE id = $1', [id]);
+    await expect.poll(attempts).toBe(2);
+    await expect.poll(async () => (await login.post('/api/refresh', { credentialId: id })).status).toBe(200);
+    const off = await login.call('PATCH', `/api/credentials/${id}`, { autoRefresh: false });
+    expect(off.body).toMatchObject({ autoRefresh: false, nextRefreshAt: null, health: 'healthy' });
+  });
+
+  test('stops after a wrong password, tells webhooks, and goes on once it is changed', async () => {
+    sites.reset();
+    await login.db.query('DELETE FROM login_sessions');
+    await login.db.query(
+      `INSERT INTO webhooks (id, organization_id, url, events, secret)
+       SELECT 'whk_renewal', id, 'https://hooks.example', '{*}', '{}' FROM organizations WHERE name = 'default'`,
+    );
+    const { id } = await store('classic', 'password', { username: USER, password: 'wrong' }, { autoRefresh: true });
+    await reach(id, 'needs_attention');
+    expect(await show(id)).toMatchObject({ healthCode: 'invalid_credentials', nextRefreshAt: null });
+    await login.call('PATCH', `/api/credentials/${id}`, { cred: { password: PASSWORD } });
+    await reach(id, 'healthy');
+    expect(sites.accounts('classic').attempts.map(({ ok }) => ok)).toEqual([false, true]);
+    const { rows } = await login.db.query<{ type: string; data: object }>(
+      'SELECT type, data FROM webhook_deliveries ORDER BY position',
+    );
+    expect(rows).toEqual([
+      {
+        type: 'login.failed',
+        data: {
+          loginId: expect.stringMatching(/^lgn_/),
+          operation: 'refresh',
+          state: 'failed',
+          kind: null,
+          error: 'invalid_credentials',
+          credentialId: null,
+        },
+      },
+      {
+        type: 'credential.needs_attention',
+        data: { credentialId: id, health: 'needs_attention', code: 'invalid_credentials' },
+      },
+      { type: 'login.succeeded', data: expect.objectContaining({ state: 'succeeded', error: null }) },
+    ]);
+  });
+});
+
+test('the list has pages', async () => {
+  const key = await login.makeKey('pages');
+  for (const name of ['one', 'two', 'three']) {
+    const cred = { username: name, password: 'x' };
+    await login.post('/api/credentials', { domain: 'https://example.com/login', loginMethod: 'password', cred }, key);
+  }
+  type Page = { data: { username: string }[]; pagination: { nextCursor: string | null; hasMore: boolean } };
+  const list = async (query: string) =>
+    (await login.call('GET', `/api/credentials${query}`, undefined, key)).body as Page;
+  const first = await list('?limit=2');
+  expect([first.data.map(({ username }) => username), first.pagination.hasMore]).toEqual([['three', 'two'], true]);
+  const rest = await list(`?limit=2&cursor=${first.pagination.nextCursor}`);
+  expect([rest.data.map(({ username }) => username), rest.pagination]).toEqual([
+    ['one'],
+    { limit: 2, hasMore: false, nextCursor: null },
+  ]);
+  expect((await list('')).data.length).toBe(3);
 });

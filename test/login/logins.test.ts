@@ -98,6 +98,25 @@ describe('a login that nobody waits for', () => {
     expect((await reach(id, 'succeeded', 'failed')).state).toBe('succeeded');
   });
 
+  test('tells webhooks when it waits, and what came of it', async () => {
+    await login.db.query(
+      `INSERT INTO webhooks (id, organization_id, url, events, secret)
+       SELECT 'whk_logins', id, 'https://hooks.example', '{login.awaiting_input,login.succeeded}', '{}'
+       FROM organizations WHERE name = 'default'`,
+    );
+    const { id } = await start({ ...right('picker'), useCache: false });
+    await reach(id, 'awaiting_input', 'failed');
+    await login.post(`/api/logins/${id}/input`, { option: 'Globex' });
+    await reach(id, 'succeeded', 'failed');
+    const { rows } = await login.db.query('SELECT type, data FROM webhook_deliveries ORDER BY position');
+    const said = { loginId: id, operation: 'login', error: null, credentialId: null };
+    expect(rows).toEqual([
+      { type: 'login.awaiting_input', data: { ...said, state: 'awaiting_input', kind: 'choose_account' } },
+      { type: 'login.succeeded', data: { ...said, state: 'succeeded', kind: null } },
+    ]);
+    await login.db.query('DELETE FROM webhooks');
+  });
+
   test('waits for another device, and goes on by itself', async () => {
     const { id } = await start(right('push'));
     const { action } = await reach(id, 'awaiting_external_action', 'failed');

@@ -212,6 +212,8 @@ describe('signup', () => {
         health: 'healthy',
         healthCode: null,
         checkedAt: expect.any(String),
+        autoRefresh: false,
+        nextRefreshAt: null,
         createdAt: expect.any(String),
         expiresAt,
       },

@@ -10,6 +10,7 @@ import { openMemoryLimits } from '../../src/platform/limits/memory.ts';
 import { openRedis } from '../../src/platform/limits/redis.ts';
 import type { Objects } from '../../src/platform/objects/objects.ts';
 import { openFiles } from '../../src/platform/objects/files.ts';
+import type { Db } from '../../src/platform/db/db.ts';
 import { openProcessSandboxes } from '../../src/sandbox/process/process.ts';
 import type { ProviderModel, ProvidersConfig, WireFormat } from '../../src/inference/config.ts';
 import { SCOPES } from '../../src/platform/contract/keys.ts';
@@ -61,6 +62,8 @@ export type Service = {
   /** the first of `apis` */
   api: Api;
   apis: Api[];
+  /** of the service, for what no route does */
+  db: Db;
   model: ServiceModel;
   key: string;
   objects: Objects;
@@ -180,6 +183,7 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
     api,
     apis,
     model,
+    db,
     key,
     objects,
     async close() {

@@ -6,7 +6,7 @@ export type Webhook = {
   object: "webhook";
   id: string;
   url: string;
-  events: "*" | Array<"session.status_running" | "session.status_idle" | "session.title_updated" | "session.compacted" | "agent.message" | "approval.requested" | "clarify.requested" | "custom_tool.requested" | "budget.threshold">;
+  events: "*" | Array<"session.status_running" | "session.status_idle" | "session.title_updated" | "session.compacted" | "agent.message" | "approval.requested" | "clarify.requested" | "custom_tool.requested" | "budget.threshold" | "login.awaiting_input" | "login.awaiting_external_action" | "login.succeeded" | "login.failed" | "credential.needs_attention" | "credential.healthy">;
   description: string | null;
   /** deliveries hold the whole event, not only its ids */
   fullEvent: boolean;
@@ -20,7 +20,7 @@ export type Webhook = {
 
 export type WebhookCreate = {
   url: string;
-  events: "*" | Array<"session.status_running" | "session.status_idle" | "session.title_updated" | "session.compacted" | "agent.message" | "approval.requested" | "clarify.requested" | "custom_tool.requested" | "budget.threshold">;
+  events: "*" | Array<"session.status_running" | "session.status_idle" | "session.title_updated" | "session.compacted" | "agent.message" | "approval.requested" | "clarify.requested" | "custom_tool.requested" | "budget.threshold" | "login.awaiting_input" | "login.awaiting_external_action" | "login.succeeded" | "login.failed" | "credential.needs_attention" | "credential.healthy">;
   description?: string | undefined;
   fullEvent?: boolean | undefined;
   enabled?: boolean | undefined;
@@ -30,7 +30,7 @@ export type WebhookCreated = {
   object: "webhook";
   id: string;
   url: string;
-  events: "*" | Array<"session.status_running" | "session.status_idle" | "session.title_updated" | "session.compacted" | "agent.message" | "approval.requested" | "clarify.requested" | "custom_tool.requested" | "budget.threshold">;
+  events: "*" | Array<"session.status_running" | "session.status_idle" | "session.title_updated" | "session.compacted" | "agent.message" | "approval.requested" | "clarify.requested" | "custom_tool.requested" | "budget.threshold" | "login.awaiting_input" | "login.awaiting_external_action" | "login.succeeded" | "login.failed" | "credential.needs_attention" | "credential.healthy">;
   description: string | null;
   /** deliveries hold the whole event, not only its ids */
   fullEvent: boolean;
@@ -63,7 +63,7 @@ export type WebhookDelivery = {
 
 export type WebhookPatch = {
   url?: string | undefined;
-  events?: "*" | Array<"session.status_running" | "session.status_idle" | "session.title_updated" | "session.compacted" | "agent.message" | "approval.requested" | "clarify.requested" | "custom_tool.requested" | "budget.threshold"> | undefined;
+  events?: "*" | Array<"session.status_running" | "session.status_idle" | "session.title_updated" | "session.compacted" | "agent.message" | "approval.requested" | "clarify.requested" | "custom_tool.requested" | "budget.threshold" | "login.awaiting_input" | "login.awaiting_external_action" | "login.succeeded" | "login.failed" | "credential.needs_attention" | "credential.healthy"> | undefined;
   description?: string | null | undefined;
   fullEvent?: boolean | undefined;
   enabled?: boolean | undefined;

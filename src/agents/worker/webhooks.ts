@@ -54,7 +54,7 @@ async function buildBody(db: Db, due: DueDelivery): Promise<string> {
   const { id, type, sessionId, agentId, subjectId, eventId } = due;
   const isFull = due.fullEvent && sessionId !== null && eventId !== null;
   const event = isFull ? await findEvent(db, sessionId, eventId) : undefined;
-  const data = { sessionId, agentId, subjectId, eventId, ...(event === undefined ? {} : { event }) };
+  const data = due.data ?? { sessionId, agentId, subjectId, eventId, ...(event === undefined ? {} : { event }) };
   return JSON.stringify({ type, id, timestamp: due.createdAt.toISOString(), data });
 }
 

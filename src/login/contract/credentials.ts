@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Timestamp } from '../../platform/contract/common.ts';
+import { Cursor, CursorPagination, Timestamp, queryInteger } from '../../platform/contract/common.ts';
 import {
   AdditionalFields,
   CollectionId,
@@ -21,6 +21,8 @@ export const NewCredential = z
     cred: LoginCred.omit({ totpCode: true, phone: true }),
     collectionId: CollectionId.optional(),
     additionalFields: AdditionalFields.optional(),
+    /** sign in ahead of the end of each session, without a call */
+    autoRefresh: z.boolean().default(false),
   })
   .superRefine(checkCred)
   .meta({ id: 'NewStoredLogin' });
@@ -39,6 +41,7 @@ export const CredentialChange = z
       .optional(),
     loginMethod: LoginMethod.optional(),
     additionalFields: AdditionalFields.optional(),
+    autoRefresh: z.boolean().optional(),
   })
   .meta({ id: 'StoredLoginChange' });
 export type CredentialChange = z.infer<typeof CredentialChange>;
@@ -59,8 +62,20 @@ export const StoredCredential = z
     healthCode: z.string().nullable(),
     /** when `health` was found out */
     checkedAt: Timestamp.nullable(),
+    autoRefresh: z.boolean(),
+    /** when it signs in by itself; null while that needs attention, or is off */
+    nextRefreshAt: Timestamp.nullable(),
     createdAt: Timestamp,
     expiresAt: Timestamp.nullable(),
   })
   .meta({ id: 'StoredLogin' });
 export type StoredCredential = z.infer<typeof StoredCredential>;
+
+/** The page of a list that answered everything before it had pages. */
+export const CredentialListQuery = z.object({
+  limit: queryInteger({ min: 1, max: 1000, default: 1000 }),
+  cursor: Cursor.optional().describe('`nextCursor` of the page before'),
+});
+export type CredentialListQuery = z.infer<typeof CredentialListQuery>;
+
+export const CredentialList = z.object({ data: z.array(StoredCredential), pagination: CursorPagination });

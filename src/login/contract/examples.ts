@@ -161,6 +161,8 @@ const account = {
   health: 'healthy',
   healthCode: null,
   checkedAt: TIME,
+  autoRefresh: false,
+  nextRefreshAt: null,
   createdAt: TIME,
   expiresAt: LATER,
 };
@@ -202,7 +204,11 @@ export const LOGIN_EXAMPLES: Readonly<Record<string, Example>> = {
   },
   refresh: { body: { credentialId: CREDENTIAL_ID }, answers: { 200: stored } },
   answerChallenge: { body: { code: '492039' }, answers: { 200: session, 201: stored } },
-  listStoredCredentials: { answers: { 200: { data: [{ ...account, method: 'email' }] } } },
+  listStoredCredentials: {
+    answers: {
+      200: { data: [{ ...account, method: 'email' }], pagination: { limit: 1000, hasMore: false, nextCursor: null } },
+    },
+  },
   createStoredCredential: {
     body: {
       domain: 'https://app.example.com/login',

@@ -9,7 +9,13 @@ import { LOGIN_ERROR_STATUS, LoginErrorBody, publicLoginCode } from './errors.ts
 import type { LoginErrorCode } from './errors.ts';
 import { LOGIN_EXAMPLES, listLoginErrorExamples } from './examples.ts';
 import { ChallengeAnswer, LoginRequest, RefreshRequest, SignupRequest, SiteSession } from './shapes.ts';
-import { CredentialChange, NewCredential, StoredCredential } from './credentials.ts';
+import {
+  CredentialChange,
+  CredentialList,
+  CredentialListQuery,
+  NewCredential,
+  StoredCredential,
+} from './credentials.ts';
 
 const BODY_LIMIT = 64 * 1024;
 const CredentialParams = z.object({ credentialId: z.string().min(1).max(256) });
@@ -85,7 +91,8 @@ export const loginRoutes = {
     method: 'GET',
     path: '/api/credentials',
     summary: 'Stored credentials, newest first, without their secrets',
-    responses: { 200: z.object({ data: z.array(StoredCredential) }) },
+    query: CredentialListQuery,
+    responses: { 200: CredentialList },
     errors: [],
   }),
   createCredential: defineRoute({

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
-import type { CredentialHealth, StoredCredential } from '../contract/credentials.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { CredentialHealth, CredentialListQuery, StoredCredential } from '../contract/credentials.ts';
 import type { Sealed } from '../../platform/master-key.ts';
 
 type ShownRow = {
@@ -12,12 +13,15 @@ type ShownRow = {
   health_code: string | null;
   checked_at: Date | null;
   expires_at: Date | null;
+  auto_refresh: boolean;
+  refresh_at: Date | null;
   created_at: Date;
 };
 
 type Row = ShownRow & { sealed: string; data_key: string; master_key_id: string; session_key: string };
 
-const SHOWN = 'id, collection_id, domain, username, method, health, health_code, checked_at, expires_at, created_at';
+const SHOWN = `id, collection_id, domain, username, method, health, health_code, checked_at, expires_at, auto_refresh,
+  refresh_at, created_at`;
 
 export type NewLoginCredential = Sealed & {
   id: string;
@@ -29,6 +33,7 @@ export type NewLoginCredential = Sealed & {
   /** of the session in `login_sessions` */
   sessionKey: string;
   expiresAt: Date | null;
+  autoRefresh?: boolean;
 };
 
 function readShown(row: ShownRow): StoredCredential {
@@ -41,6 +46,8 @@ function readShown(row: ShownRow): StoredCredential {
     health: row.health,
     healthCode: row.health_code,
     checkedAt: row.checked_at?.toISOString() ?? null,
+    autoRefresh: row.auto_refresh,
+    nextRefreshAt: row.refresh_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
   };
@@ -49,8 +56,8 @@ function readShown(row: ShownRow): StoredCredential {
 export async function insertLoginCredential(db: Queryable, credential: NewLoginCredential): Promise<void> {
   await db.query(
     `INSERT INTO login_credentials (id, organization_id, collection_id, domain, username, method, sealed, data_key,
-       master_key_id, session_key, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+       master_key_id, session_key, expires_at, auto_refresh, refresh_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $12 THEN now() END)`,
     [
       credential.id,
       credential.organizationId,
@@ -63,8 +70,29 @@ export async function insertLoginCredential(db: Queryable, credential: NewLoginC
       credential.masterKeyId,
       credential.sessionKey,
       credential.expiresAt,
+      credential.autoRefresh ?? false,
     ],
   );
+}
+
+/** Newest first. */
+export async function listCredentialPage(
+  db: Queryable,
+  organizationId: string,
+  { limit, cursor }: CredentialListQuery,
+): Promise<{ data: StoredCredential[]; nextCursor: string | null }> {
+  const { rows, nextCursor } = await readPage<ShownRow>(
+    db,
+    {
+      columns: SHOWN,
+      from: 'FROM login_credentials WHERE organization_id = $1',
+      params: [organizationId],
+      keyset: { name: 'credentials', keys: [{ sql: 'id', type: 'text' }], direction: 'DESC' },
+      counted: false,
+    },
+    { limit, cursor },
+  );
+  return { data: rows.map(readShown), nextCursor };
 }
 
 /** At most 1,000, newest first. */
@@ -98,6 +126,7 @@ export async function findLoginCredential(
   );
 }
 
+/** Records the end of a new session. One that is renewed by itself is renewed when a tenth of its time is left. */
 export async function updateLoginExpiry(
   db: Queryable,
   organizationId: string,
@@ -105,8 +134,35 @@ export async function updateLoginExpiry(
   expiresAt: Date,
 ): Promise<void> {
   await db.query(
-    'UPDATE login_credentials SET expires_at = $3, updated_at = now() WHERE id = $1 AND organization_id = $2',
+    `UPDATE login_credentials SET expires_at = $3, updated_at = now(),
+       refresh_at = CASE WHEN auto_refresh THEN now() + greatest(($3::timestamptz - now()) * 0.9, interval '5 minutes') END
+     WHERE id = $1 AND organization_id = $2`,
     [id, organizationId, expiresAt],
+  );
+}
+
+/** Claims credentials that are due to be renewed, for `holdSeconds`: after a passing fault they are due again. */
+export async function claimDueCredentials(
+  db: Queryable,
+  limit: number,
+  holdSeconds: number,
+): Promise<{ id: string; organizationId: string }[]> {
+  const { rows } = await db.query<{ id: string; organization_id: string }>(
+    `UPDATE login_credentials SET refresh_at = now() + $2::int * interval '1 second' WHERE id IN (
+       SELECT id FROM login_credentials WHERE refresh_at <= now() AND auto_refresh ORDER BY refresh_at LIMIT $1
+       FOR UPDATE SKIP LOCKED)
+     RETURNING id, organization_id`,
+    [limit, holdSeconds],
+  );
+  return rows.map((row) => ({ id: row.id, organizationId: row.organization_id }));
+}
+
+/** Switches the renewal of a credential on or off. */
+export async function setAutoRefresh(db: Queryable, organizationId: string, id: string, isOn: boolean): Promise<void> {
+  await db.query(
+    `UPDATE login_credentials SET auto_refresh = $3, updated_at = now(), refresh_at = CASE WHEN $3 THEN now() END
+     WHERE id = $1 AND organization_id = $2`,
+    [id, organizationId, isOn],
   );
 }
 
@@ -115,11 +171,12 @@ export async function replaceLoginSecrets(
   db: Queryable,
   organizationId: string,
   id: string,
-  change: Sealed & { username: string | null; method: string; sessionKey: string },
+  change: Sealed & { username: string | null; method: string; sessionKey: string; autoRefresh: boolean },
 ): Promise<void> {
   await db.query(
     `UPDATE login_credentials SET sealed = $3, data_key = $4, master_key_id = $5, username = $6, method = $7,
-       session_key = $8, expires_at = NULL, health = 'unknown', health_code = NULL, checked_at = NULL, updated_at = now()
+       session_key = $8, expires_at = NULL, health = 'unknown', health_code = NULL, checked_at = NULL, updated_at = now(),
+       auto_refresh = $9, refresh_at = CASE WHEN $9 THEN now() END
      WHERE id = $1 AND organization_id = $2`,
     [
       id,
@@ -130,6 +187,7 @@ export async function replaceLoginSecrets(
       change.username,
       change.method,
       change.sessionKey,
+      change.autoRefresh,
     ],
   );
 }
@@ -142,7 +200,8 @@ export async function updateLoginHealth(
   { health, code }: { health: CredentialHealth; code: string | null },
 ): Promise<void> {
   await db.query(
-    `UPDATE login_credentials SET health = $3, health_code = $4, checked_at = now()
+    `UPDATE login_credentials SET health = $3, health_code = $4, checked_at = now(),
+       refresh_at = CASE WHEN $3 <> 'needs_attention' THEN refresh_at END
      WHERE id = $1 AND organization_id = $2`,
     [id, organizationId, health, code],
   );

@@ -13,6 +13,12 @@ export const WEBHOOK_EVENTS = [
   'clarify.requested',
   'custom_tool.requested',
   'budget.threshold',
+  'login.awaiting_input',
+  'login.awaiting_external_action',
+  'login.succeeded',
+  'login.failed',
+  'credential.needs_attention',
+  'credential.healthy',
 ] as const;
 /** Sent by `POST …/test` alone. */
 export const TEST_EVENT = 'webhook.test';

@@ -13,6 +13,8 @@ export type DueDelivery = {
   agentId: string | null;
   subjectId: string | null;
   eventId: string | null;
+  /** what the delivery says where it is about no session */
+  data: Record<string, unknown> | null;
   attempts: number;
   createdAt: Date;
   url: string;
@@ -47,7 +49,7 @@ export async function claimDeliveries(db: Queryable, limit: number, leaseSeconds
      ), claimed AS (
        UPDATE webhook_deliveries d SET locked_until = now() + $2::int * interval '1 second', attempts = d.attempts + 1
        FROM chosen WHERE d.id = chosen.id RETURNING d.*)
-     SELECT c.id, c.webhook_id, c.organization_id, c.type, c.session_id, c.agent_id, c.subject_id, c.event_id,
+     SELECT c.id, c.webhook_id, c.organization_id, c.type, c.session_id, c.agent_id, c.subject_id, c.event_id, c.data,
        c.attempts, c.created_at, w.url, w.full_event, w.secret,
        CASE WHEN w.previous_expires_at > now() THEN w.previous_secret END AS previous_secret
      FROM claimed c JOIN webhooks w ON w.id = c.webhook_id ORDER BY c.position`,
