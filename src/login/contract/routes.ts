@@ -1,6 +1,6 @@
 // Tests: test/login/service.test.ts
 import { z } from 'zod';
-import { buildOpenApi } from '../../platform/contract/openapi.ts';
+import { COMMON_ERRORS, buildOpenApi } from '../../platform/contract/openapi.ts';
 import type { ErrorCatalogue } from '../../platform/contract/openapi.ts';
 import { defineRoute } from '../../platform/contract/route.ts';
 import type { Route } from '../../platform/contract/route.ts';
@@ -143,15 +143,7 @@ export const loginRoutes = {
 
 const LOGIN_ERRORS: ErrorCatalogue<LoginErrorCode> = {
   status: LOGIN_ERROR_STATUS,
-  common: [
-    'validation_error',
-    'unauthorized',
-    'forbidden',
-    'rate_limited',
-    'server_error',
-    'unavailable',
-    'storage_full',
-  ],
+  common: COMMON_ERRORS,
   publicCode: publicLoginCode,
   body: LoginErrorBody,
   listExamples: listLoginErrorExamples,

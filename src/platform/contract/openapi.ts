@@ -27,18 +27,21 @@ export type ErrorCatalogue<Code extends string = string> = {
   listExamples(codes: Iterable<Code>, status: number): Record<string, { value: unknown }>;
 };
 
+/** The codes that any operation of any service may answer. */
+export const COMMON_ERRORS = [
+  'validation_error',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'server_error',
+  'unavailable',
+  'storage_full',
+] as const;
+
 /** The agent service's. */
 export const AGENT_ERRORS = {
   status: ERROR_STATUS,
-  common: [
-    'validation_error',
-    'unauthorized',
-    'forbidden',
-    'rate_limited',
-    'server_error',
-    'unavailable',
-    'storage_full',
-  ],
+  common: COMMON_ERRORS,
   publicCode,
   body: ErrorBody,
   listExamples: listErrorExamples,

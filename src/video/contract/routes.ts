@@ -1,6 +1,6 @@
 // Tests: test/video/submit.test.ts, test/video/catalog.test.ts
 import { z } from 'zod';
-import { buildOpenApi } from '../../platform/contract/openapi.ts';
+import { COMMON_ERRORS, buildOpenApi } from '../../platform/contract/openapi.ts';
 import type { ErrorCatalogue } from '../../platform/contract/openapi.ts';
 import type { Route } from '../../platform/contract/route.ts';
 import {
@@ -247,15 +247,7 @@ export const videoRoutes = {
 
 const VIDEO_ERRORS = {
   status: VIDEO_ERROR_STATUS,
-  common: [
-    'validation_error',
-    'unauthorized',
-    'forbidden',
-    'rate_limited',
-    'server_error',
-    'unavailable',
-    'storage_full',
-  ],
+  common: COMMON_ERRORS,
   publicCode: publicVideoCode,
   body: VideoError,
   listExamples: listVideoErrorExamples,

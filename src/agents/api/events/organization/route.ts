@@ -3,7 +3,7 @@ import type { Answer, Call } from '../../../../platform/http/route.ts';
 import type { pendingActionRoutes } from '../../../contract/routes/pending-actions.ts';
 import type { EventDeps } from '../../deps.ts';
 import { StreamConnection } from '../stream/connection.ts';
-import { STREAM_HEADERS } from '../stream/frame.ts';
+import { beginStream } from '../begin-stream.ts';
 import type { OrganizationHub } from './hub.ts';
 import type { OrganizationItem, OrganizationListener } from './topic.ts';
 
@@ -44,18 +44,7 @@ export async function openOrganizationStream(
     hub.leave(topic, listener);
     releaseSlot();
   };
-  reply.headers(STREAM_HEADERS).hijack();
-  if (response.destroyed || request.socket.destroyed) {
-    leave();
-    return 'hijacked';
-  }
-  deps.metrics.streams.inc();
-  response.once('close', () => {
-    leave();
-    deps.metrics.streams.dec();
-  });
-  response.shouldKeepAlive = false;
-  response.writeHead(200, reply.getHeaders() as Record<string, string>);
+  if (!beginStream(deps, request, reply, leave)) return 'hijacked';
   // After `reset` a client reads its lists again: it has missed something.
   // No await from here on, so that no frame is lost between the replay and the live frames.
   const position = request.headers['last-event-id'];

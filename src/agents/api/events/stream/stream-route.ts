@@ -4,8 +4,9 @@ import { findLogEnd } from '../../../store/events.ts';
 import type { EventDeps } from '../../deps.ts';
 import type { Answer, Call } from '../../../../platform/http/route.ts';
 import { checkReadable } from '../../approvers.ts';
+import { beginStream } from '../begin-stream.ts';
 import { readCursor, writeCursor } from './cursor.ts';
-import { STREAM_HEADERS, buildOpening } from './frame.ts';
+import { buildOpening } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { openStream } from './client-stream.ts';
 
@@ -47,19 +48,7 @@ export async function openEventStream(
     leave();
     throw error;
   }
-  reply.headers(STREAM_HEADERS).hijack();
-  if (response.destroyed || request.socket.destroyed) {
-    leave();
-    return 'hijacked';
-  }
-  deps.metrics.streams.inc();
-  response.once('close', () => {
-    leave();
-    deps.metrics.streams.dec();
-  });
-  // A connection that carried a stream is not used again, so that a closing server need not wait for it.
-  response.shouldKeepAlive = false;
-  response.writeHead(200, reply.getHeaders() as Record<string, string>);
+  if (!beginStream(deps, request, reply, leave)) return 'hijacked';
   response.write(buildOpening(writeCursor({ time: Date.now(), updateId: null, ...cursor, sequence: after })));
   void stream.start({ after, cursor });
   return 'hijacked';
