@@ -2,6 +2,8 @@ const ID = /\b([a-z]{2,5})_[0-9a-hjkmnp-tv-z]{26}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 /** The same inside a tool's result, which is text. */
 const QUOTED_DURATION = /(\\"duration_seconds\\":)[\d.]+/g;
+/** The random token of guidance, which the scripted model quotes. */
+const GUIDANCE = /(<\/?user-guidance )[0-9a-f]+/g;
 /** Fields whose number depends on the machine's speed. */
 const DURATIONS = new Set(['duration_ms', 'duration_seconds', 'latency_ms', 'last_turn_latency_ms']);
 
@@ -20,7 +22,9 @@ export function normalize(value: unknown): unknown {
     return name;
   };
   const json = JSON.stringify(value, (field, item: unknown) => (isMeasure(field, item) ? 0 : item));
-  return JSON.parse(json.replace(ID, rename).replace(TIME, 'TIME').replace(QUOTED_DURATION, '$10'));
+  return JSON.parse(
+    json.replace(ID, rename).replace(TIME, 'TIME').replace(QUOTED_DURATION, '$10').replace(GUIDANCE, '$1TOKEN'),
+  );
 }
 
 /** The lines of two values in JSON that differ, as `- before` and `+ after`; none when they are equal. */
