@@ -28,12 +28,13 @@ const PAGE = 100;
 const LIVE_TYPES: ReadonlySet<string> = new Set([
   'session.tool_updated',
   'agent.message_discarded',
+  'agent.tool_output',
   'mcp.server_unavailable',
   'session.waiting',
 ]);
 
 /**
- * Deltas, previews, updates and notices: on the stream only, with the sequence of the last durable event. After
+ * Deltas, previews, output of calls that run, updates and notices: on the stream only, with the sequence of the last durable event. After
  * `agent.message_discarded` drop the deltas and previews of its `id`: no event with that id follows.
  */
 export function isLiveOnly(event: EventEnvelope): boolean {

@@ -75,6 +75,7 @@ const DESCRIPTIONS: PayloadTable<string> = {
   'mcp.server_unavailable': ({ serverName, reason }) => `${serverName}  ${reason}`,
   'session.waiting': ({ reason, retryAt }) => `${reason} Next try at ${retryAt}`,
   'agent.message_discarded': ({ id }) => `${id}  the reply broke off`,
+  'agent.tool_output': describeText,
   'agent.approval_request': (request) => `${request.tool_name}  ${describeInput(request.input)}`,
   'agent.clarify_request': ({ question }) => question,
   'user.approval_response': ({ result, scope }) => `${result} ${scope}`,

@@ -28,6 +28,6 @@ export function mayUse({ caller }: Pick<FastifyRequest, 'caller'>, model: string
 /** Throws `model_not_found` for a model that does not exist, or not for this key. */
 export function requireModel(deps: Pick<GatewayDeps, 'inference'>, request: FastifyRequest, name: string): ModelInfo {
   const info = deps.inference.findModel(name);
-  if (info === undefined || !mayUse(request, name)) throw unknownModel();
+  if (info === undefined || !mayUse(request, name)) throw unknownModel(name);
   return info;
 }

@@ -82,8 +82,9 @@ export function unsupported(param: string, message: string): GatewayError {
   return new GatewayError('unsupported_field', `${param}: ${message}`, { param });
 }
 
-export function unknownModel(): GatewayError {
-  return new GatewayError('model_not_found', 'The model does not exist or is not served here.', { param: 'model' });
+export function unknownModel(name: string): GatewayError {
+  const message = `The model ${name.slice(0, 200)} does not exist or is not served here. GET /v1/models lists the models.`;
+  return new GatewayError('model_not_found', message, { param: 'model' });
 }
 
 const MODEL_ERROR_CODES: Record<ModelErrorCode, GatewayErrorCode> = {

@@ -48,6 +48,8 @@ export type RunRequest = {
   timeoutMs: number;
   /** stdin of the command; absent: empty */
   stdin?: string;
+  /** Called with pieces of the output while the command runs, at most five a second; the result has all of it. */
+  onOutput?: (text: string) => void;
 };
 
 export type ScriptRequest = {

@@ -27,6 +27,7 @@ it('automations are made, listed, changed, paused, run and deleted', async () =>
   expect(made.out).toMatch(/scheduleDisplay +At 09:00 \(Europe\/Brussels\)/);
   const id = idIn(made.out, 'aut');
   expect(await run('automations list ada --subject me')).toMatch(/NAME.*SCHEDULE.*\n.*Morning +At 09:00/);
+  expect(await run('automations list')).toContain('Morning');
   expect(await run(`automations pause ada ${id} --subject me`)).toMatch(/state +paused/);
   expect(await run(`automations resume ada ${id} --subject me`)).toMatch(/state +scheduled/);
   expect(await run(`automations update ada ${id} --subject me --repeat 3`)).toMatch(/repeat +3/);
@@ -75,7 +76,7 @@ it('files move between this machine and a workspace', async () => {
 it('memory, models, usage and videos are shown', async () => {
   expect(await run('memory set ada Likes_tea. --subject me')).toMatch(/content +Likes_tea\./);
   expect(await run('memory get ada --subject me')).toContain('Likes_tea.');
-  expect(await run('models')).toContain('script/demo');
+  expect(await run('models')).toMatch(/MODEL +WINDOW.*\n.*script\/demo +128000/);
   expect(await run('usage --group-by model')).not.toBe('');
   expect(await run('videos models')).toContain('local/storyboard-1');
 });

@@ -101,6 +101,13 @@ export type AgentThreadMessageSent = {
   content: TextBlock[];
 };
 
+export type AgentToolOutput = {
+  type: "agent.tool_output";
+  tool_use_id: string;
+  /** whole lines; the result has all of the output */
+  content: TextBlock[];
+};
+
 export type AgentToolResult = {
   type: "agent.tool_result";
   tool_use_id: string;
@@ -194,7 +201,7 @@ export type MessageAttachment = {
   analysisMode?: "default" | "visual" | undefined;
 };
 
-export type OutboundPayload = SessionStatusRunning | SessionStatusIdle | SessionCompacted | SessionToolUpdated | SessionTitleUpdated | AgentThinking | AgentMessage | AgentMessageDiscarded | SessionWaiting | McpServerUnavailable | AgentApprovalRequest | AgentToolUse | AgentToolResult | AgentMcpToolUse | AgentMcpToolResult | AgentCustomToolUse | AgentClarifyRequest | AgentThreadMessageSent | AgentThreadMessageReceived;
+export type OutboundPayload = SessionStatusRunning | SessionStatusIdle | SessionCompacted | SessionToolUpdated | SessionTitleUpdated | AgentThinking | AgentMessage | AgentMessageDiscarded | AgentToolOutput | SessionWaiting | McpServerUnavailable | AgentApprovalRequest | AgentToolUse | AgentToolResult | AgentMcpToolUse | AgentMcpToolResult | AgentCustomToolUse | AgentClarifyRequest | AgentThreadMessageSent | AgentThreadMessageReceived;
 
 export type SessionCompacted = {
   type: "session.compacted";

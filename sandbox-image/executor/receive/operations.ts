@@ -51,7 +51,7 @@ export async function runOperation(
   const root = settings.workspace;
   switch (call.operation) {
     case 'run':
-      return runCommand(shell, call.input, signal, call.input.stream === true ? frames.output : () => undefined);
+      return runCommand(shell, call.input, signal, call.input.stream === true ? frames.output : undefined);
     case 'runScript':
       return parts.scripts.run(call.id, call.input, signal, frames.request);
     case 'answerScript':

@@ -209,6 +209,13 @@ export const OutboundPayload = z
         id: Id.describe('whose deltas or streaming frames to drop: no event with this id follows'),
       })
       .meta({ id: 'AgentMessageDiscarded' }),
+    z
+      .object({
+        type: z.literal('agent.tool_output'),
+        tool_use_id: Id,
+        content: z.array(TextBlock).describe('whole lines; the result has all of the output'),
+      })
+      .meta({ id: 'AgentToolOutput' }),
     z.object({ type: z.literal('session.waiting'), ...Waiting.shape }).meta({ id: 'SessionWaiting' }),
     z
       .object({

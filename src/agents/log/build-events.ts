@@ -129,13 +129,18 @@ export function buildDelta(
   return { type, id, delta: true, offset, content: buildBlocks(text) };
 }
 
-/** Frames of this id are void: the model call that they belong to is repeated, or has failed. */
 export function buildWaiting(waiting: Waiting): PayloadOf<'session.waiting'> {
   return { type: 'session.waiting', ...waiting };
 }
 
+/** Frames of this id are void: the model call that they belong to is repeated, or has failed. */
 export function buildDiscarded(id: string): PayloadOf<'agent.message_discarded'> {
   return { type: 'agent.message_discarded', id };
+}
+
+/** Output of a call that still runs. */
+export function buildToolOutput(useId: string, text: string): PayloadOf<'agent.tool_output'> {
+  return { type: 'agent.tool_output', tool_use_id: useId, content: buildBlocks(text) };
 }
 
 /** An MCP server has no tools in this turn. */

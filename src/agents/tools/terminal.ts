@@ -2,6 +2,7 @@ import type { SandboxSession } from '../../sandbox/sandbox.ts';
 import { SandboxFileError } from '../../sandbox/sandbox.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { explainExitCode } from './terminal/exit-codes.ts';
+import { openLiveOutput } from './terminal/live-output.ts';
 import { refuseForeground } from './terminal/refusals.ts';
 import { answerTool } from './tool.ts';
 import { readNumber, readText } from './input.ts';
@@ -87,7 +88,7 @@ async function runInForeground(
   if (refusal !== undefined) return refuse(refusal);
   const sandbox = await context.sandbox();
   const result = await sandbox.run(
-    { callId: context.callId, command, timeoutMs: timeout * 1000, ...place },
+    { callId: context.callId, command, timeoutMs: timeout * 1000, ...place, ...watchOutput(context) },
     context.signal,
   );
   const meaning = result.timedOut ? undefined : explainExitCode(command, result.exitCode);
@@ -101,6 +102,10 @@ async function runInForeground(
     // a command that failed is an answer, not a failed tool
     isError: result.timedOut,
   };
+}
+
+function watchOutput({ showOutput }: ToolContext): { onOutput?: (text: string) => void } {
+  return showOutput === undefined ? {} : { onOutput: openLiveOutput(showOutput) };
 }
 
 async function startInBackground(

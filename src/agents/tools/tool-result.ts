@@ -73,6 +73,11 @@ export function cleanResult(text: string): string {
   return redactSecrets(stripAnsiJson(stripAnsi(text)));
 }
 
+/** The same of output that is no JSON; of lines that were redrawn, what they showed last. */
+export function cleanOutput(text: string): string {
+  return collapseRedraws(redactSecrets(stripAnsi(text)));
+}
+
 type ResultContext = { callId: string; sandbox(): Promise<SandboxSession>; resultLimit: number };
 
 /**

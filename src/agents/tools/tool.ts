@@ -37,6 +37,8 @@ export type ToolContext = ToolPorts & {
   delegation?: Delegation;
   /** The whole text of an attachment of this turn. Throws the signal's reason. */
   readAttachment(name: string): Promise<{ text: string } | { fault: string }>;
+  /** Shows output to watchers before the result is there; the log does not keep it. Absent where nobody watches. */
+  showOutput?: (text: string) => void;
   /** bytes that the result may have */
   resultLimit: number;
   /** Aborted by an interrupt: the tool stops within a second and its result is dropped. */

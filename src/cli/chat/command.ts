@@ -7,7 +7,7 @@ import { CliError } from '../cli-error.ts';
 import { getAgent } from '../find-agent.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { cleanText, paint } from '../text.ts';
-import { answerPendingActions } from './pending-actions.ts';
+import { answerPendingActions, isQuit } from './pending-actions.ts';
 import { openConversation } from './conversation.ts';
 import { openPipedLines, openTerminalLines, readPrompt } from './lines.ts';
 import type { Lines } from './lines.ts';
@@ -66,6 +66,8 @@ function buildJsonView(): View {
     note: () => {},
     makeRoom: () => {},
     hidePrompt: () => {},
+    work: () => {},
+    rest: () => {},
   };
 }
 
@@ -82,10 +84,12 @@ async function converse(client: Client, session: Session, lines: Lines, view: Vi
   process.on('SIGINT', onInterrupt);
   try {
     for (;;) {
-      const { pendingActions } = await conversation.settle();
+      view.work();
+      const { pendingActions } = await conversation.settle().finally(() => view.rest());
       interrupts = 0;
       if (pendingActions.length > 0) {
         const answers = await answerPendingActions(pendingActions, lines, view);
+        if (answers === 'left') break;
         if (answers === 'interrupted') await conversation.interrupt();
         else await conversation.send(answers);
         continue;
@@ -117,7 +121,7 @@ async function readNext(lines: Lines, view: View): Promise<string | undefined> {
       continue;
     }
     interrupted = false;
-    if (/^\/(quit|exit)$/.test(said.text.trim())) return undefined;
+    if (isQuit(said.text)) return undefined;
     if (lines.interactive && said.text.trim() === '/help') {
       view.note(HELP);
       continue;

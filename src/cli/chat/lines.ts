@@ -1,6 +1,8 @@
+// Tests: test/cli/chat.test.ts
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { ReadStream } from 'node:tty';
+import { PASTE_OFF, PASTE_ON, openPasteStream, restoreBreaks } from './paste.ts';
 
 /** A line, or why there is none: the input is over, or Ctrl-C was pressed. */
 export type Line = { text: string } | 'ended' | 'interrupted';
@@ -13,9 +15,13 @@ export type Lines = {
   close(): void;
 };
 
-/** A terminal: editing and a history, only while a line is read; between lines Ctrl-C is a signal as ever. */
+/**
+ * A terminal: editing and a history, only while a line is read; between lines Ctrl-C is a signal as ever. What is pasted
+ * is part of the line, however many lines it has.
+ */
 export function openTerminalLines(input: ReadStream, output: Writable): Lines {
-  const reader = createInterface({ input, output, historySize: 200, terminal: true });
+  const keys = openPasteStream();
+  const reader = createInterface({ input: keys, output, historySize: 200, terminal: true });
   let closed = false;
   /** lines that came while none was asked for: several of them in one paste */
   let early: string[] = [];
@@ -23,6 +29,9 @@ export function openTerminalLines(input: ReadStream, output: Writable): Lines {
   const rest = () => {
     if (closed) return;
     reader.pause();
+    input.unpipe(keys);
+    input.pause();
+    output.write(PASTE_OFF);
     input.setRawMode(false);
   };
   const end = (line: Line) => {
@@ -34,8 +43,9 @@ export function openTerminalLines(input: ReadStream, output: Writable): Lines {
     resolve(line);
   };
   reader.on('line', (text) => {
-    if (answer === undefined) early.push(text);
-    else end({ text });
+    const said = restoreBreaks(text);
+    if (answer === undefined) early.push(said);
+    else end({ text: said });
   });
   const clearLine = () => {
     reader.write(null, { ctrl: true, name: 'e' });
@@ -63,11 +73,16 @@ export function openTerminalLines(input: ReadStream, output: Writable): Lines {
         if (closed) return resolve('ended');
         answer = resolve;
         input.setRawMode(true);
+        output.write(PASTE_ON);
+        input.pipe(keys, { end: true });
         reader.setPrompt(prompt);
         if (options.fresh === true) clearLine();
         reader.prompt(true);
       }),
-    close: () => reader.close(),
+    close() {
+      rest();
+      reader.close();
+    },
   };
 }
 

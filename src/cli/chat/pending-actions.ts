@@ -8,8 +8,15 @@ type Approval = Extract<OutboundPayload, { type: 'agent.approval_request' }>;
 type Clarification = Extract<OutboundPayload, { type: 'agent.clarify_request' }>;
 type CustomUse = Extract<OutboundPayload, { type: 'agent.custom_tool_use' }>;
 
+/** Ctrl-C, or the person leaves: the session goes on waiting. */
+type Unanswered = 'interrupted' | 'left';
+
 const DETAIL_LINES = 12;
 const DETAIL_WIDTH = 160;
+
+export function isQuit(text: string): boolean {
+  return /^\/(quit|exit)$/.test(text.trim());
+}
 
 /** All of an input, a line for each line of its fields. */
 function listInput(input: unknown): string[] {
@@ -43,7 +50,7 @@ function cutDetail(line: string): string {
   return line.length > DETAIL_WIDTH ? `${line.slice(0, DETAIL_WIDTH)}… (${line.length} characters)` : line;
 }
 
-async function answerApproval(action: Approval, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+async function answerApproval(action: Approval, lines: Lines, view: View): Promise<InboundEvent | Unanswered> {
   const answer = (result: 'allow' | 'deny', scope: 'once' | 'session' | 'always' = 'once') =>
     ({ type: 'user.approval_response', approval_id: action.id, result, scope }) as const;
   if (!lines.interactive) {
@@ -61,6 +68,7 @@ async function answerApproval(action: Approval, lines: Lines, view: View): Promi
   for (;;) {
     const said = await lines.read(`  ${paint('dim', choices)} ${paint('yellow', '›')} `, { fresh: true });
     if (typeof said === 'string') return 'interrupted';
+    if (isQuit(said.text)) return 'left';
     switch (said.text.trim().toLowerCase()) {
       case 'v':
         process.stdout.write(`${buildFullDetail(action.input)}\n`);
@@ -75,11 +83,15 @@ async function answerApproval(action: Approval, lines: Lines, view: View): Promi
       case 'n':
       case 'no':
         return answer('deny');
+      default:
+        process.stdout.write(
+          `  ${paint('dim', 'One letter, please; /quit leaves, and the session goes on waiting.')}\n`,
+        );
     }
   }
 }
 
-async function answerQuestion(action: Clarification, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+async function answerQuestion(action: Clarification, lines: Lines, view: View): Promise<InboundEvent | Unanswered> {
   const choices = action.choices ?? [];
   view.note(`${paint('yellow', '?')} ${cleanText(action.question)}`);
   choices.forEach((choice, index) =>
@@ -88,6 +100,7 @@ async function answerQuestion(action: Clarification, lines: Lines, view: View): 
   const hint = choices.length > 0 ? 'a number, or your own answer; empty skips' : 'empty skips';
   const said = await lines.read(`  ${paint('dim', hint)} ${paint('yellow', '›')} `, { fresh: lines.interactive });
   if (said === 'interrupted' || (said === 'ended' && lines.interactive)) return 'interrupted';
+  if (lines.interactive && said !== 'ended' && isQuit(said.text)) return 'left';
   const text = said === 'ended' ? '' : said.text.trim();
   if (!lines.interactive)
     view.note(paint('dim', said === 'ended' ? '· skipped, since the input has ended' : `  ${cleanText(text)}`));
@@ -95,7 +108,7 @@ async function answerQuestion(action: Clarification, lines: Lines, view: View): 
   return { type: 'user.clarify_result', request_id: action.request_id, answer: choice ?? text };
 }
 
-async function answerCustomTool(action: CustomUse, lines: Lines, view: View): Promise<InboundEvent | 'interrupted'> {
+async function answerCustomTool(action: CustomUse, lines: Lines, view: View): Promise<InboundEvent | Unanswered> {
   const result = (text: string, failed: boolean): InboundEvent => ({
     type: 'user.custom_tool_result',
     tool_use_id: action.id,
@@ -114,6 +127,7 @@ async function answerCustomTool(action: CustomUse, lines: Lines, view: View): Pr
   );
   const said = await lines.read(`  ${paint('dim', 'empty is a failure')} ${paint('yellow', '›')} `);
   if (typeof said === 'string') return 'interrupted';
+  if (isQuit(said.text)) return 'left';
   return said.text.trim() === '' ? result('The tool failed.', true) : result(said.text, false);
 }
 
@@ -122,16 +136,16 @@ export async function answerPendingActions(
   pendingActions: readonly EventEnvelope[],
   lines: Lines,
   view: View,
-): Promise<InboundEvent[] | 'interrupted'> {
+): Promise<InboundEvent[] | Unanswered> {
   const answers: InboundEvent[] = [];
   for (const { payload } of pendingActions) {
     const action = payload as OutboundPayload;
-    let answer: InboundEvent | 'interrupted';
+    let answer: InboundEvent | Unanswered;
     if (action.type === 'agent.approval_request') answer = await answerApproval(action, lines, view);
     else if (action.type === 'agent.clarify_request') answer = await answerQuestion(action, lines, view);
     else if (action.type === 'agent.custom_tool_use') answer = await answerCustomTool(action, lines, view);
     else continue;
-    if (answer === 'interrupted') return answer;
+    if (typeof answer === 'string') return answer;
     answers.push(answer);
   }
   return answers;

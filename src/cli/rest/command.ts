@@ -30,11 +30,15 @@ export type RestCommand = {
   method: string;
   /** `{name}` stands for an argument; `{agent}` takes a name too, `{subject}` is the option `--subject` */
   path: string;
+  /** the path where the argument `agent` is not given */
+  withoutAgent?: string;
   options?: readonly RestOption[];
   /** arguments that go into the body, with their fields */
   bodyArguments?: Readonly<Record<string, string>>;
   /** arguments that are lists, comma-separated; `-` is an empty one */
   lists?: readonly string[];
+  /** parameters where no option says otherwise */
+  query?: Readonly<Record<string, string>>;
   /** fields of the body that are always the same */
   body?: Readonly<Record<string, unknown>>;
   columns?: readonly Column[];
@@ -80,7 +84,7 @@ function optionName(flags: string): string {
 }
 
 function buildRequest(spec: RestCommand, values: Values, given: Readonly<Record<string, unknown>>) {
-  const query = new URLSearchParams();
+  const query = new URLSearchParams(spec.query);
   const body: Record<string, unknown> = { ...spec.body };
   for (const [name, field] of Object.entries(spec.bodyArguments ?? {})) {
     setField(body, field, spec.lists?.includes(name) === true ? readList(values[name]) : values[name]);
@@ -100,7 +104,9 @@ function buildRequest(spec: RestCommand, values: Values, given: Readonly<Record<
   };
 }
 
-async function runCommand(spec: RestCommand, given: Values, flags: Record<string, unknown>, context: Context) {
+async function runCommand(command: RestCommand, given: Values, flags: Record<string, unknown>, context: Context) {
+  const path = given['agent'] === undefined ? (command.withoutAgent ?? command.path) : command.path;
+  const spec = { ...command, path };
   const values: Record<string, string> = { ...given };
   if (values['agent'] !== undefined) values['agent'] = (await getAgent(context.client, values['agent'])).id;
   if (spec.path.includes('{subject}')) values['subject'] = String(flags['subject']);

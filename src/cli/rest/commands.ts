@@ -39,10 +39,11 @@ const SCHEDULE: RestOption = {
 
 const AUTOMATION_COMMANDS: readonly RestCommand[] = [
   {
-    use: 'automations list <agent>',
-    about: 'the automations of an agent for a subject',
+    use: 'automations list [agent]',
+    about: 'the automations of an agent for a subject; without an agent, those of everyone',
     method: 'GET',
     path: AUTOMATIONS,
+    withoutAgent: '/v1/automations',
     options: [LIMIT],
     columns: [
       ['ID', 'id'],
@@ -264,13 +265,42 @@ const USAGE: RestCommand = {
   about: 'what the organization has used',
   method: 'GET',
   path: '/v1/usage',
+  query: { source: 'all' },
+  columns: [
+    ['MODEL', 'model'],
+    ['AGENT', 'agentId'],
+    ['DAY', 'day'],
+    ['REQUESTS', 'requests'],
+    ['INPUT', 'inputTokens'],
+    ['OUTPUT', 'outputTokens'],
+    ['TOOL CALLS', 'toolCalls'],
+    ['USD', 'costUsd'],
+  ],
   options: [
+    {
+      flags: '--source <product>',
+      about: 'gateway, agents, video or login; default: all',
+      to: 'query',
+      field: 'source',
+    },
     { flags: '--group-by <names>', about: 'such as model, key, day', to: 'query', field: 'groupBy' },
     { flags: '--from <time>', about: 'beginning, ISO', to: 'query', field: 'from' },
     { flags: '--to <time>', about: 'end, ISO', to: 'query', field: 'to' },
   ],
 };
-const MODELS: RestCommand = { use: 'capstan models', about: 'models of agents', method: 'GET', path: '/v1/models' };
+const MODELS: RestCommand = {
+  use: 'capstan models',
+  about: 'models of agents',
+  method: 'GET',
+  path: '/v1/models',
+  columns: [
+    ['MODEL', 'id'],
+    ['WINDOW', 'context_window'],
+    ['MAX OUTPUT', 'max_output_tokens'],
+    ['USD/M INPUT', 'price.input'],
+    ['USD/M OUTPUT', 'price.output'],
+  ],
+};
 
 const GROUPS: readonly { name: string; about: string; commands: readonly RestCommand[] }[] = [
   { name: 'automations', about: 'prompts on a schedule', commands: AUTOMATION_COMMANDS },

@@ -35,7 +35,7 @@ export function readLines(bytes: Uint8Array): JsonObject[] {
 export function splitModel(request: FastifyRequest, model: unknown, path: string): { provider: string; id: string } {
   const [, provider, id] = (typeof model === 'string' ? /^([^/]+)\/(.+)$/.exec(model) : undefined) ?? [];
   if (provider === undefined || id === undefined) throw invalid(path, 'must be <provider>/<id>');
-  if (!mayUse(request, `${provider}/${id}`)) throw unknownModel();
+  if (!mayUse(request, `${provider}/${id}`)) throw unknownModel(`${provider}/${id}`);
   return { provider, id };
 }
 

@@ -130,7 +130,7 @@ export async function answerEndpoint(
   const { model, fallbackModels = [] } = readModels(input.fields);
   endpoint.check(input);
   const isScript = SCRIPT.test(model);
-  if (isScript && !mayUse(request, model)) throw unknownModel();
+  if (isScript && !mayUse(request, model)) throw unknownModel(model);
   for (const name of isScript ? [] : [model, ...fallbackModels]) requireModel(deps, request, name);
   await deps.usage.budget?.check(caller);
   const meter = startMeter(

@@ -14,6 +14,9 @@ const CANCEL_GRACE_MS = 5000;
 const TIMEOUT_GRACE_MS = 15_000;
 /** The time limit of calls without their own. */
 const CALL_TIMEOUT_MS = 120_000;
+/** Executors send five pieces of output a second. One that sends far more is no longer listened to. */
+const OUTPUT_FRAMES_PER_SECOND = 20;
+const MAX_OUTPUT_LENGTH = 16_000;
 const NEVER = new AbortController().signal;
 
 export type CallOptions = {
@@ -24,6 +27,8 @@ export type CallOptions = {
   timeoutMs?: number;
   /** called with each request that a script makes while the call runs */
   onRequest?: (request: number, text: string) => void;
+  /** called with pieces of the output of a command that runs with `stream` */
+  onOutput?: (text: string) => void;
 };
 
 /**
@@ -53,7 +58,7 @@ export function buildCallExecutor(http: ExecutorHttp, graceMs = TIMEOUT_GRACE_MS
       const response = await send().catch(send);
       cancel.onBegun();
       if (response.statusCode !== 200) throw await readError(response);
-      const last = await readLastFrame(response, maxLineLength(operation), options.onRequest);
+      const last = await readLastFrame(response, maxLineLength(operation), options);
       if (last?.type === 'error') throw toSandboxError(last.error);
       if (last?.type === 'result') return readResult(operation, last.value);
       throw new SandboxError('the sandbox ended while it answered');
@@ -123,16 +128,30 @@ function sendCancel(http: ExecutorHttp, id: string): void {
 async function readLastFrame(
   response: IncomingMessage,
   maxLength: number,
-  onRequest: CallOptions['onRequest'],
+  { onRequest, onOutput }: CallOptions,
 ): Promise<ExecutorFrame | undefined> {
   let last: ExecutorFrame | undefined;
+  const takeOutput = onOutput === undefined ? undefined : limitOutput(onOutput);
   for await (const line of readLines(response, maxLength)) {
     if (last !== undefined) throw new SandboxError('the sandbox violated its protocol');
     const frame = readExecutorFrame(line);
-    if (frame?.type !== 'request') {
-      if (frame === undefined || frame.type === 'output') throw new SandboxError('the sandbox violated its protocol');
-      last = frame;
-    } else onRequest?.(frame.request, frame.text);
+    if (frame?.type === 'request') onRequest?.(frame.request, frame.text);
+    else if (frame?.type === 'output' && takeOutput !== undefined) takeOutput(frame.text);
+    else if (frame === undefined || frame.type === 'output')
+      throw new SandboxError('the sandbox violated its protocol');
+    else last = frame;
   }
   return last;
+}
+
+/** Throws `SandboxError` when pieces come faster than an executor sends them. */
+function limitOutput(onOutput: (text: string) => void): (text: string) => void {
+  const started = performance.now();
+  let count = 0;
+  return (text) => {
+    count += 1;
+    const allowed = OUTPUT_FRAMES_PER_SECOND * (1 + (performance.now() - started) / 1000);
+    if (count > allowed) throw new SandboxError('the sandbox violated its protocol');
+    onOutput(text.slice(-MAX_OUTPUT_LENGTH));
+  };
 }

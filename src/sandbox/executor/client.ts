@@ -40,9 +40,10 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
     http,
     workspace,
     hasRunCommand: () => hasRun,
-    run({ callId, ...input }, signal) {
+    run({ callId, onOutput, ...input }, signal) {
       hasRun = true;
-      return call('run', input, { id: callId, signal });
+      if (onOutput === undefined) return call('run', input, { id: callId, signal });
+      return call('run', { ...input, stream: true }, { id: callId, signal, onOutput });
     },
     runScript: (request, signal) => runScript(call, request, signal),
     ...buildFileMethods(http, call),

@@ -124,6 +124,20 @@ describe('an executor that was taken over', () => {
   });
 });
 
+it('an executor that floods the output of a command is no longer listened to', async () => {
+  const line = frame({ type: 'output', text: 'x'.repeat(1000) });
+  const { client } = await startRaw((_url, response) => {
+    const pump = (): void => {
+      while (!response.destroyed && response.write(line));
+      if (!response.destroyed) response.once('drain', pump);
+    };
+    response.writeHead(200);
+    pump();
+  });
+  const request = { callId: 'call_1', command: 'yes', timeoutMs: 60_000, onOutput: () => undefined };
+  await expect(client.run(request, NEVER)).rejects.toThrow(SandboxError);
+});
+
 /** A server that answers each request by `speak`. */
 async function startRaw(speak: (url: string, response: ServerResponse) => void) {
   const server = createServer((request, response) => {

@@ -2,6 +2,8 @@ import { trackWork } from '../../../platform/event-loop.ts';
 import { SandboxError, SandboxRefusedError } from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
+import { newId } from '../../../platform/ids.ts';
+import { buildToolOutput } from '../../log/build-events.ts';
 import type { StepCall } from '../../log/event.ts';
 import { describeImage } from '../../tools/describe-image.ts';
 import { readAttachedText } from '../history/attachments.ts';
@@ -50,6 +52,10 @@ export async function runTool(
     subjectId: session.subjectId,
     sandbox,
     resultLimit: findResultLimits(deps).result,
+    showOutput: (text: string) => {
+      const payload = buildToolOutput(call.useId, text);
+      deps.sendLive({ id: newId('evt'), type: payload.type, status: null, payload }, turn.id);
+    },
     readAttachment: (name: string) =>
       readAttachedText(name, { log: deps.journal.events, turnId: turn.id }, deps.attachments, signal),
     signal,

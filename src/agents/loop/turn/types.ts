@@ -106,6 +106,7 @@ export type ToolRunDeps = TurnContext & {
   /** read for every decision, because callers change permissions while a turn runs */
   readPermissions(): Promise<Permissions>;
   openSandbox(signal: AbortSignal): Promise<SandboxSession>;
+  sendLive: ModelCallDeps['sendLive'];
   /** subagents for the call of this id; a subagent has none */
   delegation?: (callId: string) => Delegation;
 };

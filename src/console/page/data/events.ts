@@ -41,7 +41,13 @@ export type ApprovalRequest = {
 
 const TOOL_USES = new Set(['agent.tool_use', 'agent.mcp_tool_use', 'agent.custom_tool_use']);
 const TOOL_RESULTS = new Set(['agent.tool_result', 'agent.mcp_tool_result', 'user.custom_tool_result']);
-const LIVE = new Set(['session.tool_updated', 'agent.message_discarded', 'mcp.server_unavailable', 'session.waiting']);
+const LIVE = new Set([
+  'session.tool_updated',
+  'agent.tool_output',
+  'agent.message_discarded',
+  'mcp.server_unavailable',
+  'session.waiting',
+]);
 
 export function isToolUse(event: EventEnvelope): boolean {
   return TOOL_USES.has(event.type);

@@ -3,6 +3,8 @@ import { get } from '../data/http.ts';
 import { isLiveOnly, isToolResult, isToolUse, readPayload, textOf } from '../data/events.ts';
 import type { EventEnvelope, TextBlock, ToolResult } from '../data/events.ts';
 
+/** Frames that the transcript does not show. */
+const NOT_SHOWN = new Set(['session.waiting', 'mcp.server_unavailable', 'agent.tool_output']);
 const PAGE = 100;
 const MAX_PAGES = 50;
 const MAX_AHEAD = 5;
@@ -205,7 +207,7 @@ export class TranscriptStore {
       if (payload.id !== undefined) this.live.delete(payload.id);
       return;
     }
-    if (event.type === 'session.waiting' || event.type === 'mcp.server_unavailable') return;
+    if (NOT_SHOWN.has(event.type)) return;
     const id = payload.id ?? event.id;
     const before = this.live.get(id)?.text ?? '';
     const added = textOf(payload.content);
