@@ -5,7 +5,7 @@ import type { RestCommand, RestOption } from './command.ts';
 const LIMIT: RestOption = { flags: '--limit <n>', about: 'how many at most', to: 'query', field: 'limit' };
 const TARGET: RestOption = {
   flags: '--target <target>',
-  about: 'user or memory; default: user',
+  about: 'user (default) or memory',
   to: 'query',
   field: 'target',
 };
