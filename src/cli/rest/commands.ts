@@ -3,15 +3,10 @@ import { addRestCommand } from './command.ts';
 import type { RestCommand, RestOption } from './command.ts';
 
 const LIMIT: RestOption = { flags: '--limit <n>', about: 'how many at most', to: 'query', field: 'limit' };
-const TARGET: RestOption = {
-  flags: '--target <target>',
-  about: 'user (default) or memory',
-  to: 'query',
-  field: 'target',
-};
+const TARGET: RestOption = { flags: '--target <target>', about: 'user or memory', to: 'query', field: 'target' };
 const PATH: RestOption = {
   flags: '--path <path>',
-  about: 'folder; default: the workspace',
+  about: 'folder',
   to: 'query',
   field: 'path',
 };
