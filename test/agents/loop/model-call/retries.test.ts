@@ -41,3 +41,17 @@ it('ends when the time is over', () => {
   expect(decidePause(error, { attempt: 9, leftMs: 100, random: 1 })).toBe(100);
   expect(decidePause(error, { attempt: 9, leftMs: 0, random: 1 })).toBeUndefined();
 });
+
+it.each([0.1, 0.5, 1])(
+  'a provider that is down for ten minutes is asked once more at their end, with jitter %d',
+  (random) => {
+    const error = new ModelError('unavailable', 'busy');
+    let now = 0;
+    for (let attempt = 1; ; attempt += 1) {
+      const pause = decidePause(error, { attempt, leftMs: 600_000 - now, random });
+      if (pause === undefined) break;
+      now += pause;
+    }
+    expect(now).toBe(600_000);
+  },
+);
