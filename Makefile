@@ -67,4 +67,5 @@ generate: $(INSTALLED) ## write what is generated from the contract
 
 bench: $(INSTALLED) ## run every measurement, one after the other
 	@for file in bench/*.ts; do case $$file in *-server.ts) continue ;; esac; echo "== $$file"; node $$file; done
+	node bench/harness/run.ts
 	@echo "Results are on the screen above; the ones worth keeping stand in bench/RESULTS.md with machine and date."

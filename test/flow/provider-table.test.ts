@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventEnvelope } from '../../src/agents/contract/events.ts';
 import type { WireFormat } from '../../src/inference/config.ts';
 import { allowAll, interrupt, textOf } from '../support/chat.ts';
-import type { Chat } from '../support/chat.ts';
 import { callTool, callTools, say } from '../support/service-model.ts';
 import type { RecordedRequest, ScriptedAnswer } from '../support/model-server/server.ts';
 import { startService } from '../support/service.ts';
@@ -182,21 +181,25 @@ describe.each(FORMATS)('a turn over %s whose provider falls silent', (format) =>
   });
   afterAll(() => service.close());
 
-  async function expectEndsWell(chat: Chat): Promise<void> {
-    expect((await chat.run('Go.')).payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
-    expect((await chat.list()).filter(({ type }) => type === 'agent.message').map(textOf)).toEqual(['Here I am.']);
+  /** How the turn ended, and what was said in it. */
+  async function runTurn(): Promise<{ stop: unknown; said: string[] }> {
+    const chat = await service.api.openChat();
+    const { payload } = await chat.run('Go.');
+    const said = (await chat.list()).filter(({ type }) => type === 'agent.message').map(textOf);
     chat.close();
+    return { stop: payload['stop_reason'], said };
   }
+  const well = { stop: { type: 'end_turn' }, said: ['Here I am.'] };
 
   it('asks again when nothing comes', async () => {
     service.model.play({ hang: 'before-headers' }, say('Here I am.'), say('Here I am.'), say('Here I am.'));
-    await expectEndsWell(await service.api.openChat());
+    expect(await runTurn()).toEqual(well);
   });
 
   it('asks again when it stops after the first words, which are discarded', async () => {
     const stuck = { ...say(STORY), chunkBytes: 1500, gapMs: 60_000 };
     service.model.play(stuck, say('Here I am.'), say('Here I am.'), say('Here I am.'));
-    await expectEndsWell(await service.api.openChat());
+    expect(await runTurn()).toEqual(well);
   });
 
   it('can be interrupted', async () => {

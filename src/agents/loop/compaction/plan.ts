@@ -19,7 +19,7 @@ export type CompactionPlan = {
   head: string | null;
   tail: string;
   prompt: string | null;
-  /** entries that no summary covers yet */
+  /** entries that no summary covers yet, and those of the kept start if it loses results */
   fresh: HistoryEntry[];
   /** the agent's last message, if neither the kept end nor the kept start contains it */
   lastSaid: string | undefined;
@@ -57,6 +57,7 @@ export function planCompaction(
   if (said >= covered && said < tail && measure(said, tail) <= room / 2) tail = said;
   const first = entries[tail];
   const fresh = entries.slice(covered, tail);
+  const shortened = earlier === undefined ? listShortened(entries.slice(0, head)) : [];
   const taken = fresh.filter((entry) => entry !== entries[lastPrompt]);
   if (first === undefined || taken.length === 0) return undefined;
   const message = entries[said]?.message;
@@ -64,7 +65,7 @@ export function planCompaction(
     head: entries[head - 1]?.key ?? null,
     tail: first.key,
     prompt: lastPrompt >= head && lastPrompt < tail ? (entries[lastPrompt]?.key ?? null) : null,
-    fresh,
+    fresh: [...shortened, ...fresh],
     lastSaid: message === undefined || said < head || said >= tail ? undefined : readSaid(message),
   };
 }
@@ -104,6 +105,12 @@ function findHead(entries: readonly HistoryEntry[], lastPrompt: number, room: nu
   while (count > 0 && (!isStart(entries, count) || entries[count - 1]?.message.role === 'user')) count -= 1;
   const kept = pruneMessages(entries.slice(0, Math.max(0, count)).map(({ message }) => message));
   return count > 0 && estimateTokens(kept) <= room ? count : 0;
+}
+
+/** The kept start, if it loses results by being shortened. */
+function listShortened(head: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  const messages = head.map(({ message }) => message);
+  return JSON.stringify(pruneMessages(messages)) === JSON.stringify(messages) ? [] : head;
 }
 
 /** Whether a unit starts here: results belong to the reply that requested them. */

@@ -75,6 +75,16 @@ describe('planCompaction', () => {
     expect(plan.fresh).toEqual(entries.slice(2, tail));
   });
 
+  it('sums up the beginning, too, where its results are shortened', () => {
+    const entries = converse([call(400), say(), ...many(30, user(400), say(400))]);
+    const plan = planCompaction(entries, undefined, LIMITS)!;
+    expect(plan.head).toBe('k2');
+    expect(plan.fresh.slice(0, 4)).toEqual(entries.slice(0, 4));
+    const later = compact(entries)!;
+    const longer = [...entries, ...converse(many(30, user(400), say(400))).map((e) => ({ ...e, key: `l${e.key}` }))];
+    expect(planCompaction(longer, later, LIMITS)!.fresh).not.toContain(entries[1]);
+  });
+
   it('keeps a smaller end when the provider counts more tokens than the estimate, or has refused the prompt', () => {
     const entries = converse([...many(30, user(400), say(400))]);
     const tail = (limits: typeof LIMITS) =>
