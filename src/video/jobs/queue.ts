@@ -37,6 +37,9 @@ const RENDERS = 'renders';
 const WEBHOOKS = 'webhooks';
 /** Seconds without a heartbeat until another worker may take a job; the library's minimum. */
 const SILENCE_SECONDS = 10;
+/** How often silent workers are looked for. An embedded database has no other worker than this one. */
+const SUPERVISE_SECONDS = 2;
+const EMBEDDED_SUPERVISE_SECONDS = 60;
 /** An upper bound; the model's deadline ends a render much earlier. */
 const RENDER_SECONDS = 86_400;
 /** A high bound: `runRender` itself ends a render that was attempted too often. */
@@ -61,6 +64,7 @@ function adapt(db: Queryable, exec?: Db['exec']): BossDb {
  * own schema. Throws the database's errors.
  */
 export async function openVideoQueue({ db, log }: { db: Db; log: Logger }): Promise<VideoQueue> {
+  const superviseSeconds = db.embedded ? EMBEDDED_SUPERVISE_SECONDS : SUPERVISE_SECONDS;
   const boss = new PgBoss({
     db: adapt(db, (sql) => db.exec(sql)),
     schema: SCHEMA,
@@ -68,8 +72,8 @@ export async function openVideoQueue({ db, log }: { db: Db; log: Logger }): Prom
     schedule: false,
     reindex: !db.embedded,
     monitorVacuum: false,
-    superviseIntervalSeconds: 2,
-    monitorIntervalSeconds: 2,
+    superviseIntervalSeconds: superviseSeconds,
+    monitorIntervalSeconds: superviseSeconds,
   });
   boss.on('error', (error) => log.warn({ error: errorText(error) }, 'video queue error'));
   await boss.start();

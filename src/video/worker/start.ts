@@ -20,7 +20,7 @@ export type VideoWorkerOptions = {
   drainMs: number;
 };
 
-const POLL_MS = 1000;
+const POLL_MS = 2000;
 /** A third of the silence after which the queue gives a render to another worker. */
 const HEARTBEAT_MS = 3000;
 const OVERDUE_MS = 10_000;

@@ -1,0 +1,85 @@
+// What a server costs that has nothing to do: memory once it is ready, and processor time while nobody asks for
+// anything; then a list of 1,000 sessions, page by page. Embedded in one process, and each role in its own on servers.
+// Needs: nothing; PostgreSQL, NATS and Redis (make services) add the roles.
+// SECONDS=60 is how long idleness is measured.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { makeScratch } from '../test/support/scratch.ts';
+import { median, milliseconds, printMachine } from './support/figures.ts';
+import { readCpu, readResident } from './support/processes.ts';
+import { startBenchServer, startRole } from './support/server.ts';
+import { startStacks } from './support/stacks.ts';
+
+const SECONDS = Number(process.env['SECONDS'] ?? 60);
+const SESSIONS = 1000;
+const PAGE = 100;
+const ROUNDS = 15;
+/** What a start still does when it listens already. */
+const SETTLE_MS = 15_000;
+
+async function measureIdle(name: string, pid: number): Promise<void> {
+  await sleep(SETTLE_MS);
+  const resident = readResident(pid);
+  const before = readCpu(pid);
+  await sleep(SECONDS * 1000);
+  const share = (readCpu(pid) - before) / (SECONDS * 10);
+  console.log(`${name}: ${resident.toFixed(0)} MiB at start, idle ${share.toFixed(2)} % of a core over ${SECONDS} s`);
+}
+
+async function measureLists(): Promise<void> {
+  const server = await startBenchServer();
+  await measureIdle('all, embedded', server.pid);
+  for (let made = 0; made < SESSIONS;) {
+    const agent = await server.call<{ id: string }>('POST', '/v1/agents', {
+      name: 'bench',
+      modelName: 'script/demo',
+      systemPrompt: '',
+      skills: [],
+      tools: [],
+      rateLimits: { messagesPerMinute: 1000, conversationsPerMinute: 300 },
+    });
+    for (let each = 0; each < 250; each += 1, made += 1) {
+      await server.call('POST', '/v1/sessions', { agentId: agent.id, subjectId: 'bench', title: `Session ${made}` });
+    }
+  }
+  const walls: number[] = [];
+  const before = readCpu(server.pid);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const started = performance.now();
+    for (let offset = 0; offset < SESSIONS; offset += PAGE) {
+      await server.call('GET', `/v1/sessions?limit=${PAGE}&offset=${offset}`);
+    }
+    walls.push(performance.now() - started);
+  }
+  const cpu = (readCpu(server.pid) - before) / ROUNDS;
+  console.log(
+    `${SESSIONS} sessions in pages of ${PAGE}: p50 ${milliseconds(median(walls))}, best ` +
+      `${milliseconds(Math.min(...walls))}, ${milliseconds(cpu)} of a processor`,
+  );
+  await server.close();
+}
+
+printMachine();
+await measureLists();
+for (const stack of await startStacks()) {
+  if (stack.env['DATABASE_URL'] !== undefined) {
+    for (const role of ['api', 'worker', 'inference', 'video', 'login']) {
+      const env = {
+        ...stack.env,
+        // Nobody is asked for objects here.
+        CAPSTAN_OBJECTS: 's3://bench?endpoint=http://127.0.0.1:9&region=none',
+        AWS_ACCESS_KEY_ID: 'none',
+        AWS_SECRET_ACCESS_KEY: 'none',
+        CAPSTAN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+        CAPSTAN_DATA_DIR: makeScratch(`bench-${role}`),
+        CAPSTAN_API_KEY: 'cap_bench_key_0123456789',
+      };
+      const { child } = await startRole(role, env);
+      await measureIdle(`role ${role}`, child.pid!);
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+    }
+  }
+  await stack.close();
+}
