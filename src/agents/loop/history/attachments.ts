@@ -55,5 +55,9 @@ export async function readAttachedText(
 
 /** The placeholder for an attachment after its turn. */
 export function nameAttachment({ filename, mediaType }: MessageAttachment): InputPart {
-  return { type: 'text', text: `[Attached file: ${filename} (${mediaType}); it was shown in the turn it came with]` };
+  const advice = 'To read it again, ask the user to attach it again or to store it in the workspace';
+  return {
+    type: 'text',
+    text: `[Attached file: ${filename} (${mediaType}); it was shown in its turn only. ${advice}]`,
+  };
 }
