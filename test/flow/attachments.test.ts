@@ -72,7 +72,7 @@ describe.each(Object.keys(images) as WireFormat[])('attachments over %s', (forma
     // They belong to their turn.
     expect(JSON.stringify(later)).not.toContain(PNG);
     expect(JSON.stringify(later)).not.toContain('a,b');
-    expect(JSON.stringify(later)).toContain('[Attached file: table.csv (text/csv); it was shown in the turn');
+    expect(JSON.stringify(later)).toContain('[Attached file: table.csv (text/csv); it was shown in its turn');
     const [message] = await chat.list();
     expect(message?.payload).toMatchObject({
       content: [{ type: 'text', text: 'Look.' }],

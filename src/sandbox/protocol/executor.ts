@@ -101,7 +101,6 @@ type Command = { command: string; workdir?: string; shell?: string };
 
 /** The input and the result of each operation. */
 export type ExecutorOperations = {
-  /** `stream`: pieces of the output come while the command runs, at most five a second, 8,000 characters each */
   run: { input: Command & { timeoutMs: number; stdin?: string; stream?: boolean }; result: RunResult };
   /**
    * Like `run`, but keeps no state for the next command and kills every process that it started. `files` are written by
