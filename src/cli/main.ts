@@ -9,6 +9,7 @@ import { addDoctorCommand } from './rest/doctor.ts';
 import { addTransferCommands } from './rest/files.ts';
 import { addExportCommand } from './rest/subjects.ts';
 import { addLoginCommand } from './rest/login.ts';
+import { addProviderCommand } from './rest/providers.ts';
 import { addCredentialCommand } from './rest/vaults.ts';
 import { addApproveCommand } from './approve.ts';
 import { addBackupCommands } from './backup.ts';
@@ -45,6 +46,7 @@ function buildProgram(): Command {
   addTransferCommands(groups.get('files') ?? program);
   addExportCommand(groups.get('subjects') ?? program);
   addCredentialCommand(groups.get('vaults') ?? program);
+  addProviderCommand(groups.get('providers') ?? program);
   addLoginCommand(program);
   addApiCommand(program);
   addDoctorCommand(program);

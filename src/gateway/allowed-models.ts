@@ -1,5 +1,6 @@
 // Tests: test/gateway/allowed-models.test.ts
 import type { FastifyRequest } from 'fastify';
+import type { GatewayInference } from '../inference/inference.ts';
 import type { ModelInfo } from '../inference/model.ts';
 import { unknownModel } from './gateway-error.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -25,9 +26,17 @@ export function mayUse({ caller }: Pick<FastifyRequest, 'caller'>, model: string
   return patterns === null || patterns.some((pattern) => matchesPattern(pattern, model));
 }
 
+/** The models of the caller's organization. */
+export function inferenceOf(
+  { inference }: Pick<GatewayDeps, 'inference'>,
+  { caller }: Pick<FastifyRequest, 'caller'>,
+): GatewayInference {
+  return caller === undefined ? inference : inference.forOrganization(caller.organizationId);
+}
+
 /** Throws `model_not_found` for a model that does not exist, or not for this key. */
 export function requireModel(deps: Pick<GatewayDeps, 'inference'>, request: FastifyRequest, name: string): ModelInfo {
-  const info = deps.inference.findModel(name);
+  const info = inferenceOf(deps, request).findModel(name);
   if (info === undefined || !mayUse(request, name)) throw unknownModel(name);
   return info;
 }

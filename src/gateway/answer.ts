@@ -4,7 +4,7 @@ import { errors } from '../platform/errors.ts';
 import { estimateTokens } from '../inference/estimate.ts';
 import type { CallOptions, ModelDelta, ModelRequest } from '../inference/model.ts';
 import type { PassThroughCall } from '../inference/pass-through.ts';
-import { requireModel } from './allowed-models.ts';
+import { inferenceOf, requireModel } from './allowed-models.ts';
 import { readBody } from './body.ts';
 import { ClientGoneError, watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -64,10 +64,11 @@ type Task = {
 const FORWARDED = ['anthropic-beta'];
 
 function findPassThrough(
-  { inference }: GatewayDeps,
+  deps: GatewayDeps,
   { dialect, call, meta }: Pick<Task, 'dialect' | 'call' | 'meta'>,
-  { body, headers, caller }: FastifyRequest,
+  request: FastifyRequest,
 ): PassThroughReply | undefined {
+  const { body, headers, caller } = request;
   if (call.passThrough === undefined) return undefined;
   const { refusal, anyOfFormat = false, buildBody } = call.passThrough;
   const sent = FORWARDED.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as const] : []));
@@ -80,7 +81,10 @@ function findPassThrough(
     },
   };
   const organization = caller?.organizationId ?? '';
-  const open = inference.findPassThrough(call.request, forwarded, { force: anyOfFormat, organization });
+  const open = inferenceOf(deps, request).findPassThrough(call.request, forwarded, {
+    force: anyOfFormat,
+    organization,
+  });
   if (open !== undefined) return { open, writer: call.passThrough.open(meta) };
   if (refusal !== undefined) throw refusal;
   return undefined;
@@ -129,9 +133,10 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
   });
   const { passThrough } = task;
   const frames = call.buildFrames(meta);
+  const inference = inferenceOf(deps, request);
   try {
     if (passThrough === undefined)
-      await writeReply(task, deps.inference.stream(call.request, watch.signal, readOptions(request)), frames, stream);
+      await writeReply(task, inference.stream(call.request, watch.signal, readOptions(request)), frames, stream);
     else await writePassThrough(task.meter, passThrough, watch.signal, stream);
     reply.hijack();
   } catch (error) {
@@ -164,7 +169,10 @@ async function collectBody(
 ): Promise<string> {
   const { call, meta, meter, passThrough } = task;
   if (passThrough !== undefined) return collectPassThrough(meter, passThrough, signal);
-  const whole = await collectSequence(deps.inference.stream(call.request, signal, readOptions(request)), call);
+  const whole = await collectSequence(
+    inferenceOf(deps, request).stream(call.request, signal, readOptions(request)),
+    call,
+  );
   meter.finish(whole);
   return JSON.stringify(call.buildFinal(whole, meta));
 }
@@ -217,7 +225,7 @@ export async function answerCall(
   );
   const task = { dialect, call, meta, meter, passThrough: findPassThrough(deps, { dialect, call, meta }, request) };
   if (task.passThrough === undefined) {
-    const destinations = deps.inference.listDestinations(call.request);
+    const destinations = inferenceOf(deps, request).listDestinations(call.request);
     const ignored = listIgnored(dialect.name, readBody(request), destinations);
     if (ignored.length > 0) void reply.header('x-capstan-ignored-fields', ignored.join(', '));
   }

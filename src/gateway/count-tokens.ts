@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { estimateTokens } from '../inference/estimate.ts';
-import { requireModel } from './allowed-models.ts';
+import { inferenceOf, requireModel } from './allowed-models.ts';
 import { readBody } from './body.ts';
 import { watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -17,7 +17,7 @@ export async function countTokens(
   requireModel(deps, request, counted.model);
   const watch = watchClient(reply.raw, deps.closing);
   try {
-    const exact = await deps.inference.countTokens(counted, watch.signal);
+    const exact = await inferenceOf(deps, request).countTokens(counted, watch.signal);
     if (exact !== undefined && providerOnly === undefined) return { input_tokens: exact };
     void reply.header('x-token-count', 'estimate');
     return { input_tokens: exact ?? estimateTokens(counted) };

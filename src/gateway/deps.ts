@@ -1,6 +1,7 @@
 import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
 import type { GatewayInference } from '../inference/inference.ts';
 import type { Admission } from './admission.ts';
+import type { ProviderPorts } from './providers/provider-routes.ts';
 import type { MeterPorts } from './usage/meter.ts';
 import type { CallMetrics } from './usage/metrics.ts';
 
@@ -12,6 +13,8 @@ export type GatewayPorts = HttpPorts & {
   metrics?: CallMetrics;
   /** bytes of active requests; absent: derived from the size of the heap */
   maxBytesInFlight?: number;
+  /** absent: organizations bring no providers of their own */
+  providers?: ProviderPorts;
   /** tokens that each key may use per day; absent: unlimited */
   tokensPerDay?: number | undefined;
 };

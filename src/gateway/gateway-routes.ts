@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { registerBodyParser as registerNativeBodyParser } from '../platform/http/body.ts';
+import { sendError } from '../platform/http/errors.ts';
 import { requireScope } from '../platform/http/route.ts';
 import { CALL_SCOPES, READ_SCOPES } from './contract/document.ts';
 import type { RoutePlugin } from '../platform/http/server.ts';
@@ -22,6 +24,8 @@ import { GatewayError } from './gateway-error.ts';
 import { countTokens } from './count-tokens.ts';
 import { getModel, listModels } from './models.ts';
 import { buildTokenBudget } from './usage/budget.ts';
+import { registerProviderRoutes } from './providers/provider-routes.ts';
+import type { ProviderPorts } from './providers/provider-routes.ts';
 import { openGatewayMetrics } from './usage/metrics.ts';
 import { openUsageRecorder } from './usage/recorder.ts';
 import { getRequestLog, listRequestLog } from './usage/request-log.ts';
@@ -40,11 +44,22 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
     const metrics = [openGatewayMetrics(http.metrics.registry), ...(more === undefined ? [] : [more])];
     const admission = buildAdmission(ports.maxBytesInFlight);
     const deps: GatewayDeps = { ...rest, ...http, admission, usage: { recorder, requests, metrics, budget } };
+    const { providers } = ports;
+    if (providers !== undefined) {
+      void app.register(async (scope) => registerNativeRoutes(scope, { ...deps, ...providers }));
+    }
     void app.register(async (scope) => {
       registerBodyParser(scope);
       registerRoutes(scope, deps);
     });
   };
+}
+
+/** Bodies and errors in the shapes of the agent service. */
+function registerNativeRoutes(app: FastifyInstance, deps: GatewayDeps & ProviderPorts): void {
+  registerNativeBodyParser(app);
+  app.setErrorHandler((error, request, reply) => sendError(deps.log, error, request, reply));
+  registerProviderRoutes(app, deps);
 }
 
 function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {

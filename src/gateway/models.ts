@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ModelInfo } from '../inference/model.ts';
 import type { GatewayDeps } from './deps.ts';
 import type { JsonObject } from './dialects/dialect.ts';
-import { mayUse, requireModel } from './allowed-models.ts';
+import { inferenceOf, mayUse, requireModel } from './allowed-models.ts';
 
 /** One record for clients of every format. The creation time is unknown; clients require one, so it is 0. */
 export function buildModelRecord(info: ModelInfo): JsonObject {
@@ -24,8 +24,8 @@ export function buildModelRecord(info: ModelInfo): JsonObject {
 }
 
 /** The models that the key of the request may use. */
-export function listModels({ inference }: GatewayDeps, request: FastifyRequest): JsonObject {
-  const data = inference
+export function listModels(deps: GatewayDeps, request: FastifyRequest): JsonObject {
+  const data = inferenceOf(deps, request)
     .listModels()
     .filter(({ name }) => mayUse(request, name))
     .map(buildModelRecord);

@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import type { ModelsConfig, ProvidersConfig, WireFormat } from './config.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { callUpstream } from './call.ts';
@@ -8,6 +9,9 @@ import type { PassThroughCall, PassThroughEvent } from './pass-through.ts';
 import { refuseForward, requestRaw, streamForward } from './forward.ts';
 import type { ForwardCall, ForwardedReply, RawReply } from './forward.ts';
 import { buildKeyedStream } from './key-ring.ts';
+import type { KeyedStream } from './key-ring.ts';
+import { OrganizationTables } from './organization-models.ts';
+import type { OrganizationProviders } from './organization-models.ts';
 import { buildModelTable } from './providers.ts';
 import type { ModelTable } from './providers.ts';
 import type { ModelEntry } from './model-entry.ts';
@@ -18,7 +22,7 @@ import { Router } from './router.ts';
 import type { RoutedCall, RouterOptions } from './router.ts';
 import { joinRoutes } from './routing.ts';
 import type { Route, RoutedEntry } from './routing.ts';
-import { streamScript } from './script.ts';
+import { SCRIPT_PROVIDER, streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
 import type { RawRequest, Transport } from './transport.ts';
 import { DIALECTS } from './upstream/dialects.ts';
@@ -26,7 +30,11 @@ import type { UpstreamTarget } from './upstream/dialect.ts';
 import { parseObject } from './upstream/wire.ts';
 
 /** What the gateway needs in addition to the worker. */
-export type GatewayInference = Inference & {
+export type GatewayInference = Omit<Inference, 'forOrganization'> & {
+  /** The same with the organization's own providers. */
+  forOrganization(organization: string): GatewayInference;
+  /** whether the configuration has the provider, for every organization */
+  isShared(provider: string): boolean;
   listModels(): ModelInfo[];
   /** the formats of the upstreams that may answer; `built-in` is `script/demo` */
   listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (WireFormat | 'built-in')[];
@@ -55,6 +63,21 @@ export type InferenceOptions = RouterOptions & {
   providers: ProvidersConfig;
   models: ModelsConfig;
   retry?: Partial<RetryPolicy>;
+  /** absent: organizations bring no providers */
+  organizations?: OrganizationProviders | undefined;
+  /** for the addresses of `organizations` */
+  guard?: Dispatcher | undefined;
+};
+
+/** What the views of all organizations share. */
+type Shared = {
+  table: ModelTable;
+  tables: OrganizationTables;
+  listed: ReadonlySet<string>;
+  router: Router;
+  transport: Transport;
+  policy: RetryPolicy;
+  streamKeyed: KeyedStream;
 };
 
 /** What routing needs of a call that is not for text. */
@@ -91,21 +114,50 @@ function isBlockedEvent({ deltas }: PassThroughEvent): boolean {
   return deltas.some(isBlockedDelta) && deltas.every((delta) => delta.type === 'start' || delta.type === 'finish');
 }
 
+function openShared({ providers, models, retry = {}, organizations, guard, ...options }: InferenceOptions): Shared {
+  const table = buildModelTable(providers, models);
+  const listed = new Set(table.list().map(({ name }) => name));
+  const members = Object.keys(models).flatMap((name) => table.resolve(name).entries);
+  return {
+    table,
+    tables: new OrganizationTables(table, organizations),
+    listed,
+    router: new Router(options, new Set([...listed, ...members.map(({ info }) => info.name)])),
+    transport: openTransport(omitUndefined({ guard })),
+    policy: { ...DEFAULT_RETRY, budget: buildRetryBudget(DEFAULT_RETRY_BUDGET), ...retry },
+    streamKeyed: buildKeyedStream(),
+  };
+}
+
 /** Model calls by name over the configured providers and the built-in `script/demo`. */
 class ModelCalls implements GatewayInference {
-  readonly #table: ModelTable;
-  readonly #listed: ReadonlySet<string>;
+  readonly #shared: Shared;
+  readonly #organization: string | undefined;
   readonly #router: Router;
-  readonly #transport = openTransport();
+  readonly #transport: Transport;
   readonly #policy: RetryPolicy;
-  readonly #streamKeyed = buildKeyedStream();
+  readonly #streamKeyed: KeyedStream;
 
-  constructor({ providers, models, retry = {}, ...options }: InferenceOptions) {
-    this.#table = buildModelTable(providers, models);
-    this.#listed = new Set(this.#table.list().map(({ name }) => name));
-    const members = Object.keys(models).flatMap((name) => this.#resolve({ model: name }).entries);
-    this.#router = new Router(options, new Set([...this.#listed, ...members.map(({ info }) => info.name)]));
-    this.#policy = { ...DEFAULT_RETRY, budget: buildRetryBudget(DEFAULT_RETRY_BUDGET), ...retry };
+  constructor(shared: Shared, organization?: string) {
+    this.#shared = shared;
+    this.#organization = organization;
+    this.#router = shared.router;
+    this.#transport = shared.transport;
+    this.#policy = shared.policy;
+    this.#streamKeyed = shared.streamKeyed;
+  }
+
+  forOrganization(organization: string): GatewayInference {
+    return new ModelCalls(this.#shared, organization);
+  }
+
+  /** Looked up for each call: providers of organizations come and go. */
+  get #table(): ModelTable {
+    return this.#organization === undefined ? this.#shared.table : this.#shared.tables.get(this.#organization);
+  }
+
+  isShared(provider: string): boolean {
+    return provider === SCRIPT_PROVIDER || this.#shared.table.findProvider(provider) !== undefined;
   }
 
   #resolve({ model, fallbackModels = [] }: Pick<ModelRequest, 'model' | 'fallbackModels'>): Route {
@@ -145,7 +197,7 @@ class ModelCalls implements GatewayInference {
   }
 
   isListed(model: string): boolean {
-    return this.#listed.has(model);
+    return this.#shared.listed.has(model);
   }
 
   async countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined> {
@@ -244,5 +296,5 @@ class ModelCalls implements GatewayInference {
 
 /** Throws a `StartupError` for a contradictory configuration. */
 export function openInference(options: InferenceOptions): GatewayInference {
-  return new ModelCalls(options);
+  return new ModelCalls(openShared(options));
 }

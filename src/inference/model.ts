@@ -229,6 +229,8 @@ export type CallOptions = {
 
 /** Model calls by name, with retries and fallback before the first delta. */
 export type Inference = {
+  /** The same with the providers that the organization brings itself. */
+  forOrganization(organization: string): Inference;
   /** Undefined when no provider serves the model. */
   findModel(model: string): ModelInfo | undefined;
   /** Ends with `finish` or throws a `ModelError`; ends at once when `signal` aborts (throws its reason). */

@@ -20,6 +20,8 @@ const NO_REASONING = /(^|\/)(gpt-[34]|chatgpt-4|claude-(instant|2|3-(opus|sonnet
 const PASS_THROUGH_HOSTS = new Set(['api.openai.com', 'api.anthropic.com']);
 
 export type ModelTable = {
+  /** Whether the name is one of the configuration's `models`. */
+  hasList(model: string): boolean;
   /** The models behind a name; none when no provider serves it. */
   resolve(model: string): Route;
   /** Undefined when no provider serves it. For a list: what all of its models support, at the price of the first. */
@@ -35,13 +37,13 @@ const SCRIPT: ModelEntry = {
   target: undefined,
 };
 
-/** How a provider is reached; the same for all of its models. */
-function buildConnection(
-  config: ProviderConfig,
-): Pick<
+type Connection = Pick<
   UpstreamTarget,
-  'format' | 'baseUrl' | 'timeoutMs' | 'apiKey' | 'apiKeyHeader' | 'apiKeys' | 'headers' | 'extraBody'
-> {
+  'format' | 'baseUrl' | 'timeoutMs' | 'apiKey' | 'apiKeyHeader' | 'apiKeys' | 'headers' | 'extraBody' | 'isGuarded'
+>;
+
+/** How a provider is reached; the same for all of its models. */
+function buildConnection(config: ProviderConfig, isGuarded: boolean): Connection {
   const {
     format,
     baseUrl,
@@ -58,6 +60,7 @@ function buildConnection(
     format,
     baseUrl,
     timeoutMs: timeoutSeconds * 1000,
+    ...(isGuarded ? { isGuarded } : {}),
     ...omitUndefined({
       apiKey: apiKey ?? apiKeys[0],
       apiKeys: apiKeys.length < 2 ? undefined : apiKeys,
@@ -68,7 +71,10 @@ function buildConnection(
   };
 }
 
-function buildEntry(provider: string, config: ProviderConfig, id: string): ModelEntry | undefined {
+function buildEntry(
+  { provider, id, isGuarded }: { provider: string; id: string; isGuarded: boolean },
+  config: ProviderConfig,
+): ModelEntry | undefined {
   const known = config.models?.find((model) => model.id === id);
   if (config.models !== undefined && known === undefined) return undefined;
   const name = `${provider}/${id}`;
@@ -89,7 +95,7 @@ function buildEntry(provider: string, config: ProviderConfig, id: string): Model
     target: {
       name,
       model: id,
-      ...buildConnection(config),
+      ...buildConnection(config, isGuarded),
       vision,
       reasoning,
       passThrough: config.passThrough ?? PASS_THROUGH_HOSTS.has(new URL(config.baseUrl).hostname),
@@ -112,8 +118,12 @@ function joinInfo(name: string, [first, ...others]: ModelEntry[]): ModelInfo | u
   };
 }
 
-/** Throws a `StartupError` when a list names an unknown model. */
-export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig): ModelTable {
+/** Throws a `StartupError` when a list names an unknown model. `isGuarded`: the addresses come from callers. */
+export function buildModelTable(
+  providers: ProvidersConfig,
+  models: ModelsConfig,
+  { isGuarded = false }: { isGuarded?: boolean } = {},
+): ModelTable {
   if (Object.hasOwn(providers, SCRIPT_PROVIDER)) {
     throw new StartupError(`Provider ${SCRIPT_PROVIDER} is built in; use another name.`);
   }
@@ -128,7 +138,7 @@ export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig
     const id = model.slice(slash + 1);
     if (provider === '' || id === '' || !Object.hasOwn(providers, provider)) return undefined;
     const config = providers[provider];
-    const entry = config === undefined ? undefined : buildEntry(provider, config, id);
+    const entry = config === undefined ? undefined : buildEntry({ provider, id, isGuarded }, config);
     if (entry === undefined) return undefined;
     cache.set(model, entry);
     // Unlisted ids come from callers, who could send any number of them.
@@ -155,10 +165,11 @@ export function buildModelTable(providers: ProvidersConfig, models: ModelsConfig
   }
 
   return {
+    hasList: (model) => lists.has(model),
     resolve,
     findProvider(provider) {
       const config = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
-      return config && { name: `${provider}/*`, model: '', vision: true, ...buildConnection(config) };
+      return config && { name: `${provider}/*`, model: '', vision: true, ...buildConnection(config, isGuarded) };
     },
     find: (model) => joinInfo(model, resolve(model).entries),
     list: () => {

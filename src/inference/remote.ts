@@ -114,7 +114,8 @@ export async function openRemoteInference({
   await refresh();
   const timer = setInterval(() => void refresh(), refreshMs);
   timer.unref();
-  return {
+  const inference: Inference = {
+    forOrganization: () => inference,
     findModel,
     stream: (request, signal, { attempts = policy.attempts } = {}) =>
       streamWithRetries({
@@ -137,4 +138,5 @@ export async function openRemoteInference({
       await transport.close();
     },
   };
+  return inference;
 }

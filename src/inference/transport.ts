@@ -1,4 +1,5 @@
 import { Agent, errors as undiciErrors } from 'undici';
+import type { Dispatcher } from 'undici';
 import { omitUndefined } from '../platform/records.ts';
 import { buildUpstreamError, findRequestId, parseRetryAfter } from './upstream-error.ts';
 import { ModelError } from './model.ts';
@@ -77,8 +78,14 @@ async function buildHttpError(answer: Exchange, target: UpstreamTarget): Promise
   return buildUpstreamError(body, target, { status, ...omitUndefined({ retryAfterMs, requestId }) });
 }
 
+export type TransportOptions = {
+  maxReplyBytes?: number;
+  /** connects to guarded targets; it is not closed here. Absent: there are none */
+  guard?: Dispatcher;
+};
+
 /** Calls upstreams over kept-alive connections, one pool per origin. */
-export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: number } = {}): Transport {
+export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOptions = {}): Transport {
   const agent = new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
     keepAliveTimeout: 30_000,
@@ -115,8 +122,10 @@ export function openTransport({ maxReplyBytes = MAX_REPLY }: { maxReplyBytes?: n
   async function open(target: UpstreamTarget, request: RawRequest, signal: AbortSignal): Promise<Exchange> {
     signal.throwIfAborted();
     let answer: Exchange;
+    const dispatcher = target.isGuarded === true ? guard : agent;
+    if (dispatcher === undefined) throw new ModelError('upstream', 'Providers of organizations cannot be called here.');
     try {
-      answer = await openExchange(agent, {
+      answer = await openExchange(dispatcher, {
         ...buildUrl(target.baseUrl, request.path),
         method: request.method,
         headers: { 'accept-encoding': 'identity', ...request.headers },

@@ -29,7 +29,8 @@ export type IdPrefix =
   | 'whk'
   | 'msg'
   | 'wrk'
-  | 'upl';
+  | 'upl'
+  | 'prv';
 
 /** `prefix_` and 26 Crockford base-32 characters of a UUIDv7: sorts by time of creation. */
 export function newId(prefix: IdPrefix): string {

@@ -35,7 +35,7 @@ export async function startAll(context: RoleContext): Promise<Started> {
   const registry = openRegistry();
   // Started first, so closed after the API: what was accepted last can still be watched to its end.
   await runWorker(context, registry);
-  const ports = { ...buildApiPorts(context), registry };
+  const ports = { ...(await buildApiPorts(context)), registry };
   const surfaces = [
     buildApiSurface(ports),
     buildGatewaySurface(await openGatewayPorts(context)),

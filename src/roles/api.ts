@@ -2,6 +2,7 @@ import type { ApiPorts } from '../agents/api/deps.ts';
 import { SCRIPT_MODEL } from '../inference/script.ts';
 import type { Config } from './config/config.ts';
 import { buildServer } from '../agents/api/server.ts';
+import { openProviders } from './providers.ts';
 import { readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 import { buildWebRoutes } from './web.ts';
@@ -27,18 +28,23 @@ export function explainMissing(
 /** The variables that add a provider by themselves. */
 const KEYS: Readonly<Record<string, string>> = { openai: 'OPENAI_API_KEY', anthropic: 'ANTHROPIC_API_KEY' };
 
-export function buildApiPorts({ config, backends, log }: RoleContext): ApiPorts {
+export async function buildApiPorts(context: RoleContext): Promise<ApiPorts> {
+  const { config, backends, log } = context;
+  const organizations = await openProviders(context);
   const models = {
     has: (name: string) => Object.hasOwn(config.models, name),
-    explainMissing: (name: string) => explainMissing(name, config),
+    explainMissing(name: string, organizationId: string) {
+      const own = organizations.find(organizationId) ?? {};
+      return explainMissing(name, { ...config, providers: { ...config.providers, ...own } });
+    },
   };
   return { ...backends, log, models, mcpCatalog: config.file.mcpCatalog };
 }
 
-export function startApi(context: RoleContext): Promise<Started> {
+export async function startApi(context: RoleContext): Promise<Started> {
   return serve(
     context,
     'api',
-    buildServer(buildApiPorts(context), readServerOptions(context), buildWebRoutes(context)),
+    buildServer(await buildApiPorts(context), readServerOptions(context), buildWebRoutes(context)),
   );
 }

@@ -1,6 +1,7 @@
 import type { GatewayPorts } from '../gateway/deps.ts';
 import { buildGateway } from '../gateway/server.ts';
 import { openInference } from '../inference/inference.ts';
+import { openProviders } from './providers.ts';
 import type { SharedBackends } from './backends/shared.ts';
 import { readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
@@ -8,18 +9,31 @@ import type { RoleContext, Started } from './role.ts';
 /** Clients of the gateway try again by themselves, so it does so less than the worker. */
 const RETRY = { attempts: 2, baseMs: 250, maxMs: 5000 };
 
-export async function openGatewayPorts({
-  config,
-  backends,
-  lifecycle,
-  log,
-}: RoleContext<SharedBackends>): Promise<GatewayPorts> {
+export async function openGatewayPorts(context: RoleContext<SharedBackends>): Promise<GatewayPorts> {
+  const { config, backends, lifecycle, log } = context;
   const { providers, models, otel } = config;
+  const { masterKeys, egress } = backends;
+  const live = await openProviders(context);
   const inference = lifecycle.use(
     'gateway inference',
-    openInference({ providers, models, log, retry: RETRY, breaker: {}, affinity: true }),
+    openInference({
+      providers,
+      models,
+      log,
+      retry: RETRY,
+      breaker: {},
+      affinity: true,
+      organizations: live,
+      guard: egress.dispatcher,
+    }),
   );
-  const ports = { ...backends, log, inference, tokensPerDay: config.file.limits?.tokensPerDay };
+  const ports = {
+    ...backends,
+    log,
+    inference,
+    providers: { live, masterKeys, egress },
+    tokensPerDay: config.file.limits?.tokensPerDay,
+  };
   if (otel === undefined) return ports;
   // The SDK is loaded only if a collector is configured.
   const { openOtelMetrics } = await import('../gateway/usage/otel.ts');

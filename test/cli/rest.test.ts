@@ -130,3 +130,15 @@ it('a chat goes on with the last session, and takes the newest version', async (
   const { preview, agentVersion } = JSON.parse(await run(`api GET /v1/sessions/${id}`)) as Session;
   expect({ preview, agentVersion }).toEqual({ preview: true, agentVersion: 1 });
 });
+
+it('providers are added with a key from the environment, listed, tested and deleted', async () => {
+  const flags = ['--preset', 'openai', '--url', 'https://1.1.1.1/v1', '--models', 'a,b', '--no-probe'];
+  const made = await server.capstan(['providers', 'add', 'mine', ...flags], { input: 'sk-secret\n' });
+  expect(made).toMatchObject({ code: 0, err: '' });
+  expect(made.out).not.toContain('sk-secret');
+  const id = idIn(made.out, 'prv');
+  expect(await run('providers list')).toMatch(/mine +chat-completions +https:\/\/1\.1\.1\.1\/v1/);
+  expect(await run('models')).toContain('mine/a');
+  expect(await run(`providers delete ${id}`)).toBe(`Deleted ${id}\n`);
+  expect(await run('providers list')).toBe('None\n');
+});

@@ -29,7 +29,7 @@ export type ApiPorts = {
   models: {
     has(name: string): boolean;
     /** why no provider serves a model, with the setting to add; absent or undefined: one does, or that is not known here */
-    explainMissing?(name: string): string | undefined;
+    explainMissing?(name: string, organizationId: string): string | undefined;
   };
   /** shared by the roles of one process; absent: the server's own, with the default metrics */
   registry?: Registry;

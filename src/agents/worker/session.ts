@@ -69,7 +69,8 @@ export type SessionSignals = { signal: AbortSignal; drain: AbortSignal };
  * Does what a claimed session needs: expires pending actions, handles an interrupt, opens the next turn from the inbox,
  * runs the turn. The last write releases the lease. Returns whether the session is due again at once.
  */
-export async function runSession(claimed: Claim, deps: WorkerDeps, signals: SessionSignals): Promise<boolean> {
+export async function runSession(claimed: Claim, shared: WorkerDeps, signals: SessionSignals): Promise<boolean> {
+  const deps = { ...shared, inference: shared.inference.forOrganization(claimed.organizationId) };
   const { signal } = signals;
   let claim = claimed;
   const log = deps.log.child({ sessionId: claim.sessionId });

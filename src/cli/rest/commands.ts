@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { AUTOMATION_COMMANDS } from './automation-commands.ts';
 import { addRestCommand } from './command.ts';
 import type { RestCommand, RestOption } from './command.ts';
+import { PROVIDER_COMMANDS } from './providers.ts';
 
 const LIMIT: RestOption = { flags: '--limit <n>', about: 'how many at most', to: 'query', field: 'limit' };
 const TARGET: RestOption = { flags: '--target <target>', about: 'user or memory', to: 'query', field: 'target' };
@@ -231,6 +232,7 @@ const GROUPS: readonly { name: string; about: string; commands: readonly RestCom
   { name: 'memory', about: 'what agents have noted', commands: MEMORY_COMMANDS },
   { name: 'files', about: 'files of a subject', commands: FILE_COMMANDS },
   { name: 'subjects', about: 'all that is kept about a subject', commands: SUBJECT_COMMANDS },
+  { name: 'providers', about: 'own keys of model providers', commands: PROVIDER_COMMANDS },
   { name: 'videos', about: 'generated videos', commands: VIDEO_COMMANDS },
 ];
 

@@ -3,6 +3,7 @@ import type { RawReply } from '../../inference/forward.ts';
 import type { RawRequest } from '../../inference/transport.ts';
 import { errors } from '../../platform/errors.ts';
 import { isRecord } from '../../platform/records.ts';
+import { inferenceOf } from '../allowed-models.ts';
 import { watchClient } from '../client-gone.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
@@ -47,7 +48,7 @@ export async function callProvider(
 ): Promise<RawReply> {
   const watch = watchClient(reply.raw, deps.closing, deps.timing?.drainMs);
   try {
-    const answer = await deps.inference.request(provider, request, watch.signal);
+    const answer = await inferenceOf(deps, reply.request).request(provider, request, watch.signal);
     if (answer.requestId !== undefined) void reply.header('x-upstream-request-id', answer.requestId);
     return answer;
   } finally {

@@ -5,7 +5,7 @@ import { readOptionalText } from '../dialects/fields.ts';
 import { OPENAI_FORMATS } from '../endpoints/endpoint.ts';
 import type { EndpointFile } from '../endpoints/endpoint.ts';
 import { buildForm, readForm } from '../endpoints/form.ts';
-import { mayUse } from '../allowed-models.ts';
+import { inferenceOf, mayUse } from '../allowed-models.ts';
 import { GatewayError, invalid, unknownModel } from '../gateway-error.ts';
 import { addObject, deleteObject } from '../store/objects.ts';
 import { SCRIPT, callProvider, listOwn, parseJson, readOrganization, requireObject } from './context.ts';
@@ -56,9 +56,9 @@ function translateBatchFile(request: FastifyRequest, file: EndpointFile): { prov
   return { provider, file: { ...file, bytes: Buffer.from(`${text.join('\n')}\n`) } };
 }
 
-function requireProvider({ deps }: BatchDeps, provider: string): void {
+function requireProvider({ deps }: BatchDeps, request: FastifyRequest, provider: string): void {
   if (provider === SCRIPT) return;
-  const format = deps.inference.findProviderFormat(provider);
+  const format = inferenceOf(deps, request).findProviderFormat(provider);
   if (format === undefined)
     throw new GatewayError('model_not_found', 'The provider is not configured.', { param: 'model' });
   if (!OPENAI_FORMATS.includes(format))
@@ -66,10 +66,10 @@ function requireProvider({ deps }: BatchDeps, provider: string): void {
 }
 
 /** Without models in the file: the field `provider`, else `openai`, else `script`. */
-function chooseProvider({ deps }: BatchDeps, fields: JsonObject): string {
+function chooseProvider({ deps }: BatchDeps, request: FastifyRequest, fields: JsonObject): string {
   const named = readOptionalText(fields['provider'], 'provider');
   if (named !== undefined) return named;
-  return deps.inference.findProviderFormat('openai') === undefined ? SCRIPT : 'openai';
+  return inferenceOf(deps, request).findProviderFormat('openai') === undefined ? SCRIPT : 'openai';
 }
 
 /** `POST /v1/files`. */
@@ -85,8 +85,8 @@ export async function createFile(
   const { provider, file } =
     fields['purpose'] === 'batch'
       ? translateBatchFile(request, uploaded)
-      : { provider: chooseProvider(context, input.fields), file: uploaded };
-  requireProvider(context, provider);
+      : { provider: chooseProvider(context, request, input.fields), file: uploaded };
+  requireProvider(context, request, provider);
   const organizationId = readOrganization(request);
   let body: JsonObject;
   if (provider === SCRIPT) {

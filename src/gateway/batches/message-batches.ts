@@ -1,3 +1,4 @@
+import { inferenceOf } from '../allowed-models.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRecord } from '../../platform/records.ts';
 import { readBody } from '../body.ts';
@@ -75,7 +76,7 @@ export async function createMessageBatch(
   let batch: JsonObject;
   if (provider === SCRIPT) batch = await runScript(context, request, entries);
   else {
-    const format = context.deps.inference.findProviderFormat(provider);
+    const format = inferenceOf(context.deps, request).findProviderFormat(provider);
     if (format === undefined) throw new GatewayError('model_not_found', 'The provider is not configured.');
     if (format !== 'messages') throw invalid('requests', 'the provider of these models has no batches of this format');
     const requests = entries.map(({ customId, params, id }) => ({

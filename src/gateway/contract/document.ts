@@ -8,6 +8,7 @@ import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from 
 import { BATCH_OPERATIONS } from './batches.ts';
 import { ENDPOINT_OPERATIONS } from './endpoints.ts';
 import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount } from './messages.ts';
+import { NATIVE_OPERATIONS } from './native.ts';
 import type { Json, Operation } from './operation.ts';
 import { REQUEST_OPERATIONS } from './requests.ts';
 
@@ -160,6 +161,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     parameters: [MODEL],
   },
   ...REQUEST_OPERATIONS,
+  ...NATIVE_OPERATIONS,
   {
     id: 'listModelUsage',
     method: 'get',
@@ -231,11 +233,11 @@ function buildOperation(operation: Operation, components: Map<string, Json>): Js
     tags: [tag],
     summary,
     ...(open === true ? { security: [] } : {}),
-    ...describeScopes(open === true ? [] : method === 'get' ? READ_SCOPES : CALL_SCOPES),
+    ...describeScopes(open === true ? [] : (operation.scopes ?? (method === 'get' ? READ_SCOPES : CALL_SCOPES))),
     ...(parameters === undefined ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: content(sent, body) } }),
     responses: {
-      200: {
+      [operation.status ?? 200]: {
         description: summary,
         content: {
           ...content(operation.binary ?? 'application/json', answer),

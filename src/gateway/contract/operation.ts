@@ -1,11 +1,12 @@
 import type { z } from 'zod';
+import type { Scope } from '../../platform/contract/keys.ts';
 
 export type Json = Record<string, unknown>;
 
 /** One operation of the OpenAPI document. */
 export type Operation = {
   id: string;
-  method: 'get' | 'post' | 'delete';
+  method: 'get' | 'post' | 'patch' | 'delete';
   path: string;
   tag: string;
   summary: string;
@@ -13,6 +14,10 @@ export type Operation = {
   /** the body is a form instead of JSON */
   form?: true;
   answer: z.ZodType;
+  /** of the answer; default 200 */
+  status?: number;
+  /** of which a caller needs one; default: those of model calls, or of lists */
+  scopes?: readonly Scope[];
   /** media type of an answer that is no JSON */
   binary?: string;
   streams?: true;

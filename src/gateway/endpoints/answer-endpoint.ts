@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ForwardedReply } from '../../inference/forward.ts';
+import type { GatewayInference } from '../../inference/inference.ts';
 import { errors } from '../../platform/errors.ts';
 import { readBody } from '../body.ts';
 import { ClientGoneError, watchClient } from '../client-gone.ts';
-import { mayUse, requireModel } from '../allowed-models.ts';
+import { inferenceOf, mayUse, requireModel } from '../allowed-models.ts';
 import type { GatewayDeps } from '../deps.ts';
 import { readModels } from '../dialects/models.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
@@ -26,7 +27,7 @@ const SCRIPT_PROVIDER_MODEL = 'script/demo';
 const MAX_PARSED = 64 * 1024 * 1024;
 
 /** Without a model in the request: the endpoint's usual one, as far as it is served here. */
-function findDefaultModel({ inference }: GatewayDeps, { defaultModel }: Endpoint): string | undefined {
+function findDefaultModel(inference: GatewayInference, { defaultModel }: Endpoint): string | undefined {
   if (defaultModel === undefined) return undefined;
   const names = [defaultModel, `openai/${defaultModel}`];
   return names.find((name) => inference.findModel(name) !== undefined) ?? SCRIPT_PROVIDER_MODEL;
@@ -39,7 +40,7 @@ async function readInput(deps: GatewayDeps, endpoint: Endpoint, request: Fastify
       : await readForm(request.body, request.headers['content-type'] ?? '');
   const { fields } = input;
   if (!isAbsent(fields['model']) || !isAbsent(fields['models'])) return input;
-  return { ...input, fields: { ...fields, model: findDefaultModel(deps, endpoint) } };
+  return { ...input, fields: { ...fields, model: findDefaultModel(inferenceOf(deps, request), endpoint) } };
 }
 
 /** The body for an upstream that calls the model `id`. */
@@ -94,7 +95,7 @@ async function sendForwarded(
       formats: endpoint.formats,
       buildBody: (id: string, extra: JsonObject) => buildBody(endpoint, input, id, extra),
     };
-    const answer = await deps.inference.forward(call, watch.signal, request.caller?.organizationId ?? '');
+    const answer = await inferenceOf(deps, request).forward(call, watch.signal, request.caller?.organizationId ?? '');
     void reply.type(answer.contentType);
     if (answer.requestId !== undefined) void reply.header('x-upstream-request-id', answer.requestId);
     if (answer.contentType.includes('json')) {

@@ -46,7 +46,9 @@ const NO_USAGE: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0,
 function labelModel(inference: GatewayInference, model: string): string {
   if (inference.isListed(model)) return model;
   const slash = model.indexOf('/');
-  return slash === -1 ? 'other' : `${model.slice(0, slash)}/*`;
+  if (slash === -1) return 'other';
+  const provider = model.slice(0, slash);
+  return inference.isShared(provider) ? `${provider}/*` : 'organization/*';
 }
 
 function buildRef({ organizationId, keyId }: Caller, name: string, userId: string): UsageRef {
@@ -95,7 +97,7 @@ export function startMeter(
     if (ended) return;
     ended = true;
     const ms = performance.now() - started;
-    const price = inference.findModel(model)?.price;
+    const price = inference.forOrganization(caller.organizationId).findModel(model)?.price;
     const costUsd = price === undefined ? 0 : estimateCost(usage, price);
     const responseModel = labelModel(inference, model);
     const call: CallRecord = {

@@ -29,6 +29,8 @@ export type UpstreamTarget = {
   /** whether calls of this format are forwarded unchanged */
   passThrough?: boolean;
   maxOutputTokens?: number;
+  /** set by a caller instead of the operator: connected to through the egress guard alone */
+  isGuarded?: boolean;
   /** whether it forwards calls to other upstreams, and its replies name the model that answered */
   relays?: boolean;
 };

@@ -65,6 +65,7 @@ export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: T
     actions.push(...(change.asks ?? []).map(open));
   };
   const inference: Inference = {
+    forOrganization: () => inference,
     findModel: (name) => (name === SCRIPT_MODEL ? MODEL : undefined),
     stream(request, signal) {
       requests.push(request);

@@ -119,7 +119,8 @@ export async function startModelServer(): Promise<ModelServer> {
       });
     });
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Wire;
+    const text = Buffer.concat(chunks).toString('utf8');
+    const body = (text === '' ? {} : JSON.parse(text)) as Wire;
     const request = {
       format: formatOf(path),
       path,

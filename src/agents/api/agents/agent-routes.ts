@@ -21,7 +21,7 @@ export function registerAgentRoutes(app: FastifyInstance, deps: ApiDeps): void {
 
   registerRoute(app, deps, agentRoutes.createAgent, async ({ body, caller }) => ({
     status: 201,
-    body: buildChangedAgent(await createAgent(deps, caller.organizationId, body), deps.models),
+    body: buildChangedAgent(await createAgent(deps, caller.organizationId, body), deps.models, caller.organizationId),
   }));
 
   registerRoute(app, deps, agentRoutes.getAgent, async ({ params, caller }) => ({
@@ -31,12 +31,20 @@ export function registerAgentRoutes(app: FastifyInstance, deps: ApiDeps): void {
 
   registerRoute(app, deps, agentRoutes.patchAgent, async ({ params, body, caller }) => ({
     status: 200,
-    body: buildChangedAgent(await patchAgent(deps, caller.organizationId, params.agentId, body), deps.models),
+    body: buildChangedAgent(
+      await patchAgent(deps, caller.organizationId, params.agentId, body),
+      deps.models,
+      caller.organizationId,
+    ),
   }));
 
   registerRoute(app, deps, agentRoutes.replaceAgent, async ({ params, body, caller }) => ({
     status: 200,
-    body: buildChangedAgent(await replaceAgent(deps, caller.organizationId, params.agentId, body), deps.models),
+    body: buildChangedAgent(
+      await replaceAgent(deps, caller.organizationId, params.agentId, body),
+      deps.models,
+      caller.organizationId,
+    ),
   }));
 
   registerRoute(app, deps, agentRoutes.deleteAgent, async ({ params, caller }) => {

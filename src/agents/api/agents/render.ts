@@ -24,8 +24,8 @@ export function buildVersionFull(version: VersionSummary): AgentVersionFull {
 }
 
 /** The response to a change, with warnings about settings that do not work yet. */
-export function buildChangedAgent(agent: StoredAgent, models: ApiPorts['models']): Agent {
-  const message = models.explainMissing?.(agent.version.modelName);
+export function buildChangedAgent(agent: StoredAgent, models: ApiPorts['models'], organizationId: string): Agent {
+  const message = models.explainMissing?.(agent.version.modelName, organizationId);
   return { ...buildAgent(agent), ...(message === undefined ? {} : { warnings: [{ field: 'modelName', message }] }) };
 }
 

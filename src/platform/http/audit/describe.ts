@@ -12,6 +12,7 @@ const COLLECTIONS: Readonly<Record<string, { type: string; prefix: string }>> = 
   'api-keys': { type: 'api_key', prefix: 'key' },
   'sign-ins': { type: 'sign_in', prefix: 'sgn' },
   webhooks: { type: 'webhook', prefix: 'whk' },
+  providers: { type: 'provider', prefix: 'prv' },
   budgets: { type: 'budget', prefix: 'bud' },
   environments: { type: 'environment', prefix: 'env' },
   generations: { type: 'generation', prefix: 'gen' },
@@ -55,7 +56,7 @@ const SHOWN = new Set(
     'name displayName title role status scopes models requestsPerMinute tokensPerDay expiresAt gracePeriodSeconds version',
     'agentId subjectId modelName vaultIds enabled yoloMode limitUsd period onReached type approval_id request_id result',
     'scope tool_use_id delivery schedule timezone conversationsPerMinute messagesPerMinute organization events credits',
-    'expectedVersion productionVersion tag preview rateLimits',
+    'expectedVersion productionVersion tag preview rateLimits format',
   ].flatMap((line) => line.split(' ')),
 );
 

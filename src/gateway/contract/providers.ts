@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { ProviderModel, ProviderName, WireFormat } from '../../inference/config.ts';
+import { PRESET_NAMES } from '../../inference/presets.ts';
+import { CursorPage, Id, Timestamp, cursorListOf, deletedBody } from '../../platform/contract/common.ts';
+import { defineRoute } from '../../platform/contract/route.ts';
+
+const MAX_MODELS = 200;
+
+const Address = z
+  .string()
+  .min(1)
+  .max(2000)
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  }, 'must be an http or https URL without credentials')
+  .describe('with the version segment: `https://host/v1`');
+const Key = z.string().regex(/^[\x21-\x7e]{1,4000}$/, 'must be 1 to 4000 visible ASCII characters');
+const RESERVED = /^(?:host|connection|content-length|content-type|transfer-encoding|upgrade|te|trailer|expect)$/i;
+const KeyHeader = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, 'must be a header name')
+  .refine((name) => !RESERVED.test(name), 'must not be a header of the connection or the body');
+const Models = z
+  .array(z.union([z.string().min(1).max(400), ProviderModel]))
+  .min(1)
+  .max(MAX_MODELS)
+  .describe('ids, or objects with their properties; absent: any model id is accepted');
+
+export const ProviderCreate = z
+  .object({
+    name: ProviderName.describe('models of the provider are `<name>/<id>`'),
+    preset: z.enum(PRESET_NAMES).optional().describe('sets the format, the address and the header of the key'),
+    format: WireFormat.optional(),
+    baseUrl: Address.optional(),
+    apiKey: Key.optional().describe('sealed; no response shows it'),
+    apiKeyHeader: KeyHeader.optional(),
+    models: Models.optional(),
+    timeoutSeconds: z.number().positive().max(3600).optional(),
+    passThrough: z.boolean().optional(),
+    probe: z.boolean().default(true).describe('false: saved without a call of the provider'),
+  })
+  .meta({ id: 'ModelProviderCreate' });
+export type ProviderCreate = z.infer<typeof ProviderCreate>;
+
+export const ProviderPatch = z
+  .object({
+    apiKey: Key.optional(),
+    models: Models.nullable().optional(),
+    probe: z.boolean().default(true),
+  })
+  .refine(({ apiKey, models }) => apiKey !== undefined || models !== undefined, 'must change at least one field')
+  .meta({ id: 'ModelProviderPatch' });
+export type ProviderPatch = z.infer<typeof ProviderPatch>;
+
+export const ProviderProbe = z
+  .object({
+    status: z
+      .enum(['ok', 'unverified', 'rejected', 'unreachable'])
+      .describe('`unverified`: it answers, but lists no models, so the key was not checked'),
+    message: z.string().nullable(),
+    models: z.array(z.string()).describe('ids that the provider lists, at most 100'),
+    checkedAt: Timestamp,
+  })
+  .meta({ id: 'ModelProviderProbe' });
+export type ProviderProbe = z.infer<typeof ProviderProbe>;
+
+export const Provider = z
+  .object({
+    object: z.literal('provider'),
+    id: Id,
+    name: z.string(),
+    format: WireFormat,
+    baseUrl: z.string(),
+    hasKey: z.boolean(),
+    apiKeyHeader: z.string().nullable(),
+    models: z.array(ProviderModel).nullable().describe('null: any model id is accepted'),
+    timeoutSeconds: z.number(),
+    passThrough: z.boolean().nullable().describe('null: only for the APIs of OpenAI and Anthropic themselves'),
+    probe: ProviderProbe.nullable().describe('the last call that checked address and key'),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'ModelProvider' });
+export type Provider = z.infer<typeof Provider>;
+
+const params = z.object({ providerId: Id });
+const change = { tag: 'Providers', scope: 'admin' } as const;
+const read = { tag: 'Providers', scope: 'services:read', orScope: 'admin' } as const;
+const ONE = '/v1/providers/{providerId}';
+
+export const providerRoutes = {
+  createProvider: defineRoute({
+    ...change,
+    id: 'createProvider',
+    method: 'POST',
+    path: '/v1/providers',
+    summary: "Add a provider of models with the organization's own key",
+    body: ProviderCreate,
+    responses: { 201: Provider },
+    errors: ['conflict'],
+  }),
+  listProviders: defineRoute({
+    ...read,
+    id: 'listProviders',
+    method: 'GET',
+    path: '/v1/providers',
+    summary: "The organization's own providers, newest first",
+    query: CursorPage,
+    responses: { 200: cursorListOf(Provider) },
+    errors: [],
+  }),
+  getProvider: defineRoute({
+    ...read,
+    id: 'getProvider',
+    method: 'GET',
+    path: ONE,
+    summary: 'One provider',
+    params,
+    responses: { 200: Provider },
+    errors: ['not_found'],
+  }),
+  updateProvider: defineRoute({
+    ...change,
+    id: 'updateProvider',
+    method: 'PATCH',
+    path: ONE,
+    summary: 'Change the key or the models of a provider',
+    params,
+    body: ProviderPatch,
+    responses: { 200: Provider },
+    errors: ['not_found'],
+  }),
+  testProvider: defineRoute({
+    ...change,
+    id: 'testProvider',
+    method: 'POST',
+    path: `${ONE}/test`,
+    summary: 'Check address and key of a provider now',
+    params,
+    responses: { 200: Provider },
+    errors: ['not_found'],
+  }),
+  deleteProvider: defineRoute({
+    ...change,
+    id: 'deleteProvider',
+    method: 'DELETE',
+    path: ONE,
+    summary: 'Delete a provider with its key',
+    params,
+    responses: { 200: deletedBody('provider.deleted') },
+    errors: ['not_found'],
+  }),
+};
