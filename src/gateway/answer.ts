@@ -68,13 +68,14 @@ function findPassThrough(
   { dialect, call, meta }: Pick<Task, 'dialect' | 'call' | 'meta'>,
   request: FastifyRequest,
 ): PassThroughReply | undefined {
-  const { body, headers, caller } = request;
+  const { body, headers, caller, rawBody } = request;
   if (call.passThrough === undefined) return undefined;
   const { refusal, anyOfFormat = false, buildBody } = call.passThrough;
   const sent = FORWARDED.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as const] : []));
   const forwarded: PassThroughCall = {
     format: dialect.name,
     headers: Object.fromEntries(sent),
+    raw: rawBody && { bytes: rawBody, parsed: readBody(request) },
     buildBody: (target) => {
       const { models: _models, ...own } = buildBody(body as JsonObject, target);
       return own;
@@ -224,6 +225,8 @@ export async function answerCall(
     },
   );
   const task = { dialect, call, meta, meter, passThrough: findPassThrough(deps, { dialect, call, meta }, request) };
+  // Only a call that is forwarded needs its bytes, which would be held as long as it is streamed.
+  request.rawBody = undefined;
   if (task.passThrough === undefined) {
     const destinations = inferenceOf(deps, request).listDestinations(call.request);
     const ignored = listIgnored(dialect.name, readBody(request), destinations);

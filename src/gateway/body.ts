@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isRecord } from '../platform/records.ts';
 import type { JsonObject } from './dialects/dialect.ts';
@@ -15,12 +15,15 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** bytes of the raw body */
     bodyBytes: number;
+    /** a JSON body as it came, until it has been sent on */
+    rawBody: Buffer | undefined;
   }
 }
 
 /** Accepts JSON objects only. Compressed bodies are rejected, because the limit counts bytes on the wire. */
 export function registerBodyParser(app: FastifyInstance): void {
   app.decorateRequest('bodyBytes', 0);
+  app.decorateRequest('rawBody', undefined);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     request.bodyBytes = body.length;
@@ -30,7 +33,10 @@ export function registerBodyParser(app: FastifyInstance): void {
     }
     if (!isUtf8(body)) return done(malformed('body: must be UTF-8'));
     try {
-      done(null, JSON.parse(body.toString('utf8')));
+      // Text of one byte a character needs no decoding.
+      const parsed: unknown = JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'));
+      request.rawBody = body;
+      done(null, parsed);
     } catch {
       // The parser's own message quotes the body.
       done(malformed('body: must be valid JSON'));

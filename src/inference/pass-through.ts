@@ -1,5 +1,7 @@
 import type { WireFormat } from './config.ts';
 import type { ModelDelta, ModelRequest } from './model.ts';
+import { spliceObject } from './splice.ts';
+import type { RawObject } from './splice.ts';
 import type { Transport } from './transport.ts';
 import { DIALECTS } from './upstream/dialects.ts';
 import type { SseEvent, UpstreamTarget } from './upstream/dialect.ts';
@@ -11,6 +13,8 @@ export type PassThroughTarget = { translated: Record<string, unknown>; reasoning
 export type PassThroughCall = {
   format: WireFormat;
   headers: Record<string, string>;
+  /** the request as it came: what stays of it is not written anew */
+  raw?: RawObject | undefined;
   buildBody(target: PassThroughTarget): Record<string, unknown>;
 };
 
@@ -41,7 +45,12 @@ export async function* callPassThrough(
   };
   const response = await transport.post(
     target,
-    { path, headers: { ...passThrough.headers, ...headers }, body },
+    {
+      path,
+      headers: { ...passThrough.headers, ...headers },
+      body,
+      bytes: passThrough.raw && spliceObject(passThrough.raw, body),
+    },
     signal,
   );
   const reader = dialect.buildReader(target);

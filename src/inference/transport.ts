@@ -146,7 +146,7 @@ export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOpt
 
   return {
     open,
-    async post(target, { path, headers, body }, signal) {
+    async post(target, { path, headers, body, bytes }, signal) {
       signal.throwIfAborted();
       const sent = {
         method: 'POST' as const,
@@ -156,7 +156,7 @@ export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOpt
           accept: 'text/event-stream, application/json',
           ...headers,
         },
-        body: JSON.stringify(body),
+        body: bytes ?? JSON.stringify(body),
       };
       const answer = await open(target, sent, signal);
       const state = { complete: false };

@@ -35,8 +35,13 @@ export type UpstreamTarget = {
   relays?: boolean;
 };
 
-/** `path` follows the base URL. The body is JSON. */
-export type UpstreamRequest = { path: string; headers: Record<string, string>; body: Record<string, unknown> };
+/** `path` follows the base URL. The body is JSON; `bytes` is the same, already written. */
+export type UpstreamRequest = {
+  path: string;
+  headers: Record<string, string>;
+  body: Record<string, unknown>;
+  bytes?: Uint8Array | undefined;
+};
 
 /**
  * A state machine over the events of one reply. `push` appends the deltas of an event and returns whether the reply is
