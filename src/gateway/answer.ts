@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../platform/errors.ts';
 import { estimateTokens } from '../inference/estimate.ts';
-import type { CallOptions, ModelDelta, ModelRequest } from '../inference/model.ts';
+import type { CallOptions, ModelDelta, ModelRequest, ModelUsage } from '../inference/model.ts';
 import type { PassThroughCall } from '../inference/pass-through.ts';
 import { inferenceOf, requireModel } from './allowed-models.ts';
 import { readBody } from './body.ts';
@@ -12,6 +12,7 @@ import type { ClientCall, ClientDialect, FrameWriter, ResponseMeta, JsonObject }
 import { listIgnored } from './fields/apply.ts';
 import { decideFault, logGatewayError } from './errors.ts';
 import { invalid } from './gateway-error.ts';
+import type { CachedCall } from './response-cache.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
 import { collectPassThrough, writePassThrough } from './pass-through.ts';
@@ -47,6 +48,8 @@ function checkModel(deps: GatewayDeps, dialect: ClientDialect, request: ModelReq
   }
 }
 
+const NO_USAGE: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+
 function readSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
@@ -58,6 +61,8 @@ type Task = {
   meter: Meter;
   /** undefined: the reply is translated */
   passThrough: PassThroughReply | undefined;
+  /** undefined: the caller did not ask for the cache */
+  cached: CachedCall | undefined;
 };
 
 /** Request headers that are forwarded to upstreams of the same format. */
@@ -67,6 +72,7 @@ function findPassThrough(
   deps: GatewayDeps,
   { dialect, call, meta }: Pick<Task, 'dialect' | 'call' | 'meta'>,
   request: FastifyRequest,
+  onRequestId: (requestId: string) => void,
 ): PassThroughReply | undefined {
   const { body, headers, caller, rawBody } = request;
   if (call.passThrough === undefined) return undefined;
@@ -85,14 +91,22 @@ function findPassThrough(
   const open = inferenceOf(deps, request).findPassThrough(call.request, forwarded, {
     force: anyOfFormat,
     organization,
+    onRequestId,
   });
   if (open !== undefined) return { open, writer: call.passThrough.open(meta) };
   if (refusal !== undefined) throw refusal;
   return undefined;
 }
 
-function readOptions({ caller }: FastifyRequest): CallOptions {
-  return { organization: caller?.organizationId ?? '' };
+/** Clients see which of the provider's requests theirs became. */
+function sendRequestId(reply: FastifyReply): (requestId: string) => void {
+  return (requestId) => {
+    if (!reply.raw.headersSent) void reply.header('x-upstream-request-id', requestId);
+  };
+}
+
+function readOptions({ caller }: FastifyRequest, reply: FastifyReply): CallOptions {
+  return { organization: caller?.organizationId ?? '', onRequestId: sendRequestId(reply) };
 }
 
 async function writeReply(
@@ -126,18 +140,19 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
   const response = reply.raw;
   const watch = watchClient(response, deps.closing, deps.timing?.drainMs);
   void reply.header('content-type', 'text/event-stream');
-  const stream = openClientStream(response, {
-    headers: reply.getHeaders() as Record<string, string>,
+  const opened = openClientStream(response, {
+    headers: () => reply.getHeaders() as Record<string, string>,
     keepalive: dialect.keepalive,
     keepaliveMs: deps.timing?.keepaliveMs,
     signal: watch.signal,
   });
-  const { passThrough } = task;
+  const { passThrough, cached } = task;
+  const stream = cached?.record(opened) ?? opened;
   const frames = call.buildFrames(meta);
   const inference = inferenceOf(deps, request);
   try {
     if (passThrough === undefined)
-      await writeReply(task, inference.stream(call.request, watch.signal, readOptions(request)), frames, stream);
+      await writeReply(task, inference.stream(call.request, watch.signal, readOptions(request, reply)), frames, stream);
     else await writePassThrough(task.meter, passThrough, watch.signal, stream);
     reply.hijack();
   } catch (error) {
@@ -148,6 +163,7 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     }
     const fault = decideFault(error, 0);
     task.meter.fail(fault.code);
+    cached?.drop();
     if (!stream.hasBegun()) throw error;
     reply.hijack();
     logGatewayError(deps.log, error, fault, request);
@@ -162,26 +178,22 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
 }
 
 /** The body of a response that is not streamed. */
-async function collectBody(
-  deps: GatewayDeps,
-  task: Task,
-  request: FastifyRequest,
-  signal: AbortSignal,
-): Promise<string> {
+async function collectBody(deps: GatewayDeps, task: Task, reply: FastifyReply, signal: AbortSignal): Promise<string> {
   const { call, meta, meter, passThrough } = task;
   if (passThrough !== undefined) return collectPassThrough(meter, passThrough, signal);
   const whole = await collectSequence(
-    inferenceOf(deps, request).stream(call.request, signal, readOptions(request)),
+    inferenceOf(deps, reply.request).stream(call.request, signal, readOptions(reply.request, reply)),
     call,
   );
   meter.finish(whole);
   return JSON.stringify(call.buildFinal(whole, meta));
 }
 
-async function sendJson(deps: GatewayDeps, task: Task, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function sendJson(deps: GatewayDeps, task: Task, reply: FastifyReply): Promise<void> {
   const watch = watchClient(reply.raw, deps.closing, deps.timing?.drainMs);
   try {
-    const text = await collectBody(deps, task, request, watch.signal);
+    const text = await collectBody(deps, task, reply, watch.signal);
+    task.cached?.keep(text);
     if (deps.closing.aborted) void reply.header('connection', 'close');
     await reply.type('application/json; charset=utf-8').send(text);
   } catch (error) {
@@ -224,7 +236,15 @@ export async function answerCall(
       estimateInput: () => estimateTokens(call.request),
     },
   );
-  const task = { dialect, call, meta, meter, passThrough: findPassThrough(deps, { dialect, call, meta }, request) };
+  const cached = deps.responses.open(request, reply);
+  if (cached?.hit !== undefined) {
+    request.rawBody = undefined;
+    meter.finish({ id: '', model: call.request.model, content: [], finish: 'stop', usage: NO_USAGE });
+    await reply.type(call.stream ? 'text/event-stream' : 'application/json; charset=utf-8').send(cached.hit);
+    return;
+  }
+  const passThrough = findPassThrough(deps, { dialect, call, meta }, request, sendRequestId(reply));
+  const task = { dialect, call, meta, meter, cached, passThrough };
   // Only a call that is forwarded needs its bytes, which would be held as long as it is streamed.
   request.rawBody = undefined;
   if (task.passThrough === undefined) {
@@ -232,10 +252,10 @@ export async function answerCall(
     const ignored = listIgnored(dialect.name, readBody(request), destinations);
     if (ignored.length > 0) void reply.header('x-capstan-ignored-fields', ignored.join(', '));
   }
-  const release = deps.admission.acquire(request.bodyBytes);
+  const release = deps.admission.acquire(request.bodyBytes, caller.organizationId);
   try {
     if (call.stream) await sendStream(deps, task, request, reply);
-    else await sendJson(deps, task, request, reply);
+    else await sendJson(deps, task, reply);
   } finally {
     release();
   }

@@ -2,6 +2,7 @@ import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
 import type { GatewayInference } from '../inference/inference.ts';
 import type { Admission } from './admission.ts';
 import type { ProviderPorts } from './providers/provider-routes.ts';
+import type { ResponseCache } from './response-cache.ts';
 import type { MeterPorts } from './usage/meter.ts';
 import type { CallMetrics } from './usage/metrics.ts';
 
@@ -31,5 +32,6 @@ export type GatewayTiming = {
 export type GatewayDeps = Omit<GatewayPorts, 'metrics'> &
   HttpDeps & {
     admission: Admission;
+    responses: ResponseCache;
     usage: Omit<MeterPorts, 'inference'>;
   };

@@ -27,6 +27,7 @@ import { buildTokenBudget } from './usage/budget.ts';
 import { registerProviderRoutes } from './providers/provider-routes.ts';
 import type { ProviderPorts } from './providers/provider-routes.ts';
 import { openGatewayMetrics } from './usage/metrics.ts';
+import { ResponseCache } from './response-cache.ts';
 import { openUsageRecorder } from './usage/recorder.ts';
 import { getRequestLog, listRequestLog } from './usage/request-log.ts';
 import { openRequestLog } from './usage/request-recorder.ts';
@@ -43,7 +44,13 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
     const { metrics: more, ...rest } = ports;
     const metrics = [openGatewayMetrics(http.metrics.registry), ...(more === undefined ? [] : [more])];
     const admission = buildAdmission(ports.maxBytesInFlight);
-    const deps: GatewayDeps = { ...rest, ...http, admission, usage: { recorder, requests, metrics, budget } };
+    const deps: GatewayDeps = {
+      ...rest,
+      ...http,
+      admission,
+      responses: new ResponseCache(),
+      usage: { recorder, requests, metrics, budget },
+    };
     const { providers } = ports;
     if (providers !== undefined) {
       void app.register(async (scope) => registerNativeRoutes(scope, { ...deps, ...providers }));

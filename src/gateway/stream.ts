@@ -22,7 +22,8 @@ const HEADERS = {
 };
 
 type StreamOptions = {
-  headers: Record<string, string>;
+  /** read when the stream begins */
+  headers: () => Record<string, string>;
   /** a frame without content, sent after each `keepaliveMs` of silence */
   keepalive: string;
   keepaliveMs?: number | undefined;
@@ -45,7 +46,7 @@ export function openClientStream(
   function begin(): void {
     if (begun) return;
     begun = true;
-    response.writeHead(200, { ...headers, ...HEADERS });
+    response.writeHead(200, { ...headers(), ...HEADERS });
     response.socket?.setNoDelay(true);
   }
 

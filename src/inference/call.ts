@@ -1,4 +1,4 @@
-import type { ModelDelta, ModelRequest } from './model.ts';
+import type { CallOptions, ModelDelta, ModelRequest } from './model.ts';
 import type { Transport } from './transport.ts';
 import { readDeltas } from './upstream/dialect.ts';
 import type { UpstreamRequest, UpstreamTarget } from './upstream/dialect.ts';
@@ -9,6 +9,19 @@ import { endAtStop } from './upstream/stop.ts';
 /** Sets the fields that the configuration adds to every body. */
 export function addExtraBody(request: UpstreamRequest, { extraBody }: UpstreamTarget): UpstreamRequest {
   return extraBody === undefined ? request : { ...request, body: { ...request.body, ...extraBody } };
+}
+
+/** The transport, telling the request ids of its responses. */
+export function noteRequestIds(transport: Transport, onRequestId: CallOptions['onRequestId']): Transport {
+  if (onRequestId === undefined) return transport;
+  return {
+    ...transport,
+    async post(...call) {
+      const response = await transport.post(...call);
+      if (response.requestId !== undefined) onRequestId(response.requestId);
+      return response;
+    },
+  };
 }
 
 /** One call of one upstream. */

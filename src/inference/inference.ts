@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { ModelsConfig, ProvidersConfig, WireFormat } from './config.ts';
 import { omitUndefined } from '../platform/records.ts';
-import { callUpstream } from './call.ts';
+import { callUpstream, noteRequestIds } from './call.ts';
+import { requestCount } from './count-tokens.ts';
 import { ModelError } from './model.ts';
 import type { CallOptions, Inference, ModelDelta, ModelInfo, ModelRequest } from './model.ts';
 import { callPassThrough, isSilentEvent } from './pass-through.ts';
@@ -25,9 +26,7 @@ import type { Route, RoutedEntry } from './routing.ts';
 import { SCRIPT_PROVIDER, streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
 import type { RawRequest, Transport } from './transport.ts';
-import { DIALECTS } from './upstream/dialects.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
-import { parseObject } from './upstream/wire.ts';
 
 /** What the gateway needs in addition to the worker. */
 export type GatewayInference = Omit<Inference, 'forOrganization'> & {
@@ -47,7 +46,7 @@ export type GatewayInference = Omit<Inference, 'forOrganization'> & {
   findPassThrough(
     request: ModelRequest,
     passThrough: PassThroughCall,
-    options: { force: boolean; organization?: string },
+    options: PassThroughOptions,
   ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined;
   /** The format of a provider; undefined: there is none with this name. */
   findProviderFormat(provider: string): WireFormat | undefined;
@@ -80,26 +79,10 @@ type Shared = {
   streamKeyed: KeyedStream;
 };
 
+type PassThroughOptions = { force: boolean } & Pick<CallOptions, 'organization' | 'onRequestId'>;
+
 /** What routing needs of a call that is not for text. */
 const NO_CONVERSATION = { system: '', messages: [], tools: [] };
-
-/** Undefined where the upstream's format has no way to ask. */
-async function requestCount(
-  transport: Transport,
-  target: UpstreamTarget,
-  request: ModelRequest,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const built = DIALECTS[target.format].buildCountRequest?.(request, target);
-  if (built === undefined) return undefined;
-  const response = await transport.post(target, built, signal);
-  response.complete();
-  for await (const { data } of response.events) {
-    const count = parseObject(data).input_tokens;
-    return typeof count === 'number' ? count : undefined;
-  }
-  return undefined;
-}
 
 /** The target with a shorter timeout, if the call wants one. */
 export function limitSilence(target: UpstreamTarget, { silenceMs = Infinity }: CallOptions): UpstreamTarget {
@@ -180,7 +163,8 @@ class ModelCalls implements GatewayInference {
   ): AsyncIterable<ModelDelta> {
     if (target === undefined) return streamScript(request, signal);
     const limited = limitSilence(target, options);
-    return this.#streamKeyed(limited, (keyed) => callUpstream(this.#transport, keyed, request, signal));
+    const transport = noteRequestIds(this.#transport, options.onRequestId);
+    return this.#streamKeyed(limited, (keyed) => callUpstream(transport, keyed, request, signal));
   }
 
   findModel(model: string): ModelInfo | undefined {
@@ -236,11 +220,11 @@ class ModelCalls implements GatewayInference {
   findPassThrough(
     request: ModelRequest,
     passThrough: PassThroughCall,
-    { force, organization }: { force: boolean; organization?: string },
+    { force, organization, onRequestId }: PassThroughOptions,
   ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined {
     const route = this.#resolve(request);
     const routed = { request, organization };
-    const transport = this.#transport;
+    const transport = noteRequestIds(this.#transport, onRequestId);
     const candidates = route.entries.flatMap((entry) => {
       const { target } = entry;
       if (target === undefined || target.format !== passThrough.format) return [];

@@ -225,6 +225,8 @@ export type CallOptions = {
   silenceMs?: number;
   /** the organization that calls; circuit breakers and retry budgets are kept for each */
   organization?: string;
+  /** hears the id of the provider's response before its first delta */
+  onRequestId?: (requestId: string) => void;
 };
 
 /** Model calls by name, with retries and fallback before the first delta. */

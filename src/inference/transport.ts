@@ -21,7 +21,7 @@ const DRAIN_MS = 1000;
  * An upstream's response. The events end with the body; leaving the loop early closes the connection. Once the reply is
  * complete, the rest of the body is discarded and the connection is reused.
  */
-export type UpstreamResponse = Reply & { events: AsyncGenerator<SseEvent> };
+export type UpstreamResponse = Reply & { events: AsyncGenerator<SseEvent>; requestId: string | undefined };
 
 /** A request as it is sent. `path` follows the base URL. */
 export type RawRequest = {
@@ -161,6 +161,7 @@ export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOpt
       const answer = await open(target, sent, signal);
       const state = { complete: false };
       return {
+        requestId: findRequestId(answer.headers),
         events: readBody(answer, signal, state),
         complete: () => {
           state.complete = true;

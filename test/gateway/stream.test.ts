@@ -8,7 +8,7 @@ it('the first frame leaves at once, whatever is done with the events that came w
   const waiting: (number | undefined)[] = [];
   const server = createServer((_request, response) => {
     const { signal } = new AbortController();
-    const stream = openClientStream(response, { headers: {}, keepalive: ': ping\n\n', signal });
+    const stream = openClientStream(response, { headers: () => ({}), keepalive: ': ping\n\n', signal });
     void stream.write('data: 1\n\n');
     // Still in the turn of the event loop in which the frame was written.
     waiting.push(response.socket?.writableLength);

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { spliceObject } from '../../src/inference/splice.ts';
 
@@ -40,5 +40,6 @@ test('a splice means what was wanted, whatever the object', () => {
         expect(JSON.parse(String(spliceObject(raw, wanted)))).toEqual(JSON.parse(JSON.stringify(wanted)));
       },
     ),
+    { seed: 16 },
   );
 });

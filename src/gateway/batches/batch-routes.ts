@@ -4,6 +4,7 @@ import type { GatewayDeps } from '../deps.ts';
 import { MESSAGES } from '../dialects/messages/dialect.ts';
 import type { AddRoutes, Handler } from '../add-routes.ts';
 import { createBatch, getBatch, listBatches } from './batches.ts';
+import { readOrganization } from './context.ts';
 import type { BatchDeps } from './context.ts';
 import { createFile, deleteFile, getFile, getFileContent, listFiles } from './files.ts';
 import {
@@ -29,7 +30,7 @@ export function registerBatches(
   void app.register(async (scope) => {
     registerFormParser(scope);
     const upload: Handler = async (request, reply) => {
-      const release = deps.admission.acquire(request.bodyBytes);
+      const release = deps.admission.acquire(request.bodyBytes, readOrganization(request));
       return createFile(context, request, reply).finally(release);
     };
     const create = { POST: upload, GET: listFiles.bind(undefined, context) };

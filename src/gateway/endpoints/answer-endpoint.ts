@@ -144,7 +144,7 @@ export async function answerEndpoint(
       estimateInput: () => countTokens(JSON.stringify(input.fields)),
     },
   );
-  const release = deps.admission.acquire(request.bodyBytes);
+  const release = deps.admission.acquire(request.bodyBytes, caller.organizationId);
   try {
     if (!isScript) return await sendForwarded({ deps, endpoint, input, meter }, request, reply);
     const answer = endpoint.answerScript({ ...input, fields: { ...input.fields, model } });
