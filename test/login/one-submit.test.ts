@@ -1,12 +1,15 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { page } from '../support/login-sites/server.ts';
 import { byPassword, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 
-/** A server that sends bytes behind each whole answer, as some do whose pages are printed twice. */
-async function startUntidySite() {
+/** The ends of an answer to the submit that lead a browser to send it again. */
+type Ending = 'stray-bytes' | 'broken-body' | 'no-answer' | 'no-http';
+
+/** A server whose answer to the submit ends so; with stray bytes, as some send whose pages are printed twice, all do. */
+async function startUntidySite(ending: Ending) {
   const posts: string[] = [];
   const answer = (head: string, body: string) =>
     `HTTP/1.1 ${head}\r\ncontent-type: text/html\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
@@ -26,29 +29,46 @@ async function startUntidySite() {
       const whole = isPost
         ? answer('303 See Other\r\nset-cookie: sid=0123456789; Path=/\r\nlocation: /account', '')
         : answer('200 OK', page('Site', shown));
-      socket.write(`${whole}stray bytes behind the answer`);
-      socket.end();
+      if (isPost && ending === 'no-answer') return socket.destroy();
+      if (isPost && ending === 'no-http') return socket.end('no HTTP at all\r\n\r\n');
+      if (isPost && ending === 'broken-body') {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5000\r\n\r\n');
+        return socket.destroySoon();
+      }
+      socket.end(ending === 'stray-bytes' ? `${whole}stray bytes behind the answer` : whole);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/login`, posts, close: () => new Promise((resolve) => server.close(resolve)) };
+  return {
+    url: `http://127.0.0.1:${port}/login`,
+    posts,
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
 }
 
-let site: Awaited<ReturnType<typeof startUntidySite>>;
 let login: TestLogin;
 
 beforeAll(async () => {
-  site = await startUntidySite();
   login = await startTestLogin();
 });
-afterAll(async () => {
-  await login.close();
-  await site.close();
-});
+afterAll(() => login.close());
 
 test('bytes behind a whole answer do not make the browser send the password again', async () => {
+  const site = await startUntidySite('stray-bytes');
+  onTestFinished(site.close);
   const { status, body } = await login.post('/api/login', byPassword(site.url, 'ada', 'correct horse'));
   expect([status, body['error'], body['details']]).toEqual([200, undefined, undefined]);
   expect(site.posts).toHaveLength(1);
 });
+
+test.each(['broken-body', 'no-answer', 'no-http'] as const)(
+  'an answer that ends in a fault does not make the browser send the password again: %s',
+  async (ending) => {
+    const site = await startUntidySite(ending);
+    onTestFinished(site.close);
+    const { status } = await login.post('/api/login', byPassword(site.url, 'ada', 'correct horse'));
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(site.posts).toHaveLength(1);
+  },
+);

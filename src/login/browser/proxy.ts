@@ -19,6 +19,8 @@ export type JobProxy = {
 
 /** Headers for this hop alone: between the browser and the proxy. */
 const HOP_BY_HOP = ['proxy-connection', 'proxy-authorization', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
+/** Methods that a browser may repeat without harm. */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** `raw`: names and values alternating, as in Node.js. */
@@ -127,11 +129,24 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
         setHost: false,
       });
       let received: IncomingMessage | undefined;
+      const fail = (error: unknown) => {
+        note(target, error);
+        response.writeHead(502).end();
+      };
       upstream.on('response', (answer) => {
         received = answer;
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, dropHopByHop(answer.rawHeaders));
-        answer.pipe(response);
-        answer.once('error', () => answer.complete || response.destroy());
+        const pass = () => {
+          response.writeHead(answer.statusCode ?? 502, answer.statusMessage, dropHopByHop(answer.rawHeaders));
+          answer.pipe(response);
+        };
+        // A browser sends its form again when a connection ends without a byte, so a head alone is held back.
+        if (SAFE_METHODS.has(request.method ?? '')) pass();
+        else answer.once('readable', pass);
+        answer.once('error', (error) => {
+          if (answer.complete) return;
+          if (response.headersSent) response.destroy();
+          else fail(error);
+        });
       });
       upstream.once('error', (error) => {
         // Bytes behind a whole answer are no fault: a browser that is told of one sends its form again.
