@@ -43,6 +43,12 @@ export class Score {
     this.parts.set(name, { right: part.right + Number(isRight), of: part.of + 1 });
   }
 
+  /** Adds the counts of another score. */
+  merge(name: string, { right, of }: { right: number; of: number }): void {
+    const part = this.parts.get(name) ?? { right: 0, of: 0 };
+    this.parts.set(name, { right: part.right + right, of: part.of + of });
+  }
+
   print(title: string): void {
     const parts = [...this.parts].toSorted(([a], [b]) => a.localeCompare(b));
     console.log(`\n${title}`);
