@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { page } from '../support/login-sites/server.ts';
 import { byPassword, startTestLogin } from './harness.ts';
@@ -7,6 +7,15 @@ import type { TestLogin } from './harness.ts';
 
 /** The ends of an answer to the submit that lead a browser to send it again. */
 type Ending = 'stray-bytes' | 'broken-body' | 'no-answer' | 'no-http';
+
+/** Ends the answer to a submit by a fault; false for an answer that is whole. */
+function breakOff(socket: Socket, ending: Ending): boolean {
+  if (ending === 'no-answer') socket.destroy();
+  if (ending === 'no-http') socket.end('no HTTP at all\r\n\r\n');
+  if (ending === 'broken-body')
+    socket.end('HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5000\r\n\r\n');
+  return ending !== 'stray-bytes';
+}
 
 /** A server whose answer to the submit ends so; with stray bytes, as some send whose pages are printed twice, all do. */
 async function startUntidySite(ending: Ending) {
@@ -29,12 +38,7 @@ async function startUntidySite(ending: Ending) {
       const whole = isPost
         ? answer('303 See Other\r\nset-cookie: sid=0123456789; Path=/\r\nlocation: /account', '')
         : answer('200 OK', page('Site', shown));
-      if (isPost && ending === 'no-answer') return socket.destroy();
-      if (isPost && ending === 'no-http') return socket.end('no HTTP at all\r\n\r\n');
-      if (isPost && ending === 'broken-body') {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5000\r\n\r\n');
-        return socket.destroySoon();
-      }
+      if (isPost && breakOff(socket, ending)) return;
       socket.end(ending === 'stray-bytes' ? `${whole}stray bytes behind the answer` : whole);
     });
   });

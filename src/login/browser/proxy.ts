@@ -65,6 +65,24 @@ function openSocket(address: string, family: number, port: number): Promise<Sock
   });
 }
 
+/** Passes an answer on. Rejects where it broke before anything was passed on; later it breaks off for the browser, too. */
+function passAnswer(answer: IncomingMessage, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return new Promise((_resolve, reject) => {
+    const pass = () => {
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, dropHopByHop(answer.rawHeaders));
+      answer.pipe(response);
+    };
+    // A browser sends its form again when a connection ends without a byte, so a head alone is held back.
+    if (SAFE_METHODS.has(request.method ?? '')) pass();
+    else answer.once('readable', pass);
+    answer.once('error', (error) => {
+      if (answer.complete) return;
+      if (response.headersSent) response.destroy();
+      else reject(error);
+    });
+  });
+}
+
 /**
  * A forward proxy for one job, on a free loopback port. It resolves and checks each target, and connects to the very
  * address that was checked, so neither redirects, frames, sockets, workers nor DNS rebinding get
@@ -131,29 +149,16 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
       let received: IncomingMessage | undefined;
       const fail = (error: unknown) => {
         note(target, error);
-        response.writeHead(502).end();
+        if (response.headersSent) response.destroy();
+        else response.writeHead(502).end();
       };
       upstream.on('response', (answer) => {
         received = answer;
-        const pass = () => {
-          response.writeHead(answer.statusCode ?? 502, answer.statusMessage, dropHopByHop(answer.rawHeaders));
-          answer.pipe(response);
-        };
-        // A browser sends its form again when a connection ends without a byte, so a head alone is held back.
-        if (SAFE_METHODS.has(request.method ?? '')) pass();
-        else answer.once('readable', pass);
-        answer.once('error', (error) => {
-          if (answer.complete) return;
-          if (response.headersSent) response.destroy();
-          else fail(error);
-        });
+        passAnswer(answer, request, response).catch(fail);
       });
       upstream.once('error', (error) => {
         // Bytes behind a whole answer are no fault: a browser that is told of one sends its form again.
-        if (received?.complete === true) return;
-        note(target, error);
-        if (response.headersSent) response.destroy();
-        else response.writeHead(502).end();
+        if (received?.complete !== true) fail(error);
       });
       response.once('close', () => upstream.destroy());
       request.pipe(upstream);
