@@ -66,6 +66,7 @@ class ChatReader implements DeltaReader {
   }
 
   #pushReasoning(text: string, out: ModelDelta[]): void {
+    this.#pushTagged(this.#tags.flush(), out);
     const index = this.#enter('reasoning', out);
     if (text !== '') out.push({ type: 'reasoning', index, text });
   }
@@ -95,13 +96,11 @@ class ChatReader implements DeltaReader {
   }
 
   #pushAnnotations(value: unknown, out: ModelDelta[]): void {
-    if (value === undefined || value === null) return;
+    const citations = asList(value).flatMap((item) => readAnnotation('chat-completions', item) ?? []);
+    if (citations.length === 0) return;
     // Held back text would come after what refers to it.
     this.#pushTagged(this.#tags.flush(), out);
-    this.#pushCitations(
-      asList(value).flatMap((item) => readAnnotation('chat-completions', item) ?? []),
-      out,
-    );
+    this.#pushCitations(citations, out);
   }
 
   #pushDelta(delta: JsonObject, out: ModelDelta[]): void {
@@ -112,6 +111,7 @@ class ChatReader implements DeltaReader {
     const refusal = asText(delta.refusal);
     if (refusal !== '') {
       this.#refused = true;
+      this.#pushTagged(this.#tags.flush(), out);
       out.push({ type: 'refusal', index: this.#enter('refusal', out), text: refusal });
     }
     const legacy = asObject(delta.function_call);

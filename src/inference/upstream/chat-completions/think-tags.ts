@@ -5,7 +5,7 @@ export type TaggedText = { kind: 'text' | 'reasoning'; text: string };
 
 /**
  * Splits `<think>…</think>` off the start of a streamed text. Holds back only text that may be part of a tag; `flush`
- * returns it.
+ * returns it, before something else follows the text; a tag that is open stays open.
  */
 export type ThinkTags = { push(text: string): TaggedText[]; flush(): TaggedText[] };
 
@@ -61,9 +61,11 @@ export function buildThinkTags(): ThinkTags {
   return {
     push,
     flush() {
-      const kind = state === 'inside' ? 'reasoning' : 'text';
-      const [rest] = release();
-      return rest === undefined ? [] : [{ kind, text: rest.text }];
+      if (held === '') return [];
+      const piece: TaggedText = { kind: state === 'inside' ? 'reasoning' : 'text', text: held };
+      held = '';
+      if (state !== 'inside') state = 'text';
+      return [piece];
     },
   };
 }

@@ -85,4 +85,20 @@ describe('reasoning of a chat-completions upstream', () => {
   it('is all of a reply whose tag is never closed', async () => {
     expect(await readTexts(['<think>hm</th'])).toEqual([{ type: 'reasoning', text: 'hm</th' }]);
   });
+
+  it.each([
+    ['reasoning', { reasoning_content: 'hm' }, { type: 'reasoning', text: 'hm' }],
+    ['a refusal', { refusal: 'no' }, { type: 'refusal', text: 'no' }],
+  ])('text that may begin a tag comes before %s that follows it', async (_, delta, part) => {
+    expect(await readDeltas([{ content: '\t' }, delta])).toMatchObject([{ type: 'text', text: '\t' }, part]);
+  });
+
+  it('is split off although every chunk has a list of annotations', async () => {
+    const texts = ['<thi', 'nk>h', 'm</think>', 'Hi'];
+    const content = await readDeltas(texts.map((text) => ({ content: text, annotations: [] })));
+    expect(content).toMatchObject([
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'Hi' },
+    ]);
+  });
 });
