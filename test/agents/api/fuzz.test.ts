@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../support/property.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Document } from '../../../src/platform/http/docs/document.ts';
 import { buildAgentsDocument } from '../../../src/agents/contract/document.ts';

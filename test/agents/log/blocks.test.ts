@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../support/property.ts';
 import { expect, it } from 'vitest';
 import { buildBlocks, joinBlocks } from '../../../src/agents/log/blocks.ts';
 import { TextBlocks } from '../../../src/platform/contract/common.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../support/property.ts';
 import { expect, it } from 'vitest';
 import { buildCompacted } from '../../../src/agents/log/build-events.ts';
 import { findExtent, isInExtent } from '../../../src/agents/log/extent.ts';

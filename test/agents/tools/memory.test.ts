@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
 import { applyOperations } from '../../../src/agents/tools/memory/apply.ts';
 import { memoryTool } from '../../../src/agents/tools/memory.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../support/property.ts';
 import { describe, expect, test } from 'vitest';
 import { replaceText } from '../../../src/agents/tools/patch/replace.ts';
 import { similarity } from '../../../src/agents/tools/patch/similarity.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../support/property.ts';
 import { describe, expect, test } from 'vitest';
 import { applyHunks } from '../../../src/agents/tools/patch/hunks.ts';
 import { parseV4a } from '../../../src/agents/tools/patch/v4a.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
 import type { WireFormat } from '../../../src/inference/config.ts';
 import type { AssistantPart, FinishReason, ModelReply } from '../../../src/inference/model.ts';

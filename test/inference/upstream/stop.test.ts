@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
 import { collectReply } from '../../../src/inference/collect.ts';
 import type { ModelDelta } from '../../../src/inference/model.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../../support/property.ts';
 import type { Document, Operation, Parameter } from '../../../../src/platform/http/docs/document.ts';
 import { FILE_PATHS, breakValue, junk, makeValid, markIdentifier } from './values.ts';
 

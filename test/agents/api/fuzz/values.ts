@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../../support/property.ts';
 import type { Schema } from '../../../../src/platform/http/docs/document.ts';
 
 /** A value of which the fuzz run decides only when it sends: an identifier that exists by then. */

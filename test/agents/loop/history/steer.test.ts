@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../../support/property.ts';
 import { describe, expect, it } from 'vitest';
 import { findLateSteers } from '../../../../src/agents/log/turns.ts';
 import { buildHistory } from '../../../../src/agents/loop/history/build.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import { fc } from '../../../support/property.ts';
 import { expect, it, vi } from 'vitest';
 import { openLiveFrames } from '../../../../src/agents/loop/turn/live.ts';
 
