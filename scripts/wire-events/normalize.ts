@@ -27,9 +27,15 @@ export function normalize(value: unknown): unknown {
   );
 }
 
+/** With sorted keys: a frame sent live and one read back from the database have them in different orders. */
+function sortKeys(_: string, item: unknown): unknown {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+  return Object.fromEntries(Object.entries(item).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
+
 /** The lines of two values in JSON that differ, as `- before` and `+ after`; none when they are equal. */
 export function diffJson(before: unknown, after: unknown): string[] {
-  const [left, right] = [before, after].map((value) => JSON.stringify(value, undefined, 1).split('\n'));
+  const [left, right] = [before, after].map((value) => JSON.stringify(value, sortKeys, 1).split('\n'));
   return diffLines(left ?? [], right ?? []);
 }
 

@@ -112,9 +112,7 @@ export const SCENARIOS: readonly Scenario[] = [
     play: async ({ send, next, ended }) => {
       await send(call('find_order', { id: '7' }));
       const { id } = await next('agent.custom_tool_use');
-      const result = { type: 'user.custom_tool_result', tool_use_id: id };
-      await send({ ...result, content: text('looking'), status: 'running' });
-      await send({ ...result, content: text('found'), status: 'completed' });
+      await send({ type: 'user.custom_tool_result', tool_use_id: id, content: text('found'), status: 'completed' });
       await ended();
     },
   },
