@@ -17,11 +17,14 @@ async function listRoutes(): Promise<typeof routes> {
   const { data: agents } = await site.call<{ data: Agent[] }>('GET', '/v1/agents');
   const { data: sessions } = await site.call<{ data: Session[] }>('GET', '/v1/sessions');
   const agent = agents.find(({ name }) => name === 'support')?.id ?? '';
+  const reporter = agents.find(({ name }) => name === 'reporter')?.id ?? '';
   const find = (title: string) => sessions.find((session) => session.title === title)?.id ?? '';
   return [
     ['sessions', 'table.list tbody tr'],
     ['sessions?q=nothing-has-this-name', '.empty'],
     [`sessions/${find('Weekly report')}`, '.event'],
+    [`sessions/${find('Weekly report')}?find=order`, '.match'],
+    [`sessions/${find('Weekly report')}?types=calls`, '.match'],
     [`sessions/${find('Weekly report')}?view=timeline`, '.timeline-turn, .empty'],
     [`sessions/${find('Weekly report')}?view=raw`, '.raw-line'],
     [`sessions/${find('Delete old exports')}`, '.ask-card-open .answers'],
@@ -31,11 +34,16 @@ async function listRoutes(): Promise<typeof routes> {
     ['agents', 'table.list tbody tr'],
     [`agents/${agent}/overview`, 'form.form'],
     [`agents/${agent}/versions`, '.diff'],
+    [`agents/${agent}/memory?subject=ada`, '.form .form textarea'],
+    [`agents/${reporter}/files?subject=team-7`, 'table.list tbody tr'],
+    [`agents/${agent}/vaults`, '.empty'],
+    [`agents/${agent}/automations`, '.empty'],
     ['playground', '.playground-session button'],
     ['usage', '.chart'],
     ['automations', 'table.list tbody tr, .empty'],
     ['vaults', '.empty'],
     ['admin/keys', 'table.list tbody tr'],
+    ['admin/audit', 'table.list tbody tr'],
     ['settings', '.facts'],
     ['nowhere', '.empty'],
   ];

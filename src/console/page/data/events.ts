@@ -7,7 +7,17 @@ export type TextBlock = { type: string; text?: string };
 export type StopReason =
   | { type: 'end_turn' }
   | { type: 'error'; code: string; message: string; retryable: boolean }
-  | { type: 'requires_action'; event_ids: string[] };
+  | { type: 'requires_action'; event_ids: string[] }
+  | { type: 'budget_reached'; budget: BudgetRef };
+
+export type BudgetRef = {
+  scope: string;
+  id: string;
+  limitUsd: number;
+  spentUsd: number;
+  period: string;
+  onReached: string;
+};
 
 export type ToolUse = {
   id: string;

@@ -4,6 +4,7 @@ import { get, isTransient } from './http.ts';
 import type { Query } from './http.ts';
 import { liveState } from './live.ts';
 import { useStore } from './store.ts';
+import type { AuditRecord } from '../../../../clients/typescript/generated/audit.ts';
 import type { Automation } from '../../../../clients/typescript/generated/automations.ts';
 import type { Agent, AgentVersion, Caller, CursorPage, PendingAction, Session, Turn } from './types.ts';
 
@@ -51,7 +52,7 @@ function useCursorList<T>(
 ) {
   const poll = usePoll();
   return useInfiniteQuery({
-    queryKey: [key, query],
+    queryKey: [key, path, query],
     queryFn: ({ pageParam, signal }) => get<CursorPage<T>>(path, { limit: 50, ...query, ...pageParam }, signal),
     initialPageParam: {} as Query,
     getNextPageParam: ({ pagination, data }): Query | undefined => {
@@ -124,8 +125,14 @@ export function useAgents(query: Query = {}) {
   return useCursorList<Agent>('agents', 'v1/agents', query);
 }
 
-export function useAutomations() {
-  return useCursorList<Automation>('automations', 'v1/automations', {});
+/** Of the whole organization, or of one agent. */
+export function useAutomations(agentId?: string) {
+  const path = agentId === undefined ? 'v1/automations' : `v1/agents/${encodeURIComponent(agentId)}/automations`;
+  return useCursorList<Automation>('automations', path, {});
+}
+
+export function useAudit(query: Query) {
+  return useCursorList<AuditRecord>('audit', 'v1/audit', query);
 }
 
 export function useAgent(id: string, enabled = true) {
@@ -138,7 +145,6 @@ export function useAgent(id: string, enabled = true) {
 
 export function useVersions(id: string) {
   return useCursorList<AgentVersion>('versions', `v1/agents/${encodeURIComponent(id)}/versions`, {
-    of: undefined,
     limit: 100,
   });
 }

@@ -1,8 +1,8 @@
-import { Archive, CircleAlert, CircleCheck, CircleX, Clock, LoaderCircle } from 'lucide-react';
+import { Archive, CircleAlert, CircleCheck, CircleDollarSign, CircleX, Clock, LoaderCircle } from 'lucide-react';
 import type { Session } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
 
-export type StatusKind = 'running' | 'waiting' | 'idle' | 'failed' | 'archived' | 'stuck';
+export type StatusKind = 'running' | 'waiting' | 'idle' | 'failed' | 'archived' | 'stuck' | 'budget';
 
 const ICONS = {
   running: LoaderCircle,
@@ -11,6 +11,7 @@ const ICONS = {
   failed: CircleX,
   archived: Archive,
   stuck: Clock,
+  budget: CircleDollarSign,
 };
 const WORDS: Record<StatusKind, string> = {
   running: 'running',
@@ -19,6 +20,7 @@ const WORDS: Record<StatusKind, string> = {
   failed: 'failed',
   archived: 'archived',
   stuck: 'stuck',
+  budget: 'out of budget',
 };
 /** A running session without events for this long is shown as stuck. */
 export const STUCK_MS = 10 * 60_000;
@@ -29,7 +31,9 @@ export function findStatus(session: Session): StatusKind {
   if (session.status === 'running') {
     return Date.now() - Date.parse(session.lastActivityAt) > STUCK_MS ? 'stuck' : 'running';
   }
-  return session.lastStopReason?.type === 'error' ? 'failed' : 'idle';
+  const stop: string | undefined = session.lastStopReason?.type;
+  if (stop === 'budget_reached') return 'budget';
+  return stop === 'error' ? 'failed' : 'idle';
 }
 
 /** Glyph, word and colour: none of them alone. */

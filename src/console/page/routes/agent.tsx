@@ -4,18 +4,26 @@ import { isStatus } from '../data/http.ts';
 import { useAgent, useCan } from '../data/queries.ts';
 import type { Agent } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
+import { AgentFiles } from '../agents/files.tsx';
+import { AgentMemory } from '../agents/memory.tsx';
+import { AgentVaults } from '../agents/agent-vaults.tsx';
 import { ConfigForm } from '../agents/config-form.tsx';
 import { Versions } from '../agents/versions.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { JsonView } from '../parts/json-view.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { AutomationList } from './automations.tsx';
 
 const route = getRouteApi('/agents/$agentId/$tab');
 const TABS = [
   ['overview', 'Configuration'],
   ['versions', 'Versions'],
   ['tools', 'Tools'],
+  ['memory', 'Memory'],
+  ['files', 'Files'],
+  ['vaults', 'Vaults'],
+  ['automations', 'Automations'],
   ['json', 'JSON'],
 ] as const;
 
@@ -66,6 +74,11 @@ export function AgentPage() {
   if (agent.data === undefined) return <Skeleton />;
   const latest = agent.data.version.version;
   const right = Number(search.right ?? latest);
+  const choice = {
+    subject: search.subject ?? '',
+    onSubject: (subject: string) =>
+      void navigate({ search: (old) => ({ ...old, subject: subject === '' ? undefined : subject }), replace: true }),
+  };
   return (
     <div className="page">
       <Head agent={agent.data} tab={tab} />
@@ -80,6 +93,10 @@ export function AgentPage() {
           }
         />
       ) : null}
+      {tab === 'memory' ? <AgentMemory agentId={agentId} {...choice} /> : null}
+      {tab === 'files' ? <AgentFiles agentId={agentId} {...choice} /> : null}
+      {tab === 'vaults' ? <AgentVaults agentId={agentId} /> : null}
+      {tab === 'automations' ? <AutomationList agentId={agentId} /> : null}
       {tab === 'tools' ? <JsonView value={agent.data.tools} /> : null}
       {tab === 'json' ? <JsonView value={agent.data} /> : null}
     </div>

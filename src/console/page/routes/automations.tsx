@@ -77,9 +77,9 @@ function Row({ automation, onAction }: { automation: Automation; onAction: (acti
   );
 }
 
-/** Prompts on a schedule, of all agents and subjects. */
-export function Automations() {
-  const automations = useAutomations();
+/** Automations with their next and last runs: of all agents, or of one. */
+export function AutomationList({ agentId }: { agentId?: string }) {
+  const automations = useAutomations(agentId);
   const [error, setError] = useState<unknown>();
   const rows = (automations.data?.pages ?? []).flatMap(({ data }) => data);
   const act = async (automation: Automation, action: Action) => {
@@ -89,10 +89,7 @@ export function Automations() {
   };
   const isMissing = isStatus(automations.error, 404);
   return (
-    <div className="page">
-      <header className="page-head">
-        <h1>{t('Automations')}</h1>
-      </header>
+    <>
       {error === undefined ? null : <ErrorNote error={error} />}
       {isMissing ? <Empty text={t('This server lists automations by agent only.')} /> : null}
       {automations.error === null || isMissing ? null : (
@@ -123,6 +120,18 @@ export function Automations() {
       {automations.hasNextPage ? (
         <Button onClick={() => void automations.fetchNextPage()}>{t('Load more')}</Button>
       ) : null}
+    </>
+  );
+}
+
+/** Prompts on a schedule, of all agents and subjects. */
+export function Automations() {
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{t('Automations')}</h1>
+      </header>
+      <AutomationList />
     </div>
   );
 }

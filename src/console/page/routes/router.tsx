@@ -76,7 +76,7 @@ const agent = createRoute({
 const agentTab = createRoute({
   getParentRoute: () => root,
   path: '/agents/$agentId/$tab',
-  validateSearch: pick(['left', 'right']),
+  validateSearch: pick(['left', 'right', 'subject']),
   component: lazyRouteComponent(() => import('./agent.tsx'), 'AgentPage'),
 });
 const playground = createRoute({
@@ -106,6 +106,12 @@ const keys = createRoute({
   path: '/admin/keys',
   component: lazyRouteComponent(() => import('./keys.tsx'), 'Keys'),
 });
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/audit',
+  validateSearch: pick(['actor', 'action', 'resource']),
+  component: lazyRouteComponent(() => import('./audit.tsx'), 'AuditPage'),
+});
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
@@ -126,6 +132,7 @@ const routeTree = root.addChildren([
   automations,
   vaults,
   keys,
+  audit,
   settings,
 ]);
 

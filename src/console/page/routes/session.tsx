@@ -10,6 +10,7 @@ import { t } from '../i18n/t.ts';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { Status, findStatus } from '../parts/status.tsx';
+import { readFilter } from '../session/matches.tsx';
 import { SessionView } from '../session/session-view.tsx';
 import type { View } from '../session/session-view.tsx';
 import { formatMoney } from '../text/format.ts';
@@ -85,6 +86,7 @@ export function SessionPage() {
   const navigate = route.useNavigate();
   const session = useSession(sessionId);
   const view = readView(search.view);
+  const filter = readFilter(search.find, search.types);
   const [target, setTarget] = useTarget(sessionId, search.event);
   if (isStatus(session.error, 404)) return <Empty text={t('This session does not exist.')} />;
   if (session.error !== null && session.data === undefined) {
@@ -105,7 +107,17 @@ export function SessionPage() {
         target={target}
         onTarget={seek}
         hasDetails
-        onSelect={(event) => void navigate({ search: (old) => ({ ...old, event: event.id }), replace: true })}
+        filter={filter}
+        onFilter={({ find, kind }) =>
+          void navigate({ search: { ...(find === '' ? {} : { find }), ...(kind === '' ? {} : { types: kind }) } })
+        }
+        // A found event is shown where it stands, and Back leads to what was found.
+        onSelect={(event) =>
+          void navigate({
+            search: ({ view: shown }) => ({ ...(shown === undefined ? {} : { view: shown }), event: event.id }),
+            replace: filter.find === '' && filter.kind === '',
+          })
+        }
       />
     </div>
   );

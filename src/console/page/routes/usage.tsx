@@ -9,6 +9,7 @@ import { Bars } from '../parts/bars.tsx';
 import { Button } from '../parts/button.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice } from '../parts/field.tsx';
+import { saveFile } from '../parts/save-file.ts';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { formatCount, formatDay, formatMoney } from '../text/format.ts';
 import { NO_NAME, readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
@@ -38,12 +39,7 @@ function readBy(value: string | undefined): By {
 }
 
 function download(text: string, name: string): void {
-  const href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = href;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(href), 1000);
+  saveFile(new Blob([text], { type: 'text/csv' }), name);
 }
 
 function useUsage(from: string, to: string, by: By) {
@@ -55,7 +51,7 @@ function useUsage(from: string, to: string, by: By) {
 
 /** What has none: calls of tools and logins have no model, calls of the gateway no agent. */
 const WITHOUT: Record<By, string> = {
-  model: 'Tools and logins (no model)',
+  model: 'Without a model',
   key: 'Without a key',
   agent: 'Without an agent',
   subject: 'Without a subject',

@@ -9,6 +9,8 @@ import { Button } from '../parts/button.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { useKeys } from '../shell/shortcuts.ts';
+import { AttachButton, AttachmentChips, useAttachments } from './attachments.tsx';
+import type { OutgoingAttachment } from './attachments.tsx';
 
 type Mode = 'send' | 'queue' | 'steer';
 
@@ -23,9 +25,10 @@ function useDraft(id: string) {
   return [text, setText] as const;
 }
 
-function buildBody(mode: Mode, text: string) {
+function buildBody(mode: Mode, text: string, attachments: readonly OutgoingAttachment[]) {
   if (mode === 'steer') return { events: [{ type: 'user.steer', message: text }] };
-  const events = [{ type: 'user.message', content: [{ type: 'text', text }] }];
+  const more = attachments.length === 0 ? {} : { attachments };
+  const events = [{ type: 'user.message', content: [{ type: 'text', text }], ...more }];
   return mode === 'queue' ? { events, delivery: 'when_idle' } : { events };
 }
 
@@ -76,6 +79,7 @@ export function Composer({ session }: { session: Session }) {
   const [isStopping, setStopping] = useState(false);
   const canWrite = useCan('agents:write');
   const { send, error, isBusy } = useSender(session);
+  const attachments = useAttachments();
   const isRunning = session.status === 'running' || session.status === 'waiting_on_human';
   const mode: Mode = isRunning ? busyMode : 'send';
   const isArchived = session.status === 'archived';
@@ -86,7 +90,10 @@ export function Composer({ session }: { session: Session }) {
     );
   }
   const submit = async () => {
-    if (text.trim() !== '' && (await send(buildBody(mode, text)))) setText('');
+    if (text.trim() === '' || (mode === 'steer' && attachments.files.length > 0)) return;
+    if (!(await send(buildBody(mode, text, await attachments.encode())))) return;
+    setText('');
+    attachments.clear();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -96,13 +103,19 @@ export function Composer({ session }: { session: Session }) {
   return (
     <form
       className="composer"
+      {...attachments.receive}
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
       }}
     >
       {error === undefined ? null : <ErrorNote error={error} />}
+      <AttachmentChips attachments={attachments} />
+      {mode === 'steer' && attachments.files.length > 0 ? (
+        <p className="error-text">{t('A steer carries no files. Queue the message instead.')}</p>
+      ) : null}
       <div className="composer-row">
+        <AttachButton attachments={attachments} />
         <textarea
           aria-label={t('Message')}
           placeholder={t('Message. Enter sends, Shift-Enter starts a line.')}

@@ -3,7 +3,7 @@ import type { PointerEvent } from 'react';
 import { isToolUse, readPayload } from '../data/events.ts';
 import type { EventEnvelope, ToolUse } from '../data/events.ts';
 import { t } from '../i18n/t.ts';
-import { isFailure } from './rows/event-row.tsx';
+import { isFailure } from './rows/kinds.ts';
 import type { TranscriptStore } from './transcript-store.ts';
 
 type Props = {

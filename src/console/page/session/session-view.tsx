@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'react';
+import type { ReactNode } from 'react';
 import { isStatus } from '../data/http.ts';
 import type { EventEnvelope } from '../data/events.ts';
 import { useTurns } from '../data/queries.ts';
@@ -8,6 +9,8 @@ import { Boundary } from '../parts/boundary.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
+import { FindBar, Matches } from './matches.tsx';
+import type { Filter } from './matches.tsx';
 import { Minimap } from './minimap.tsx';
 import { Raw } from './raw.tsx';
 import { Timeline } from './timeline.tsx';
@@ -24,10 +27,38 @@ type Props = {
   onTarget: (sequence: number) => void;
   hasDetails: boolean;
   onSelect?: ((event: EventEnvelope) => void) | undefined;
+  /** absent: the transcript has no search */
+  filter?: Filter;
+  onFilter?: (filter: Filter) => void;
 };
 
+type SearchProps = {
+  filter: Filter | undefined;
+  sessionId: string;
+  onOpen: (event: EventEnvelope) => void;
+  children: ReactNode;
+};
+
+/** What was found, in place of the transcript. */
+function Search({ filter, sessionId, onOpen, children }: SearchProps) {
+  const isActive = filter !== undefined && (filter.find !== '' || filter.kind !== '');
+  return !isActive ? children : <Matches sessionId={sessionId} filter={filter} onOpen={onOpen} />;
+}
+
+type BarProps = {
+  isShown: boolean;
+  filter: Filter | undefined;
+  onFilter: ((filter: Filter) => void) | undefined;
+};
+
+function Bar({ isShown, filter, onFilter }: BarProps) {
+  return !isShown || filter === undefined || onFilter === undefined ? null : (
+    <FindBar filter={filter} onChange={onFilter} />
+  );
+}
+
 /** A session as it happens, with the ways to look at it and to write to it. */
-export function SessionView({ session, view, target, onTarget, hasDetails, onSelect }: Props) {
+export function SessionView({ session, view, target, onTarget, hasDetails, onSelect, filter, onFilter }: Props) {
   const { store, version, state } = useTranscript(session);
   const turns = useTurns(session.id);
   const [range, setRange] = useState<readonly [number, number]>([1, 1]);
@@ -40,6 +71,11 @@ export function SessionView({ session, view, target, onTarget, hasDetails, onSel
     onSelect?.(event);
   };
   const isEmpty = store.lastSequence === 0 && store.live.size === 0;
+  const hasFind = view === 'transcript' && !isEmpty;
+  const open = (event: EventEnvelope) => {
+    select(event);
+    onTarget(event.sequence);
+  };
   return (
     <div className={hasDetails ? 'session-columns' : 'session-columns session-narrow'}>
       <div className="session-main">
@@ -48,19 +84,22 @@ export function SessionView({ session, view, target, onTarget, hasDetails, onSel
             {t('The connection broke off; connecting again …')}
           </p>
         ) : null}
+        <Bar isShown={hasFind} filter={filter} onFilter={onFilter} />
         {isEmpty ? null : <Minimap store={store} version={version} range={range} onSeek={onTarget} />}
         <Boundary>
           {isEmpty ? <Empty text={t('Nothing has been said yet. Write the first message below.')} /> : null}
           {view === 'transcript' && !isEmpty ? (
-            <Transcript
-              store={store}
-              version={version}
-              session={session}
-              turns={isStatus(turns.error, 404) ? undefined : turns.data}
-              target={target}
-              onRange={onRange}
-              onSelect={select}
-            />
+            <Search filter={filter} sessionId={session.id} onOpen={open}>
+              <Transcript
+                store={store}
+                version={version}
+                session={session}
+                turns={isStatus(turns.error, 404) ? undefined : turns.data}
+                target={target}
+                onRange={onRange}
+                onSelect={select}
+              />
+            </Search>
           ) : null}
           {view === 'timeline' ? <Timeline sessionId={session.id} onSeek={onTarget} /> : null}
           {view === 'raw' ? <Raw store={store} version={version} /> : null}

@@ -9,7 +9,9 @@ import { t } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { useKeys } from '../shell/shortcuts.ts';
-import { EventRow, isAbsorbed, isFailure } from './rows/event-row.tsx';
+import { findFold } from './folds.ts';
+import { EventRow } from './rows/event-row.tsx';
+import { isAbsorbed, isFailure } from './rows/kinds.ts';
 import { AgentMessage, Thinking } from './rows/messages.tsx';
 import type { LiveItem, TranscriptStore } from './transcript-store.ts';
 import { TurnHeader } from './turn-header.tsx';
@@ -107,12 +109,12 @@ function useTranscriptKeys(store: TranscriptStore, list: List, current: () => nu
 type RowProps = Pick<Props, 'store' | 'turns' | 'session'> & {
   event: EventEnvelope | undefined;
   live: LiveItem | undefined;
-  isOpen: boolean | undefined;
+  opened: ReadonlyMap<string, boolean>;
   onToggle: (id: string, isOpen: boolean) => void;
 };
 
 /** An event, what is being written, or the place of an event that is not there yet. */
-function Row({ event, live, store, turns, session, isOpen, onToggle }: RowProps) {
+function Row({ event, live, store, turns, session, opened, onToggle }: RowProps) {
   if (event === undefined) {
     if (live === undefined) return <div className="row-placeholder" />;
     return (
@@ -124,14 +126,17 @@ function Row({ event, live, store, turns, session, isOpen, onToggle }: RowProps)
       </div>
     );
   }
+  const fold = findFold(store, event.sequence);
   return (
     <EventRow
       event={event}
+      fold={fold}
+      isFoldOpen={fold !== undefined && opened.get(fold.id) === true}
       result={isToolUse(event) ? store.findResult(readPayload<ToolUse>(event).id) : undefined}
       answer={store.findAnswer(event.id)}
       turn={store.isTurnStart(event) ? findTurn(turns, event.turnId) : undefined}
       session={session}
-      isOpen={isOpen}
+      isOpen={opened.get(event.id)}
       isFirstOpenAsk={event.id === session.pendingActions[0]?.eventId}
       onToggle={onToggle}
     />
@@ -216,7 +221,7 @@ export function Transcript({ store, version, session, turns, target, onRange, on
                   store={store}
                   turns={turns}
                   session={session}
-                  isOpen={event === undefined ? undefined : opened.get(event.id)}
+                  opened={opened}
                   onToggle={onToggle}
                 />
               </article>

@@ -6,6 +6,7 @@ import {
   Inbox,
   KeyRound,
   MessagesSquare,
+  ScrollText,
   Settings,
   Vault,
 } from 'lucide-react';
@@ -21,6 +22,7 @@ export type Place = {
     | '/automations'
     | '/vaults'
     | '/admin/keys'
+    | '/admin/audit'
     | '/settings';
   name: string;
   chord: string;
@@ -53,6 +55,7 @@ export const PLACES: readonly Place[] = [
   },
   { to: '/vaults', name: 'Vaults', chord: 'v', icon: Vault, scopes: ['agents:read'], service: 'agents' },
   { to: '/admin/keys', name: 'API keys', chord: 'k', icon: KeyRound, scopes: ['admin'] },
+  { to: '/admin/audit', name: 'Audit', chord: 'h', icon: ScrollText, scopes: ['admin'] },
   { to: '/settings', name: 'Settings', chord: ',', icon: Settings },
 ];
 

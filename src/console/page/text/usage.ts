@@ -51,7 +51,9 @@ export function sumByName(report: UsageReport, by: By): UsageRow[] {
     const name = readName(item, by);
     sums.set(name, add(sums.get(name) ?? NONE, readAmount(item)));
   }
-  const rows = [...sums].map(([name, amount]) => ({ name, ...amount }));
+  // Calls of tools are counted by the ledger, but are no calls of a model.
+  const isUsed = ({ requests, tokens, costUsd }: Amount) => requests > 0 || tokens > 0 || costUsd > 0;
+  const rows = [...sums].map(([name, amount]) => ({ name, ...amount })).filter(isUsed);
   return rows.sort((left, right) => right.costUsd - left.costUsd || right.tokens - left.tokens);
 }
 

@@ -1,13 +1,16 @@
+import { ChevronRight } from 'lucide-react';
 import { memo } from 'react';
 import type { ReactNode } from 'react';
-import { isToolResult, isToolUse, readPayload, textOf } from '../../data/events.ts';
-import type { EventEnvelope, StopReason, TextBlock, ToolResult, ToolUse } from '../../data/events.ts';
+import { isToolUse, readPayload, textOf } from '../../data/events.ts';
+import type { EventEnvelope, TextBlock, ToolUse } from '../../data/events.ts';
 import type { Session, Turn } from '../../data/types.ts';
 import { t } from '../../i18n/t.ts';
-import { formatTime } from '../../text/format.ts';
+import { formatDuration, formatTime } from '../../text/format.ts';
+import type { Fold } from '../folds.ts';
 import { TurnHeader } from '../turn-header.tsx';
 import { Approval, Clarification } from './pending-actions.tsx';
-import { AgentMessage, OtherEvent, StopNote, Thinking, UserMessage } from './messages.tsx';
+import { isAbsorbed, isFailure, readStop } from './kinds.ts';
+import { AgentMessage, BudgetNote, OtherEvent, StopNote, Thinking, UserMessage } from './messages.tsx';
 import { ToolCall } from './tool-call.tsx';
 
 type Said = { content?: TextBlock[] };
@@ -18,37 +21,14 @@ export type RowProps = {
   answer: EventEnvelope | undefined;
   /** set where the row is the first of its turn */
   turn: { number: number | undefined; turn: Turn | undefined } | undefined;
+  /** set where the row belongs to a group that is shown as one line */
+  fold: Fold | undefined;
+  isFoldOpen: boolean;
   session: Session;
   isOpen: boolean | undefined;
   isFirstOpenAsk: boolean;
   onToggle: (id: string, isOpen: boolean) => void;
 };
-
-const SILENT = new Set([
-  'session.status_running',
-  'session.title_updated',
-  'user.approval_response',
-  'user.clarify_result',
-]);
-
-function readStop(event: EventEnvelope): StopReason | undefined {
-  return event.type === 'session.status_idle'
-    ? readPayload<{ stop_reason?: StopReason }>(event).stop_reason
-    : undefined;
-}
-
-export function isFailure(event: EventEnvelope): boolean {
-  if (isToolResult(event)) return readPayload<ToolResult>(event).is_error === true;
-  return readStop(event)?.type === 'error';
-}
-
-/** What is shown at another row, or says nothing: its row has no height. */
-export function isAbsorbed(event: EventEnvelope): boolean {
-  if (SILENT.has(event.type) || isToolResult(event)) return true;
-  if (event.type !== 'session.status_idle') return false;
-  const payload = readPayload<{ interrupted?: true }>(event);
-  return readStop(event)?.type !== 'error' && payload.interrupted !== true;
-}
 
 function Call({ event, result, session, isOpen, onToggle }: RowProps) {
   const shown = isOpen ?? (result !== undefined && isFailure(result));
@@ -65,7 +45,9 @@ function Call({ event, result, session, isOpen, onToggle }: RowProps) {
 
 function Stop({ event }: RowProps) {
   const stop = readStop(event);
-  return stop?.type === 'error' ? <StopNote stop={stop} /> : <p className="meta">{t('Interrupted.')}</p>;
+  if (stop?.type === 'error') return <StopNote stop={stop} />;
+  if (stop?.type === 'budget_reached') return <BudgetNote budget={stop.budget} />;
+  return <p className="meta">{t('Interrupted.')}</p>;
 }
 
 const said = ({ event, session }: RowProps) => <UserMessage event={event} subject={session.subjectId} />;
@@ -98,14 +80,31 @@ function Content(props: RowProps) {
   return <OtherEvent event={event} isOpen={isOpen} onToggle={() => onToggle(event.id, !isOpen)} />;
 }
 
+function FoldLine({ fold, isOpen, onToggle }: { fold: Fold; isOpen: boolean; onToggle: () => void }) {
+  return (
+    <div className="event">
+      <span className="event-time" />
+      <div className="event-content">
+        <button type="button" className="fold-line" aria-expanded={isOpen} onClick={onToggle}>
+          <ChevronRight size={14} aria-hidden="true" className={isOpen ? 'turned' : ''} />
+          {t('{n} reads, {time}', { n: fold.calls, time: formatDuration(fold.ms) })}
+        </button>
+      </div>
+    </div>
+  );
+}
+
 /** One event of the transcript with its time. Those of subagents are indented. */
 export const EventRow = memo(function EventRow(props: RowProps) {
-  const { event, turn } = props;
+  const { event, turn, fold, isFoldOpen, onToggle } = props;
   const thread = readPayload<Partial<ToolUse>>(event).thread_id;
   return (
     <>
       {turn === undefined ? null : <TurnHeader number={turn.number} turn={turn.turn} />}
-      {isAbsorbed(event) ? null : (
+      {fold === undefined || fold.first !== event.sequence ? null : (
+        <FoldLine fold={fold} isOpen={isFoldOpen} onToggle={() => onToggle(fold.id, !isFoldOpen)} />
+      )}
+      {isAbsorbed(event) || (fold !== undefined && !isFoldOpen) ? null : (
         <div className={thread === undefined ? 'event' : 'event event-nested'}>
           <time className="event-time" dateTime={event.createdAt}>
             {formatTime(event.createdAt)}

@@ -1,13 +1,13 @@
-import { CircleX, User } from 'lucide-react';
+import { CircleDollarSign, CircleX, User } from 'lucide-react';
 import { readPayload, textOf } from '../../data/events.ts';
-import type { EventEnvelope, StopReason, TextBlock } from '../../data/events.ts';
+import type { BudgetRef, EventEnvelope, StopReason, TextBlock } from '../../data/events.ts';
 import { t } from '../../i18n/t.ts';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { MarkedText } from '../../parts/marked-text.tsx';
 import { Terminal } from '../../parts/terminal.tsx';
 import { BASE } from '../../data/http.ts';
-import { formatBytes } from '../../text/format.ts';
+import { formatBytes, formatMoney } from '../../text/format.ts';
 
 type Attachment = {
   type?: string;
@@ -110,6 +110,24 @@ export function StopNote({ stop }: { stop: StopReason & { type: 'error' } }) {
           <strong>{stop.code}</strong> {stop.retryable ? t('(the same prompt may succeed later)') : ''}
         </p>
         <Terminal text={stop.message} />
+      </div>
+    </div>
+  );
+}
+
+/** A turn that ended because money ran out, and what to do about it. */
+export function BudgetNote({ budget }: { budget: BudgetRef }) {
+  const { scope, id, limitUsd, spentUsd, onReached } = budget;
+  return (
+    <div className="note note-waiting">
+      <CircleDollarSign size={16} aria-hidden="true" />
+      <div className="note-body">
+        <p>
+          <strong>{t('The budget of the {scope} is used up.', { scope: t(scope) })}</strong>{' '}
+          {t('{spent} of {limit} spent.', { spent: formatMoney(spentUsd), limit: formatMoney(limitUsd) })}{' '}
+          {onReached === 'pause' ? t('The turn goes on by itself once the budget is raised.') : ''}
+        </p>
+        <p className="meta mono">{id}</p>
       </div>
     </div>
   );

@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import type { AgentVaults as Connected } from '../../../../clients/typescript/generated/vaults.ts';
+import { get } from '../data/http.ts';
+import { t } from '../i18n/t.ts';
+import { Copy } from '../parts/copy.tsx';
+import { ErrorNote } from '../parts/error-note.tsx';
+import { Empty, Skeleton } from '../parts/states.tsx';
+
+/** What each state of a connection asks of the reader. */
+const STATES: Record<Connected['connections'][number]['status'], string> = {
+  public: 'needs no credential',
+  connected: 'connected',
+  reconnect: 'must be connected again',
+  conflict: 'several vaults have a credential for it',
+  unavailable: 'has no credential in these vaults',
+};
+const GOOD = new Set(['public', 'connected']);
+
+/** The vaults of an agent, and how its MCP servers are connected by them. */
+export function AgentVaults({ agentId }: { agentId: string }) {
+  const vaults = useQuery({
+    queryKey: ['agent-vaults', agentId],
+    queryFn: ({ signal }) => get<Connected>(`v1/agents/${encodeURIComponent(agentId)}/vaults`, {}, signal),
+  });
+  if (vaults.error !== null) return <ErrorNote error={vaults.error} onRetry={() => void vaults.refetch()} />;
+  if (vaults.data === undefined) return <Skeleton />;
+  const { data, connections } = vaults.data;
+  return (
+    <>
+      {data.length === 0 ? (
+        <Empty text={t('This agent has no vault. Vaults hold the credentials of its MCP servers.')} />
+      ) : (
+        <ul className="before">
+          {data.map((vault) => (
+            <li key={vault.id}>
+              <span>{vault.displayName}</span>
+              <span className="meta">
+                <Copy text={vault.id} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <h2>{t('MCP servers of the latest version')}</h2>
+      {connections.length === 0 ? <p className="meta">{t('It uses none.')}</p> : null}
+      <ul className="before">
+        {connections.map(({ mcpServerName, mcpServerUrl, status }) => (
+          <li key={mcpServerName}>
+            <span>
+              {mcpServerName} <span className={GOOD.has(status) ? 'meta' : 'error-text'}>{t(STATES[status])}</span>
+            </span>
+            <span className="meta">{mcpServerUrl}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

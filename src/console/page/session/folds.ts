@@ -1,0 +1,53 @@
+// Tests: test/console/transcript.test.ts
+import { isToolUse, readPayload } from '../data/events.ts';
+import type { EventEnvelope, ToolResult, ToolUse } from '../data/events.ts';
+import { isAbsorbed } from './rows/kinds.ts';
+import type { TranscriptStore } from './transcript-store.ts';
+
+/** Consecutive calls that read and succeeded, shown as one row. */
+export type Fold = { id: string; first: number; calls: number; ms: number };
+
+const READS = new Set(['read_file', 'search_files', 'web_search', 'web_extract']);
+const MIN_CALLS = 3;
+/** Events that are looked at in each direction. */
+const MAX_STEPS = 200;
+
+type Log = Pick<TranscriptStore, 'find' | 'findResult' | 'isTurnStart'>;
+
+function findRead(log: Log, event: EventEnvelope): ToolResult | undefined {
+  if (!isToolUse(event)) return undefined;
+  const use = readPayload<ToolUse>(event);
+  if (!READS.has(use.name) || use.evaluated_permission === 'ask' || use.evaluated_permission === 'deny')
+    return undefined;
+  const result = log.findResult(use.id);
+  const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
+  return outcome === undefined || outcome.is_error === true ? undefined : outcome;
+}
+
+/** The reads from `sequence` on in this direction, without the one at `sequence` itself. */
+function listReads(log: Log, sequence: number, step: 1 | -1): number[] {
+  const found: number[] = [];
+  for (let count = 1; count <= MAX_STEPS; count += 1) {
+    const event = log.find(sequence + step * count);
+    if (event === undefined || log.isTurnStart(event)) return found;
+    if (findRead(log, event) !== undefined) found.push(event.sequence);
+    else if (!isAbsorbed(event)) return found;
+  }
+  return found;
+}
+
+/** The fold that the event of `sequence` belongs to; undefined for rows of their own. */
+export function findFold(log: Log, sequence: number): Fold | undefined {
+  const event = log.find(sequence);
+  if (event === undefined || findRead(log, event) === undefined) return undefined;
+  const before = log.isTurnStart(event) ? [] : listReads(log, sequence, -1);
+  const sequences = [...before, sequence, ...listReads(log, sequence, 1)];
+  if (sequences.length < MIN_CALLS) return undefined;
+  const first = before.at(-1) ?? sequence;
+  let ms = 0;
+  for (const each of sequences) {
+    const read = log.find(each);
+    ms += (read === undefined ? undefined : findRead(log, read))?.duration_ms ?? 0;
+  }
+  return { id: `fold ${first}`, first, calls: sequences.length, ms };
+}
