@@ -1,0 +1,128 @@
+// What a browser does with a session of 10,000 events: the time to the first rows, to jump and to scroll, and its tasks.
+// Aims: first rows in 1 s, a jump in 300 ms, no task above 200 ms, 1,500 elements.
+// Needs: Chromium on the path.
+// EVENTS=1000 RUNS=1 node bench/console.ts is a quick look.
+import { rmSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
+import { findChromium } from '../src/login/browser/chromium.ts';
+import { makeScratch } from '../test/support/scratch.ts';
+import { median, printMachine, quantile } from './support/figures.ts';
+import { startWithLongSession } from './support/long-transcript.ts';
+
+const EVENTS = Number(process.env['EVENTS'] ?? 10_000);
+const RUNS = Number(process.env['RUNS'] ?? 5);
+
+type Figures = {
+  firstRows: number;
+  tasks: number[];
+  jumps: number[];
+  frames: number[];
+  elements: number;
+  heap: number;
+};
+
+/** Runs in the page, before everything else. */
+const OBSERVE = `globalThis.tasks = [];
+new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
+  .observe({ type: 'longtask', buffered: true });
+new MutationObserver((_changes, observer) => {
+  if (document.querySelector('.event') === null) return;
+  globalThis.firstRows = performance.now();
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true });`;
+
+/** Milliseconds from the key to the frame that shows the row of this sequence with its event. */
+const JUMP = (sequence: number, key: string) => `new Promise((resolve) => {
+  const began = performance.now();
+  const look = () => {
+    const row = document.querySelector('[aria-posinset="${sequence}"]');
+    if (row !== null && row.querySelector('.row-placeholder') === null) resolve(performance.now() - began);
+    else if (performance.now() - began > 10_000) resolve(10_000);
+    else requestAnimationFrame(look);
+  };
+  document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true }));
+  look();
+})`;
+
+const SCROLL = `new Promise((resolve) => {
+  const box = document.querySelector('.transcript-scroll');
+  const frames = [];
+  let last = performance.now();
+  const step = (now) => {
+    frames.push(now - last);
+    last = now;
+    box.scrollBy(0, 120);
+    if (frames.length < 200) requestAnimationFrame(step);
+    else resolve(frames.slice(1));
+  };
+  requestAnimationFrame(step);
+})`;
+
+async function readHeap(client: CDPSession): Promise<number> {
+  await client.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await client.send('Runtime.getHeapUsage');
+  return usedSize / 1024 / 1024;
+}
+
+async function measure(page: Page, address: string): Promise<Figures> {
+  await page.addInitScript(OBSERVE);
+  await page.goto(address);
+  await page.locator('.event').first().waitFor();
+  const firstRows = await page.evaluate<number>('firstRows');
+  await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => undefined);
+  const last = Number(await page.locator('.row-virtual').last().getAttribute('aria-posinset'));
+  const jumps = [await page.evaluate<number>(JUMP(1, 'Home')), await page.evaluate<number>(JUMP(last - 2, 'End'))];
+  await page.evaluate(JUMP(1, 'Home'));
+  const frames = await page.evaluate<number[]>(SCROLL);
+  const client = await page.context().newCDPSession(page);
+  return {
+    firstRows,
+    jumps,
+    frames,
+    tasks: await page.evaluate<number[]>('tasks'),
+    elements: await page.evaluate<number>('document.querySelectorAll("*").length'),
+    heap: await readHeap(client),
+  };
+}
+
+const folder = makeScratch('bench-console');
+const executablePath = findChromium(undefined, process.env['PATH'] ?? '') ?? 'chromium';
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+const { server, sessionId } = await startWithLongSession(folder, EVENTS);
+try {
+  printMachine();
+  const runs: Figures[] = [];
+  // The first visit builds the console.
+  await fetch(`${server.url}/console/`);
+  for (let run = 0; run < RUNS; run += 1) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    await context.request.post(`${server.url}/v1/sign-ins`, {
+      data: { key: server.key },
+      headers: { 'x-capstan-console': '1', 'sec-fetch-site': 'same-origin' },
+    });
+    runs.push(await measure(await context.newPage(), `${server.url}/console/sessions/${sessionId}`));
+    await context.close();
+  }
+  const all = (pick: (figures: Figures) => number[]) => runs.flatMap(pick);
+  const line = (name: string, value: number, unit: string) => console.log(`${name}: ${value.toFixed(0)} ${unit}`);
+  line('first rows, median', median(all(({ firstRows }) => [firstRows])), 'ms');
+  line('jump, median', median(all(({ jumps }) => jumps)), 'ms');
+  line('frame while scrolling, p50', median(all(({ frames }) => frames)), 'ms');
+  line(
+    'frame while scrolling, p99',
+    quantile(
+      all(({ frames }) => frames),
+      0.99,
+    ),
+    'ms',
+  );
+  line('longest task, median of the runs', median(runs.map(({ tasks }) => Math.max(0, ...tasks))), 'ms');
+  line('tasks above 200 ms, all runs', all(({ tasks }) => tasks).filter((ms) => ms > 200).length, '');
+  line('elements', Math.max(...all(({ elements }) => [elements])), '');
+  line('heap', median(all(({ heap }) => [heap])), 'MB');
+} finally {
+  await browser.close();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+}
