@@ -2,7 +2,6 @@
 import { isToolUse, readPayload } from '../data/events.ts';
 import type { EventEnvelope, ToolResult, ToolUse } from '../data/events.ts';
 import { isAbsorbed } from './rows/kinds.ts';
-import type { TranscriptStore } from './transcript-store.ts';
 
 /** Consecutive calls that read and succeeded, shown as one row. */
 export type Fold = { id: string; first: number; calls: number; ms: number };
@@ -12,7 +11,12 @@ const MIN_CALLS = 3;
 /** Events that are looked at in each direction. */
 const MAX_STEPS = 200;
 
-type Log = Pick<TranscriptStore, 'find' | 'findResult' | 'isTurnStart'>;
+/** What is needed of the store of a transcript. */
+type Log = {
+  find(sequence: number): EventEnvelope | undefined;
+  findResult(useId: string): EventEnvelope | undefined;
+  isTurnStart(event: EventEnvelope): boolean;
+};
 
 function findRead(log: Log, event: EventEnvelope): ToolResult | undefined {
   if (!isToolUse(event)) return undefined;
