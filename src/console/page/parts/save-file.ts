@@ -1,3 +1,4 @@
+// Tests: test/console
 const KEPT_MS = 1000;
 
 /** Hands a file to the browser's downloads. */
