@@ -86,6 +86,7 @@ const DESCRIPTIONS: PayloadTable<string> = {
   'session.title_updated': ({ title }) => title,
   'session.status_idle': ({ stop_reason: stop, interrupted }) => {
     if (stop.type === 'error') return `error: ${stop.message}`;
+    if (stop.type === 'budget_reached') return `the budget of the ${stop.budget.scope} is used up`;
     return interrupted === true ? 'interrupted' : stop.type;
   },
 };

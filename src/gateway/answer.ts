@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Reservation } from '../platform/budgets/budgets.ts';
 import { errors } from '../platform/errors.ts';
+import type { Caller } from '../platform/http/deps.ts';
+import { estimateWorstCost } from '../inference/budgeted.ts';
 import { estimateTokens } from '../inference/estimate.ts';
 import type { CallOptions, ModelDelta, ModelRequest, ModelUsage } from '../inference/model.ts';
 import type { PassThroughCall } from '../inference/pass-through.ts';
@@ -127,6 +130,7 @@ async function writeReply(
     if (text === '') continue;
     if (delta.type === 'finish') {
       if (last?.type === 'finish') meter.finish(last.reply);
+      await meter.settled();
       return stream.end(text);
     }
     if (!stream.hasBegun()) meter.begin();
@@ -186,6 +190,7 @@ async function collectBody(deps: GatewayDeps, task: Task, reply: FastifyReply, s
     call,
   );
   meter.finish(whole);
+  await meter.settled();
   return JSON.stringify(call.buildFinal(whole, meta));
 }
 
@@ -226,6 +231,33 @@ export async function answerCall(
   const { caller } = request;
   if (caller === undefined) throw errors.unauthorized();
   await deps.usage.budget?.check(caller);
+  const reservation = await reserve(deps, call, caller);
+  try {
+    await answerReserved(deps, { dialect, call, meta, caller, reservation }, request, reply);
+  } finally {
+    // Where the call has ended in any way, it is settled already.
+    void reservation?.settle(0);
+  }
+}
+
+function reserve({ budgets, inference }: GatewayDeps, { request }: ClientCall, caller: Caller) {
+  return budgets.reserve(caller, () => {
+    const model = inference.findModel(request.model);
+    return model === undefined ? 0 : estimateWorstCost(model, { inputTokens: estimateTokens(request), ...request });
+  });
+}
+
+type AdmittedCall = Pick<Task, 'dialect' | 'call' | 'meta'> & {
+  caller: Caller;
+  reservation: Reservation | undefined;
+};
+
+async function answerReserved(
+  deps: GatewayDeps,
+  { dialect, call, meta, caller, reservation }: AdmittedCall,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const meter = startMeter(
     { ...deps.usage, inference: deps.inference },
     {
@@ -234,6 +266,7 @@ export async function answerCall(
       caller,
       about: { requestId: request.id, user: call.request.hints?.user, tags: readTags(request) },
       estimateInput: () => estimateTokens(call.request),
+      reservation,
     },
   );
   const cached = deps.responses.open(request, reply);

@@ -1,4 +1,5 @@
 import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
+import type { Budgets } from '../platform/budgets/budgets.ts';
 import type { GatewayInference } from '../inference/inference.ts';
 import type { Admission } from './admission.ts';
 import type { ProviderPorts } from './providers/provider-routes.ts';
@@ -33,5 +34,6 @@ export type GatewayDeps = Omit<GatewayPorts, 'metrics'> &
   HttpDeps & {
     admission: Admission;
     responses: ResponseCache;
+    budgets: Budgets;
     usage: Omit<MeterPorts, 'inference'>;
   };

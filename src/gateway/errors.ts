@@ -49,6 +49,8 @@ export function sendGatewayError(
     .code(fault.status)
     .header('x-request-id', request.id)
     .headers(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) })
+    // Official clients repeat a 429 unless they are told not to.
+    .headers(fault.code === 'insufficient_quota' ? { 'x-should-retry': 'false' } : {})
     .headers(upstream?.request_id === undefined ? {} : { 'x-upstream-request-id': upstream.request_id })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(render(fault, request.id)));

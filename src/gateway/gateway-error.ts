@@ -2,7 +2,7 @@ import { ModelError } from '../inference/model.ts';
 import type { ModelErrorCode } from '../inference/model.ts';
 import type { ApiError } from '../platform/errors.ts';
 import { omitUndefined } from '../platform/records.ts';
-import { CapstanError } from '../platform/errors.ts';
+import { BudgetReachedError, CapstanError } from '../platform/errors.ts';
 
 /**
  * Stable codes of the gateway and the HTTP status of each. A permanent error is never a 5xx, because clients retry
@@ -20,6 +20,7 @@ export const GATEWAY_ERROR_STATUS = {
   method_not_allowed: 405,
   request_too_large: 413,
   rate_limit_exceeded: 429,
+  insufficient_quota: 429,
   server_error: 500,
   upstream_error: 502,
   upstream_unavailable: 503,
@@ -142,8 +143,17 @@ export function fromApiError(error: ApiError): GatewayError {
   });
 }
 
+/** A call that a budget refuses. The same call is refused until the budget is raised or its period ends. */
+export function fromReachedBudget(error: BudgetReachedError): GatewayError {
+  return new GatewayError('insufficient_quota', error.message, {
+    cause: error,
+    details: { error_code: 'insufficient_quota', budget: error.budget },
+  });
+}
+
 /** The error sent if the response has already started; internal details are hidden. */
 export function findError(error: unknown): GatewayError | undefined {
   if (error instanceof GatewayError) return error;
+  if (error instanceof BudgetReachedError) return fromReachedBudget(error);
   return error instanceof ModelError ? fromModelError(error) : undefined;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { registerBodyParser as registerNativeBodyParser } from '../platform/http/body.ts';
 import { sendError } from '../platform/http/errors.ts';
+import { openBudgets } from '../platform/budgets/budgets.ts';
 import { requireScope } from '../platform/http/route.ts';
 import { CALL_SCOPES, READ_SCOPES } from './contract/document.ts';
 import type { RoutePlugin } from '../platform/http/server.ts';
@@ -38,7 +39,9 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
   return (app, http) => {
     const recorder = openUsageRecorder(ports);
     const requests = openRequestLog(ports);
-    app.addHook('onClose', async () => void (await Promise.all([recorder.close(), requests.close()])));
+    const budgets = openBudgets(ports);
+    const parts = [recorder, requests, budgets];
+    app.addHook('onClose', async () => void (await Promise.all(parts.map((part) => part.close()))));
     const { tokensPerDay } = ports;
     const budget = buildTokenBudget(ports, tokensPerDay);
     const { metrics: more, ...rest } = ports;
@@ -48,6 +51,7 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
       ...rest,
       ...http,
       admission,
+      budgets,
       responses: new ResponseCache(),
       usage: { recorder, requests, metrics, budget },
     };

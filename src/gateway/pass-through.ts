@@ -50,7 +50,10 @@ export async function writePassThrough(
     const ended = count(passThrough);
     const data = passThrough.event.data === '' ? undefined : writer.take(passThrough.event);
     const text = data === undefined ? '' : frame(passThrough.event, data);
-    if (ended) return stream.end(text);
+    if (ended) {
+      await meter.settled();
+      return stream.end(text);
+    }
     if (text === '') continue;
     if (!stream.hasBegun()) meter.begin();
     const room = stream.write(text);
@@ -71,6 +74,7 @@ export async function collectPassThrough(
     ended ||= count(passThrough);
     if (passThrough.event.data !== '') body ??= passThrough.event;
   }
+  await meter.settled();
   if (body === undefined || !ended) throw new ModelError('upstream', "The provider's reply was cut off.");
   return writer.take(body) ?? body.data;
 }

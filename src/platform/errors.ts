@@ -1,3 +1,4 @@
+import type { BudgetRef } from './contract/budgets.ts';
 import { ERROR_STATUS, publicCode } from './contract/errors.ts';
 import type { ErrorBody, ErrorCode } from './contract/errors.ts';
 
@@ -56,6 +57,18 @@ export class ApiError extends CapstanError<ErrorCode> {
       ...(retryable === undefined ? {} : { retryable }),
       ...(rateLimit === undefined ? {} : { rateLimit }),
     };
+  }
+}
+
+/** A model call that was not made: what may be spent is spent, or reserved by other calls under way. */
+export class BudgetReachedError extends CapstanError<'budget_reached'> {
+  readonly budget: BudgetRef;
+
+  constructor(budget: BudgetRef) {
+    const { scope, limitUsd, period } = budget;
+    const per = period === 'total' ? '' : ` per ${period}`;
+    super('budget_reached', `The budget of the ${scope} is used up: $${limitUsd}${per}.`);
+    this.budget = budget;
   }
 }
 

@@ -27,6 +27,7 @@ export type IdPrefix =
   | 'trd'
   | 'cal'
   | 'whk'
+  | 'bud'
   | 'msg'
   | 'wrk'
   | 'upl'

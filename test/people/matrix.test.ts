@@ -51,6 +51,8 @@ const LEAST: Record<string, Role> = {
   updateProvider: 'admin',
   testProvider: 'admin',
   deleteProvider: 'admin',
+  putBudget: 'owner',
+  deleteBudget: 'owner',
   grantCredits: 'admin',
   applyTemplate: 'admin',
   getWebhookSecret: 'admin',

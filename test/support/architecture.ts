@@ -25,9 +25,10 @@ const KUBERNETES: Places = ['src/platform/kubernetes/'];
 const DOCUMENTS: Places = ['src/platform/documents/'];
 const JOBS: Places = ['src/platform/jobs/'];
 const HTTP: Places = ['src/platform/http/'];
+const BUDGETS: Places = ['src/platform/budgets/'];
 /** What products and the operator may take of the platform: no adapter of a port. */
-const FOUNDATION: Places = [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...EGRESS, ...DOCUMENTS, ...JOBS];
-const KEY_CHANGES: Places = ['src/platform/bus/key-changes.ts', 'src/platform/bus/notices.ts'];
+const FOUNDATION: Places = [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...EGRESS, ...DOCUMENTS, ...JOBS, ...BUDGETS];
+const KEY_CHANGES: Places = ['key-changes', 'budget-changes', 'notices'].map((name) => `src/platform/bus/${name}.ts`);
 const SANDBOX: Places = ['src/sandbox/sandbox.ts', 'src/sandbox/volume-size.ts', 'src/sandbox/protocol/'];
 const INFERENCE: Places = ['src/inference/'];
 /** Shapes that cross a process. */
@@ -62,6 +63,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: EGRESS, may: [...CONTRACT, ...BASE] },
   { from: DOCUMENTS, may: [...CONTRACT, ...BASE] },
   { from: JOBS, may: [...CONTRACT, ...BASE] },
+  { from: BUDGETS, may: [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...JOBS, ...KEY_CHANGES] },
   { from: HTTP, may: [...FOUNDATION, ...KEY_CHANGES] },
   { from: INFERENCE, may: [...CONTRACT, ...BASE] },
   { from: ['src/sandbox/protocol/'], may: [] },

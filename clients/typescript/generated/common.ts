@@ -66,6 +66,18 @@ export type Asset = {
   source: "community" | "history";
 };
 
+export type BudgetRef = {
+  scope: "organization" | "key" | "agent" | "subject" | "automation" | "session";
+  id: string;
+  limitUsd: number;
+  /** `session`: for each session by itself. Days, weeks (from Monday) and months are those of UTC */
+  period: "session" | "day" | "week" | "month" | "total";
+  /** `pause`: turns end, and go on by themselves once the budget is raised; `refuse`: turns end; `notify`: nothing is refused */
+  onReached: "pause" | "refuse" | "notify";
+  /** in this period, at that moment */
+  spentUsd: number;
+};
+
 export type CustomTool = {
   type: "custom_tool";
   name: string;
@@ -203,6 +215,11 @@ export type SessionMcpServer = {
   reason: string | null;
 };
 
+export type StopBudgetReached = {
+  type: "budget_reached";
+  budget: BudgetRef;
+};
+
 export type StopEndTurn = {
   type: "end_turn";
 };
@@ -215,7 +232,7 @@ export type StopError = {
   retryable: boolean;
 };
 
-export type StopReason = StopEndTurn | StopError | StopRequiresAction;
+export type StopReason = StopEndTurn | StopError | StopRequiresAction | StopBudgetReached;
 
 export type StopRequiresAction = {
   type: "requires_action";

@@ -12,6 +12,7 @@ import type { MCPserversOperations } from './mcp-servers.ts';
 import type { APIkeysOperations } from './api-keys.ts';
 import type { OrganizationsOperations } from './organizations.ts';
 import type { OrganizationwebhooksOperations } from './organization-webhooks.ts';
+import type { BudgetsOperations } from './budgets.ts';
 import type { SigninOperations } from './sign-in.ts';
 import type { AuditOperations } from './audit.ts';
 import type { GenerationsOperations } from './generations.ts';
@@ -34,6 +35,7 @@ export type Operations = AgentsOperations &
   APIkeysOperations &
   OrganizationsOperations &
   OrganizationwebhooksOperations &
+  BudgetsOperations &
   SigninOperations &
   AuditOperations &
   GenerationsOperations &

@@ -13,6 +13,7 @@ export type * from './mcp-servers.ts';
 export type * from './api-keys.ts';
 export type * from './organizations.ts';
 export type * from './organization-webhooks.ts';
+export type * from './budgets.ts';
 export type * from './sign-in.ts';
 export type * from './audit.ts';
 export type * from './generations.ts';

@@ -10,6 +10,9 @@ import { registerAutomationRoutes } from './automations/automation-routes.ts';
 import type { ApiDeps, ApiPorts } from './deps.ts';
 import { registerEventRoutes } from './events/event-routes.ts';
 import { registerFileRoutes } from './files/file-routes.ts';
+import { registerBudgetRoutes } from '../../platform/http/budget-routes.ts';
+import { sendWake } from '../channels.ts';
+import { resumePausedSessions } from '../store/budget-stops.ts';
 import { registerWebhookRoutes } from '../../platform/http/webhook-routes.ts';
 import { registerKeyRoutes } from '../../platform/http/key-routes.ts';
 import { registerAuditRoutes } from '../../platform/http/audit/audit-routes.ts';
@@ -31,6 +34,11 @@ export function buildApiSurface(ports: ApiPorts): RoutePlugin {
     registerAuditRoutes(app, deps);
     registerKeyRoutes(app, deps);
     registerWebhookRoutes(app, deps);
+    registerBudgetRoutes(app, {
+      ...deps,
+      resumeSessions: resumePausedSessions,
+      wake: (ids) => ids.forEach((id) => sendWake(deps.bus, id)),
+    });
     registerAgentRoutes(app, deps);
     registerSessionRoutes(app, deps);
     registerEventRoutes(app, deps);

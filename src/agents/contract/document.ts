@@ -10,6 +10,8 @@ import type { Route } from '../../platform/contract/route.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { fileRoutes } from './routes/files.ts';
 import { automationRoutes } from './routes/automations.ts';
+import { budgetRoutes } from '../../platform/contract/budgets.ts';
+import { budgetExamples } from '../../platform/contract/examples/budgets.ts';
 import { webhookExamples } from '../../platform/contract/examples/webhooks.ts';
 import { webhookRoutes } from '../../platform/contract/webhooks.ts';
 import { keyRoutes } from '../../platform/contract/key-routes.ts';
@@ -36,6 +38,7 @@ export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(mcpRoutes),
   ...Object.values(keyRoutes),
   ...Object.values(webhookRoutes),
+  ...Object.values(budgetRoutes),
   ...Object.values(signInRoutes),
   ...Object.values(auditRoutes),
 ];
@@ -54,6 +57,7 @@ export const AGENT_SERVICE_EXAMPLES = {
   ...mcpExamples,
   ...keyExamples,
   ...webhookExamples,
+  ...budgetExamples,
   ...signInExamples,
   ...auditExamples,
 };

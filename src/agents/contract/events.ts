@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BudgetRef } from '../../platform/contract/budgets.ts';
 import { AttachmentSummary, MessageAttachment } from './attachments.ts';
 import { Id, TextBlock, TextBlocks, Timestamp, openRecord } from '../../platform/contract/common.ts';
 import { Usage } from './usage.ts';
@@ -136,6 +137,7 @@ export const StopReason = z
       })
       .meta({ id: 'StopError' }),
     z.object({ type: z.literal('requires_action'), event_ids: z.array(Id) }).meta({ id: 'StopRequiresAction' }),
+    z.object({ type: z.literal('budget_reached'), budget: BudgetRef }).meta({ id: 'StopBudgetReached' }),
   ])
   .meta({ id: 'StopReason' });
 export type StopReason = z.infer<typeof StopReason>;

@@ -1,3 +1,4 @@
+import type { StopReason } from '../contract/events.ts';
 import type { LogEvent, LogEventOf, StepPosition, TurnPrompt } from './event.ts';
 import { findPosition, findPrompt, isModelCall, resultOf, textOf } from './read.ts';
 import type { CallResult } from './read.ts';
@@ -128,7 +129,12 @@ export function readLastTurn(log: readonly LogEvent[]): LastTurn | undefined {
   const last = messages.at(-1)?.internal?.step;
   const reply = messages.filter(({ internal }) => internal?.step === last).map(({ payload }) => textOf(payload));
   const { stop_reason: stop } = end.payload;
-  return { reply: reply.join('\n'), calls: listCalls(own), failure: stop.type === 'error' ? stop.message : undefined };
+  return { reply: reply.join('\n'), calls: listCalls(own), failure: describeFailure(stop) };
+}
+
+function describeFailure(stop: StopReason): string | undefined {
+  if (stop.type === 'budget_reached') return `The budget of the ${stop.budget.scope} is used up.`;
+  return stop.type === 'error' ? stop.message : undefined;
 }
 
 function listCalls(events: readonly LogEvent[]): TurnCall[] {

@@ -15,7 +15,9 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import type { EventEnvelope } from '../contract/events.ts';
 import { errorText } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { limitCost } from '../../inference/budgeted.ts';
 import type { Inference } from '../../inference/model.ts';
+import type { Budgets } from '../../platform/budgets/budgets.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import type { Vaults } from '../vaults/resolve.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -57,6 +59,7 @@ export type WorkerDeps = {
   vaults: Vaults;
   appender: Appender;
   warmLogs: WarmLogs;
+  budgets: Budgets;
   log: Logger;
   /** `runApprovalMs`: how long an approval waits in a run of an automation */
   limits: Omit<TurnDeps['limits'], 'approvalMs'> & { runApprovalMs: number };
@@ -69,8 +72,8 @@ export type SessionSignals = { signal: AbortSignal; drain: AbortSignal };
  * Does what a claimed session needs: expires pending actions, handles an interrupt, opens the next turn from the inbox,
  * runs the turn. The last write releases the lease. Returns whether the session is due again at once.
  */
-export async function runSession(claimed: Claim, shared: WorkerDeps, signals: SessionSignals): Promise<boolean> {
-  const deps = { ...shared, inference: shared.inference.forOrganization(claimed.organizationId) };
+export async function runSession(claimed: Claim, worker: WorkerDeps, signals: SessionSignals): Promise<boolean> {
+  const deps = { ...worker, inference: limitSession(worker, claimed) };
   const { signal } = signals;
   let claim = claimed;
   const log = deps.log.child({ sessionId: claim.sessionId });
@@ -95,6 +98,13 @@ export async function runSession(claimed: Claim, shared: WorkerDeps, signals: Se
   if (end === 'waiting') return journal.awake;
   startTitle(claim, turn, journal, { ...deps, log, publish });
   return journal.awake;
+}
+
+/** Model calls within the budgets of the session and of all that it belongs to. */
+function limitSession({ inference, budgets }: WorkerDeps, claim: Claim): Inference {
+  const { organizationId, agentId, subjectId, sessionId, automationId } = claim;
+  const spender = { organizationId, agentId, subjectId, sessionId, automationId: automationId ?? undefined };
+  return limitCost(inference.forOrganization(organizationId), (estimateWorst) => budgets.reserve(spender, estimateWorst));
 }
 
 function readTurn(row: NonNullable<Claim['turn']>, claim: Claim): Turn {

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { onControl, onServerAnswered, onWake } from '../channels.ts';
 import type { Subscription } from '../../platform/bus/bus.ts';
+import { openBudgets } from '../../platform/budgets/budgets.ts';
 import { errorText } from '../../platform/errors.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import { ensureEventPartitions } from '../store/event-partitions.ts';
@@ -27,8 +28,13 @@ const CLOCK_MS = 30_000;
 const PARTITIONS_MS = 6 * 3_600_000;
 
 /** Claims due sessions and runs them. Resolves once it is subscribed to wake-ups. `close` drains. */
-export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Promise<{ close(): Promise<void> }> {
-  const { db, log } = deps;
+export async function startWorker(
+  ports: Omit<WorkerDeps, 'budgets'>,
+  options: WorkerOptions,
+): Promise<{ close(): Promise<void> }> {
+  const { db, log } = ports;
+  const budgets = openBudgets(ports);
+  const deps = { ...ports, budgets };
   const { concurrency, leaseMs, registry } = options;
   const pool = new SessionPool(
     deps,
@@ -65,6 +71,7 @@ export async function startWorker(deps: WorkerDeps, options: WorkerOptions): Pro
       for (const subscription of subscriptions) subscription.close();
       await pool.close(options.drainMs);
       await tasks.close();
+      await budgets.close();
     },
   };
 }

@@ -238,6 +238,10 @@ class ConversationView implements View {
     if (stop.type === 'requires_action') return;
     this.#begin('end');
     if (stop.type === 'error') this.#write(`${paint('red', '✗')} ${cleanText(stop.message)}\n`);
+    if (stop.type === 'budget_reached') {
+      const { scope, limitUsd } = stop.budget;
+      this.#write(`${paint('red', '✗')} The budget of the ${scope} is used up: $${limitUsd}.\n`);
+    }
     const cost = usage?.cost_usd ?? 0;
     const parts = [
       interrupted === true ? 'interrupted' : '',

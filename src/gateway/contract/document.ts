@@ -201,7 +201,7 @@ const ERRORS: Record<number, string> = {
   403: '`forbidden`',
   404: '`model_not_found`',
   413: '`request_too_large`',
-  429: '`rate_limit_exceeded`',
+  429: '`rate_limit_exceeded`; `insufficient_quota` where a budget is spent',
   502: '`upstream_error`',
   503: '`upstream_unavailable`',
   504: '`upstream_timeout`',

@@ -3,6 +3,8 @@ import { finished } from 'node:stream/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ForwardedReply } from '../../inference/forward.ts';
 import type { GatewayInference } from '../../inference/inference.ts';
+import { estimateWorstCost } from '../../inference/budgeted.ts';
+import type { Caller } from '../../platform/http/deps.ts';
 import { errors } from '../../platform/errors.ts';
 import { readBody } from '../body.ts';
 import { ClientGoneError, watchClient } from '../client-gone.ts';
@@ -50,10 +52,12 @@ async function buildBody(endpoint: Endpoint, input: EndpointInput, id: string, e
   return { type: 'application/json', data: JSON.stringify({ ...fields, model: id, ...extra }) };
 }
 
-function finishMeter(meter: Meter, model: string, found: EndpointUsage | undefined): void {
+/** Resolves once the budgets know what the call has cost. */
+function finishMeter(meter: Meter, model: string, found: EndpointUsage | undefined): Promise<void> {
   const { input, output } = found ?? { input: 0, output: 0 };
   const usage = { input, output, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   meter.finish({ id: '', model, content: [], finish: 'stop', usage });
+  return meter.settled();
 }
 
 /** Sends a reply while it arrives, and counts what it says about usage. */
@@ -66,7 +70,7 @@ async function* meterChunks(reply: ForwardedReply, meter: Meter): AsyncGenerator
       usage?.push(chunk);
       yield chunk;
     }
-    finishMeter(meter, reply.model, usage?.usage);
+    await finishMeter(meter, reply.model, usage?.usage);
   } catch (error) {
     meter.fail(error instanceof ClientGoneError ? 'client_gone' : decideFault(error, 0).code);
     throw error;
@@ -77,7 +81,7 @@ async function collectJson(reply: ForwardedReply, meter: Meter): Promise<Buffer>
   const chunks: Uint8Array[] = [];
   for await (const chunk of reply.chunks) chunks.push(chunk);
   const body = Buffer.concat(chunks);
-  finishMeter(meter, reply.model, body.length > MAX_PARSED ? undefined : findUsage(body.toString('utf8')));
+  await finishMeter(meter, reply.model, body.length > MAX_PARSED ? undefined : findUsage(body.toString('utf8')));
   return body;
 }
 
@@ -114,6 +118,20 @@ async function sendForwarded(
   }
 }
 
+/** What these endpoints cost beyond their input is not known before; only completions have an output limit. */
+function reserve(
+  { budgets, inference }: GatewayDeps,
+  call: { model: string; input: EndpointInput; countInput: () => number },
+  caller: Caller,
+) {
+  return budgets.reserve(caller, () => {
+    const model = inference.findModel(call.model);
+    const limit = call.input.fields['max_tokens'];
+    const maxOutputTokens = typeof limit === 'number' ? limit : 0;
+    return model === undefined ? 0 : estimateWorstCost(model, { inputTokens: call.countInput(), maxOutputTokens });
+  });
+}
+
 function readUser({ user }: JsonObject): string | undefined {
   return typeof user === 'string' && user !== '' ? user : undefined;
 }
@@ -134,6 +152,8 @@ export async function answerEndpoint(
   if (isScript && !mayUse(request, model)) throw unknownModel(model);
   for (const name of isScript ? [] : [model, ...fallbackModels]) requireModel(deps, request, name);
   await deps.usage.budget?.check(caller);
+  const countInput = () => countTokens(JSON.stringify(input.fields));
+  const reservation = await reserve(deps, { model, input, countInput }, caller);
   const meter = startMeter(
     { ...deps.usage, inference: deps.inference },
     {
@@ -141,16 +161,20 @@ export async function answerEndpoint(
       model,
       caller,
       about: { requestId: request.id, user: readUser(input.fields), tags: readTags(request) },
-      estimateInput: () => countTokens(JSON.stringify(input.fields)),
+      estimateInput: countInput,
+      reservation,
     },
   );
-  const release = deps.admission.acquire(request.bodyBytes, caller.organizationId);
+  let release: (() => void) | undefined;
   try {
+    release = deps.admission.acquire(request.bodyBytes, caller.organizationId);
     if (!isScript) return await sendForwarded({ deps, endpoint, input, meter }, request, reply);
     const answer = endpoint.answerScript({ ...input, fields: { ...input.fields, model } });
-    finishMeter(meter, model, answer.usage);
+    await finishMeter(meter, model, answer.usage);
     await reply.type(answer.type).send(answer.body);
   } finally {
-    release();
+    release?.();
+    // Where the call has ended in any way, it is settled already.
+    void reservation?.settle(0);
   }
 }

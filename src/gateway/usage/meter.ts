@@ -1,3 +1,4 @@
+import type { Reservation } from '../../platform/budgets/budgets.ts';
 import type { Caller } from '../../platform/http/deps.ts';
 import { countLatency, toHour } from '../../platform/store/usage.ts';
 import type { UsageCounts, UsageRef } from '../../platform/store/usage.ts';
@@ -17,6 +18,8 @@ export type Meter = {
   finish(reply: ModelReply): void;
   /** `outcome` is the fault's code, or `client_gone` */
   fail(outcome: string): void;
+  /** Resolves once the budgets know what the call has cost. */
+  settled(): Promise<void>;
 };
 
 export type MeteredCall = {
@@ -27,6 +30,8 @@ export type MeteredCall = {
   about: { requestId: string; user: string | undefined; tags: string[] };
   /** estimated input tokens, for replies that end before the provider has counted */
   estimateInput: () => number;
+  /** of the budgets that the call falls under */
+  reservation?: Reservation | undefined;
 };
 
 export type MeterPorts = {
@@ -75,7 +80,7 @@ function countCall(usage: ModelUsage, call: { outcome: string; costUsd: number; 
 
 export function startMeter(
   { inference, recorder, requests, metrics, budget }: MeterPorts,
-  { format, model: asked, caller, about, estimateInput }: MeteredCall,
+  { format, model: asked, caller, about, estimateInput, reservation }: MeteredCall,
 ): Meter {
   const started = performance.now();
   const createdAt = new Date().toISOString();
@@ -84,6 +89,7 @@ export function startMeter(
   let answering = asked;
   let told: ModelUsage | undefined;
   let characters = 0;
+  let settling = Promise.resolve();
 
   /** A client that disconnects midway has used what it received until then. */
   function estimateUsage(): ModelUsage {
@@ -99,6 +105,7 @@ export function startMeter(
     const ms = performance.now() - started;
     const price = inference.forOrganization(caller.organizationId).findModel(model)?.price;
     const costUsd = price === undefined ? 0 : estimateCost(usage, price);
+    if (reservation !== undefined) settling = reservation.settle(costUsd);
     const responseModel = labelModel(inference, model);
     const call: CallRecord = {
       format,
@@ -149,5 +156,6 @@ export function startMeter(
     },
     finish: (reply) => end(reply.model, reply.usage, 'ok'),
     fail: (outcome) => end(answering, estimateUsage(), outcome),
+    settled: () => settling,
   };
 }

@@ -9,6 +9,7 @@ import type { HistoryEntry } from '../history/build.ts';
 import { buildModelTools, buildOffered } from '../tool-calls/toolbox.ts';
 import type { LogEvent, NewEvent } from '../../log/event.ts';
 import { buildDiscarded, buildServerUnavailable } from '../../log/build-events.ts';
+import { BudgetReachedError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { LiveFrames } from '../turn/live.ts';
@@ -149,9 +150,10 @@ function countBrokenCall({ start }: ReplyStream, turn: Turn, deps: ModelCallDeps
   turn.usage = addBrokenCall(turn.usage, start.usage, deps.inference.findModel(start.model) ?? model);
 }
 
-/** Records a failed call if it used tokens or is the last attempt. */
+/** Records a failed call if it used tokens or is the last attempt. A call that no budget admitted was not made. */
 function recordFailure(error: unknown, turn: Turn, deps: ModelCallDeps, call: RecordedCall): void {
   const { aborted } = deps.signal;
+  if (error instanceof BudgetReachedError) return;
   if (call.stream.start?.usage === undefined && !aborted && isTransient(error)) return;
   const code = error instanceof ModelError ? error.code : 'internal';
   recordCall(turn, deps, { ...call, error: aborted ? 'interrupted' : code });

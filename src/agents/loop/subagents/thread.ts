@@ -4,6 +4,7 @@ import type { StopReason } from '../../contract/events.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
 import type { Usage } from '../../contract/usage.ts';
 import { newId } from '../../../platform/ids.ts';
+import { BudgetReachedError } from '../../../platform/errors.ts';
 import { omitUndefined } from '../../../platform/records.ts';
 import { ModelError } from '../../../inference/model.ts';
 import type { DelegatedEnd, DelegatedTask, Delegation } from './delegation.ts';
@@ -99,8 +100,9 @@ class Subagent {
         throw signal.reason;
       }
       if (signal.aborted || error instanceof LeaseLostError || error instanceof DbUnavailableError) throw error;
-      if (!(error instanceof ModelError)) this.#deps.logError(error, 'subagent failed');
-      const summary = error instanceof ModelError ? error.message : 'The subagent failed unexpectedly.';
+      const isKnown = error instanceof ModelError || error instanceof BudgetReachedError;
+      if (!isKnown) this.#deps.logError(error, 'subagent failed');
+      const summary = isKnown ? error.message : 'The subagent failed unexpectedly.';
       return { exitReason: 'error', summary };
     }
   }

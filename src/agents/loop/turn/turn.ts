@@ -2,6 +2,7 @@ import type { NewEvent } from '../../log/event.ts';
 import { splitUsage } from '../../contract/usage.ts';
 import type { StopReason } from '../../contract/events.ts';
 import { DbUnavailableError } from '../../../platform/db/db.ts';
+import { BudgetReachedError } from '../../../platform/errors.ts';
 import { ModelError } from '../../../inference/model.ts';
 import { findLateSteers } from '../../log/turns.ts';
 import { isToolResult, isToolUse } from '../../log/read.ts';
@@ -42,10 +43,17 @@ export async function runTurn(turn: Turn, turnDeps: TurnDeps): Promise<'ended' |
     if (deps.signal.reason instanceof InterruptedError) return await endInterrupted(turn, deps);
     if (deps.signal.aborted || isHandedOver(error)) throw error;
     // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
-    if (!(error instanceof ModelError)) deps.logError(error, 'turn failed');
+    const stop = decideStop(error);
+    if (stop === UNEXPECTED) deps.logError(error, 'turn failed');
     markPromptConsumed(turn, deps.journal.events);
-    return await endTurn(turn, deps, { stop_reason: error instanceof ModelError ? buildModelStop(error) : UNEXPECTED });
+    return await endTurn(turn, deps, { stop_reason: stop });
   }
+}
+
+/** How a turn ends that an error ends. */
+function decideStop(error: unknown): StopReason {
+  if (error instanceof BudgetReachedError) return { type: 'budget_reached', budget: error.budget };
+  return error instanceof ModelError ? buildModelStop(error) : UNEXPECTED;
 }
 
 /** Whether another worker continues the turn. */

@@ -2,7 +2,8 @@ import type { GatewayError } from '../../gateway-error.ts';
 import { omitUndefined } from '../../../platform/records.ts';
 import type { JsonObject } from '../dialect.ts';
 
-function decideType(status: number): string {
+function decideType({ status, code }: GatewayError): string {
+  if (code === 'insufficient_quota') return code;
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
   if (status === 429) return 'rate_limit_error';
@@ -10,6 +11,7 @@ function decideType(status: number): string {
 }
 
 /** The error body of chat completions and responses. */
-export function buildChatError({ message, code, param, status, upstream }: GatewayError): JsonObject {
-  return { error: { message, code, type: decideType(status), param, ...omitUndefined({ upstream }) } };
+export function buildChatError(fault: GatewayError): JsonObject {
+  const { message, code, param, upstream } = fault;
+  return { error: { message, code, type: decideType(fault), param, ...omitUndefined({ upstream }) } };
 }

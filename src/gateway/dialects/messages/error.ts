@@ -9,6 +9,7 @@ const TYPES: Partial<Record<GatewayErrorCode, string>> = {
   not_found: 'not_found_error',
   request_too_large: 'request_too_large',
   rate_limit_exceeded: 'rate_limit_error',
+  insufficient_quota: 'rate_limit_error',
   upstream_unavailable: 'overloaded_error',
   unavailable: 'overloaded_error',
   upstream_timeout: 'timeout_error',

@@ -44,6 +44,8 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   credentialId: ID.credential,
   automationId: ID.automation,
   keyId: ID.key,
+  scope: 'key',
+  id: ID.key,
   tagName: 'next',
   version: '1',
   serverName: 'issues',

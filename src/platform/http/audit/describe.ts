@@ -23,6 +23,13 @@ const COLLECTIONS: Readonly<Record<string, { type: string; prefix: string }>> = 
 /** What an operation changes. `prefix`: how the id of what it makes begins; null where it changes what there is. */
 export type ResourceRef = AuditEntry['resource'] & { prefix: string | null };
 
+/** The names of the parameters that a path begins with. A budget has two: `{scope}/{id}`. */
+function listParameters(steps: readonly string[]): string[] {
+  const names = steps.map((step) => /^\{(\w+)\}$/.exec(step)?.[1]);
+  const end = names.indexOf(undefined);
+  return names.slice(0, end === -1 ? names.length : end).filter((name) => name !== undefined);
+}
+
 /** Reads from the path what an operation is about: the last thing in it that is named, or that is made. */
 export function findResource(
   { method, path }: Pick<Route, 'method' | 'path'>,
@@ -33,8 +40,8 @@ export function findResource(
     const found = Object.hasOwn(COLLECTIONS, step) ? COLLECTIONS[step] : undefined;
     if (found === undefined) continue;
     const next = steps[index + 1];
-    const name = /^\{(\w+)\}$/.exec(next ?? '')?.[1];
-    if (name !== undefined) return { type: found.type, id: params[name] ?? null, prefix: null };
+    const ids = listParameters(steps.slice(index + 1)).map((name) => params[name]);
+    if (ids.length > 0) return { type: found.type, id: ids.includes(undefined) ? null : ids.join('/'), prefix: null };
     if (next !== undefined) return { type: found.type, id: null, prefix: null };
     if (method === 'POST') return { type: found.type, id: null, prefix: found.prefix };
   }

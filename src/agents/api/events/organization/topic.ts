@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus, Subscription } from '../../../../platform/bus/bus.ts';
+import { onNotice } from '../../../../platform/bus/notices.ts';
+import type { Notice } from '../../../../platform/bus/notices.ts';
 import type { Db } from '../../../../platform/db/db.ts';
 import { errorText } from '../../../../platform/errors.ts';
 import type { Logger } from '../../../../platform/log.ts';
@@ -45,7 +47,7 @@ export class OrganizationTopic {
   readonly #ports: OrganizationPorts;
   /** tells frames of this topic from those of another process */
   readonly #name = randomBytes(6).toString('hex');
-  #subscription: Subscription | undefined;
+  #subscriptions: Subscription[] = [];
   #closed = false;
   #number = 0;
   readonly #kept: OrganizationItem[] = [];
@@ -94,14 +96,15 @@ export class OrganizationTopic {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-    this.#subscription?.close();
+    for (const subscription of this.#subscriptions) subscription.close();
   }
 
   async #subscribe(): Promise<void> {
     const { bus } = this.#ports;
-    this.#subscription = await watchOrganization(bus, this.organizationId, ({ sessionId, sequence }) =>
-      this.#note(sessionId, sequence),
-    );
+    this.#subscriptions = await Promise.all([
+      watchOrganization(bus, this.organizationId, ({ sessionId, sequence }) => this.#note(sessionId, sequence)),
+      onNotice(bus, this.organizationId, (notice) => this.#emitNotice(notice)),
+    ]);
     if (this.#closed) this.close();
   }
 
@@ -149,6 +152,10 @@ export class OrganizationTopic {
     else this.#running.delete(sessionId);
     const { agentId, subjectId, ...session } = summary;
     this.#emit(place.type, { ...place, sessionId, agentId, subjectId, sequence, session });
+  }
+
+  #emitNotice(notice: Notice): void {
+    this.#emit(notice.type, { ...notice, sequence: null, session: null });
   }
 
   #emit(type: string, data: { agentId: string | null; subjectId: string | null; [field: string]: unknown }): void {
