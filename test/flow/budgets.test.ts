@@ -119,7 +119,7 @@ it('tells webhooks and the stream of the organization of thresholds', async () =
   service.model.play(say('One.', { usage }), say('Two.', { usage }), say('Three.', { usage }));
   for (const text of ['1', '2', '3']) await chat.run(text);
   await expect.poll(() => bodies.length, { timeout: 20_000 }).toBe(3);
-  expect(bodies.map(({ data }) => data['threshold']).toSorted()).toEqual([100, 50, 80]);
+  expect(new Set(bodies.map(({ data }) => data['threshold']))).toEqual(new Set([50, 80, 100]));
   expect(bodies[0]).toMatchObject({
     type: 'budget.threshold',
     data: { sessionId: null, agentId: agent.id, eventId: null, budget: { scope: 'agent', limitUsd: 0.4 } },

@@ -1,4 +1,4 @@
-import Anthropic from '@anthropic-ai/sdk';
+import Anthropic, { RateLimitError } from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterEach, expect, it } from 'vitest';
 import { sendBudgetsChanged } from '../../src/platform/bus/budget-changes.ts';
@@ -26,6 +26,17 @@ const BODIES = {
 /** 0.2 US dollars. */
 const USAGE = { input: 100_000, output: 10_000, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 const REPLY = { reply: { content: [{ type: 'text' as const, text: 'Hello.' }], usage: USAGE } };
+
+const message = 'The budget of the organization is used up: $0.3.';
+const OPENAI_REFUSAL = { error: { type: 'insufficient_quota', code: 'insufficient_quota', message } };
+const REFUSALS = {
+  'chat-completions': OPENAI_REFUSAL,
+  responses: OPENAI_REFUSAL,
+  messages: {
+    type: 'error',
+    error: { type: 'rate_limit_error', message, details: { error_code: 'insufficient_quota' } },
+  },
+};
 
 async function set(limitUsd: number, onReached: 'refuse' | 'notify' = 'refuse') {
   const { db, bus } = gateway.ports;
@@ -58,16 +69,7 @@ it.each(FORMATS)('refuses %s in its own words once the budget is spent', async (
   const refused = await send(true);
   expect(refused.status).toBe(429);
   expect(refused.headers.get('x-should-retry')).toBe('false');
-  const message = 'The budget of the organization is used up: $0.3.';
-  const body = (await refused.json()) as { error: object };
-  if (format === 'messages') {
-    expect(body).toMatchObject({
-      type: 'error',
-      error: { type: 'rate_limit_error', message, details: { error_code: 'insufficient_quota' } },
-    });
-  } else {
-    expect(body.error).toMatchObject({ type: 'insufficient_quota', code: 'insufficient_quota', message });
-  }
+  expect(await refused.json()).toMatchObject(REFUSALS[format]);
   expect(gateway.upstream.requests).toHaveLength(calls);
 });
 
@@ -80,7 +82,7 @@ it('is not called again by official clients, which raise their own errors', asyn
   const anthropic = new Anthropic({ baseURL: gateway.url, apiKey: gateway.key });
   await expect(
     anthropic.messages.create({ model: MODEL, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }),
-  ).rejects.toBeInstanceOf(Anthropic.RateLimitError);
+  ).rejects.toBeInstanceOf(RateLimitError);
 });
 
 it('refuses nothing where a budget only notifies, and holds nothing after a failed call', async () => {
@@ -96,11 +98,10 @@ it('refuses nothing where a budget only notifies, and holds nothing after a fail
 
 it('charges what a forwarded call has used', async () => {
   const read = await set(1);
-  const { upstream, post } = gateway;
-  upstream.script(() => REPLY);
-  const free = await post(PATHS.messages, { ...BODIES.messages, model: UPSTREAMS.messages });
+  gateway.upstream.script(() => REPLY);
+  const free = await gateway.post(PATHS.messages, { ...BODIES.messages, model: UPSTREAMS.messages });
   expect(free.status).toBe(200);
   const body = { ...BODIES['chat-completions'], model: MODEL, stream: true };
-  expect(await (await post(PATHS['chat-completions'], body)).text()).toContain('Hello.');
+  expect(await (await gateway.post(PATHS['chat-completions'], body)).text()).toContain('Hello.');
   expect(await read()).toMatchObject({ spentUsd: 0.2, reservedUsd: 0 });
 });
