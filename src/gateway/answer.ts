@@ -242,7 +242,7 @@ export async function answerCall(
 
 function reserve({ budgets, inference }: GatewayDeps, { request }: ClientCall, caller: Caller) {
   return budgets.reserve(caller, () => {
-    const model = inference.findModel(request.model);
+    const model = inference.forOrganization(caller.organizationId).findModel(request.model);
     return model === undefined ? 0 : estimateWorstCost(model, { inputTokens: estimateTokens(request), ...request });
   });
 }

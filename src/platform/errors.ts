@@ -32,6 +32,8 @@ type Details = {
   rateLimit?: ErrorBody['rateLimit'];
   /** seconds the caller should wait, for the header `Retry-After` */
   retryAfterSeconds?: number;
+  /** the refusal leaves a record in the audit */
+  isRecorded?: true;
   /** the real reason, for the log; never sent */
   cause?: unknown;
 };
@@ -85,6 +87,7 @@ export const errors = {
   unauthorized: () => new ApiError('unauthorized', 'The API key is missing, invalid or revoked.'),
   missingScope: (scope: string) => new ApiError('forbidden', `The API key lacks the scope ${scope}.`),
   forbidden: (message: string) => new ApiError('forbidden', message),
+  refusedApproval: (message: string) => new ApiError('forbidden', message, { isRecorded: true }),
   notFound: (what: string) => new ApiError('not_found', `No such ${what}.`),
   conflict: (message: string) => new ApiError('conflict', message),
   invalidState: (message: string) => new ApiError('invalid_state', message),

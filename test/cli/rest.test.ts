@@ -81,6 +81,18 @@ it('memory, models, usage and videos are shown', async () => {
   expect(await run('videos models')).toContain('local/storyboard-1');
 });
 
+it('budgets are set, listed and deleted', async () => {
+  expect(await run('budgets set organization default --limit 12.5 --period month --on-reached notify')).toMatch(
+    /limitUsd +12\.5/,
+  );
+  expect(await run('budgets list')).toMatch(/organization .* 12\.5 +month +0 +0 +12\.5 +notify/);
+  expect(await server.capstan(['budgets', 'set', 'organization', 'default', '--limit', 'much'])).toMatchObject({
+    code: 2,
+    err: 'capstan: --limit must be a number, not much.\n',
+  });
+  expect(await run('budgets delete organization default --yes')).toBe('Deleted the budget of organization default\n');
+});
+
 it('any request is possible', async () => {
   const listed = JSON.parse(await run('api /v1/agents?limit=1')) as { data: { name: string }[] };
   expect(listed.data[0]?.name).toBe('ada');

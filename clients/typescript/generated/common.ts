@@ -142,6 +142,10 @@ export type PendingAction = {
 
 export type PermissionPolicy = {
   type: "always_allow" | "always_ask" | "always_deny";
+  /** who may answer; absent: whoever may answer at all */
+  approvers?: string[] | undefined;
+  /** whoever sent the prompt may not answer, nor the person who is the subject */
+  separationOfDuties?: boolean | undefined;
 };
 
 export type RateLimits = {

@@ -12,6 +12,10 @@ export type AgentApprovalRequest = {
   mcp_server_name: string | null;
   input: unknown;
   scopes: Array<"once" | "session" | "always">;
+  /** who may answer; absent: whoever may answer at all */
+  approvers?: string[] | undefined;
+  /** not whoever asked for it */
+  separation_of_duties?: true | undefined;
 };
 
 export type AgentClarifyRequest = {

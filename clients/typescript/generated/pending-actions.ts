@@ -25,6 +25,10 @@ export type OpenAction = {
   inputTruncated: boolean;
   /** of an approval; otherwise empty */
   scopes: Array<"once" | "session" | "always">;
+  /** who may answer; null: whoever may answer at all */
+  approvers: string[] | null;
+  /** whoever asked for it may not answer */
+  separationOfDuties: boolean;
   question: string | null;
   choices: string[] | null;
   createdAt: Timestamp;

@@ -237,6 +237,8 @@ export const OutboundPayload = z
         mcp_server_name: z.string().nullable(),
         input: z.unknown(),
         scopes: z.array(ApprovalScope),
+        approvers: z.array(z.string()).optional().describe('who may answer; absent: whoever may answer at all'),
+        separation_of_duties: z.literal(true).optional().describe('not whoever asked for it'),
       })
       .meta({ id: 'AgentApprovalRequest' }),
     z.object({ type: z.literal('agent.tool_use'), ...ToolUse }).meta({ id: 'AgentToolUse' }),

@@ -43,6 +43,8 @@ export const OpenAction = z
     input: z.unknown().describe('where it is truncated, the first 65,536 characters of its JSON, as text'),
     inputTruncated: z.boolean(),
     scopes: z.array(ApprovalScope).describe('of an approval; otherwise empty'),
+    approvers: z.array(z.string()).nullable().describe('who may answer; null: whoever may answer at all'),
+    separationOfDuties: z.boolean().describe('whoever asked for it may not answer'),
     question: z.string().nullable(),
     choices: z.array(z.string()).nullable(),
     createdAt: Timestamp,

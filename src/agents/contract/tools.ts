@@ -2,8 +2,34 @@ import { z } from 'zod';
 import { uniqueBy } from '../../platform/contract/common.ts';
 import { BUILTIN_TOOL_NAMES, TOOLSET_NAMES } from './toolsets.ts';
 
+/** Who may answer an approval: `role:<role>` and above, `group:<name>` of the identity provider, `user:<email or id>`. */
+export const Approver = z
+  .string()
+  .max(330)
+  .regex(
+    /^(?:role:(?:viewer|approver|builder|operator|admin|owner)|group:.{1,256}|user:.{1,320})$/,
+    'must be `role:<role>`, `group:<name>` or `user:<email or id>`',
+  );
+
 export const PermissionPolicy = z
-  .object({ type: z.enum(['always_allow', 'always_ask', 'always_deny']) })
+  .object({
+    type: z.enum(['always_allow', 'always_ask', 'always_deny']),
+    approvers: z
+      .array(Approver)
+      .min(1)
+      .max(50)
+      .optional()
+      .describe('who may answer; absent: whoever may answer at all'),
+    separationOfDuties: z
+      .boolean()
+      .optional()
+      .describe('whoever sent the prompt may not answer, nor the person who is the subject'),
+  })
+  .refine(
+    ({ type, approvers, separationOfDuties }) =>
+      type === 'always_ask' || (approvers === undefined && separationOfDuties !== true),
+    '`approvers` and `separationOfDuties` need the type `always_ask`',
+  )
   .meta({ id: 'PermissionPolicy' });
 export type PermissionPolicy = z.infer<typeof PermissionPolicy>;
 

@@ -33,19 +33,19 @@ function create<T extends EventType>(
   return { id, turnId, status: 'complete', payload, ...omitUndefined({ internal }) };
 }
 
-/** What a caller sent. `goal`: the message sets the session's goal. */
+/** What a caller sent. */
 export function buildInbound(
   slot: { id: string; turnId: string | null },
   status: 'received' | 'queued' | 'processed',
   payload: InboundEvent,
-  goal = false,
+  internal?: InternalOf<'user.message'>,
 ): NewEvent {
   return {
     ...slot,
     status,
     ...(status === 'processed' ? { processed: true } : {}),
     payload,
-    ...(goal ? { internal: { goal: true } } : {}),
+    ...(internal === undefined ? {} : { internal }),
   };
 }
 
@@ -204,9 +204,15 @@ export function buildResult(
 
 export function buildApprovalRequest(
   { call, turnId, step }: CallSlot,
-  request: { of: 'builtin' | 'mcp' | 'custom'; toolset: string | null; input: unknown },
+  request: {
+    of: 'builtin' | 'mcp' | 'custom';
+    toolset: string | null;
+    input: unknown;
+    approvalRule?: { approvers?: string[]; separationOfDuties?: true };
+  },
 ): NewEventOf<'agent.approval_request'> {
   const id = newId('evt');
+  const { approvers, separationOfDuties } = request.approvalRule ?? {};
   return create<'agent.approval_request'>(
     { id, turnId },
     {
@@ -219,6 +225,7 @@ export function buildApprovalRequest(
       mcp_server_name: call.mcp?.server ?? null,
       input: request.input,
       scopes: ['once', 'session', 'always'],
+      ...omitUndefined({ approvers, separation_of_duties: separationOfDuties }),
     },
     { approvalOf: call.useId, inStep: step },
   );

@@ -80,7 +80,12 @@ type ResultInternal = StepPosition & { images?: ImagePart[] };
 
 /** Data that the loop stores with a payload and that never leaves the service. Other types store none. */
 type InternalFields = {
-  'user.message': { goal: true };
+  'user.message': {
+    /** the message sets the session's goal */
+    goal?: true;
+    /** whose key or sign-in it came with */
+    by?: { type: 'key' | 'user'; id: string };
+  };
   'session.status_running': { prompt: TurnPrompt } | { resume: true };
   'session.compacted': { compaction: Compaction };
   'agent.message': StepPosition & {

@@ -24,6 +24,8 @@ type OpenActionRow = {
   input: unknown;
   input_truncated: boolean;
   scopes: ApprovalScope[] | null;
+  approvers: string[] | null;
+  separation_of_duties: boolean;
   question: string | null;
   choices: string[] | null;
   created_at: Date;
@@ -40,7 +42,8 @@ const COLUMNS = `p.id, p.type, p.state, p.session_id, s.title, s.agent_id, a.nam
   CASE WHEN length((e.payload->'input')::text) > ${MAX_ACTION_INPUT}
     THEN to_jsonb(left((e.payload->'input')::text, ${MAX_ACTION_INPUT})) ELSE e.payload->'input' END AS input,
   coalesce(length((e.payload->'input')::text) > ${MAX_ACTION_INPUT}, false) AS input_truncated,
-  e.payload->'scopes' AS scopes, e.payload->>'question' AS question, nullif(e.payload->'choices', 'null') AS choices,
+  e.payload->'scopes' AS scopes, e.payload->'approvers' AS approvers,
+  coalesce(e.payload->'separation_of_duties' = 'true', false) AS separation_of_duties, e.payload->>'question' AS question, nullif(e.payload->'choices', 'null') AS choices,
   p.created_at, p.deadline, p.answered_at, p.answered_by,
   coalesce((SELECT k.name FROM api_keys k WHERE k.id = p.answered_by->>'id'),
     (SELECT coalesce(u.name, u.email) FROM users u WHERE u.id = p.answered_by->>'id')) AS answered_by_name, p.answer`;
@@ -84,6 +87,8 @@ function readAction(row: OpenActionRow): OpenAction {
     input: row.input,
     inputTruncated: row.input_truncated,
     scopes: row.scopes ?? [],
+    approvers: row.approvers,
+    separationOfDuties: row.separation_of_duties,
     question: row.question,
     choices: row.choices,
     createdAt: row.created_at.toISOString(),

@@ -84,6 +84,35 @@ export async function answerPendingActions(
   );
 }
 
+/** Who may answer an approval. `approvers` null: whoever may answer at all. */
+export type ApprovalRule = {
+  approvers: string[] | null;
+  separationOfDuties: boolean;
+  /** who sent the prompt of the turn; null: nobody did, or it is not known */
+  requestedBy: AnsweredBy | null;
+};
+
+/** The rules of those of the pending approvals that have any. */
+export async function listApprovalRules(
+  db: Queryable,
+  sessionId: string,
+  ids: readonly string[],
+): Promise<ApprovalRule[]> {
+  const { rows } = await db.query<RowOf<ApprovalRule>>(
+    `SELECT e.payload->'approvers' AS approvers, e.payload ? 'separation_of_duties' AS separation_of_duties,
+       CASE WHEN e.payload ? 'separation_of_duties' THEN (
+         SELECT m.internal->'by' FROM events m
+         WHERE m.session_id = p.session_id AND m.turn_id = p.turn_id AND m.type = 'user.message'
+         ORDER BY m.sequence LIMIT 1) END AS requested_by
+     FROM pending_actions p JOIN events e ON e.session_id = p.session_id AND e.sequence = p.sequence
+     WHERE p.session_id = $1 AND p.id = ANY($2::text[]) AND p.state = 'pending'
+       AND (e.payload ? 'approvers' OR e.payload ? 'separation_of_duties')
+     ORDER BY p.id`,
+    [sessionId, ids],
+  );
+  return rows.map((row) => readRow<ApprovalRule>(row));
+}
+
 /** Notes which event holds the final result of a custom tool call, so that a second one is not taken. */
 export async function setFinals(
   tx: Queryable,

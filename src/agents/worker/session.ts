@@ -104,7 +104,9 @@ export async function runSession(claimed: Claim, worker: WorkerDeps, signals: Se
 function limitSession({ inference, budgets }: WorkerDeps, claim: Claim): Inference {
   const { organizationId, agentId, subjectId, sessionId, automationId } = claim;
   const spender = { organizationId, agentId, subjectId, sessionId, automationId: automationId ?? undefined };
-  return limitCost(inference.forOrganization(organizationId), (estimateWorst) => budgets.reserve(spender, estimateWorst));
+  return limitCost(inference.forOrganization(organizationId), (estimateWorst) =>
+    budgets.reserve(spender, estimateWorst),
+  );
 }
 
 function readTurn(row: NonNullable<Claim['turn']>, claim: Claim): Turn {

@@ -1,6 +1,7 @@
 // Tests: test/cli/rest.test.ts
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import { CliError } from '../cli-error.ts';
 import { confirmLoss } from '../confirm.ts';
 import { buildContext, readInteger } from '../context.ts';
 import type { Context } from '../context.ts';
@@ -18,7 +19,7 @@ export type RestOption = {
   to: 'query' | 'body';
   /** with dots for inner fields */
   field: string;
-  read?: 'integer' | 'list';
+  read?: 'integer' | 'number' | 'list';
   required?: true;
 };
 
@@ -72,8 +73,14 @@ function readList(text = ''): string[] {
   return text === '-' ? [] : text.split(',').map((item) => item.trim());
 }
 
+function readNumber(text: string, flag: string): number {
+  if (!/^\d{1,12}(?:\.\d{1,9})?$/.test(text)) throw new CliError(`${flag} must be a number, not ${text}.`, 2);
+  return Number(text);
+}
+
 function readOption({ read, flags }: RestOption, text: string): unknown {
   if (read === 'integer') return readInteger(text, flags.split(' ', 1)[0] ?? flags);
+  if (read === 'number') return readNumber(text, flags.split(' ', 1)[0] ?? flags);
   return read === 'list' ? readList(text) : text;
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { AUTOMATION_COMMANDS } from './automation-commands.ts';
+import { BUDGET_COMMANDS } from './budgets.ts';
 import { addRestCommand } from './command.ts';
 import type { RestCommand, RestOption } from './command.ts';
 import { PROVIDER_COMMANDS } from './providers.ts';
@@ -234,6 +235,7 @@ const GROUPS: readonly { name: string; about: string; commands: readonly RestCom
   { name: 'subjects', about: 'all that is kept about a subject', commands: SUBJECT_COMMANDS },
   { name: 'providers', about: 'own keys of model providers', commands: PROVIDER_COMMANDS },
   { name: 'videos', about: 'generated videos', commands: VIDEO_COMMANDS },
+  { name: 'budgets', about: 'limits on what models cost', commands: BUDGET_COMMANDS },
 ];
 
 /** Every command that is one request. Returns the groups by name, for further commands. */

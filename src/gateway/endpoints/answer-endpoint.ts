@@ -125,7 +125,7 @@ function reserve(
   caller: Caller,
 ) {
   return budgets.reserve(caller, () => {
-    const model = inference.findModel(call.model);
+    const model = inference.forOrganization(caller.organizationId).findModel(call.model);
     const limit = call.input.fields['max_tokens'];
     const maxOutputTokens = typeof limit === 'number' ? limit : 0;
     return model === undefined ? 0 : estimateWorstCost(model, { inputTokens: call.countInput(), maxOutputTokens });

@@ -2,6 +2,7 @@ import type { EventsSend, InboundEvent, UserMessage } from '../../contract/event
 import type { TurnPrompt } from '../../log/event.ts';
 import { buildIdle, buildInbound, buildTurnResume, buildTurnStart } from '../../log/build-events.ts';
 import { errors } from '../../../platform/errors.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import type { newId } from '../../../platform/ids.ts';
 import type { StoredAction } from '../../store/pending-actions.ts';
 import { pauseForInterrupt, takeGoal } from './goals.ts';
@@ -22,7 +23,9 @@ function takePrompt(draft: Draft, event: UserMessage): void {
   const turnId = draft.open({ kind: 'message', eventId: id });
   if (turnId === null) draft.plan.status = 202;
   const status = turnId === null ? 'queued' : 'received';
-  draft.plan.events.push(buildInbound({ id, turnId }, status, event, part === 'started'));
+  const own = omitUndefined({ goal: part === 'started' ? (true as const) : undefined, by: draft.session.sentBy });
+  const internal = Object.keys(own).length === 0 ? undefined : own;
+  draft.plan.events.push(buildInbound({ id, turnId }, status, event, internal));
   draft.plan.answer.push(id);
   draft.plan.points += 1;
 }

@@ -1,7 +1,7 @@
 import type { SessionPatch, TurnPatch } from '../../log/entry.ts';
 import type { NewEvent, TurnPrompt } from '../../log/event.ts';
 import type { GoalState } from '../../contract/goals.ts';
-import type { AnsweredAction, StoredAction } from '../../store/pending-actions.ts';
+import type { AnsweredAction, AnsweredBy, StoredAction } from '../../store/pending-actions.ts';
 import type { SendSession } from '../../store/inbox.ts';
 
 /** Everything that one accepted request changes, decided before anything is written. */
@@ -52,7 +52,10 @@ export function buildEmptyPlan(): SendPlan {
   };
 }
 
-export type SessionState = Pick<SendSession, 'status' | 'liveTurn' | 'queuedCount' | 'goal'>;
+export type SessionState = Pick<SendSession, 'status' | 'liveTurn' | 'queuedCount' | 'goal'> & {
+  /** whose request it is */
+  sentBy?: AnsweredBy;
+};
 
 /** A plan in the making, and what the events of the request so far have changed. */
 export type Draft = {

@@ -7,7 +7,6 @@ import type { eventRoutes } from '../../contract/routes/sessions.ts';
 import { errorText, errors } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { listPendingActions } from '../../store/pending-actions.ts';
-import type { AnsweredBy } from '../../store/pending-actions.ts';
 import { deleteOldAnswers, findKeptAnswer, hashBody, keepAnswer } from '../../../platform/store/idempotency.ts';
 import type { IdempotencyRef } from '../../../platform/store/idempotency.ts';
 import { lockSession } from '../../store/inbox.ts';
@@ -17,7 +16,7 @@ import type { EventDeps } from '../deps.ts';
 import type { Caller } from '../../../platform/http/deps.ts';
 import type { Answer, Call } from '../../../platform/http/route.ts';
 import { actionId, isAnswer } from './answers.ts';
-import { checkSendable } from '../approvers.ts';
+import { checkApprovers, checkSendable, identify } from '../approvers.ts';
 import { checkAttachments } from './attachments/check.ts';
 import type { AttachmentParser } from './attachments/parser.ts';
 import { renderBody } from './attachments/stored.ts';
@@ -65,22 +64,19 @@ function hideKeys(body: EventsSend): EventsSend {
   return { ...body, events };
 }
 
-async function decide(tx: Queryable, session: SendSession, body: EventsSend) {
+async function decide(tx: Queryable, { session, body, caller }: SendRequest) {
+  await checkApprovers(tx, caller, session, body.events);
   const ids = body.events.filter(isAnswer).map(actionId);
   // A control phrase of a goal repeats what the session waits for.
   const isNeeded = ids.length > 0 || session.status === 'waiting_on_human';
   const actions = !isNeeded ? [] : await listPendingActions(tx, session.id, ids);
-  return decideSend(session, actions, body, newId);
-}
-
-function identify({ user, keyId }: Caller): AnsweredBy {
-  return user === null ? { type: 'key', id: keyId } : { type: 'user', id: user.id };
+  return decideSend({ ...session, sentBy: identify(caller) }, actions, body, newId);
 }
 
 type SendRequest = {
   session: SendSession;
   body: EventsSend;
-  by: AnsweredBy;
+  caller: Caller;
   idempotency: Idempotency | undefined;
   /** called with the points taken, which the caller refunds if the transaction fails */
   onPointsTaken(key: string, points: number): void;
@@ -88,7 +84,7 @@ type SendRequest = {
 
 /** Runs inside the transaction. */
 async function apply(deps: EventDeps, tx: Queryable, request: SendRequest): Promise<Outcome> {
-  const { session, body, idempotency } = request;
+  const { session, idempotency } = request;
   const key = subjectKey('messages', session);
   const limit = session.messagesPerMinute;
   const take = (points: number) => takeAllowance(deps.limits, 'messages', { key, points, limit });
@@ -105,10 +101,10 @@ async function apply(deps: EventDeps, tx: Queryable, request: SendRequest): Prom
       isReplay: true,
     };
   }
-  const plan = await decide(tx, session, body);
+  const plan = await decide(tx, request);
   const rateLimit = await take(plan.points);
   request.onPointsTaken(key, plan.points);
-  const written = await writePlan(tx, session, plan, request.by);
+  const written = await writePlan(tx, session, plan, identify(request.caller));
   const answer: Body = { object: 'list', data: written.answer };
   if (idempotency) {
     const isKept = await keepAnswer(tx, idempotency.ref, {
@@ -149,7 +145,7 @@ export function buildSendEvents(
         return apply(deps, tx, {
           session,
           body: call.body,
-          by: identify(call.caller),
+          caller: call.caller,
           idempotency,
           onPointsTaken: (key, points) => (refund = () => deps.limits.refund(key, points)),
         });

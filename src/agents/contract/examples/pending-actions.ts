@@ -21,6 +21,8 @@ const action = {
   input: { command: 'rm -r build' },
   inputTruncated: false,
   scopes: ['once', 'session', 'always'],
+  approvers: ['role:approver', 'group:sre'],
+  separationOfDuties: false,
   question: null,
   choices: null,
   createdAt: TIME,

@@ -1,7 +1,8 @@
 import type { EvaluatedPermission } from '../../contract/events.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import type { StepCall } from '../../log/event.ts';
 import { decidePermission } from './policy.ts';
-import type { Verdict } from './policy.ts';
+import type { ApprovalRule, Verdict } from './policy.ts';
 import type { RunnableTool } from './runnable-tool.ts';
 import { describeCutOff } from './repeats.ts';
 import type { FoundTool } from './toolbox.ts';
@@ -29,7 +30,14 @@ export type CallPlan =
       permission: EvaluatedPermission;
       announced: boolean;
     }
-  | { kind: 'approve'; toolset: string | null; of: 'builtin' | 'mcp' | 'custom'; approvalKey: string; input: unknown }
+  | {
+      kind: 'approve';
+      toolset: string | null;
+      of: 'builtin' | 'mcp' | 'custom';
+      approvalKey: string;
+      input: unknown;
+      approvalRule?: ApprovalRule;
+    }
   | { kind: 'custom'; input: unknown }
   | { kind: 'clarify'; input: Record<string, unknown> };
 
@@ -96,7 +104,9 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   if ('error' in args) return fail(args.error, verdict.permission);
   if (verdict.action === 'ask') {
     if (permissions.unattended) return fail(NOT_APPROVED, 'ask');
-    return { kind: 'approve', toolset, of: found.kind, approvalKey: found.approvalKey, input };
+    const { approvalRule } = found.policy;
+    const request = { toolset, of: found.kind, approvalKey: found.approvalKey, input };
+    return { kind: 'approve', ...request, ...omitUndefined({ approvalRule }) };
   }
   if (found.kind === 'custom') return { kind: 'custom', input };
   if (toolset === 'clarify') return { kind: 'clarify', input: args.input };

@@ -4,7 +4,25 @@ import { EXTRA_TOOLSETS } from '../../contract/toolsets.ts';
 import type { ToolsetName } from '../../contract/toolsets.ts';
 
 /** How a version, or the role that a session runs with, treats one tool. */
-export type ToolPolicy = { enabled: boolean; policy: PermissionPolicy['type'] };
+export type ToolPolicy = {
+  enabled: boolean;
+  policy: PermissionPolicy['type'];
+  /** who may approve its calls; absent: whoever may answer at all */
+  approvalRule?: ApprovalRule;
+};
+
+export type ApprovalRule = { approvers?: string[]; separationOfDuties?: true };
+
+/** Undefined where a policy limits nobody. */
+function readApprovalRule(policy: PermissionPolicy | undefined): ApprovalRule | undefined {
+  if (policy?.type !== 'always_ask') return undefined;
+  const { approvers, separationOfDuties } = policy;
+  if (approvers === undefined && separationOfDuties !== true) return undefined;
+  return {
+    ...(approvers === undefined ? {} : { approvers }),
+    ...(separationOfDuties === true ? { separationOfDuties } : {}),
+  };
+}
 
 const ABSENT: ToolPolicy = { enabled: false, policy: 'always_deny' };
 
@@ -13,9 +31,12 @@ function readPolicy(
   fallback: AgentToolset['defaultConfig'],
   enabledByDefault = true,
 ): ToolPolicy {
+  const policy = own?.permissionPolicy ?? fallback?.permissionPolicy;
+  const approvalRule = readApprovalRule(policy);
   return {
     enabled: own?.enabled ?? (enabledByDefault ? (fallback?.enabled ?? true) : own !== undefined),
-    policy: own?.permissionPolicy?.type ?? fallback?.permissionPolicy?.type ?? 'always_ask',
+    policy: policy?.type ?? 'always_ask',
+    ...(approvalRule === undefined ? {} : { approvalRule }),
   };
 }
 
@@ -54,8 +75,8 @@ export type Verdict = {
 };
 
 /**
- * `always_deny` and disabled tools are denied whatever else is set. `exempt` tools (clarify, todo) touch nothing
- * outside the session and never pause it.
+ * `always_deny` and disabled tools are denied whatever else is set. `exempt` tools (clarify, todo) touch nothing outside
+ * the session and never pause it. Yolo mode stands in for nobody whom a policy names.
  */
 export function decidePermission(
   policy: ToolPolicy,
@@ -63,5 +84,6 @@ export function decidePermission(
 ): Verdict {
   if (!policy.enabled || policy.policy === 'always_deny') return { action: 'deny', permission: 'deny' };
   if (policy.policy === 'always_allow' || session.exempt) return { action: 'run', permission: 'allow' };
-  return { action: session.yoloMode || session.approved ? 'run' : 'ask', permission: 'ask' };
+  const mayRun = session.approved || (session.yoloMode && policy.approvalRule === undefined);
+  return { action: mayRun ? 'run' : 'ask', permission: 'ask' };
 }

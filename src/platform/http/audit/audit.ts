@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AuditEntry, AuditRecord } from '../../contract/audit.ts';
 import type { Route } from '../../contract/route.ts';
 import type { Db, Queryable } from '../../db/db.ts';
+import { ApiError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import type { Logger } from '../../log.ts';
 import { isRecord } from '../../records.ts';
@@ -29,7 +30,7 @@ export type AuditedSignIn = Pick<AuditEntry, 'organization' | 'organizationId' |
 };
 
 export type Audit = {
-  /** Runs an operation that may change something, and records it with its change. */
+  /** Runs an operation that may change something, and records it with its change, or that it was refused. */
   run<T>(route: Route, call: AuditedCall, work: () => Promise<T>): Promise<T>;
   /** Records a sign-in in its transaction. */
   add(tx: Queryable, signIn: AuditedSignIn): Promise<void>;
@@ -65,9 +66,19 @@ export function openAudit(db: Db, log: Logger, { print = false }: { print?: bool
         requestId: request.id,
         changes: describeChanges({ ...pickSubject(params), ...(isRecord(body) ? body : {}) }),
       } as const;
-      const { result, record } = await runAudited(db, draft, route.tag === 'Files', work);
-      tell(record);
-      return result;
+      try {
+        const { result, record } = await runAudited(db, draft, route.tag === 'Files', work);
+        tell(record);
+        return result;
+      } catch (error) {
+        if (error instanceof ApiError && error.details.isRecorded === true) {
+          const { type, id } = draft.resource;
+          const changes = { ...draft.changes, reason: error.message };
+          const entry = { ...draft, id: newId('adt'), time: new Date().toISOString(), outcome: 'failure' } as const;
+          tell(await insertAudit(db, { ...entry, resource: { type, id }, changes }));
+        }
+        throw error;
+      }
     },
     async add(tx, { actor, request, ...signIn }) {
       const entry = {
