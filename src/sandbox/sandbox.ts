@@ -106,6 +106,11 @@ export type SandboxSession = {
   /** the volume's root inside the sandbox */
   workspace: string;
   run(request: RunRequest, signal: AbortSignal): Promise<RunResult>;
+  /**
+   * Whether this sandbox has received the call of `run` or `startProcess` with this id: sent again, it returns the first
+   * outcome. False for a sandbox that replaced a dead one, and 30 minutes after the call has ended.
+   */
+  hasCall(callId: string): Promise<boolean>;
   /** Runs a program that may send requests while it runs. Every process that it started ends with it. */
   runScript(request: ScriptRequest, signal: AbortSignal): Promise<ScriptResult>;
   stat(path: string): Promise<FileStat | undefined>;

@@ -8,7 +8,6 @@ import { openForReading } from '../files/read.ts';
 import { writeFile } from '../files/write.ts';
 import type { Notices } from '../processes/notices.ts';
 import { readJsonBody } from '../receive/body.ts';
-import type { Calls } from '../receive/calls.ts';
 import { runOperation } from '../receive/operations.ts';
 import type { Parts } from '../receive/operations.ts';
 import { openFrames, sendJson } from './frames.ts';
@@ -16,7 +15,7 @@ import { openFrames, sendJson } from './frames.ts';
 /** Interval of heartbeats on a quiet stream, which detect dead connections. */
 const HEARTBEAT_MS = 15_000;
 
-export type Surface = Parts & { calls: Calls; notices: Notices };
+export type Surface = Parts & { notices: Notices };
 type Exchange = { surface: Surface; url: URL; request: IncomingMessage; response: ServerResponse };
 
 /** Throws an `ExecutorError`, which the server sends as an error response. */

@@ -11,6 +11,8 @@ type Kept = { outcome: Promise<Outcome>; abort: AbortController; settledMs: numb
 export type Calls = {
   /** Runs the call, or returns the outcome of the first call with this id, finished or not. Never rejects. */
   run(call: ExecutorCall, act: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome>;
+  /** Whether a call is running, or its outcome is kept. False if it was cancelled: its outcome is useless. */
+  has(id: string): boolean;
   /** False if no such call is running. */
   cancel(id: string): boolean;
 };
@@ -50,6 +52,7 @@ export function openCalls(now: () => number = Date.now): Calls {
       });
       return kept.outcome;
     },
+    has: (id) => calls.get(id)?.abort.signal.aborted === false,
     cancel(id) {
       const kept = calls.get(id);
       if (kept === undefined || kept.settledMs !== undefined) return false;

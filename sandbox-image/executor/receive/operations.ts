@@ -1,5 +1,6 @@
 // Tests: test/sandbox/token.test.ts
 import type { ExecutorCall } from '../../../src/sandbox/protocol/executor.ts';
+import type { Calls } from './calls.ts';
 import type { QuotaLedger } from '../files/quota.ts';
 import type { Digests } from '../files/digest.ts';
 import { describeFile, describeListed } from '../files/entry.ts';
@@ -22,6 +23,7 @@ export type Parts = {
   shell: Shell;
   scripts: Scripts;
   processes: ProcessTable;
+  calls: Calls;
   quota: QuotaLedger;
   digests: Digests;
 };
@@ -88,6 +90,8 @@ export async function runOperation(
       return listPage(root, call.input, digests);
     case 'find':
       return findFiles(parts, call.input, signal);
+    case 'hasCall':
+      return parts.calls.has(call.input.call);
     case 'usage':
       return { usedBytes: await quota.count() };
     case 'search':

@@ -56,6 +56,7 @@ export const terminalTool: Tool = {
     required: ['command'],
   },
   readOnly: false,
+  resumable: true,
   parallelism: () => 'exclusive',
   async run(input, context) {
     const command = readText(input, 'command');

@@ -69,6 +69,11 @@ export type Tool = {
   parameters: Record<string, unknown>;
   /** changes nothing: a call that a crash cut off is simply run again */
   readOnly: boolean;
+  /**
+   * Whatever it does, it does by calls of the sandbox under the id of its own call: repeated in the same sandbox it gives
+   * the first one's outcome
+   */
+  resumable?: true;
   parallelism(input: Record<string, unknown>): Parallelism;
   /** Never throws for what the model did wrong: that is an outcome with `isError`. */
   run(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutcome>;

@@ -82,6 +82,7 @@ const RESULTS: { [O in ExecutorOperation]: z.ZodType<ExecutorOperations[O]['resu
   killProcess: processInfo.nullable(),
   writeProcess: z.boolean(),
   closeProcessInput: z.boolean(),
+  hasCall: z.boolean(),
   saveState: z.string().max(MAX_STATE_LENGTH).nullable(),
   restoreState: z.boolean(),
 };

@@ -45,6 +45,7 @@ export function openExecutorClient(address: ExecutorAddress, workspace: string):
       if (onOutput === undefined) return call('run', input, { id: callId, signal });
       return call('run', { ...input, stream: true }, { id: callId, signal, onOutput });
     },
+    hasCall: (callId) => call('hasCall', { call: callId }),
     runScript: (request, signal) => runScript(call, request, signal),
     ...buildFileMethods(http, call),
     search: (request, signal) => call('search', request, { signal }),

@@ -8,6 +8,7 @@ export function guardSession(session: SandboxSession, guard: CallGuard): Sandbox
   return {
     workspace: session.workspace,
     run: (request, signal) => guard(() => session.run(request, signal)),
+    hasCall: (callId) => guard(() => session.hasCall(callId)),
     runScript: (request, signal) => guard(() => session.runScript(request, signal)),
     stat: (path) => guard(() => session.stat(path)),
     readFile: (path, range) => guard(() => session.readFile(path, range)),

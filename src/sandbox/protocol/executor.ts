@@ -140,6 +140,8 @@ export type ExecutorOperations = {
   killProcess: { input: { id: string }; result: ProcessInfo | null };
   writeProcess: { input: { id: string; data: string }; result: boolean };
   closeProcessInput: { input: { id: string }; result: boolean };
+  /** Whether a call with this id was received and is running, or its outcome is kept; false once it was cancelled. */
+  hasCall: { input: { call: string }; result: boolean };
   /** What `restoreState` gives to the session's next executor; null when more than this would be lost with this one. */
   saveState: { input: Record<string, never>; result: string | null };
   /** Before the first command. False when it is not what `saveState` gave. */
@@ -224,6 +226,7 @@ const FIELDS: Record<ExecutorOperation, Fields> = {
   killProcess: { id: 'string' },
   writeProcess: { id: 'string', data: 'string' },
   closeProcessInput: { id: 'string' },
+  hasCall: { call: 'string' },
   saveState: {},
   restoreState: { state: 'string' },
 };

@@ -20,6 +20,8 @@ export type CallPlan =
       input: Record<string, unknown>;
       permission: EvaluatedPermission;
       announced: boolean;
+      /** another worker has started it: only its outcome is wanted, if the sandbox has it */
+      resume?: true;
     }
   /** refused or impossible: write a use and an error result */
   | {
@@ -65,6 +67,9 @@ export type Permissions = {
 
 export type Arguments = { input: Record<string, unknown> } | { error: string };
 
+/** For a call whose worker was lost. */
+export const OUTCOME_UNKNOWN = 'Interrupted: the outcome is unknown. Check before you repeat it.';
+
 const NOT_APPROVED =
   'This tool needs an approval, which cannot be asked for here, so it was not run. It runs once it is approved for the session.';
 
@@ -94,7 +99,10 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   };
   // Checked before any permission, because the tool may already have run.
   if (announced && found.kind !== 'custom' && !found.tool.readOnly) {
-    return fail('Interrupted: the outcome is unknown. Check before you repeat it.', 'ask');
+    if (found.kind === 'builtin' && found.tool.resumable === true && 'input' in args) {
+      return { kind: 'run', tool: found.tool, toolset, input: args.input, permission: 'ask', announced, resume: true };
+    }
+    return fail(OUTCOME_UNKNOWN, 'ask');
   }
   const verdict = evaluatePolicy(found, toolset, facts, permissions);
   if (verdict.action === 'deny') return fail('This tool is not permitted here.', 'deny');

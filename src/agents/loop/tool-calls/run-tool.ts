@@ -1,11 +1,12 @@
 import { trackWork } from '../../../platform/event-loop.ts';
-import { SandboxError, SandboxRefusedError } from '../../../sandbox/sandbox.ts';
+import { SandboxError, SandboxFileError, SandboxRefusedError } from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
 import { newId } from '../../../platform/ids.ts';
 import { buildToolOutput } from '../../log/build-events.ts';
 import type { StepCall } from '../../log/event.ts';
 import { describeImage } from '../../tools/describe-image.ts';
+import { OUTCOME_UNKNOWN } from './decide.ts';
 import { readAttachedText } from '../history/attachments.ts';
 import { buildScriptCalls } from './script-calls.ts';
 import { decideResultLimits, finishResult } from '../../tools/tool-result.ts';
@@ -23,8 +24,8 @@ export type ToolRun = {
   stateChanged: boolean;
 };
 
-/** A call with its tool and its parsed input. */
-export type PreparedCall = { call: StepCall; tool: RunnableTool; input: Record<string, unknown> };
+/** A call with its tool and its parsed input. `resume`: another worker has started it, and was lost. */
+export type PreparedCall = { call: StepCall; tool: RunnableTool; input: Record<string, unknown>; resume?: true };
 
 /** How large results may be for the session's model. */
 export function findResultLimits({ session, inference }: ToolRunDeps): ResultLimits {
@@ -33,7 +34,7 @@ export function findResultLimits({ session, inference }: ToolRunDeps): ResultLim
 
 /** Runs one tool. A failure becomes the result of this call only; an interrupt throws the signal's reason. */
 export async function runTool(
-  { call, tool, input }: PreparedCall,
+  { call, tool, input, resume }: PreparedCall,
   capResult: ResultBudget,
   turn: Turn,
   deps: ToolRunDeps,
@@ -42,7 +43,16 @@ export async function runTool(
   const started = performance.now();
   let opened: Promise<SandboxSession> | undefined;
   let stateChanged = false;
-  const sandbox = () => (opened ??= deps.openSandbox(signal));
+  let openFailure: unknown;
+  const open = async () => {
+    try {
+      return await deps.openSandbox(signal);
+    } catch (error) {
+      openFailure = error;
+      throw error;
+    }
+  };
+  const sandbox = () => (opened ??= open());
   const outer = {
     ...deps.ports,
     callId: call.useId,
@@ -73,22 +83,48 @@ export async function runTool(
   let outcome: ToolOutcome;
   try {
     // The names of MCP and custom tools are the callers', and no labels of a metric.
-    outcome = await trackWork({ kind: 'tool', name: `tool ${tool.name}` }, async () =>
-      capResult(await finishResult(tool.name, await tool.run(input, context), context), context),
-    );
+    outcome = await trackWork({ kind: 'tool', name: `tool ${tool.name}` }, async () => {
+      const run = () => tool.run(input, context);
+      const raw = resume ? await resumeCall(call, sandbox, run) : await run();
+      return capResult(await finishResult(tool.name, raw, context), context);
+    });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(error instanceof SandboxError)) deps.logError(error, `tool ${tool.name} failed`);
-    outcome = failTool(describeFailure(error, tool));
+    outcome = failTool(resume ? OUTCOME_UNKNOWN : describeFailure(error, tool, openFailure));
   }
   if (signal.aborted) throw signal.reason;
   const durationMs = performance.now() - started;
   return { ...outcome, durationMs, stateChanged };
 }
 
+/** The outcome of a call that another worker started, from the sandbox that it runs in or has ended in. */
+async function resumeCall(
+  call: StepCall,
+  sandbox: () => Promise<SandboxSession>,
+  run: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  if (!(await isKnown(call, sandbox))) return failTool(OUTCOME_UNKNOWN);
+  const outcome = await run();
+  // The other worker may have cancelled it meanwhile: it stops what it began once it notices that its lease is lost.
+  return (await isKnown(call, sandbox)) ? outcome : failTool(OUTCOME_UNKNOWN);
+}
+
+/** Whether the sandbox has the call that another worker started. One that took a dead one's place knows nothing of it. */
+async function isKnown({ useId }: StepCall, sandbox: () => Promise<SandboxSession>): Promise<boolean> {
+  try {
+    return await (await sandbox()).hasCall(useId);
+  } catch (error) {
+    // An executor of an older release does not know the question.
+    if (error instanceof SandboxError || error instanceof SandboxFileError) return false;
+    throw error;
+  }
+}
+
 /** A sandbox may have done the work before it died, so the model must check before it tries again. */
-function describeFailure(error: unknown, tool: RunnableTool): string {
+function describeFailure(error: unknown, tool: RunnableTool, openFailure: unknown): string {
   const cause = error instanceof SandboxError ? error.message : 'the tool failed unexpectedly';
+  if (tool.resumable === true && error === openFailure) return `${cause}. The call was not started.`;
   const hasNotRun = tool.readOnly || error instanceof SandboxRefusedError;
   return hasNotRun ? cause : `${cause}. The outcome is unknown. Check before you repeat it.`;
 }

@@ -149,7 +149,7 @@ async function runBatch(batch: readonly RunnableCall[], step: OpenStep, turn: Tu
   const capResult = buildResultBudget(countResults(step, turn, deps), limits.step);
   const outcomes = await Promise.allSettled(
     batch.map(async ({ call, plan }) => {
-      const result = await runTool({ call, tool: plan.tool, input: plan.input }, capResult, turn, deps);
+      const result = await runTool({ call, ...plan }, capResult, turn, deps);
       const { events } = deps.journal;
       const content = result.isError
         ? warnOfRepeats(result.content, { call, input: plan.input }, events, turn.id)

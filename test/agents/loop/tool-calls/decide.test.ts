@@ -9,6 +9,7 @@ import { clarifyTool } from '../../../../src/agents/tools/clarify.ts';
 import { readFileTool } from '../../../../src/agents/tools/read-file.ts';
 import { terminalTool } from '../../../../src/agents/tools/terminal.ts';
 import { todoTool } from '../../../../src/agents/tools/todo.ts';
+import { writeFileTool } from '../../../../src/agents/tools/write-file.ts';
 import type { Parallelism, Tool } from '../../../../src/agents/tools/tool.ts';
 
 const asking: ToolPolicy = { enabled: true, policy: 'always_ask' };
@@ -118,8 +119,13 @@ describe('a call', () => {
     ],
     [
       'that may have changed something before a crash does not run again',
-      decide(builtin(terminalTool, allowed), { announced: true }),
+      decide(builtin(writeFileTool, allowed), { announced: true }, {}, '{"path":"a","content":"b"}'),
       { kind: 'fail', announced: true, message: expect.stringContaining('outcome is unknown') },
+    ],
+    [
+      'whose outcome the sandbox may have is asked for after a crash, whatever is allowed by now',
+      decide(builtin(terminalTool, denied), { announced: true }),
+      { kind: 'run', announced: true, resume: true },
     ],
     [
       'that changes nothing runs again after a crash',
