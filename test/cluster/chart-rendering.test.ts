@@ -151,6 +151,63 @@ describe.skipIf(findHelm() === undefined)('the chart, rendered by helm', () => {
     expect(text).not.toMatch(/app\.kubernetes\.io\/name: "?capstan|demo-capstan/);
   });
 
+  test('every role has a policy that closes all ports but its own', async () => {
+    const named = async (...sets: string[]) =>
+      (await render(MEDIA, ...sets))
+        .filter(({ kind }) => kind === 'NetworkPolicy')
+        .map(({ metadata }) => metadata.name)
+        .filter((name) => !/sandbox/.test(name))
+        .sort();
+    const roles = ['api', 'gateway', 'login', 'operator', 'video', 'worker'];
+    const backends = ['nats', 'postgresql', 'redis', 's3'];
+    expect(await named()).toEqual([...roles, ...backends].map((role) => `demo-capstan-${role}`).sort());
+    expect(await named('networkPolicies.enabled=false')).toEqual([]);
+  });
+
+  test('the roles of the cluster get rights, unless that is turned off', async () => {
+    const labelsOf = async (...sets: string[]) =>
+      (await render(...sets))
+        .filter(({ kind }) => kind === 'ClusterRole')
+        .map(({ metadata }) => Object.keys(metadata.labels).filter((name) => name.includes('aggregate-to')).length);
+    expect(await labelsOf()).toEqual([3, 2, 1]);
+    expect(await labelsOf('aggregatedRoles.enabled=false')).toEqual([]);
+  });
+
+  test('workers scale by their sessions, by the cluster or by KEDA', async () => {
+    const scaled = 'worker.autoscaling.enabled=true,worker.autoscaling.targetSessions=40';
+    const find = async (...sets: string[]) => {
+      const all = await render(scaled, ...sets);
+      return all.filter(({ kind }) => /^(HorizontalPodAutoscaler|ScaledObject)$/.test(kind));
+    };
+    const [hpa, ...others] = await find();
+    expect([others, hpa?.kind]).toEqual([[], 'HorizontalPodAutoscaler']);
+    expect(hpa?.spec).toMatchObject({
+      behavior: { scaleDown: { stabilizationWindowSeconds: 300 } },
+      metrics: [{ type: 'Resource' }, { type: 'Pods', pods: { target: { averageValue: '40' } } }],
+    });
+    const keda = 'worker.autoscaling.keda.enabled=true';
+    await expect(find(keda)).rejects.toThrow('name the address of Prometheus');
+    const [object, ...rest] = await find(keda, 'worker.autoscaling.keda.serverAddress=http://prometheus:9090');
+    expect([rest, object?.kind]).toEqual([[], 'ScaledObject']);
+    expect(object?.spec).toMatchObject({
+      triggers: [{ type: 'cpu' }, { type: 'prometheus', metadata: { threshold: '40' } }],
+    });
+  });
+
+  test('a role is reached through a route of the Gateway API', async () => {
+    const find = async (...sets: string[]) => (await render(...sets)).filter(({ kind }) => kind === 'HTTPRoute');
+    expect(await find()).toEqual([]);
+    await expect(find('api.httpRoute.enabled=true')).rejects.toThrow('name the Gateway');
+    const [route] = await find(
+      'api.httpRoute.enabled=true,api.httpRoute.parentRefs[0].name=public,api.httpRoute.hostnames={a.test}',
+    );
+    expect(route?.spec).toMatchObject({
+      parentRefs: [{ name: 'public' }],
+      hostnames: ['a.test'],
+      rules: [{ backendRefs: [{ name: 'demo-capstan-api', port: 80 }] }],
+    });
+  });
+
   test('with values-small.yaml everything requests less than one processor', async () => {
     const path = `${CHART}/values-small.yaml`;
     const text = await runHelm(['template', 'demo', CHART, '-f', path, '--set', `${IMAGES},${MEDIA}`]);

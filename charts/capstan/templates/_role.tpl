@@ -29,22 +29,7 @@ spec:
       {{- include "capstan.selector" . | nindent 6 }}
 {{- end }}
 {{- if dig "autoscaling" "enabled" false $values }}
----
-apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-metadata:
-  name: {{ include "capstan.name" .root }}-{{ .role }}
-  labels:
-    {{- include "capstan.labels" . | nindent 4 }}
-spec:
-  scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: {{ include "capstan.name" .root }}-{{ .role }} }
-  minReplicas: {{ $values.autoscaling.minReplicas }}
-  maxReplicas: {{ $values.autoscaling.maxReplicas }}
-  metrics:
-    - type: Resource
-      resource:
-        name: cpu
-        target: { type: Utilization, averageUtilization: {{ $values.autoscaling.targetCPUUtilizationPercentage }} }
+{{ include "capstan.autoscaler" . }}
 {{- end }}
 {{- end }}
 
@@ -119,6 +104,7 @@ spec:
             pathType: Prefix
             backend: { service: { name: {{ include "capstan.name" .root }}-{{ .role }}, port: { name: http } } }
 {{- end }}
+{{ include "capstan.httpRoute" . }}
 {{- end }}
 
 {{- /* Rights of api and worker: what they write for the operator, in the namespace of the sandboxes, and no pods. */}}
