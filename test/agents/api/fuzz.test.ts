@@ -112,7 +112,8 @@ const KINDS: Record<string, string> = {
 };
 
 function keep(operationId: string, body: unknown): void {
-  const { id } = body as { id?: string };
+  // An export answers with bytes.
+  const { id } = (body ?? {}) as { id?: string };
   const kind = KINDS[operationId];
   if (id !== undefined && kind !== undefined) pools[kind]?.push(id);
 }
