@@ -140,7 +140,6 @@ export type ExecutorOperations = {
   killProcess: { input: { id: string }; result: ProcessInfo | null };
   writeProcess: { input: { id: string; data: string }; result: boolean };
   closeProcessInput: { input: { id: string }; result: boolean };
-  /** Whether a call with this id was received and is running, or its outcome is kept; false once it was cancelled. */
   hasCall: { input: { call: string }; result: boolean };
   /** What `restoreState` gives to the session's next executor; null when more than this would be lost with this one. */
   saveState: { input: Record<string, never>; result: string | null };
@@ -169,11 +168,9 @@ export type ExecutorFrame =
 
 /** Of what `saveState` gives, in characters. */
 export const MAX_STATE_LENGTH = 32 * 1024;
-
 export const MAX_OPEN_REQUESTS = 4;
 /** The maximum line of a request or an answer, in characters. */
 export const MAX_REQUEST_LENGTH = 4 * 1024 * 1024;
-
 /** Operations whose outcome is stored, so that a repeated call takes effect once. */
 export const KEPT_OPERATIONS: readonly ExecutorOperation[] = [
   'run',

@@ -99,10 +99,7 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   };
   // Checked before any permission, because the tool may already have run.
   if (announced && found.kind !== 'custom' && !found.tool.readOnly) {
-    if (found.kind === 'builtin' && found.tool.resumable === true && 'input' in args) {
-      return { kind: 'run', tool: found.tool, toolset, input: args.input, permission: 'ask', announced, resume: true };
-    }
-    return fail(OUTCOME_UNKNOWN, 'ask');
+    return planResume(found, args) ?? fail(OUTCOME_UNKNOWN, 'ask');
   }
   const verdict = evaluatePolicy(found, toolset, facts, permissions);
   if (verdict.action === 'deny') return fail('This tool is not permitted here.', 'deny');
@@ -119,6 +116,21 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   if (found.kind === 'custom') return { kind: 'custom', input };
   if (toolset === 'clarify') return { kind: 'clarify', input: args.input };
   return { kind: 'run', tool: found.tool, toolset, input: args.input, permission: verdict.permission, announced };
+}
+
+/** For a call that another worker has started. Undefined if nothing can tell its outcome. */
+function planResume(found: FoundTool, args: Arguments): CallPlan | undefined {
+  if (found.kind !== 'builtin' || found.tool.resumable !== true || 'error' in args) return undefined;
+  const { tool } = found;
+  return {
+    kind: 'run',
+    tool,
+    toolset: tool.toolset,
+    input: args.input,
+    permission: 'ask',
+    announced: true,
+    resume: true,
+  };
 }
 
 function describeDenial(message: string | undefined): string {
