@@ -43,6 +43,7 @@ async function listRoutes(): Promise<typeof routes> {
     ['automations', 'table.list tbody tr, .empty'],
     ['vaults', '.empty'],
     ['admin/keys', 'table.list tbody tr'],
+    ['admin/budgets', '.empty'],
     ['admin/audit', 'table.list tbody tr'],
     ['settings', '.facts'],
     ['nowhere', '.empty'],

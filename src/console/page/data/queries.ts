@@ -5,6 +5,7 @@ import type { Query } from './http.ts';
 import { liveState } from './live.ts';
 import { useStore } from './store.ts';
 import type { AuditRecord } from '../../../../clients/typescript/generated/audit.ts';
+import type { Budget } from '../../../../clients/typescript/generated/budgets.ts';
 import type { Automation } from '../../../../clients/typescript/generated/automations.ts';
 import type { Agent, AgentVersion, Caller, CursorPage, PendingAction, Session, Turn } from './types.ts';
 
@@ -129,6 +130,10 @@ export function useAgents(query: Query = {}) {
 export function useAutomations(agentId?: string) {
   const path = agentId === undefined ? 'v1/automations' : `v1/agents/${encodeURIComponent(agentId)}/automations`;
   return useCursorList<Automation>('automations', path, {});
+}
+
+export function useBudgets() {
+  return useCursorList<Budget>('budgets', 'v1/budgets', {});
 }
 
 export function useAudit(query: Query) {

@@ -106,6 +106,11 @@ const keys = createRoute({
   path: '/admin/keys',
   component: lazyRouteComponent(() => import('./keys.tsx'), 'Keys'),
 });
+const budgets = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/budgets',
+  component: lazyRouteComponent(() => import('./budgets.tsx'), 'Budgets'),
+});
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/admin/audit',
@@ -132,6 +137,7 @@ const routeTree = root.addChildren([
   automations,
   vaults,
   keys,
+  budgets,
   audit,
   settings,
 ]);

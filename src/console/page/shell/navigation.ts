@@ -2,6 +2,7 @@ import {
   Bot,
   CalendarClock,
   ChartColumn,
+  CircleDollarSign,
   CirclePlay,
   Inbox,
   KeyRound,
@@ -22,6 +23,7 @@ export type Place = {
     | '/automations'
     | '/vaults'
     | '/admin/keys'
+    | '/admin/budgets'
     | '/admin/audit'
     | '/settings';
   name: string;
@@ -55,6 +57,7 @@ export const PLACES: readonly Place[] = [
   },
   { to: '/vaults', name: 'Vaults', chord: 'v', icon: Vault, scopes: ['agents:read'], service: 'agents' },
   { to: '/admin/keys', name: 'API keys', chord: 'k', icon: KeyRound, scopes: ['admin'] },
+  { to: '/admin/budgets', name: 'Budgets', chord: 'b', icon: CircleDollarSign, scopes: ['services:read', 'admin'] },
   { to: '/admin/audit', name: 'Audit', chord: 'h', icon: ScrollText, scopes: ['admin'] },
   { to: '/settings', name: 'Settings', chord: ',', icon: Settings },
 ];
