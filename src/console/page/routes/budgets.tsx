@@ -140,7 +140,9 @@ function Row({ budget, onEdit, onDelete }: RowProps) {
   return (
     <tr>
       <td>{nameOf(SCOPES, budget.scope)}</td>
-      <td className="mono">{budget.id}</td>
+      <td className="mono budget-id" title={budget.id}>
+        {budget.id}
+      </td>
       <td>
         <Spent budget={budget} />
       </td>
