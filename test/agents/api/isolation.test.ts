@@ -14,6 +14,7 @@ const ids: Record<string, string> = {
   tool: 'terminal',
   serverName: 'tools',
   index: '0',
+  scope: 'agent',
 };
 beforeAll(async () => {
   api = await openApi();
@@ -22,6 +23,8 @@ beforeAll(async () => {
   const mcpServers = [{ type: 'url', name: 'tools', url: 'https://tools.example/mcp' }];
   ids['agentId'] = await makeAgent(api, { mcpServers });
   ids['sessionId'] = await makeSession(api, ids['agentId']);
+  ids['id'] = ids['agentId'];
+  await api.call('PUT', `/v1/budgets/agent/${ids['agentId']}`, { body: BODIES['putBudget'] });
   const automations = `/v1/agents/${ids['agentId']}/users/anna/automations`;
   const automation = { body: BODIES['createAutomation'] };
   ids['automationId'] = (await api.call<{ id: string }>('POST', automations, automation)).body.id;
@@ -68,6 +71,7 @@ const BODIES: Record<string, object> = {
   patchAutomation: { prompt: 'x' },
   putAgentMemory: { content: 'x' },
   putMemory: { content: 'x' },
+  putBudget: { limitUsd: 1 },
   createWebhook: { url: 'https://a.example', events: '*' },
   updateWebhook: { enabled: false },
   sendEvents: { events: [{ type: 'user.message', content: [{ type: 'text', text: 'x' }] }] },
@@ -102,6 +106,7 @@ test('the loop covers every route that names a resource', () => {
     'listOrganizations',
     'createWebhook',
     'listWebhooks',
+    'listBudgets',
     'getCaller',
     'createSignIn',
     'deleteSignIn',
