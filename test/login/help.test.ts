@@ -127,7 +127,7 @@ describe('a person at the live page', () => {
     const { id } = await start('push');
     const waiting = await reachWaiting(id);
     const page = await openHelp(waiting, { width: 360, height: 740 });
-    await page.getByText('Approve the sign-in on your other device.').waitFor();
+    await expect.poll(() => page.locator('#what').textContent()).toBe('Approve the sign-in on your other device.');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     approve();
     expect(await openProtected(id, 'push')).toContain('Protected');

@@ -35,7 +35,9 @@ function answer(messages: readonly Message[]): AssistantPart[] {
   const prompt = messages[opened] === undefined ? '' : readText(messages[opened]);
   const at = prompt.indexOf(MARK);
   if (at === -1) return [{ type: 'text', text: `heard: ${prompt}` }];
-  const { tag, steps } = JSON.parse(prompt.slice(at + MARK.length)) as TurnPlan;
+  // Guidance that came too late for the turn before may follow the plan on lines of its own.
+  const [plan = ''] = prompt.slice(at + MARK.length).split('\n');
+  const { tag, steps } = JSON.parse(plan) as TurnPlan;
   const number = messages.slice(opened).filter((message) => message.role === 'assistant').length;
   const calls = steps[number];
   if (calls === undefined) return [{ type: 'text', text: `done: ${tag}` }];
