@@ -1,20 +1,12 @@
 import { z } from 'zod';
 import { ProviderModel, ProviderName, WireFormat } from '../../inference/config.ts';
 import { PRESET_NAMES } from '../../inference/presets.ts';
-import { CursorPage, Id, Timestamp, cursorListOf, deletedBody } from '../../platform/contract/common.ts';
+import { CursorPage, HttpUrl, Id, Timestamp, cursorListOf, deletedBody } from '../../platform/contract/common.ts';
 import { defineRoute } from '../../platform/contract/route.ts';
 
 const MAX_MODELS = 200;
 
-const Address = z
-  .string()
-  .min(1)
-  .max(2000)
-  .refine((text) => {
-    const url = URL.parse(text);
-    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  }, 'must be an http or https URL without credentials')
-  .describe('with the version segment: `https://host/v1`');
+const Address = HttpUrl.describe('with the version segment: `https://host/v1`');
 const Key = z.string().regex(/^[\x21-\x7e]{1,4000}$/, 'must be 1 to 4000 visible ASCII characters');
 const RESERVED = /^(?:host|connection|content-length|content-type|transfer-encoding|upgrade|te|trailer|expect)$/i;
 const KeyHeader = z

@@ -1,25 +1,10 @@
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { withTimeout } from '../../platform/abort.ts';
+import { NAMED_KEYS } from './named-keys.ts';
 
-/** Keys without a character of their own that may be pressed. */
-const NAMED = [
-  'Enter',
-  'Tab',
-  'Backspace',
-  'Delete',
-  'Escape',
-  'ArrowUp',
-  'ArrowDown',
-  'ArrowLeft',
-  'ArrowRight',
-  'Home',
-  'End',
-  'PageUp',
-  'PageDown',
-] as const;
 const CHARACTER = /^.$/su;
-const Key = z.union([z.enum(NAMED), z.string().regex(CHARACTER)]);
+const Key = z.union([z.enum(NAMED_KEYS), z.string().regex(CHARACTER)]);
 const part = z.number().min(0).max(1);
 /** A position as parts of the picture's width and height. */
 const at = { x: part, y: part };

@@ -1,28 +1,13 @@
 // Tests: test/login/help.test.ts
 import { createHash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { bundlePageScript } from '../page-script.ts';
 import { STYLE } from './style.ts';
 
 let script: string | undefined;
 
 /** The script of the page, bundled at the first use. */
 function getScript(): string {
-  if (script === undefined) {
-    const { outputFiles } = buildSync({
-      entryPoints: [fileURLToPath(new URL('page/main.ts', import.meta.url))],
-      bundle: true,
-      write: false,
-      format: 'iife',
-      target: 'es2022',
-      charset: 'utf8',
-      legalComments: 'none',
-      minify: true,
-      tsconfigRaw: {},
-    });
-    script = (outputFiles[0]?.text ?? '').trim();
-  }
-  return script;
+  return (script ??= bundlePageScript(new URL('page/main.ts', import.meta.url), { minify: true }).trim());
 }
 
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

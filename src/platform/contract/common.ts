@@ -44,6 +44,16 @@ export const Metadata = openRecord(z.string().min(1).max(256), z.unknown()).meta
 /** Opaque to callers; prefix + `_` + 26 Crockford base-32 characters of a UUIDv7. */
 export const Id = z.string().min(1).max(256);
 
+/** An address of somebody else's server. What it resolves to is checked where it is called. */
+export const HttpUrl = z
+  .string()
+  .min(1)
+  .max(2000)
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  }, 'must be an http or https URL without credentials');
+
 /** Without `\p{Cc}` and flags, so that clients generated in any language can read the pattern. */
 export const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 

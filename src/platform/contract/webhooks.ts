@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CursorPage, Id, Timestamp, cursorListOf, deletedBody } from './common.ts';
+import { CursorPage, HttpUrl, Id, Timestamp, cursorListOf, deletedBody } from './common.ts';
 import { defineRoute } from './route.ts';
 
 /** The event types that an endpoint can subscribe to. */
@@ -25,15 +25,6 @@ export const TEST_EVENT = 'webhook.test';
 
 const WebhookEvents = z.union([z.literal('*'), z.array(z.enum(WEBHOOK_EVENTS)).min(1).max(WEBHOOK_EVENTS.length)]);
 
-const WebhookUrl = z
-  .string()
-  .min(1)
-  .max(2000)
-  .refine((text) => {
-    const url = URL.parse(text);
-    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  }, 'must be an http or https URL without credentials');
-
 export const Webhook = z
   .object({
     object: z.literal('webhook'),
@@ -57,7 +48,7 @@ const WebhookCreated = Webhook.extend(Secret).meta({ id: 'WebhookCreated' });
 const Description = z.string().max(500);
 export const WebhookCreate = z
   .object({
-    url: WebhookUrl,
+    url: HttpUrl,
     events: WebhookEvents,
     description: Description.optional(),
     fullEvent: z.boolean().default(false),
@@ -68,7 +59,7 @@ export type WebhookCreate = z.infer<typeof WebhookCreate>;
 
 export const WebhookPatch = z
   .object({
-    url: WebhookUrl.optional(),
+    url: HttpUrl.optional(),
     events: WebhookEvents.optional(),
     description: Description.nullable().optional(),
     fullEvent: z.boolean().optional(),

@@ -65,7 +65,7 @@ export async function rotateKey(
   const text = makeKeyText();
   const { rows } = await db.query<KeyRow>(
     `WITH k AS (
-       UPDATE api_keys k SET key_sha256 = $3, prefix = $4, 
+       UPDATE api_keys k SET key_sha256 = $3, prefix = $4,
          previous_sha256 = CASE WHEN $5::integer > 0 THEN k.key_sha256 END,
          previous_expires_at = now() + make_interval(secs => $5::integer)
        WHERE ${OWN} AND k.revoked_at IS NULL RETURNING *)

@@ -37,7 +37,8 @@ export class SavedStates {
   }
 
   removeExpired(): void {
-    this.forget(({ key }) => Date.now() - (this.#states.get(key)?.savedMs ?? 0) >= this.#keptMs);
+    const newest = Date.now() - this.#keptMs;
+    for (const { key, savedMs } of this.#states.values()) if (savedMs <= newest) this.#states.delete(key);
   }
 }
 

@@ -1,21 +1,8 @@
+import { NAMED_KEYS } from '../named-keys.ts';
 import type { Sender } from './sender.ts';
 
 const BUTTONS = ['left', 'middle', 'right'];
-const NAMED = new Set([
-  'Enter',
-  'Tab',
-  'Backspace',
-  'Delete',
-  'Escape',
-  'ArrowUp',
-  'ArrowDown',
-  'ArrowLeft',
-  'ArrowRight',
-  'Home',
-  'End',
-  'PageUp',
-  'PageDown',
-]);
+const NAMED: ReadonlySet<string> = new Set(NAMED_KEYS);
 
 type Point = { clientX: number; clientY: number };
 
