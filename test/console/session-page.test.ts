@@ -68,3 +68,25 @@ test('files go with a message, and those that cannot be sent are named', async (
   expect(faults).toEqual([]);
   await context.close();
 });
+
+test('what a running command prints is shown before it ends', async () => {
+  const { id: agentId } = await site.call<Agent>('POST', '/v1/agents', {
+    name: 'runner',
+    modelName: 'script/demo',
+    systemPrompt: 'Be brief.',
+    skills: [],
+    tools: [{ type: 'agent_toolset', defaultConfig: { permissionPolicy: { type: 'always_allow' } } }],
+  });
+  const { id } = await site.call<Session>('POST', '/v1/sessions', { agentId, subjectId: 'eve', title: 'A long run' });
+  const { page, context, faults } = await site.visit();
+  await page.goto(`${site.url}/console/sessions/${id}`);
+  await page.getByLabel('Message').fill('run: echo step one; until [ -e go ]; do sleep 0.1; done; echo step two');
+  await page.getByLabel('Message').press('Enter');
+  await page.locator('.call-running .terminal', { hasText: 'step one' }).waitFor();
+  await site.call('POST', `/v1/agents/${agentId}/users/eve/files/mkdir`, { path: 'go' });
+  await page.locator('.call-ok').waitFor();
+  await page.locator('.call-line').click();
+  await page.locator('.call-ok .terminal', { hasText: 'step two' }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});

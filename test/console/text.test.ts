@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAnsi } from '../../src/console/page/text/ansi.ts';
+import { formatMoney } from '../../src/console/page/text/money.ts';
 import { splitInvisible } from '../../src/console/page/text/invisible.ts';
 import { decodeEntities, isSafeLink } from '../../src/console/page/text/links.ts';
 import { readMarkdown } from '../../src/console/page/text/markdown.ts';
@@ -76,4 +77,10 @@ test('Markdown that would keep the page busy is shown as it was written', () => 
   const table = `| a | b |\n|---|---|\n${'| 1 | **2** |\n'.repeat(100)}`;
   expect(readMarkdown(table).tokens.map(({ type }) => type)).toEqual(['table']);
   expect(readMarkdown(table).rest).toBe('');
+});
+
+test('small amounts of money keep the digits that say something', () => {
+  const amounts = [0, 0.0000001, 0.000012, 0.0021, 0.05, 0.0999, 12.4];
+  const shown = ['$0', '<$0.000001', '$0.000012', '$0.0021', '$0.05', '$0.10', '$12.40'];
+  expect(amounts.map((usd) => formatMoney(usd).replace(',', '.'))).toEqual(shown);
 });

@@ -10,7 +10,8 @@ import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice, TextField } from '../parts/field.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
-import { formatDateTime, formatMoney } from '../text/format.ts';
+import { formatDateTime } from '../text/format.ts';
+import { formatMoney } from '../text/money.ts';
 
 type Draft = Pick<Budget, 'scope' | 'id' | 'period' | 'onReached'> & { limitUsd: string };
 const EMPTY: Draft = { scope: 'agent', id: '', limitUsd: '', period: 'month', onReached: 'pause' };

@@ -13,7 +13,7 @@ import { Status, findStatus } from '../parts/status.tsx';
 import { readFilter } from '../session/matches.tsx';
 import { SessionView } from '../session/session-view.tsx';
 import type { View } from '../session/session-view.tsx';
-import { formatMoney } from '../text/format.ts';
+import { formatMoney } from '../text/money.ts';
 
 const route = getRouteApi('/sessions/$sessionId');
 const VIEWS: readonly (readonly [View, string])[] = [

@@ -12,7 +12,8 @@ import { Choice } from '../parts/field.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { STUCK_MS, Status, findStatus } from '../parts/status.tsx';
 import { useKeys } from '../shell/shortcuts.ts';
-import { formatAge, formatDateTime, formatDuration, formatMoney } from '../text/format.ts';
+import { formatAge, formatDateTime, formatDuration } from '../text/format.ts';
+import { formatMoney } from '../text/money.ts';
 
 type Search = {
   status?: string;

@@ -11,7 +11,8 @@ import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice } from '../parts/field.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { Empty, Skeleton } from '../parts/states.tsx';
-import { formatCount, formatDay, formatMoney } from '../text/format.ts';
+import { formatCount, formatDay } from '../text/format.ts';
+import { formatMoney } from '../text/money.ts';
 import { NO_NAME, readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
 import type { By, UsageRow } from '../text/usage.ts';
 

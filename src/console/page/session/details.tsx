@@ -6,7 +6,8 @@ import type { Session } from '../data/types.ts';
 import { t, tCount } from '../i18n/t.ts';
 import { Copy } from '../parts/copy.tsx';
 import { JsonView } from '../parts/json-view.tsx';
-import { formatCount, formatDateTime, formatDuration, formatMoney } from '../text/format.ts';
+import { formatCount, formatDateTime, formatDuration } from '../text/format.ts';
+import { formatMoney } from '../text/money.ts';
 import { nameTool } from './rows/tool-summary.ts';
 import type { TranscriptStore } from './transcript-store.ts';
 

@@ -4,7 +4,8 @@ import type { Turn, TurnStep } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
-import { formatDuration, formatMoney } from '../text/format.ts';
+import { formatDuration } from '../text/format.ts';
+import { formatMoney } from '../text/money.ts';
 import { describeTurn } from './turn-header.tsx';
 
 type Props = { sessionId: string; onSeek: (sequence: number) => void };

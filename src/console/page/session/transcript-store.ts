@@ -4,11 +4,13 @@ import { isLiveOnly, isToolResult, isToolUse, readPayload, textOf } from '../dat
 import type { EventEnvelope, TextBlock, ToolResult } from '../data/events.ts';
 
 /** Frames that the transcript does not show. */
-const NOT_SHOWN = new Set(['session.waiting', 'mcp.server_unavailable', 'agent.tool_output']);
+const NOT_SHOWN = new Set(['session.waiting', 'mcp.server_unavailable']);
 const PAGE = 100;
 const MAX_PAGES = 50;
 const MAX_AHEAD = 5;
 const HIDDEN_MS = 250;
+/** Characters of what a running command has printed that are kept, from the end. */
+const MAX_OUTPUT = 32_768;
 
 /** What an agent is writing now: on the stream, not yet in the log. */
 export type LiveItem = { id: string; type: string; text: string; event: EventEnvelope };
@@ -28,6 +30,8 @@ export class TranscriptStore {
   readonly #pages = new Map<number, (EventEnvelope | undefined)[]>();
   readonly #loading = new Set<number>();
   readonly #results = new Map<string, number>();
+  /** what running commands have printed, by the id of the call */
+  readonly #outputs = new Map<string, string>();
   readonly #answers = new Map<string, number>();
   readonly #uses = new Map<string, number>();
   readonly #turnStarts = new Map<string, number>();
@@ -71,6 +75,11 @@ export class TranscriptStore {
     return sequence === undefined ? undefined : this.find(sequence);
   }
 
+  /** What a running command has printed lately; undefined once its result is there. */
+  findOutput(useId: string): string | undefined {
+    return this.#outputs.get(useId);
+  }
+
   findAnswer(askId: string): EventEnvelope | undefined {
     const sequence = this.#answers.get(askId);
     return sequence === undefined ? undefined : this.find(sequence);
@@ -94,7 +103,10 @@ export class TranscriptStore {
     if (isToolUse(event)) this.#uses.set(readPayload<{ id: string }>(event).id, sequence);
     if (isToolResult(event)) {
       const { tool_use_id: useId, status } = readPayload<ToolResult>(event);
-      if (status !== 'running') this.#results.set(useId, sequence);
+      if (status !== 'running') {
+        this.#results.set(useId, sequence);
+        this.#outputs.delete(useId);
+      }
     }
     if (event.type === 'user.approval_response')
       this.#answers.set(readPayload<{ approval_id: string }>(event).approval_id, sequence);
@@ -193,7 +205,10 @@ export class TranscriptStore {
     else {
       this.live.delete(event.id);
       // What the turn has not finished by its end never comes: a broken stream restarts under another id.
-      if (event.type === 'session.status_idle') this.live.clear();
+      if (event.type === 'session.status_idle') {
+        this.live.clear();
+        this.#outputs.clear();
+      }
       if (event.sequence > this.lastSequence + 1) void this.ensure(this.lastSequence + 1, event.sequence - 1);
       this.#put(event);
     }
@@ -205,6 +220,13 @@ export class TranscriptStore {
     const payload = readPayload<Delta>(event);
     if (event.type === 'agent.message_discarded') {
       if (payload.id !== undefined) this.live.delete(payload.id);
+      return;
+    }
+    if (event.type === 'agent.tool_output') {
+      const { tool_use_id: useId, content } = readPayload<ToolResult>(event);
+      const before = this.#outputs.get(useId) ?? '';
+      const gap = before === '' || before.endsWith('\n') ? '' : '\n';
+      this.#outputs.set(useId, `${before}${gap}${textOf(content)}`.slice(-MAX_OUTPUT));
       return;
     }
     if (NOT_SHOWN.has(event.type)) return;

@@ -133,6 +133,7 @@ function Row({ event, live, store, turns, session, opened, onToggle }: RowProps)
       fold={fold}
       isFoldOpen={fold !== undefined && opened.get(fold.id) === true}
       result={isToolUse(event) ? store.findResult(readPayload<ToolUse>(event).id) : undefined}
+      output={isToolUse(event) ? store.findOutput(readPayload<ToolUse>(event).id) : undefined}
       answer={store.findAnswer(event.id)}
       turn={store.isTurnStart(event) ? findTurn(turns, event.turnId) : undefined}
       session={session}

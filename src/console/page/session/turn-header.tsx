@@ -1,6 +1,7 @@
 import type { Turn } from '../data/types.ts';
 import { t, tCount } from '../i18n/t.ts';
-import { formatCount, formatDuration, formatMoney } from '../text/format.ts';
+import { formatCount, formatDuration } from '../text/format.ts';
+import { formatMoney } from '../text/money.ts';
 
 /** "12 steps, 38 s, $0.021, 14.2k in / 1.1k out" */
 export function describeTurn(turn: Turn): string {

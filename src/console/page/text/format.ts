@@ -63,14 +63,6 @@ export function formatDuration(ms: number): string {
   return t('{h} h {m} min', { h: Math.floor(seconds / HOUR), m: Math.floor((seconds % HOUR) / MINUTE) });
 }
 
-/** Small amounts keep the digits that say something: $0.0021, $0.08, $12.40. */
-export function formatMoney(usd: number | null | undefined): string {
-  if (usd === null || usd === undefined) return '–';
-  if (usd === 0) return '$0';
-  const digits = usd >= 0.1 ? 2 : usd >= 0.01 ? 3 : 4;
-  return `$${usd.toLocaleString(undefined, { minimumFractionDigits: Math.min(digits, 2), maximumFractionDigits: digits })}`;
-}
-
 export function formatCount(count: number): string {
   if (count < 10_000) return count.toLocaleString();
   return count.toLocaleString(undefined, { notation: 'compact', maximumFractionDigits: 1 });

@@ -18,6 +18,8 @@ type Said = { content?: TextBlock[] };
 export type RowProps = {
   event: EventEnvelope;
   result: EventEnvelope | undefined;
+  /** what the call has printed so far, while it runs */
+  output: string | undefined;
   answer: EventEnvelope | undefined;
   /** set where the row is the first of its turn */
   turn: { number: number | undefined; turn: Turn | undefined } | undefined;
@@ -30,12 +32,13 @@ export type RowProps = {
   onToggle: (id: string, isOpen: boolean) => void;
 };
 
-function Call({ event, result, session, isOpen, onToggle }: RowProps) {
-  const shown = isOpen ?? (result !== undefined && isFailure(result));
+function Call({ event, result, output, session, isOpen, onToggle }: RowProps) {
+  const shown = isOpen ?? (output !== undefined || (result !== undefined && isFailure(result)));
   return (
     <ToolCall
       use={event}
       result={result}
+      output={output}
       isRunning={session.status === 'running'}
       isOpen={shown}
       onToggle={() => onToggle(event.id, !shown)}

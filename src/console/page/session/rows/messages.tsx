@@ -7,7 +7,8 @@ import { Markdown } from '../../parts/markdown.tsx';
 import { MarkedText } from '../../parts/marked-text.tsx';
 import { Terminal } from '../../parts/terminal.tsx';
 import { BASE } from '../../data/http.ts';
-import { formatBytes, formatMoney } from '../../text/format.ts';
+import { formatBytes } from '../../text/format.ts';
+import { formatMoney } from '../../text/money.ts';
 
 type Attachment = {
   type?: string;

@@ -18,6 +18,8 @@ const CODE_LIMIT = 20_000;
 type Props = {
   use: EventEnvelope;
   result: EventEnvelope | undefined;
+  /** what it has printed so far, while it runs */
+  output: string | undefined;
   /** whether a result can still come */
   isRunning: boolean;
   isOpen: boolean;
@@ -67,8 +69,16 @@ export function Input({ input }: { input: unknown }) {
   return <JsonView value={input} />;
 }
 
-function Body({ use, result }: { use: EventEnvelope; result: EventEnvelope | undefined }) {
-  const [tab, setTab] = useState<Tab>(result === undefined ? 'input' : 'output');
+function Outcome({ outcome, output }: { outcome: ToolResult | undefined; output: string | undefined }) {
+  if (outcome !== undefined) return <Output text={textOf(outcome.content)} />;
+  if (output !== undefined) return <Terminal text={output} />;
+  return <p className="meta">{t('No result yet.')}</p>;
+}
+
+function Body({ use, result, output }: Pick<Props, 'use' | 'result' | 'output'>) {
+  const [chosen, setTab] = useState<Tab>();
+  // What is printed shows itself; what a reader has chosen stays.
+  const tab = chosen ?? (result === undefined && output === undefined ? 'input' : 'output');
   const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
   const tabs: readonly (readonly [Tab, string])[] = [
     ['input', 'Input'],
@@ -85,8 +95,7 @@ function Body({ use, result }: { use: EventEnvelope; result: EventEnvelope | und
         ))}
       </div>
       {tab === 'input' ? <Input input={readPayload<ToolUse>(use).input} /> : null}
-      {tab === 'output' && outcome !== undefined ? <Output text={textOf(outcome.content)} /> : null}
-      {tab === 'output' && outcome === undefined ? <p className="meta">{t('No result yet.')}</p> : null}
+      {tab === 'output' ? <Outcome outcome={outcome} output={output} /> : null}
       {tab === 'raw' ? <JsonView value={result === undefined ? [use] : [use, result]} /> : null}
     </div>
   );
@@ -102,7 +111,7 @@ function findKind(outcome: ToolResult | undefined, isRunning: boolean): Kind {
 }
 
 /** One line for a call; its input and output on request. Failures open themselves. */
-export function ToolCall({ use, result, isRunning, isOpen, onToggle }: Props) {
+export function ToolCall({ use, result, output, isRunning, isOpen, onToggle }: Props) {
   const payload = readPayload<ToolUse>(use);
   const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
   const kind = findKind(outcome, isRunning);
@@ -125,7 +134,7 @@ export function ToolCall({ use, result, isRunning, isOpen, onToggle }: Props) {
           {outcome?.duration_ms === undefined ? '' : formatDuration(outcome.duration_ms)}
         </span>
       </button>
-      {isOpen ? <Body use={use} result={result} /> : null}
+      {isOpen ? <Body use={use} result={result} output={output} /> : null}
     </div>
   );
 }
