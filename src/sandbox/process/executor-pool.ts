@@ -6,7 +6,7 @@ import type { ExecutorNotice } from '../protocol/executor.ts';
 import type { ExecutorChild } from './executor-child.ts';
 import { hasRunningProcess, isAlive } from './pooled-executor.ts';
 import type { PooledExecutor } from './pooled-executor.ts';
-import { SavedStates, readState } from './saved-states.ts';
+import { SavedStates, readSaved } from './saved-states.ts';
 import { SandboxError } from '../sandbox.ts';
 import type { SandboxNotice } from '../sandbox.ts';
 
@@ -125,7 +125,11 @@ export class ExecutorPool {
 
   /** Gives a session's executor the state that its last one had when it was suspended. */
   resume(executor: PooledExecutor, child: ExecutorChild): Promise<void> {
-    executor.resumed ??= this.#states.restore(executor.session?.key ?? '', child);
+    executor.resumed ??= this.#states.restore(executor.session?.key ?? '', child).catch((error: unknown) => {
+      // the next `acquire` tries again
+      executor.resumed = undefined;
+      throw error;
+    });
     return executor.resumed;
   }
 
@@ -208,15 +212,21 @@ export class ExecutorPool {
     return this.#sessions.size + this.#standbys.size + this.#stopping.size < this.#options.maxLive;
   }
 
-  /** Stops the executor that is idle for longest and runs no background process. False when there is none. */
+  /**
+   * Stops the executor that is idle for longest and runs no background process, and keeps the state of its shells when
+   * that is all it holds. False when there is none.
+   */
   async #evictIdle(): Promise<boolean> {
     const isIdle = ({ active, started, usedMs }: PooledExecutor): boolean =>
       active === 0 && started !== undefined && Date.now() - usedMs >= MIN_IDLE_MS;
     const candidates = this.list().filter(isIdle);
     for (const executor of candidates.sort((left, right) => left.usedMs - right.usedMs)) {
       if (executor.session !== undefined && (await hasRunningProcess(executor))) continue;
+      const { usedMs } = executor;
+      const saved = await readSaved(executor);
       // somebody may have used or stopped it meanwhile
-      if (!isIdle(executor) || !this.list().includes(executor)) continue;
+      if (!isIdle(executor) || executor.usedMs !== usedMs || !this.list().includes(executor)) continue;
+      if (saved !== undefined) this.#states.keep(saved);
       this.#options.log.debug({ sessionId: executor.session?.id }, 'stopping an idle sandbox to make room');
       await this.stop(executor);
       return true;
@@ -249,14 +259,13 @@ export class ExecutorPool {
 
   /** Stops one that holds nothing but the state of its shells, and keeps that. False when it goes on. */
   async #suspend(executor: PooledExecutor): Promise<boolean> {
-    const { session, started, volume, usedMs } = executor;
+    const { session, usedMs } = executor;
     const isIdle = (): boolean => executor.usedMs === usedMs && this.#isIdle(executor, this.#options.suspendMs);
-    if (session === undefined || started?.isAlive() !== true || executor.resumed === undefined || !isIdle())
-      return false;
-    const state = await readState(started);
+    if (session === undefined || !isIdle()) return false;
+    const saved = await readSaved(executor);
     // A call may have arrived while the state was read.
-    if (state === undefined || !isIdle() || this.findSession(session.key) !== executor) return false;
-    if (!this.#states.keep({ key: session.key, volume, state })) return false;
+    if (saved === undefined || !isIdle() || this.findSession(session.key) !== executor) return false;
+    if (!this.#states.keep(saved)) return false;
     this.#options.log.debug({ sessionId: session.id }, 'suspending an idle sandbox');
     await this.stop(executor);
     return true;

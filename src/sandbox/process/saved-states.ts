@@ -1,5 +1,6 @@
 // Tests: test/sandbox/process/suspended.test.ts
 import type { ExecutorChild } from './executor-child.ts';
+import type { PooledExecutor } from './pooled-executor.ts';
 
 /** With the longest state of 32,768 characters each, 64 MiB at most. */
 const MAX_STATES = 1000;
@@ -8,7 +9,7 @@ const CALL_MS = 5000;
 /** `key` is the session's, `state` what its executor gave: foreign text that goes back to a sandbox of the same session. */
 type SavedState = { key: string; volume: string; state: string };
 
-/** The state of sessions whose sandbox was stopped to save memory, each for `keptMs`. */
+/** The state of sessions whose sandbox was stopped to save memory or to make room, each for `keptMs`. */
 export class SavedStates {
   readonly #keptMs: number;
   readonly #states = new Map<string, SavedState & { savedMs: number }>();
@@ -24,12 +25,12 @@ export class SavedStates {
     return true;
   }
 
-  /** Rejects with `SandboxError` when the executor does not take it. */
+  /** Rejects with `SandboxError` when the executor does not take it; the state is then kept for the next one. */
   async restore(key: string, child: ExecutorChild): Promise<void> {
     const saved = this.#states.get(key);
     if (saved === undefined) return;
-    this.#states.delete(key);
     await child.client.call('restoreState', { state: saved.state }, { timeoutMs: CALL_MS });
+    if (this.#states.get(key) === saved) this.#states.delete(key);
   }
 
   forget(matches: (saved: SavedState) => boolean): void {
@@ -42,8 +43,22 @@ export class SavedStates {
   }
 }
 
-/** Undefined when the executor has more than the state of its shells, or does not say. */
-export async function readState({ client }: ExecutorChild): Promise<string | undefined> {
-  const state = await client.call('saveState', {}, { timeoutMs: CALL_MS }).catch(() => null);
-  return state ?? undefined;
+/**
+ * Undefined when the executor has more than the state of its shells, does not say, or serves no session yet: a state that
+ * its session has from before is then still kept.
+ */
+export async function readSaved({
+  session,
+  started,
+  volume,
+  resumed,
+}: PooledExecutor): Promise<SavedState | undefined> {
+  if (session === undefined || started?.isAlive() !== true || resumed === undefined) return undefined;
+  try {
+    await resumed;
+    const state = await started.client.call('saveState', {}, { timeoutMs: CALL_MS });
+    return state === null ? undefined : { key: session.key, volume, state };
+  } catch {
+    return undefined;
+  }
 }

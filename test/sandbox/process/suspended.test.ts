@@ -84,3 +84,25 @@ describe('an idle sandbox', () => {
     expect(await run(target, 'echo "$COLOUR"')).toBe('');
   });
 });
+
+describe('a sandbox that makes room for another one', () => {
+  let small: LocalSandboxes;
+  beforeAll(async () => {
+    small = await openLocalSandboxes({ limits: { maxLive: 1 } });
+  });
+  afterAll(() => small.close());
+
+  const runIn = async (target: SandboxTarget, command: string): Promise<string> => {
+    const session = await small.sandboxes.acquire(target, NEVER);
+    return (await session.run({ callId: randomUUID(), command, timeoutMs: 20_000 }, NEVER)).output.trim();
+  };
+
+  test('stops, and its session goes on where it was', async () => {
+    const [first, second] = [newTarget(), newTarget()];
+    await runIn(first, 'mkdir -p deep && cd deep && export COLOUR=blue');
+    await runIn(second, 'export COLOUR=red');
+    expect(listSandboxProcesses(volumeFolder(small.dir, first))).toEqual([]);
+    expect(await runIn(first, 'echo "$PWD $COLOUR"')).toBe('/workspace/deep blue');
+    expect(await runIn(second, 'echo "$PWD $COLOUR"')).toBe('/workspace red');
+  });
+});
