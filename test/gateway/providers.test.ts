@@ -195,6 +195,16 @@ test('names are unique, and changes need the scope admin', async () => {
   await remove(made.body.id);
 });
 
+test('an organization has a limited number of providers, also when it asks for many at once', async () => {
+  const names = Array.from({ length: 60 }, (_, index) => `many-${index}`);
+  const answers = await Promise.all(names.map((name) => create({ name, baseUrl: upstream.url, probe: false })));
+  const made = answers.filter(({ status }) => status === 201);
+  const { text } = await ask('acme/admin', { method: 'GET', url: '/v1/providers?limit=100' });
+  expect((JSON.parse(text) as { data: unknown[] }).data).toHaveLength(50);
+  expect(answers.find(({ status }) => status !== 201)?.body.message).toContain('at most 50 providers');
+  for (const { body } of made) await remove(body.id);
+});
+
 test('a connection goes through the guard even if the name resolves to another address later', async () => {
   const strict = openEgress({ allow: [] });
   const inference = openInference({

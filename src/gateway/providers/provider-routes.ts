@@ -5,6 +5,8 @@ import { buildCursorList } from '../../platform/contract/common.ts';
 import { findEgressError } from '../../platform/egress/error.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { errors } from '../../platform/errors.ts';
+import type { Queryable } from '../../platform/db/db.ts';
+import { hasRoom } from '../../platform/store/own-limit.ts';
 import type { HttpDeps } from '../../platform/http/deps.ts';
 import { registerRoute } from '../../platform/http/route.ts';
 import { newId } from '../../platform/ids.ts';
@@ -66,6 +68,12 @@ async function requireAnswer(config: ProviderConfig, deps: Deps): Promise<Provid
   return probe;
 }
 
+/** Throws `validation_error` where the organization may have no more. */
+async function requireRoom(tx: Queryable, organizationId: string): Promise<void> {
+  if (await hasRoom(tx, 'model_providers', { organizationId, limit: MAX_PROVIDERS })) return;
+  throw errors.validation(`body: an organization has at most ${MAX_PROVIDERS} providers`);
+}
+
 async function requireProvider(deps: Deps, ref: ProviderRef): Promise<StoredProvider> {
   const stored = await store.findStoredProvider(deps.db, ref);
   if (stored === undefined) throw errors.notFound('provider');
@@ -80,15 +88,17 @@ export function registerProviderRoutes(app: FastifyInstance, deps: Deps): void {
     const settings = readSettings(body);
     const { organizationId } = caller;
     await checkAddress(egress, settings.baseUrl);
-    if ((await store.countProviders(db, organizationId)) >= MAX_PROVIDERS) {
-      throw errors.validation(`body: an organization has at most ${MAX_PROVIDERS} providers`);
-    }
+    // before the provider is called; the insert asks again
+    await db.transaction((tx) => requireRoom(tx, organizationId));
     const id = newId('prv');
     const { name, apiKey } = body;
     const secret = apiKey === undefined ? null : masterKeys.seal(apiKey, store.providerContext(id));
     const stored = { id, organizationId, name, settings, secret };
     const probe = body.probe ? await requireAnswer(openConfig(stored, masterKeys), deps) : null;
-    const provider = await store.insertProvider(db, stored, probe);
+    const provider = await db.transaction(async (tx) => {
+      await requireRoom(tx, organizationId);
+      return store.insertProvider(tx, stored, probe);
+    });
     if (provider === undefined) throw errors.conflict(`The organization has a provider ${name}.`);
     await live.publish();
     return { status: 201, body: provider };

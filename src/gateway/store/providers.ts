@@ -136,14 +136,6 @@ export async function listProviders(
   return { ...found, rows: found.rows.map(readProvider) };
 }
 
-export async function countProviders(db: Queryable, organizationId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM model_providers WHERE organization_id = $1',
-    [organizationId],
-  );
-  return rows[0]?.count ?? 0;
-}
-
 export async function deleteProvider(db: Queryable, { organizationId, id }: ProviderRef): Promise<boolean> {
   const { rowCount } = await db.query(`DELETE FROM model_providers p WHERE ${OWN}`, [organizationId, id]);
   return rowCount > 0;

@@ -6,6 +6,7 @@ import { makeWebhookSecret } from '../egress/webhook-signature.ts';
 import { errors } from '../errors.ts';
 import { newId } from '../ids.ts';
 import type { MasterKeys } from '../master-key.ts';
+import { hasRoom } from '../store/own-limit.ts';
 import {
   addDelivery,
   deleteWebhook,
@@ -20,6 +21,9 @@ import {
 } from '../store/webhooks.ts';
 import type { Caller, HttpDeps, HttpPorts } from './deps.ts';
 import { registerRoute } from './route.ts';
+
+/** Of one organization: each event is stored once more for every webhook that wants it. */
+const MAX_WEBHOOKS = 50;
 
 type WebhookDeps = Pick<HttpPorts, 'db'> & HttpDeps & { masterKeys: MasterKeys };
 
@@ -36,7 +40,13 @@ export function registerWebhookRoutes(app: FastifyInstance, deps: WebhookDeps): 
     const text = makeWebhookSecret();
     const secret = masterKeys.seal(text, webhookContext(id));
     const { description = null, ...given } = body;
-    const webhook = await insertWebhook(db, caller.organizationId, { ...given, description, id, secret });
+    const { organizationId } = caller;
+    const webhook = await db.transaction(async (tx) => {
+      if (!(await hasRoom(tx, 'webhooks', { organizationId, limit: MAX_WEBHOOKS }))) {
+        throw errors.validation(`body: an organization has at most ${MAX_WEBHOOKS} webhooks`);
+      }
+      return insertWebhook(tx, organizationId, { ...given, description, id, secret });
+    });
     return { status: 201, body: { ...webhook, secret: text } };
   });
 

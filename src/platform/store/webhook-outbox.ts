@@ -26,26 +26,36 @@ export type DueDelivery = {
 
 /** Deliveries of one webhook at once: a slow endpoint delays no other. */
 const PER_WEBHOOK = 4;
+/** Deliveries of one organization at once, half of what a process sends: nobody's slow endpoints take all its places. */
+const PER_ORGANIZATION = 16;
 
 /**
- * Claims deliveries that are due. Of one session and webhook only the oldest is, so they arrive in order. A claim lasts
- * `leaseSeconds`: the delivery of a process that died is sent again by another one.
+ * Claims deliveries that are due. Of one session and webhook only the oldest is, so they arrive in order. Organizations
+ * take turns, however many deliveries each has. A claim lasts `leaseSeconds`: the delivery of a process that died is sent
+ * again by another one.
  */
 export async function claimDeliveries(db: Queryable, limit: number, leaseSeconds: number): Promise<DueDelivery[]> {
   const { rows } = await db.query<RowOf<DueDelivery>>(
-    `WITH due AS (
-       SELECT d.id, d.position, row_number() OVER (PARTITION BY d.webhook_id ORDER BY d.position)
-         + (SELECT count(*) FROM webhook_deliveries l
-            WHERE l.webhook_id = d.webhook_id AND l.state = 'pending' AND l.locked_until > now()) AS place
+    `WITH busy AS MATERIALIZED (
+       SELECT webhook_id, organization_id, count(*) AS count FROM webhook_deliveries
+       WHERE state = 'pending' AND locked_until > now() GROUP BY webhook_id, organization_id
+     ), due AS (
+       SELECT d.id, d.organization_id, d.position, row_number() OVER (PARTITION BY d.webhook_id ORDER BY d.position)
+         + coalesce((SELECT b.count FROM busy b WHERE b.webhook_id = d.webhook_id), 0) AS place
        FROM webhook_deliveries d
        WHERE d.state = 'pending' AND d.next_attempt_at <= now() AND (d.locked_until IS NULL OR d.locked_until <= now())
          AND (d.session_id IS NULL OR NOT EXISTS (
            SELECT 1 FROM webhook_deliveries e WHERE e.webhook_id = d.webhook_id AND e.session_id = d.session_id
              AND e.state = 'pending' AND e.position < d.position))
+     ), ready AS (
+       SELECT id, position, row_number() OVER (PARTITION BY organization_id ORDER BY position)
+         + coalesce((SELECT sum(b.count) FROM busy b WHERE b.organization_id = due.organization_id), 0) AS place
+       FROM due WHERE place <= ${PER_WEBHOOK}
      ), chosen AS (
-       SELECT d.id FROM webhook_deliveries d JOIN due ON due.id = d.id
-       WHERE due.place <= ${PER_WEBHOOK} AND d.state = 'pending' AND (d.locked_until IS NULL OR d.locked_until <= now())
-       ORDER BY due.position LIMIT $1 FOR UPDATE OF d SKIP LOCKED
+       SELECT d.id FROM webhook_deliveries d JOIN ready ON ready.id = d.id
+       WHERE ready.place <= ${PER_ORGANIZATION} AND d.state = 'pending'
+         AND (d.locked_until IS NULL OR d.locked_until <= now())
+       ORDER BY ready.place, ready.position LIMIT $1 FOR UPDATE OF d SKIP LOCKED
      ), claimed AS (
        UPDATE webhook_deliveries d SET locked_until = now() + $2::int * interval '1 second', attempts = d.attempts + 1
        FROM chosen WHERE d.id = chosen.id RETURNING d.*)
