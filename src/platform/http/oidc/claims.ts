@@ -29,6 +29,16 @@ function readGroups(value: unknown): string[] | undefined {
   return list.filter((item) => typeof item === 'string').slice(0, MAX_GROUPS);
 }
 
+/**
+ * An address that the provider says nobody has confirmed is none: anyone could name another person's there, and approvals
+ * go by addresses. A claim of another name is the operator's own choice.
+ */
+function readEmail({ emailClaim }: OidcConfig, claims: Claims): string | null {
+  const verified = claims['email_verified'];
+  const isUnconfirmed = emailClaim === 'email' && (verified === false || verified === 'false');
+  return isUnconfirmed ? null : readText(claims[emailClaim]);
+}
+
 function findOrganizationName({ organizationClaim }: OidcConfig, claims: Claims): string {
   if (organizationClaim === undefined) return BOOTSTRAP_ORGANIZATION;
   const name = OrganizationName.safeParse(claims[organizationClaim]);
@@ -43,7 +53,7 @@ export function readIdentity(config: OidcConfig, claims: Claims): Identity {
   return {
     externalId: sub,
     organization: findOrganizationName(config, claims),
-    email: readText(claims[config.emailClaim]),
+    email: readEmail(config, claims),
     name: readText(claims['name']) ?? readText(claims['preferred_username']),
     groups: readGroups(claims[config.groupsClaim]),
   };
