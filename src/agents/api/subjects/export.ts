@@ -13,7 +13,7 @@ import { attachmentPrefix } from '../../contract/attachments.ts';
 import { buildAutomation } from '../automations/render.ts';
 import type { ApiDeps } from '../deps.ts';
 import { nameAttachments } from '../events/attachments/stored.ts';
-import { writeTar } from './tar.ts';
+import { isInside, writeTar } from './tar.ts';
 import type { TarEntry } from './tar.ts';
 
 const PAGE = 100;
@@ -95,7 +95,9 @@ async function* exportFiles(files: VolumeFiles): AsyncGenerator<TarEntry> {
     const { entries } = await files.list('', { recursive: true, limit: PAGE, offset });
     for (const entry of entries) {
       if (entry.type === 'directory') continue;
-      const file = entry.type === 'file' && entry.special === null ? await openFile(files, entry) : undefined;
+      const isFile = entry.type === 'file' && entry.special === null;
+      // An executor that was taken over may name what it likes.
+      const file = isFile && isInside(entry.path) ? await openFile(files, entry) : undefined;
       if (file === undefined) omitted.push({ path: entry.path, reason: entry.special ?? 'gone' });
       else yield file;
     }

@@ -50,6 +50,22 @@ function padding(sizeBytes: number): Buffer {
   return Buffer.alloc((BLOCK - (sizeBytes % BLOCK)) % BLOCK);
 }
 
+/**
+ * For readers that skip the record with the whole name. One part alone: the cut may begin within a folder whose name ends
+ * in two dots, which would lead them out of where they unpack.
+ */
+function shorten(path: string): string {
+  return `long-names/${path
+    .replaceAll(/[^\x20-\x7e]/g, '_')
+    .replaceAll('/', '_')
+    .slice(-80)}`;
+}
+
+/** Whether a path leads to a place below the folder that an archive is unpacked in. */
+export function isInside(path: string): boolean {
+  return !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
 function* buildStart({ path, ...entry }: Omit<TarEntry, 'body'>): Generator<Uint8Array> {
   if (!PLAIN_NAME.test(path)) {
     const record = buildRecord('path', path);
@@ -57,12 +73,16 @@ function* buildStart({ path, ...entry }: Omit<TarEntry, 'body'>): Generator<Uint
     yield record;
     yield padding(record.length);
   }
-  yield buildHeader(PLAIN_NAME.test(path) ? path : path.replaceAll(/[^\x20-\x7e]/g, '_').slice(-100), '0', entry);
+  yield buildHeader(PLAIN_NAME.test(path) ? path : shorten(path), '0', entry);
 }
 
-/** A tar archive (POSIX, pax), written as it is read. Throws when a body is not as long as its entry says. */
+/**
+ * A tar archive (POSIX, pax), written as it is read. Throws when a body is not as long as its entry says, and for a path
+ * that leads outside.
+ */
 export async function* writeTar(entries: AsyncIterable<TarEntry>): AsyncGenerator<Uint8Array> {
   for await (const { body, ...entry } of entries) {
+    if (!isInside(entry.path)) throw new Error('a path leads out of the archive');
     yield* buildStart(entry);
     let left = entry.sizeBytes;
     for await (const chunk of body) {

@@ -46,3 +46,31 @@ test.each([
 ])('a body that is %s than announced cuts the archive off', async (_name, sizeBytes) => {
   await expect(buffer(writeTar(list([entry('a', 'abc', sizeBytes)])))).rejects.toThrow('changed while it was exported');
 });
+
+/** The names as a reader sees them that knows nothing of the records with whole names. */
+function listPlainNames(archive: Buffer): string[] {
+  const names: string[] = [];
+  for (let at = 0; archive[at] !== undefined && archive[at] !== 0;) {
+    const field = archive.toString('latin1', at, at + 100);
+    const size = Number.parseInt(archive.toString('latin1', at + 124, at + 135), 8);
+    if (archive.toString('latin1', at + 156, at + 157) === '0') names.push(field.split('\0')[0] ?? '');
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+  return names;
+}
+
+test('no reader is led out of the folder, whichever names a sandbox has chosen', async () => {
+  const tail = 'etc/cron.d/job';
+  const names = Array.from({ length: 40 }, (_, index) => `files/é${'n'.repeat(index)}../${'m'.repeat(70)}/${tail}`);
+  const archive = await buffer(writeTar(list([...names, 'files/é', 'files/..é'].map((name) => entry(name, 'x')))));
+  const plain = listPlainNames(archive);
+  expect(plain).toHaveLength(42);
+  for (const name of plain) expect(name).toMatch(/^long-names\/(?!\.\.?$)[^/]+$/);
+});
+
+test.each(['../x', '/x', 'files/../../x', 'files/./x', 'files//x', 'files/x/..', 'files/\0', ''])(
+  'the path %j is not written',
+  async (path) => {
+    await expect(buffer(writeTar(list([entry(path, 'x')])))).rejects.toThrow('leads out of the archive');
+  },
+);
