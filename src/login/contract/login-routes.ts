@@ -17,7 +17,7 @@ export const asyncLoginRoutes = {
     summary: 'Begin to sign in to a website; the record says what it waits for and what came of it',
     body: LoginRequest,
     responses: { 202: LoginRecord },
-    errors: ['unsafe_domain', 'method_not_available'],
+    errors: ['unsafe_domain', 'site_unreachable', 'method_not_available'],
   }),
   listLogins: defineRoute({
     ...login,
