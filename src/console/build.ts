@@ -9,20 +9,20 @@ import { isRecord } from '../platform/records.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PAGE = join(ROOT, 'src/console/page');
-/** What the bundle is made of, beside the packages. */
+/** Input files of the bundle, besides the packages. */
 const SOURCES = ['src/console/page', 'clients/typescript', 'src/console/build.ts', 'package.json'];
 export const OUTPUT = join(ROOT, 'build/console');
 const MANIFEST = 'manifest.json';
 
-/** What the console consists of. Names are relative to the output folder and contain a hash of the content. */
+/** The files of the console. Names are relative to the output folder and contain a hash of the content. */
 export type Manifest = {
-  /** of the sources */
+  /** hash of the sources */
   hash: string;
   script: string;
   style: string;
   /** every file, with its size in bytes and compressed by gzip */
   files: Record<string, { bytes: number; gzipBytes: number }>;
-  /** what the browser loads before it shows anything */
+  /** files that the browser loads before it shows anything */
   initial: string[];
 };
 
@@ -35,7 +35,7 @@ async function listFiles(path: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** A hash of everything of this repository that the bundle is made of. */
+/** A hash of all files of this repository that the bundle includes. */
 export async function hashSources(): Promise<string> {
   const lists = await Promise.all(SOURCES.map((source) => listFiles(join(ROOT, source))));
   const hash = createHash('sha256');
@@ -46,7 +46,7 @@ export async function hashSources(): Promise<string> {
   return hash.digest('hex').slice(0, 32);
 }
 
-/** Undefined where nothing has been built. */
+/** Undefined if nothing has been built. */
 export async function readManifest(): Promise<Manifest | undefined> {
   const text = await readFile(join(OUTPUT, MANIFEST), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -54,7 +54,7 @@ export async function readManifest(): Promise<Manifest | undefined> {
   return isRecord(value) && typeof value['script'] === 'string' ? (value as Manifest) : undefined;
 }
 
-/** Whole at any moment: processes that build at the same time write the same content under the same name. */
+/** Replaces a file atomically: processes that build at the same time write the same content under the same name. */
 async function replaceFile(name: string, content: string | Uint8Array): Promise<void> {
   const temporary = join(OUTPUT, `.${randomUUID()}`);
   await writeFile(temporary, content);
@@ -70,7 +70,7 @@ async function writeAsset(name: string, content: Uint8Array): Promise<[string, {
   return [name, { bytes: content.length, gzipBytes: gz.length }];
 }
 
-/** Bundles the page into `build/console`: one to two seconds. Throws where the development dependencies are missing. */
+/** Bundles the page into `build/console`, in one to two seconds. Throws if the development dependencies are missing. */
 export async function buildConsole(): Promise<Manifest> {
   const { build } = await import('esbuild');
   const hash = await hashSources();
@@ -85,7 +85,7 @@ export async function buildConsole(): Promise<Manifest> {
     format: 'esm',
     target: 'es2022',
     jsx: 'automatic',
-    // For browsers that also means the packages' production code.
+    // For browsers this also selects the packages' production code.
     minify: true,
     metafile: true,
     write: false,

@@ -7,7 +7,7 @@ import type { Logger } from '../platform/log.ts';
 import { OUTPUT, buildConsole, hashSources, readManifest } from './build.ts';
 import type { Manifest } from './build.ts';
 
-/** Nothing inline, nothing of another host, and no way from a string to markup or code. */
+/** Forbids inline code, other hosts, and any conversion of strings to markup or code. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -41,16 +41,16 @@ const ENCODINGS = [
   ['gzip', 'gz'],
 ] as const;
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-/** After a build that failed, the next one is tried so many ms later. */
+/** Delay before a new build after a failed one, in ms. */
 const RETRY_MS = 10_000;
 
 export type ConsoleOptions = {
   log: Logger;
-  /** the address of this server as browsers know it; its path is where the console looks for the API */
+  /** the public address of this server; the console finds the API under its path */
   publicUrl?: string | undefined;
 };
 
-/** The page that explains how to get the console if it is neither built nor can be built. */
+/** The page that explains how to build the console, if it is neither built nor can be built. */
 const MISSING = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Capstan</title>
 <h1>The console is not built</h1>
 <p>Install the development dependencies with <code>npm ci</code>, or build it with
@@ -71,7 +71,7 @@ export function readBasePath(publicUrl: string | undefined): string {
 
 function renderIndex({ script, style, hash, initial }: Manifest, basePath: string): string {
   const base = escapeAttribute(`${basePath}/console/`);
-  // Without these the browser finds a chunk only once it has read the script that imports it.
+  // Without preloads, the browser finds a chunk only after reading the script that imports it.
   const chunks = initial.filter((name) => name !== script && name.endsWith('.js'));
   const preloads = chunks.map((name) => `<link rel="modulepreload" href="assets/${name}">\n`).join('');
   return `<!doctype html>
@@ -90,7 +90,7 @@ ${preloads}<script type="module" src="assets/${script}"></script>
 `;
 }
 
-/** What is built is served; the sources decide where they can be built and differ from it. */
+/** Serves the existing build, unless the sources differ from it and can be built. */
 async function findBuild(log: Logger): Promise<Manifest | undefined> {
   const built = await readManifest();
   if (built?.hash === (await hashSources())) return built;
@@ -105,7 +105,7 @@ async function findBuild(log: Logger): Promise<Manifest | undefined> {
   }
 }
 
-/** One build for all who ask. One that failed is tried again after `RETRY_MS`. */
+/** One build for all requests. A failed build is retried after `RETRY_MS`. */
 function openBuild(log: Logger): () => Promise<Manifest | undefined> {
   let build: Promise<Manifest | undefined> | undefined;
   let failedAt = -Infinity;
@@ -141,7 +141,7 @@ async function sendAsset(manifest: Manifest | undefined, request: FastifyRequest
   await reply.send(body);
 }
 
-/** The web console below `/console/`. Open: the page holds no data; what it shows it asks the API for. */
+/** The web console below `/console/`. It needs no key: the page holds no data and gets all of it from the API. */
 export function buildConsoleRoutes({ log, publicUrl }: ConsoleOptions): RoutePlugin {
   const basePath = readBasePath(publicUrl);
   return (app) => {

@@ -6,7 +6,7 @@ import { Copy } from '../parts/copy.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 
-/** What each state of a connection asks of the reader. */
+/** The text and colour of each state of a connection. */
 const STATES: Record<Connected['connections'][number]['status'], string> = {
   public: 'needs no credential',
   connected: 'connected',
@@ -16,7 +16,7 @@ const STATES: Record<Connected['connections'][number]['status'], string> = {
 };
 const GOOD = new Set(['public', 'connected']);
 
-/** The vaults of an agent, and how its MCP servers are connected by them. */
+/** The vaults of an agent, and the connections of its MCP servers. */
 export function AgentVaults({ agentId }: { agentId: string }) {
   const vaults = useQuery({
     queryKey: ['agent-vaults', agentId],

@@ -48,7 +48,7 @@ function describeFault(thrown: unknown): unknown {
   return thrown;
 }
 
-/** Saves the configuration as a new version. Promotion is another step. */
+/** Saves the configuration as a new version. Promotion is a separate step. */
 export function ConfigForm({ agent, onSaved }: { agent: Agent; onSaved?: (agent: Agent) => void }) {
   const [draft, setDraft] = useState(() => readDraft(agent));
   const [error, setError] = useState<unknown>();

@@ -33,7 +33,7 @@ async function download(base: string, file: WorkspaceFile): Promise<void> {
   saveFile(await response.blob(), file.name);
 }
 
-/** Text as text, whatever its type: nothing that a sandbox wrote is opened as a page. */
+/** Shows text as text, whatever its type: files written in a sandbox are never opened as a page. */
 function Preview({ base, file, onClose }: { base: string; file: WorkspaceFile; onClose: () => void }) {
   const isShown = file.sizeBytes <= MAX_SHOWN_BYTES;
   const [error, setError] = useState<unknown>();
@@ -89,7 +89,7 @@ function VolumeLine({ base }: { base: string }) {
   );
 }
 
-/** The folders above this one, each as a way back. */
+/** Links to the folders above this one. */
 function Crumbs({ path, onOpen }: { path: string; onOpen: (path: string) => void }) {
   const parts = path.split('/').filter((part) => part !== '');
   return (

@@ -14,7 +14,7 @@ import { SubjectChoice } from './subject-choice.tsx';
 
 type EditorProps = { memory: Memory; path: string; title: string };
 
-/** Saves only over what was read: somebody else's change is not lost. */
+/** Saves only if the document is unchanged since it was read, so that no other change is lost. */
 function Editor({ memory, path, title }: EditorProps) {
   const [text, setText] = useState(memory.content);
   const [error, setError] = useState<unknown>();
@@ -73,7 +73,7 @@ function MemoryDocument({ path, title }: { path: string; title: string }) {
 
 type Props = { agentId: string; subject: string; onSubject: (subject: string) => void };
 
-/** The notes of an agent, and what it has noted about a subject. */
+/** The notes of an agent, and its notes about a subject. */
 export function AgentMemory({ agentId, subject, onSubject }: Props) {
   const base = `v1/agents/${encodeURIComponent(agentId)}`;
   const own = `${base}/users/${encodeURIComponent(subject)}/memory`;

@@ -17,7 +17,7 @@ export function useSubjects(agentId: string) {
   });
 }
 
-/** A subject of an agent: one of the latest, or any that is typed. */
+/** A subject of an agent: one of the latest, or any typed id. */
 export function SubjectChoice({ agentId, value, onChange }: Props) {
   const id = useId();
   const subjects = useSubjects(agentId);
@@ -33,7 +33,7 @@ export function SubjectChoice({ agentId, value, onChange }: Props) {
         maxLength={256}
         onChange={(event) => {
           const next = event.target.value;
-          // A choice from the list is whole; what is typed is so after Enter.
+          // A choice from the list applies at once; a typed id after Enter.
           if (next === '' || (subjects.data?.data ?? []).some(({ subjectId }) => subjectId === next)) onChange(next);
         }}
         onKeyDown={(event) => {

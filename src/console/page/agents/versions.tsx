@@ -14,7 +14,7 @@ import { formatDateTime } from '../text/format.ts';
 
 type VersionData = ReturnType<typeof useVersion>['data'];
 
-/** A version as text whose lines can be compared: the prompt as it is, the rest as JSON. */
+/** A version as text for a comparison by lines: the prompt as it is, the rest as JSON. */
 function writeVersion(version: VersionData): string {
   if (version === undefined) return '';
   const { systemPrompt, modelName, tools, roles, skills, mcpServers, metadata } = version;
@@ -52,7 +52,7 @@ function usePromote(agent: Agent) {
 
 type Props = { agent: Agent; left: number; right: number; onCompare: (left: number, right: number) => void };
 
-/** Every version, what differs between two of them, and which one is in production. */
+/** All versions, the difference between two of them, and the production version. */
 export function Versions({ agent, left, right, onCompare }: Props) {
   const versions = useVersions(agent.id);
   const canWrite = useCan('agents:write');

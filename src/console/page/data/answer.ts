@@ -32,12 +32,12 @@ function describeAnswer(action: PendingAction): string {
   return by === undefined ? t('This has been answered already.') : t('{name} has answered this already.', { name: by });
 }
 
-/** One key an ask, so that a repeated send after a lost connection is the same answer. */
+/** One idempotency key per pending action, so that a retry after a lost connection counts as the same answer. */
 const keys = new Map<string, string>();
 
 type Pages = InfiniteData<CursorPage<PendingAction>>;
 
-/** Takes the row out of every list at once. Returns what puts it back. */
+/** Removes the row from every list at once. Returns a function that restores it. */
 function removeRow(id: string): () => void {
   const before = queries.getQueriesData<Pages>({ queryKey: ['pending-actions'] });
   for (const [key, data] of before) {
@@ -50,7 +50,10 @@ function removeRow(id: string): () => void {
   };
 }
 
-/** Sends an answer. The ask leaves the lists at once and comes back if that fails. Throws an error for people. */
+/**
+ * Sends an answer. The pending action leaves the lists at once and returns if sending fails. Throws an error with a
+ * message for people.
+ */
 export async function sendAnswer(ask: Ask, answer: Answer): Promise<void> {
   const content = JSON.stringify(answer);
   const idempotencyKey = keys.get(`${ask.id} ${content}`) ?? crypto.randomUUID();

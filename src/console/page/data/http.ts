@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError, describeCause, readApiError } from '../../../../clients/typescript/errors.ts';
 import { buildStore } from './store.ts';
 
-/** The address of the server, with the path that a proxy puts before it; ends with a slash. */
+/** The address of the server, including the path prefix of a proxy; ends with a slash. */
 export const BASE = new URL('..', document.baseURI).href;
 
 const TIMEOUT_MS = 60_000;
@@ -15,7 +15,7 @@ export type RequestOptions = {
   headers?: Record<string, string>;
 };
 
-/** Whether the last request was refused for want of a sign-in: the sign-in lies over the page, and drafts stay. */
+/** Whether the last request failed because nobody is signed in. The sign-in form covers the page, so drafts stay. */
 export const signedOut = buildStore(false);
 
 export function buildUrl(path: string, query: Query = {}): string {
@@ -26,7 +26,7 @@ export function buildUrl(path: string, query: Query = {}): string {
   return url.href;
 }
 
-/** Sends one request with the cookie of the sign-in. Throws `ApiError` and `ConnectionError`. */
+/** Sends one request with the session cookie. Throws `ApiError` and `ConnectionError`. */
 export async function fetchApi(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   const { query, body, signal, idempotencyKey, headers } = options;
   let response: Response;
@@ -53,7 +53,7 @@ export async function fetchApi(method: string, path: string, options: RequestOpt
   throw await readApiError(response);
 }
 
-/** The same, with a JSON answer and a bound on its time. */
+/** The same for a JSON response, with a timeout. */
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]);

@@ -5,7 +5,7 @@ import { followStream } from './stream.ts';
 import type { CursorPage, Session } from './types.ts';
 import { t } from '../i18n/t.ts';
 
-/** What the stream of the organization says: that something happened, never its content. */
+/** Messages of the organization's stream: they announce changes, never content. */
 export type Change = {
   id: string;
   type: string;
@@ -22,7 +22,7 @@ export type Change = {
   };
 };
 
-/** `polling`: the server has no such stream, so lists ask again every ten seconds. */
+/** `polling`: the server has no such stream, so lists poll every ten seconds. */
 export const liveState = buildStore<'connecting' | 'live' | 'polling'>('connecting');
 
 const LOCK = 'capstan.live';
@@ -60,7 +60,7 @@ function patchSession(session: Session, { session: change }: Change): Session {
   };
 }
 
-/** Rows are patched at once; what the stream does not carry is asked for again, at most once a second. */
+/** Patches rows at once. Fields that the stream does not carry are fetched, at most once a second. */
 function buildPatcher(queries: QueryClient): (change: Change) => void {
   const due = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -91,7 +91,7 @@ function buildPatcher(queries: QueryClient): (change: Change) => void {
   };
 }
 
-/** A message without a type is the server's `reset`: something was missed, so everything is asked for again. */
+/** A message without a type is the server's `reset`: messages were missed, so everything is fetched again. */
 function readChange(data: string): Change | undefined {
   try {
     const change = JSON.parse(data) as Partial<Change>;
@@ -101,7 +101,7 @@ function readChange(data: string): Change | undefined {
   }
 }
 
-/** One stream per browser: the tab that holds the lock reads it and tells the others. */
+/** One stream per browser: the tab that holds the lock reads it and forwards messages to the others. */
 export function startLive(queries: QueryClient): () => void {
   const stop = new AbortController();
   const channel = new BroadcastChannel(LOCK);
@@ -137,7 +137,7 @@ export function startLive(queries: QueryClient): () => void {
 
 const RESET: Change = { id: '', type: 'reset', sessionId: null, agentId: null, subjectId: null, sequence: null };
 
-/** The lock stays with this tab, so that others do not ask for a stream that is not there. */
+/** The lock stays with this tab, so that others do not request a stream that does not exist. */
 function holdUntil(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

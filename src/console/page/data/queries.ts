@@ -11,7 +11,7 @@ import type { Agent, AgentVersion, Caller, CursorPage, PendingAction, Session, T
 
 const POLL_MS = 10_000;
 const MAX_RETRIES = 3;
-/** More rows than a screen has; fewer are there sooner. */
+/** More rows than fit on a screen; a smaller page loads sooner. */
 const LATEST = 50;
 
 export const queries = new QueryClient({
@@ -23,7 +23,7 @@ export const queries = new QueryClient({
   },
 });
 
-/** Lists ask again while they are visible, until the stream of the organization is there. */
+/** Lists poll while they are visible, until the organization's stream is open. */
 function usePoll(): number | false {
   return useStore(liveState) === 'live' ? false : POLL_MS;
 }
@@ -32,13 +32,13 @@ export function useCaller() {
   return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => get<Caller>('v1/me', {}, signal), staleTime: 60_000 });
 }
 
-/** Whether the caller has a scope; false until that is known. */
+/** Whether the caller has a scope; false until it is known. */
 export function useCan(scope: string): boolean {
   const { data } = useCaller();
   return data?.effectiveScopes.includes(scope) ?? false;
 }
 
-/** Whether the caller may answer what waits. */
+/** Whether the caller may answer pending actions. */
 export function useCanAnswer(): boolean {
   const canWrite = useCan('agents:write');
   const canApprove = useCan('agents:approve');
@@ -92,7 +92,7 @@ export function useSession(id: string) {
   return useQuery({ ...sessionQuery(id), refetchInterval: poll });
 }
 
-/** The latest events of a session, newest first: asked for beside the session, so that neither waits for the other. */
+/** The latest events of a session, newest first. Requested in parallel with the session. */
 const latestEvents = (id: string) => ({
   queryKey: ['latest-events', id],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
@@ -104,7 +104,7 @@ const latestEvents = (id: string) => ({
   gcTime: 10_000,
 });
 
-/** Starts to load what the page of a session shows first. */
+/** Starts to load the first content of a session's page. */
 export function prefetchSession(id: string): void {
   void queries.prefetchQuery(sessionQuery(id));
   void queries.prefetchQuery(latestEvents(id));
@@ -164,7 +164,7 @@ export function useVersion(id: string, version: number | undefined) {
   });
 }
 
-/** The pages of a list, one after the other, at most `maxPages`. */
+/** All pages of a list, in sequence, at most `maxPages`. */
 export async function listAll<T>(path: string, maxPages: number, signal?: AbortSignal): Promise<T[]> {
   const all: T[] = [];
   let next: Query | undefined = {};

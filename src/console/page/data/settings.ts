@@ -23,7 +23,7 @@ function read(): Settings {
 
 export const settings = buildStore(read());
 
-/** The style sheet chooses colours and row heights by these attributes. */
+/** The style sheet selects colours and row heights by these attributes. */
 export function applySettings(): void {
   const { theme, density } = settings.get();
   const { dataset } = document.documentElement;

@@ -2,14 +2,14 @@ import { readSse } from '../../../../clients/typescript/sse.ts';
 import { fetchApi, isStatus } from './http.ts';
 import type { Query } from './http.ts';
 
-/** The server sends something every 15 s; silence beyond this is a dead connection. */
+/** The server sends a keepalive every 15 s; a longer silence means a dead connection. */
 const SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 5000;
 
 export type StreamOptions = {
   path: string;
-  /** asked before each connection, so that it goes on where the last one broke off */
+  /** called before each connection, so that it resumes after the last event */
   query: () => Query;
   onMessage: (data: string) => void;
   onState: (state: 'connected' | 'reconnecting' | 'absent') => void;
@@ -26,7 +26,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** One connection, until it ends. Returns the last event id that it named. */
+/** One connection, until it ends. Returns the last event id that it received. */
 async function connect(options: StreamOptions, lastEventId: string, onOpen: () => void): Promise<string> {
   const silence = new AbortController();
   const signal = AbortSignal.any([options.signal, silence.signal]);
@@ -52,7 +52,9 @@ async function connect(options: StreamOptions, lastEventId: string, onOpen: () =
   }
 }
 
-/** Follows an event stream across broken connections until the signal aborts. A stream that the server has not: `absent`. */
+/**
+ * Follows an event stream across broken connections until the signal aborts. `absent`: the server has no such stream.
+ */
 export async function followStream(options: StreamOptions): Promise<void> {
   let wait = FIRST_PAUSE_MS;
   let lastEventId = '';

@@ -16,7 +16,7 @@ export type Caller = {
   keyId: string | null;
   user: { id: string; name?: string | null; email?: string | null } | null;
   scopes: string[];
-  /** `scopes` and what they imply */
+  /** `scopes` and those that they imply */
   effectiveScopes: string[];
   requestsPerMinute: number;
   services: string[];

@@ -3,8 +3,8 @@ import { useRef, useState } from 'react';
 type Row = { id: string };
 
 /**
- * Rows as they come, but nothing moves under the pointer or the focus: while one of them is in the list, its order stays and
- * new rows are counted instead.
+ * Keeps rows in place under the pointer and the focus: while one of the two is in the list, its order stays, and new
+ * rows are only counted.
  */
 export function useStableRows<T extends Row>(rows: readonly T[]) {
   const [isHeld, setHeld] = useState(false);
@@ -16,7 +16,7 @@ export function useStableRows<T extends Row>(rows: readonly T[]) {
   const kept = order.current.flatMap((id) => byId.get(id) ?? []);
   const last = kept.at(-1);
   const lastIndex = last === undefined ? -1 : rows.findIndex((row) => row.id === last.id);
-  // What follows the last row was asked for by the reader.
+  // The reader has requested the rows after the last one.
   const appended = rows.slice(lastIndex + 1).filter((row) => !known.has(row.id));
   const shown = isHeld ? [...kept, ...appended] : kept;
   return {

@@ -1,7 +1,7 @@
 // Tests: test/console
 type Values = Record<string, string | number>;
 
-/** `pseudo` makes every text longer and marks it, which shows texts that are not translated and rows that overflow. */
+/** `pseudo` lengthens and marks every text, which reveals untranslated texts and overflowing rows. */
 const isPseudo = globalThis.localStorage?.getItem('capstan.locale') === 'pseudo';
 
 const ACCENTS: Record<string, string> = {
@@ -22,7 +22,7 @@ function lengthen(text: string): string {
   return `[${accented}${'~'.repeat(Math.ceil(text.length * 0.3))}]`;
 }
 
-/** A text for people, with `{name}` replaced by values. The English text is the key of its translations. */
+/** A translated text, with `{name}` replaced by values. The English text is the key of its translations. */
 export function t(text: string, values: Values = {}): string {
   const chosen = isPseudo ? lengthen(text) : text;
   return Object.entries(values).reduce((all, [name, value]) => all.replaceAll(`{${name}}`, String(value)), chosen);

@@ -21,7 +21,7 @@ export type AskDetails = Ask & {
 
 type Props = { ask: AskDetails; hasKeys: boolean; onAnswered?: (() => void) | undefined };
 
-/** Nothing can be answered before it could be read. */
+/** Blocks answers until the person had time to read. */
 const READ_MS = 300;
 
 function useReadable(id: string): boolean {
@@ -205,7 +205,7 @@ function Question({ ask, hasKeys, onAnswered }: Props) {
   );
 }
 
-/** The controls that answer a pending action, or a note for callers who may only read. */
+/** The form that answers a pending action, or a note for read-only callers. */
 export function AnswerForm(props: Props) {
   const canAnswer = useCanAnswer();
   if (!canAnswer) return <p className="meta">{t('Your key may look, not answer: that needs agents:approve.')}</p>;

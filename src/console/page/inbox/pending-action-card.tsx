@@ -38,7 +38,7 @@ function describeEvent(event: EventEnvelope): string | undefined {
   }
 }
 
-/** The last things that were said and done before the ask. */
+/** The last messages and calls before the pending action. */
 function Before({ action }: { action: PendingAction }) {
   const { data } = useQuery({
     queryKey: ['before', action.id],
@@ -110,7 +110,7 @@ function Outcome({ action }: { action: PendingAction }) {
   );
 }
 
-/** One ask with all that a person needs to decide. */
+/** One pending action with everything that a person needs to decide. */
 export function AskCard({ action, onAnswered }: { action: PendingAction; onAnswered: () => void }) {
   const now = useNow();
   const agentName = action.agentName ?? action.agentId;

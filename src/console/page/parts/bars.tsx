@@ -22,7 +22,7 @@ function Column({ bar, x, width, scale }: { bar: Bar; x: number; width: number; 
   });
 }
 
-/** Stacked bars, one a day. The table below says the same in numbers. */
+/** Stacked bars, one per day. The table below shows the same numbers. */
 export function Bars({ bars, title, format }: Props) {
   const max = Math.max(...bars.map(sum), 0);
   const scale = max === 0 ? 0 : (BASE - TOP) / max;

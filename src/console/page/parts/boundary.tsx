@@ -4,7 +4,7 @@ import { ErrorNote } from './error-note.tsx';
 
 type Props = { children: ReactNode };
 
-/** A fault of one panel stays in it. */
+/** Confines an error to one panel. */
 export class Boundary extends Component<Props, { error: unknown }> {
   override state: { error: unknown } = { error: undefined };
 

@@ -5,7 +5,7 @@ type Props = ButtonHTMLAttributes<HTMLButtonElement> & {
   hint?: string | undefined;
 };
 
-/** `hint` is the key that does the same. */
+/** `hint` is the equivalent key. */
 export function Button({ kind = 'plain', hint, className = '', children, ...rest }: Props) {
   return (
     <button type="button" className={`button button-${kind} ${className}`} {...rest}>

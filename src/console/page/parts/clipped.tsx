@@ -8,7 +8,7 @@ const STEP = 50_000;
 
 type Props = { text: string; limit: number; children: (text: string) => ReactNode };
 
-/** The first `limit` characters of a text; on request more, in steps that a browser lays out at once. */
+/** The first `limit` characters of a text; more on request, in steps that a browser lays out at once. */
 export function Clipped({ text, limit, children }: Props) {
   const [shown, setShown] = useState(limit);
   const hidden = text.length - shown;

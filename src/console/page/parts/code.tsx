@@ -5,7 +5,7 @@ import { MarkedText } from './marked-text.tsx';
 type Node = { type: string; value?: string; children?: Node[]; properties?: { className?: unknown } };
 type Highlight = (language: string, code: string) => Node[] | undefined;
 
-/** Longer texts are shown without colours. */
+/** Longer texts are shown without syntax highlighting. */
 const MAX_HIGHLIGHT = 10_000;
 let loading: Promise<Highlight> | undefined;
 
@@ -29,7 +29,7 @@ function Highlighted({ language, code }: { language: string; code: string }) {
   return nodes === undefined ? <MarkedText text={code} /> : nodes.map(renderNode);
 }
 
-/** Code in colours where its language is known. */
+/** Code with syntax highlighting, if its language is known. */
 export function Code({ language, code }: { language: string; code: string }) {
   const plain = <MarkedText text={code} />;
   return (

@@ -5,7 +5,10 @@ import { t } from '../i18n/t.ts';
 
 type Props = { title: string; onClose?: (() => void) | undefined; children: ReactNode; className?: string };
 
-/** A modal dialog of the browser: it keeps the focus, closes on Escape and gives the focus back. Without `onClose` it stays. */
+/**
+ * A modal dialog of the browser: it traps the focus, closes on Escape and restores the focus. Without `onClose` it
+ * stays open.
+ */
 export function Dialog({ title, onClose, children, className = '' }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();

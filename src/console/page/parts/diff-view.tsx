@@ -3,10 +3,10 @@ import { structuredPatch } from 'diff';
 import { t } from '../i18n/t.ts';
 import { MarkedText } from './marked-text.tsx';
 
-/** Longer texts are compared line by line only up to so many edits. */
+/** Maximum number of edits for a comparison by lines. */
 const MAX_EDITS = 4000;
 const MAX_LINES = 1000;
-/** Characters of one line that are shown. */
+/** Maximum characters shown of one line. */
 const MAX_LINE = 4000;
 
 export type DiffLine = { sign: '+' | '-' | ' ' | '@'; text: string };

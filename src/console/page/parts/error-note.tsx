@@ -14,7 +14,7 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Seconds until the server takes requests again; counts down. */
+/** Seconds until the server accepts requests again; counts down. */
 function useCountdown(error: unknown): number {
   const seconds = error instanceof ApiError && error.status === 429 ? (error.retryAfterSeconds ?? 0) : 0;
   const [left, setLeft] = useState(seconds);
@@ -27,7 +27,7 @@ function useCountdown(error: unknown): number {
   return left;
 }
 
-/** An error in its place: what happened, the request to look for in the log, and a way to try again. */
+/** An error in place of the content: the message, the request id for the log, and a retry button. */
 export function ErrorNote({ error, onRetry }: Props) {
   const left = useCountdown(error);
   const requestId = error instanceof ApiError ? error.requestId : undefined;

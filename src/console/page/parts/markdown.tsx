@@ -10,7 +10,7 @@ import { Code } from './code.tsx';
 const LIMIT = 20_000;
 const MAX_DEPTH = 30;
 
-/** Deeper nesting than a person writes is shown as text. */
+/** Deeper nesting than people write is shown as text. */
 function renderAll(tokens: readonly Token[] | undefined, depth: number): ReactNode {
   return (tokens ?? []).map((token, index) => <Fragment key={index}>{renderToken(token, depth + 1)}</Fragment>);
 }
@@ -92,7 +92,7 @@ function renderToken(token: Token, depth: number): ReactNode {
   if (depth > MAX_DEPTH) return token.raw;
   const render = BLOCKS[token.type];
   if (render !== undefined) return render(token, depth);
-  // Text, escapes and HTML, which is text here.
+  // Text, escapes and HTML, which is shown as text.
   const { tokens } = token as { tokens?: Token[] };
   return tokens === undefined
     ? decodeEntities('text' in token ? String(token.text) : token.raw)
@@ -109,7 +109,7 @@ function Rendered({ text }: { text: string }) {
   );
 }
 
-/** Markdown as elements. No HTML string exists on the way, so there is nothing to sanitise. */
+/** Markdown as elements. No HTML string is ever built, so nothing needs sanitizing. */
 export function Markdown({ text }: { text: string }) {
   return (
     <Clipped text={text} limit={LIMIT}>

@@ -2,7 +2,7 @@ import { Fragment, useMemo } from 'react';
 import { t } from '../i18n/t.ts';
 import { splitInvisible } from '../text/invisible.ts';
 
-/** Text with its invisible characters as marks. */
+/** Text with visible marks for invisible characters. */
 export function MarkedText({ text }: { text: string }) {
   const segments = useMemo(() => splitInvisible(text), [text]);
   return segments.map((segment, index) =>

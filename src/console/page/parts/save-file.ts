@@ -1,7 +1,7 @@
 // Tests: test/console
 const KEPT_MS = 1000;
 
-/** Hands a file to the browser's downloads. */
+/** Offers a file as a download of the browser. */
 export function saveFile(content: Blob, name: string): void {
   const href = URL.createObjectURL(content);
   const link = document.createElement('a');

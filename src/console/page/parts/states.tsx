@@ -4,7 +4,7 @@ import { t } from '../i18n/t.ts';
 
 const PATIENCE_MS = 150;
 
-/** Nothing for 150 ms, then rows of the height that the content will have. */
+/** Shows nothing for 150 ms, then placeholder rows with the height of the content. */
 export function Skeleton({ rows = 6, height = 36 }: { rows?: number; height?: 36 | 64 | 160 }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function Skeleton({ rows = 6, height = 36 }: { rows?: number; height?: 36
   );
 }
 
-/** One sentence, and what to do first. */
+/** One sentence, and a first action. */
 export function Empty({ text, children }: { text: string; children?: ReactNode }) {
   return (
     <div className="empty">

@@ -22,7 +22,7 @@ const WORDS: Record<StatusKind, string> = {
   stuck: 'stuck',
   budget: 'out of budget',
 };
-/** A running session without events for this long is shown as stuck. */
+/** A running session without events for longer is shown as stuck. */
 export const STUCK_MS = 10 * 60_000;
 
 export function findStatus(session: Session): StatusKind {
@@ -36,7 +36,7 @@ export function findStatus(session: Session): StatusKind {
   return stop === 'error' ? 'failed' : 'idle';
 }
 
-/** Glyph, word and colour: none of them alone. */
+/** Icon, word and colour: never colour alone. */
 export function Status({ kind }: { kind: StatusKind }) {
   const Icon = ICONS[kind];
   return (

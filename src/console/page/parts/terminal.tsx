@@ -6,16 +6,16 @@ import { Button } from './button.tsx';
 
 const LINES = 12;
 const MAX_LINES = 1000;
-/** Characters of one line that are shown; a browser lays longer ones out slowly. */
+/** Maximum characters shown of one line; a browser lays longer lines out slowly. */
 const MAX_LINE = 4000;
-/** Characters of all lines that are shown. */
+/** Maximum characters shown of all lines. */
 const MAX_TEXT = 200_000;
 
 function readLines(text: string): string[] {
   return text.replace(/\n$/, '').split('\n');
 }
 
-/** The end of what a program printed, in its colours. */
+/** The end of a program's output, in its colours. */
 export function Terminal({ text }: { text: string }) {
   const lines = useMemo(() => readLines(text), [text]);
   const [shown, setShown] = useState(LINES);

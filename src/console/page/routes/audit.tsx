@@ -31,7 +31,7 @@ function Row({ record, onOpen }: { record: AuditRecord; onOpen: () => void }) {
   );
 }
 
-/** Recomputes the chain of all records on the server. */
+/** Verifies the chain of all records on the server. */
 function Verify() {
   const [result, setResult] = useState<AuditVerification>();
   const [error, setError] = useState<unknown>();
@@ -69,7 +69,7 @@ const FIELDS: readonly (readonly [keyof Filters, string])[] = [
   ['resource', 'Id or type of what changed'],
 ];
 
-/** Who changed what, newest first. */
+/** The audit log, newest first. */
 export function AuditPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

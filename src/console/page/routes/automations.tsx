@@ -124,7 +124,7 @@ export function AutomationList({ agentId }: { agentId?: string }) {
   );
 }
 
-/** Prompts on a schedule, of all agents and subjects. */
+/** All automations of all agents and subjects. */
 export function Automations() {
   return (
     <div className="page">

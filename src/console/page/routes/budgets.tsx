@@ -168,7 +168,7 @@ function Row({ budget, onEdit, onDelete }: RowProps) {
   );
 }
 
-/** What may be spent, by whom, and what is left. */
+/** Budgets with their limits, scopes and remaining amounts. */
 export function Budgets() {
   const budgets = useBudgets();
   const canWrite = useCan('owner');

@@ -35,7 +35,7 @@ function buildQuery({ type, agent, subject, state }: Search): Query {
 
 function Item({ action, isSelected, search }: { action: PendingAction; isSelected: boolean; search: Search }) {
   const now = useNow();
-  // A newer server may know other types.
+  // A newer server may send other types.
   const Icon = ICONS[action.type] ?? CircleHelp;
   return (
     <li>
@@ -103,7 +103,7 @@ function Filters({ search }: { search: Search }) {
   );
 }
 
-/** Asks of the address that are not in the list, such as answered ones. */
+/** A pending action that the address names and the list lacks, such as an answered one. */
 function SingleAsk({ id, onAnswered }: { id: string; onAnswered: () => void }) {
   const action = usePendingAction(id);
   if (action.error !== null) return <ErrorNote error={action.error} onRetry={() => void action.refetch()} />;
@@ -131,7 +131,7 @@ function useMoves(rows: readonly PendingAction[], current: string | undefined, s
     },
     Escape: () => void navigate({ to: '/inbox', search }),
   });
-  /** The next one, or the one before the last. */
+  /** The next action, or the previous one after the last. */
   return { openNext: () => open(rows[index + 1] ?? rows[index - 1]) };
 }
 
@@ -150,7 +150,7 @@ function Notes({ actions, isEmpty, isFiltered }: NotesProps) {
   );
 }
 
-/** What waits for a person, in all sessions, oldest first. */
+/** Pending actions of all sessions, oldest first. */
 export function InboxPage() {
   const { eventId } = useParams({ strict: false });
   const search: Search = useSearch({ strict: false });

@@ -65,7 +65,7 @@ function CopyAs({ agentId, subjectId, onClose }: { agentId: string; subjectId: s
   );
 }
 
-/** An organization without agents: one button makes one that needs no key of a provider. */
+/** Shown without agents: one button creates an agent that needs no provider key. */
 function FirstAgent({ onCreated }: { onCreated: (agent: Agent) => void }) {
   const { run, error, isBusy } = useAction();
   const create = () =>
@@ -129,7 +129,7 @@ function Right({ agent, subjectId, sessionId, onStart }: RightProps) {
   return agent === undefined ? null : <Start agent={agent} subjectId={subjectId} onStart={onStart} />;
 }
 
-/** A configuration on the left, a live session of it on the right. */
+/** A configuration on the left, a live session with it on the right. */
 export function Playground() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

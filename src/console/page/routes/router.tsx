@@ -6,7 +6,7 @@ import { Layout } from '../shell/layout.tsx';
 
 type Raw = Record<string, unknown>;
 
-/** The named parameters of an address that are texts, bounded; anything else in it is dropped. */
+/** The named text parameters of an address, bounded. All others are dropped. */
 function pick<K extends string>(names: readonly K[]): (search: Raw) => { [P in K]?: string } {
   return (search) => {
     const found: { [P in K]?: string } = {};
@@ -44,7 +44,7 @@ const session = createRoute({
   getParentRoute: () => root,
   path: '/sessions/$sessionId',
   validateSearch: pick(['view', 'event', 'types', 'thread', 'find']),
-  // Beside the sign-in's record and the code of the page, not after them.
+  // Loads in parallel with the caller and the code of the page.
   loader: ({ params }) => prefetchSession(params.sessionId),
   component: lazyRouteComponent(() => import('./session.tsx'), 'SessionPage'),
 });

@@ -26,7 +26,7 @@ function readView(value: string | undefined): View {
   return value === 'timeline' || value === 'raw' ? value : 'transcript';
 }
 
-/** The sequence of the event that the address names. */
+/** The sequence of the event in the address. */
 function useTarget(sessionId: string, eventId: string | undefined) {
   const [target, setTarget] = useState<number>();
   const event = useQuery({
@@ -111,7 +111,7 @@ export function SessionPage() {
         onFilter={({ find, kind }) =>
           void navigate({ search: { ...(find === '' ? {} : { find }), ...(kind === '' ? {} : { types: kind }) } })
         }
-        // A found event is shown where it stands, and Back leads to what was found.
+        // A found event is shown in the transcript, and Back leads to the search results.
         onSelect={(event) =>
           void navigate({
             search: ({ view: shown }) => ({ ...(shown === undefined ? {} : { view: shown }), event: event.id }),

@@ -60,7 +60,7 @@ function buildQuery(search: Search): Query {
   };
 }
 
-/** A search that asks once typing rests. */
+/** A search field that queries when typing pauses. */
 function SearchField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const [text, setText] = useState(value);
   const change = useRef(onChange);
@@ -231,7 +231,7 @@ function NoSessions({ isFiltered, onClear }: { isFiltered: boolean; onClear: () 
   );
 }
 
-/** Every session of the organization, filtered by the address. */
+/** All sessions of the organization, filtered by the address. */
 export function Sessions() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -30,7 +30,7 @@ function Identity() {
   );
 }
 
-/** What this browser remembers: nothing of it leaves the browser. */
+/** Preferences, stored only in this browser. */
 export function SettingsPage() {
   const current = useStore(settings);
   return (

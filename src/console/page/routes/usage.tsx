@@ -50,7 +50,7 @@ function useUsage(from: string, to: string, by: By) {
   });
 }
 
-/** What has none: calls of tools and logins have no model, calls of the gateway no agent. */
+/** Labels for missing values: tool calls and logins have no model, gateway calls no agent. */
 const WITHOUT: Record<By, string> = {
   model: 'Without a model',
   key: 'Without a key',
@@ -58,7 +58,7 @@ const WITHOUT: Record<By, string> = {
   subject: 'Without a subject',
 };
 
-/** Agents by their names; models, keys and subjects are named by themselves. */
+/** Agents are shown by name; models, keys and subjects by their id. */
 function useNames(by: By): (name: string) => string {
   const agents = useAgents();
   const names = useMemo(
@@ -159,7 +159,7 @@ function Report({ report, by, from, to }: { report: UsageReport; by: By; from: s
   );
 }
 
-/** What was used and what it cost. Days are those of UTC; totals are the server's. */
+/** Usage and cost. Days are in UTC; totals come from the server. */
 export function UsagePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -56,7 +56,7 @@ function VaultRow({ vault }: { vault: Vault }) {
   );
 }
 
-/** Vaults and what is in them. Secrets never leave the server. */
+/** Vaults and their credentials. Secrets never leave the server. */
 export function Vaults() {
   const vaults = useQuery({
     queryKey: ['vaults'],

@@ -6,7 +6,7 @@ import { formatBytes } from '../text/format.ts';
 
 const MAX_FILES = 10;
 const MAX_BYTES = 40_000_000;
-/** What a message may carry, by the endings that browsers have no type for. */
+/** Attachment types by file extension, for types that browsers do not report. */
 const BY_ENDING: Record<string, string> = {
   md: 'text/markdown',
   csv: 'text/csv',
@@ -58,7 +58,7 @@ async function encode(file: File): Promise<OutgoingAttachment> {
   return { type: 'file', filename: file.name.slice(0, 255), mediaType, sizeBytes: file.size, source };
 }
 
-/** Files beside a draft: chosen, dropped or pasted. */
+/** Files for a draft: chosen, dropped or pasted. */
 export function useAttachments() {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [problem, setProblem] = useState('');

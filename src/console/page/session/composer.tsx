@@ -14,7 +14,7 @@ import type { OutgoingAttachment } from './attachments.tsx';
 
 type Mode = 'send' | 'queue' | 'steer';
 
-/** A text that outlives the page, the sign-in and a reload. */
+/** A draft that survives navigation, signing in and a reload. */
 function useDraft(id: string) {
   const key = `capstan.draft.${id}`;
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? '');
@@ -38,7 +38,7 @@ function useSender(session: Session) {
   const key = useRef({ content: '', id: '' });
   const send = async (body: unknown): Promise<boolean> => {
     const content = JSON.stringify(body);
-    // The same text again, after a failure, is the same message.
+    // The same text after a failure counts as the same message.
     if (key.current.content !== content) key.current = { content, id: crypto.randomUUID() };
     setBusy(true);
     setError(undefined);
@@ -72,7 +72,7 @@ function Modes({ mode, onChange }: { mode: Mode; onChange: (mode: Mode) => void 
   );
 }
 
-/** Sends prompts: at once while the session is idle, queued or as a steer while it runs. */
+/** Sends prompts: at once while the session is idle; queued or as a steer while it runs. */
 export function Composer({ session }: { session: Session }) {
   const [text, setText] = useDraft(session.id);
   const [busyMode, setBusyMode] = useState<Mode>('queue');

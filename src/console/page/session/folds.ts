@@ -3,15 +3,15 @@ import { isToolUse, readPayload } from '../data/events.ts';
 import type { EventEnvelope, ToolResult, ToolUse } from '../data/events.ts';
 import { isAbsorbed } from './rows/kinds.ts';
 
-/** Consecutive calls that read and succeeded, shown as one row. */
+/** Consecutive successful read calls, shown as one row. */
 export type Fold = { id: string; first: number; calls: number; ms: number };
 
 const READS = new Set(['read_file', 'search_files', 'web_search', 'web_extract']);
 const MIN_CALLS = 3;
-/** Events that are looked at in each direction. */
+/** Maximum number of events to search in each direction. */
 const MAX_STEPS = 200;
 
-/** What is needed of the store of a transcript. */
+/** The parts of a transcript store that folding needs. */
 type Log = {
   find(sequence: number): EventEnvelope | undefined;
   findResult(useId: string): EventEnvelope | undefined;
@@ -28,7 +28,7 @@ function findRead(log: Log, event: EventEnvelope): ToolResult | undefined {
   return outcome === undefined || outcome.is_error === true ? undefined : outcome;
 }
 
-/** The reads from `sequence` on in this direction, without the one at `sequence` itself. */
+/** The read calls after `sequence` in this direction, without the one at `sequence` itself. */
 function listReads(log: Log, sequence: number, step: 1 | -1): number[] {
   const found: number[] = [];
   for (let count = 1; count <= MAX_STEPS; count += 1) {
@@ -40,7 +40,7 @@ function listReads(log: Log, sequence: number, step: 1 | -1): number[] {
   return found;
 }
 
-/** The fold that the event of `sequence` belongs to; undefined for rows of their own. */
+/** The fold that contains the event at `sequence`; undefined if the event has its own row. */
 export function findFold(log: Log, sequence: number): Fold | undefined {
   const event = log.find(sequence);
   if (event === undefined || findRead(log, event) === undefined) return undefined;

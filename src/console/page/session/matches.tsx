@@ -15,7 +15,7 @@ import { nameTool, summarizeInput } from './rows/tool-summary.ts';
 const PAGE = 50;
 const EXCERPT = 240;
 
-/** What can be chosen, and the types of events that it stands for. */
+/** The selectable kinds, and their event types. */
 const KINDS: Record<string, readonly string[]> = {
   messages: ['user.message', 'user.steer', 'agent.message'],
   thinking: ['agent.thinking'],
@@ -36,7 +36,7 @@ const NAMES: readonly (readonly [string, string])[] = [
 
 export type Filter = { find: string; kind: string };
 
-/** Only kinds that exist: the address can hold anything. */
+/** Accepts only known kinds: the address can contain anything. */
 export function readFilter(find: string | undefined, kind: string | undefined): Filter {
   return { find: (find ?? '').slice(0, 200), kind: kind !== undefined && Object.hasOwn(KINDS, kind) ? kind : '' };
 }
@@ -51,7 +51,7 @@ function summarize(event: EventEnvelope): string {
   return JSON.stringify(event.payload);
 }
 
-/** The text around the first place of what was sought. */
+/** The text around the first match. */
 function excerpt(event: EventEnvelope, find: string): string {
   const summary = summarize(event);
   const isThere = summary.toLowerCase().includes(find.toLowerCase());
@@ -83,7 +83,10 @@ function useMatches(sessionId: string, { find, kind }: Filter) {
   });
 }
 
-/** The events of a session that a text or a kind chooses, the latest first. The server searches: most rows are not here. */
+/**
+ * The events of a session that match a text or a kind, newest first. The server searches, because most rows are not
+ * loaded.
+ */
 export function Matches({
   sessionId,
   filter,

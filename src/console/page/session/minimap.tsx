@@ -25,7 +25,7 @@ function findColour(event: EventEnvelope): string | undefined {
   return event.type === 'agent.message' ? '--ok' : undefined;
 }
 
-/** The lane of each thread, in the order of appearance; the last lane takes all others. */
+/** The lane of each thread, in order of appearance; the last lane holds all further threads. */
 function buildLanes(): (event: EventEnvelope) => number {
   const lanes = new Map<string, number>();
   return (event) => {
@@ -63,7 +63,7 @@ function draw(canvas: HTMLCanvasElement, { store, range }: Props): void {
   }
 }
 
-/** The whole session at a glance: a mark an event, a lane a thread, errors over the full height. Dragging seeks. */
+/** An overview of the session: one mark per event, one lane per thread, errors over the full height. Dragging seeks. */
 export function Minimap(props: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { store, version, range, onSeek } = props;

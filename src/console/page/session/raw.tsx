@@ -7,7 +7,7 @@ import type { TranscriptStore } from './transcript-store.ts';
 
 const ROW = 28;
 
-/** Every event as the API gives it. */
+/** All events in the format of the API. */
 export function Raw({ store }: { store: TranscriptStore; version: number }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());

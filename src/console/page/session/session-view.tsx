@@ -22,7 +22,7 @@ export type View = 'transcript' | 'timeline' | 'raw';
 type Props = {
   session: Session;
   view: View;
-  /** a sequence to go to */
+  /** a sequence to scroll to */
   target: number | undefined;
   onTarget: (sequence: number) => void;
   hasDetails: boolean;
@@ -39,7 +39,7 @@ type SearchProps = {
   children: ReactNode;
 };
 
-/** What was found, in place of the transcript. */
+/** Search results, shown instead of the transcript. */
 function Search({ filter, sessionId, onOpen, children }: SearchProps) {
   const isActive = filter !== undefined && (filter.find !== '' || filter.kind !== '');
   return !isActive ? children : <Matches sessionId={sessionId} filter={filter} onOpen={onOpen} />;
@@ -57,7 +57,7 @@ function Bar({ isShown, filter, onFilter }: BarProps) {
   );
 }
 
-/** A session as it happens, with the ways to look at it and to write to it. */
+/** A live session: its views, and the form for messages. */
 export function SessionView({ session, view, target, onTarget, hasDetails, onSelect, filter, onFilter }: Props) {
   const { store, version, state } = useTranscript(session);
   const turns = useTurns(session.id);

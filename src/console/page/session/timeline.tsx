@@ -15,7 +15,7 @@ function describeError(error: TurnStep['error']): string {
   return typeof error === 'string' ? error : (error.code ?? error.message ?? t('failed'));
 }
 
-/** A bar on the time of its turn, split at the first token. */
+/** A bar on the time axis of its turn, split at the first token. */
 function Bar({ step, from, span }: { step: TurnStep; from: number; span: number }) {
   const start = Date.parse(step.startedAt) - from;
   const end = (step.endedAt === null ? Date.now() : Date.parse(step.endedAt)) - from;
@@ -66,7 +66,7 @@ function TurnRows({ turn, number, onSeek }: { turn: Turn; number: number; onSeek
   );
 }
 
-/** Turns and their model calls on a common axis of time. */
+/** Turns and their model calls on a common time axis. */
 export function Timeline({ sessionId, onSeek }: Props) {
   const turns = useTurns(sessionId);
   if (isStatus(turns.error, 404)) return <Empty text={t('This server does not keep the times of turns.')} />;

@@ -3,23 +3,23 @@ import { get } from '../data/http.ts';
 import { isLiveOnly, isToolResult, isToolUse, readPayload, textOf } from '../data/events.ts';
 import type { EventEnvelope, TextBlock, ToolResult } from '../data/events.ts';
 
-/** Frames that the transcript does not show. */
+/** Stream events that the transcript does not show. */
 const NOT_SHOWN = new Set(['session.waiting', 'mcp.server_unavailable']);
 const PAGE = 100;
 const MAX_PAGES = 50;
 const MAX_AHEAD = 5;
 const HIDDEN_MS = 250;
-/** Characters of what a running command has printed that are kept, from the end. */
+/** Maximum characters of a running command's output; the oldest are dropped. */
 const MAX_OUTPUT = 32_768;
 
-/** What an agent is writing now: on the stream, not yet in the log. */
+/** Text that an agent is writing: on the stream, not yet in the log. */
 export type LiveItem = { id: string; type: string; text: string; event: EventEnvelope };
 type EventPage = { data: EventEnvelope[] };
 type Delta = { id?: string; delta?: boolean; offset?: number; content?: TextBlock[] };
 
 /**
- * The events of one session, outside React. Sequences have no gaps, so the row of an event is its sequence: pages are read
- * where somebody looks, at most 50 are kept, and listeners are told once a frame.
+ * The events of one session, outside React. Sequences have no gaps, so the row of an event is its sequence. Only pages
+ * in view are read, at most 50 are kept, and listeners are notified once per frame.
  */
 export class TranscriptStore {
   readonly sessionId: string;
@@ -132,7 +132,7 @@ export class TranscriptStore {
     return true;
   }
 
-  /** Reads the pages of these sequences unless they are there. */
+  /** Reads the pages of these sequences unless they are loaded. */
   async ensure(first: number, last: number): Promise<void> {
     await this.#beginning;
     const end = Math.min(last, this.lastSequence);
@@ -145,7 +145,7 @@ export class TranscriptStore {
     await Promise.all(pages.map((number) => this.#load(number)));
   }
 
-  /** Reads on until the calls of these sequences have their results: calls in parallel have them far behind. */
+  /** Reads on until the calls of these sequences have their results. Parallel calls may have them far behind. */
   async ensureResults(first: number, last: number): Promise<void> {
     for (let page = 1; page <= MAX_AHEAD; page += 1) {
       const isOpen = (sequence: number) => {
@@ -160,14 +160,14 @@ export class TranscriptStore {
     }
   }
 
-  /** Takes the latest events, which are read elsewhere; nothing else is read before they are there. */
+  /** Accepts the latest events, which are read elsewhere. Nothing else is read before they arrive. */
   begin(latest: Promise<readonly EventEnvelope[]>): void {
     this.#beginning = latest.then(
       (events) => {
         for (const event of events) if (this.find(event.sequence) === undefined) this.#put(event);
         this.#changed();
       },
-      // Who looks at the rows asks for them again, and is told of the failure.
+      // The visible rows request the page again, and get the error.
       () => undefined,
     );
   }
@@ -178,7 +178,7 @@ export class TranscriptStore {
     try {
       const path = `v1/sessions/${encodeURIComponent(this.sessionId)}/events`;
       const { data } = await get<EventPage>(path, { after: number * PAGE, limit: PAGE, attachments: 'omit' });
-      // The same event again would only render its row again.
+      // Storing the same event again would only render its row again.
       for (const event of data) if (this.find(event.sequence)?.status !== event.status) this.#put(event);
       this.#evict(number);
       this.error = undefined;
@@ -190,7 +190,7 @@ export class TranscriptStore {
     }
   }
 
-  /** Forgets the pages that were used longest ago; never the last, where the stream writes. */
+  /** Evicts the least recently used pages; never the last page, which the stream updates. */
   #evict(current: number): void {
     const newest = Math.floor((this.lastSequence - 1) / PAGE);
     for (const number of this.#pages.keys()) {
@@ -199,12 +199,12 @@ export class TranscriptStore {
     }
   }
 
-  /** An event of the stream. */
+  /** Handles an event of the stream. */
   accept(event: EventEnvelope): void {
     if (isLiveOnly(event)) this.#acceptLive(event);
     else {
       this.live.delete(event.id);
-      // What the turn has not finished by its end never comes: a broken stream restarts under another id.
+      // Items that are unfinished at the end of the turn stay so: a restarted stream uses another id.
       if (event.type === 'session.status_idle') {
         this.live.clear();
         this.#outputs.clear();
@@ -237,7 +237,7 @@ export class TranscriptStore {
     this.live.set(id, { id, type: event.type, text, event });
   }
 
-  /** The sequence of the next event, after `sequence` in this direction, that fits; undefined where there is none. */
+  /** The sequence of the next matching event after `sequence` in this direction; undefined if there is none. */
   async seek(sequence: number, step: 1 | -1, fits: (event: EventEnvelope) => boolean): Promise<number | undefined> {
     for (let next = sequence + step; next >= 1 && next <= this.lastSequence; next += step) {
       if (this.find(next) === undefined) await this.ensure(next, next);

@@ -20,7 +20,7 @@ const ROW = 44;
 const OVERSCAN = 6;
 const AHEAD = 20;
 const REST_MS = 40;
-/** So near the end counts as the end: new rows are followed. */
+/** Within this distance of the end, new rows are followed. */
 const END_PX = 80;
 
 type Props = {
@@ -28,9 +28,9 @@ type Props = {
   version: number;
   session: Session;
   turns: readonly Turn[] | undefined;
-  /** a sequence to go to */
+  /** a sequence to scroll to */
   target: number | undefined;
-  /** told which sequences are on screen */
+  /** called with the visible sequences */
   onRange: (first: number, last: number) => void;
   onSelect: (event: EventEnvelope) => void;
 };
@@ -49,12 +49,12 @@ function LiveRow({ item }: { item: LiveItem }) {
   return <p className="meta">{name === undefined ? item.type : t('writing a call of {tool} …', { tool: name })}</p>;
 }
 
-/** Reads what is on screen, and a page ahead. */
+/** Loads the visible rows, and one page ahead. */
 function useLoading(store: TranscriptStore, first: number, last: number, onRange: Props['onRange']) {
   useEffect(() => {
     if (last < 1) return undefined;
     onRange(first, last);
-    // A fast scroll passes pages that nobody reads.
+    // Does not load pages that a fast scroll skips.
     const load = async () => {
       await store.ensure(first - AHEAD, last + AHEAD);
       await store.ensureResults(first, last);
@@ -64,7 +64,7 @@ function useLoading(store: TranscriptStore, first: number, last: number, onRange
   }, [store, first, last, onRange]);
 }
 
-/** Stays at the end while the reader is there. */
+/** Follows new rows while the reader is at the end. */
 function useFollow(list: List, count: number, version: number, target: number | undefined) {
   const isAtEnd = useRef(true);
   const [isAway, setAway] = useState(false);
@@ -113,7 +113,7 @@ type RowProps = Pick<Props, 'store' | 'turns' | 'session'> & {
   onToggle: (id: string, isOpen: boolean) => void;
 };
 
-/** An event, what is being written, or the place of an event that is not there yet. */
+/** An event, an item being written, or the placeholder of an event that is not loaded yet. */
 function Row({ event, live, store, turns, session, opened, onToggle }: RowProps) {
   if (event === undefined) {
     if (live === undefined) return <div className="row-placeholder" />;
@@ -144,7 +144,7 @@ function Row({ event, live, store, turns, session, opened, onToggle }: RowProps)
   );
 }
 
-/** Every event of a session; only the rows on screen exist. */
+/** All events of a session; only visible rows are rendered. */
 export function Transcript({ store, version, session, turns, target, onRange, onSelect }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());

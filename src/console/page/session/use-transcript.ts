@@ -5,7 +5,7 @@ import { followStream } from '../data/stream.ts';
 import type { Session } from '../data/types.ts';
 import { TranscriptStore } from './transcript-store.ts';
 
-/** The stream of a hidden tab is closed after this time, because browsers open at most six connections per server. */
+/** The stream of a hidden tab closes after this time, because browsers open at most six connections per server. */
 const HIDDEN_MS = 60_000;
 const CHANGES_SESSION = new Set([
   'session.status_idle',
@@ -42,7 +42,7 @@ function useVisible(): boolean {
   return isVisible;
 }
 
-/** The events of a session, live while the tab is visible. */
+/** The events of a session, updated live while the tab is visible. */
 export function useTranscript(session: Session): { store: TranscriptStore; version: number; state: string } {
   const { id, lastSequence } = session;
   // eslint-disable-next-line react-hooks/exhaustive-deps

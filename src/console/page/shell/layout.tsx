@@ -95,7 +95,7 @@ function Page() {
   );
 }
 
-/** Navigation around the page; the sign-in lies over it, so that drafts stay. */
+/** The navigation around the page. The sign-in form covers it, so drafts stay. */
 export function Layout() {
   const [overlay, setOverlay] = useState<'palette' | 'help' | 'more'>();
   const close = () => setOverlay(undefined);

@@ -29,7 +29,7 @@ export type Place = {
   name: string;
   chord: string;
   icon: LucideIcon;
-  /** any of these shows it; absent: everybody sees it */
+  /** shown to callers with any of these scopes; absent: to everybody */
   scopes?: readonly string[];
   service?: string;
 };

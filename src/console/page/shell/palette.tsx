@@ -11,7 +11,7 @@ import { signOut } from './sign-in.tsx';
 type Command = { id: string; text: string; note: string; run: () => void };
 const MAX_SHOWN = 12;
 
-/** Places, agents, sessions and settings by name. */
+/** Search for pages, agents, sessions and settings. */
 function useCommands(onClose: () => void): Command[] {
   const navigate = useNavigate();
   const { data: caller } = useCaller();

@@ -18,7 +18,7 @@ function findHandler(name: string) {
   return layers.findLast(({ keys }) => Object.hasOwn(keys, name))?.keys[name];
 }
 
-/** Whether the key belongs to what has the focus, to the browser, or to a dialog. */
+/** Whether the focused element, the browser or a dialog handles the key. */
 function isTaken(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return true;
   if (!settings.get().shortcuts || isTyping(event.target)) return true;
@@ -51,7 +51,7 @@ function onKeyDown(event: KeyboardEvent): void {
 
 document.addEventListener('keydown', onKeyDown);
 
-/** Keys of a part of the page while it is there; the part that came last wins. */
+/** Registers keys for a part of the page while it is mounted. The latest registration takes precedence. */
 export function useKeys(keys: Keys): void {
   const layer = useRef({ keys });
   layer.current.keys = keys;

@@ -29,7 +29,7 @@ function Provider() {
   );
 }
 
-/** Turns an API key into a cookie. The page forgets the key at once. */
+/** Exchanges an API key for a cookie. The page does not keep the key. */
 export function SignIn() {
   const [key, setKey] = useState('');
   const [error, setError] = useState<unknown>();
@@ -82,6 +82,6 @@ export async function signOut(): Promise<void> {
   const answer = await request<{ logoutUrl?: string | null }>('DELETE', 'v1/sign-ins/current').catch(() => undefined);
   queries.clear();
   signedOut.set(true);
-  // The identity provider ends its own session too.
+  // Ends the session at the identity provider, too.
   if (typeof answer?.logoutUrl === 'string') location.assign(answer.logoutUrl);
 }

@@ -2,7 +2,7 @@ export type Span = { text: string; classes: string };
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 const ESCAPE = '\u001B';
-/** Spans of one text; what follows keeps the style of the last. */
+/** Maximum number of spans per text. The remaining text keeps the style of the last span. */
 const MAX_SPANS = 2000;
 
 type State = { bold: boolean; dim: boolean; italic: boolean; underline: boolean; colour: string };
@@ -27,7 +27,7 @@ function toClasses({ bold, dim, italic, underline, colour }: State): string {
     .join(' ');
 }
 
-/** Where the sequence that starts at `start` with an escape ends, and its final character. */
+/** The end of the escape sequence that begins at `start`, and its final character. */
 function readSequence(text: string, start: number): { end: number; final: string; body: string } {
   const kind = text[start + 1];
   if (kind === '[') {
@@ -43,7 +43,7 @@ function readSequence(text: string, start: number): { end: number; final: string
   return { end: start + 2, final: '', body: '' };
 }
 
-/** A carriage return starts the line again, as a progress bar does. */
+/** A carriage return overwrites the line, as progress bars do. */
 function overwriteLines(text: string): string {
   if (!text.includes('\r')) return text;
   return text
@@ -53,7 +53,7 @@ function overwriteLines(text: string): string {
     .join('\n');
 }
 
-/** Terminal output as spans with classes. Colours and weights are kept; every other control sequence is dropped. */
+/** Terminal output as spans with classes. Colours and weights are kept; all other control sequences are dropped. */
 export function parseAnsi(input: string): Span[] {
   const text = overwriteLines(input);
   const spans: Span[] = [];
@@ -77,7 +77,7 @@ export function parseAnsi(input: string): Span[] {
     if (final === 'm') {
       const codes = body === '' ? [0] : body.split(/[;:]/).map(Number);
       const [first] = codes;
-      // Colours of the large palettes are dropped whole.
+      // Colours of the extended palettes are dropped with their arguments.
       if (first !== 38 && first !== 48) for (const code of codes) state = applyCode(state, code);
     }
     position = end;

@@ -11,7 +11,7 @@ function zone(): { timeZone?: string } {
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** Making a format costs more than using it, and a transcript uses one a row. */
+/** Cached, because creating a format is slow and a transcript uses one per row. */
 function getFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = `${name} ${settings.get().timeZone}`;
   const known = formats.get(key);
@@ -26,7 +26,7 @@ function getFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.Date
   return format;
 }
 
-/** On 24 hours in every language: the column of the transcript is narrow. */
+/** 24 hours in every language: the column of the transcript is narrow. */
 export function formatTime(at: string | number): string {
   return getFormat('time', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(
     new Date(at),

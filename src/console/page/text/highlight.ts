@@ -25,7 +25,7 @@ const ALIASES: Record<string, string> = {
   yml: 'yaml',
 };
 
-/** A tree of spans with classes; undefined for languages that are not known. */
+/** A tree of spans with classes; undefined for unknown languages. */
 export function highlight(language: string, code: string) {
   const name = ALIASES[language] ?? language;
   return lowlight.registered(name) ? lowlight.highlight(name, code).children : undefined;

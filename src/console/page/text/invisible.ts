@@ -1,6 +1,6 @@
 // Tests: test/console/text.test.ts
 
-/** Characters that show nothing or change the direction of others: what a reader approves must be what runs. */
+/** Characters that are invisible or change the text direction: the reader must approve exactly what runs. */
 const INVISIBLE: readonly (readonly [first: number, last: number])[] = [
   [0x00, 0x08],
   [0x0b, 0x0c],
@@ -30,14 +30,14 @@ function isInvisible(code: number): boolean {
   return INVISIBLE.some(([first, last]) => code >= first && code <= last);
 }
 
-/** Marks of one text that are elements; further ones are written into the text. */
+/** Maximum number of mark elements per text. Further marks become plain text. */
 const MAX_MARKS = 500;
 
 function nameCharacter(code: number): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The text in pieces: invisible characters become marks such as `U+202E`, a row of the same ones `U+200B ×12`. */
+/** Splits a text: invisible characters become marks such as `U+202E`, repeated ones `U+200B ×12`. */
 export function splitInvisible(text: string): Segment[] {
   if (text === '') return [];
   if (PLAIN.test(text)) return [{ text, isMark: false }];

@@ -1,6 +1,6 @@
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
-/** The five entities that the Markdown lexer writes into its texts. */
+/** The five entities that the Markdown lexer writes into its output. */
 export function decodeEntities(text: string): string {
   return text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_match, name: string) => ENTITIES[name] ?? '');
 }

@@ -2,13 +2,13 @@
 import { Lexer } from 'marked';
 import type { Token } from 'marked';
 
-/** Tokens of one text that become elements; the rest is shown as it was written. */
+/** Maximum number of tokens that become elements. The remaining text is shown as source. */
 const MAX_TOKENS = 3000;
-/** The lexer takes quadratic time for delimiters that nothing closes, so a long paragraph full of them is plain text. */
+/** The lexer takes quadratic time for unclosed delimiters, so a long paragraph full of them is plain text. */
 const DENSE_LENGTH = 3000;
 const DENSE_SHARE = 0.2;
 const DELIMITER = /[*_~`[\]<>!&@]/g;
-/** Levels of quotes and lists at the start of one line: the lexer calls itself for each. */
+/** Maximum nesting of quotes and lists at the start of one line: the lexer recurses for each level. */
 const DEEP = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){40}/m;
 
 export type ReadMarkdown = { tokens: readonly Token[]; rest: string };
@@ -29,7 +29,7 @@ function listChildren(token: Token): readonly Token[] {
   return [...(tokens ?? []), ...(items ?? []), ...cells];
 }
 
-/** The tokens in this one, itself included; stops counting above `limit`. */
+/** The number of tokens in this one, including itself; stops counting above `limit`. */
 function countTokens(token: Token, limit: number): number {
   const open = [token];
   let count = 0;
@@ -40,7 +40,7 @@ function countTokens(token: Token, limit: number): number {
   return count;
 }
 
-/** Markdown as tokens, bounded so that no text keeps a page busy. What goes beyond is in `rest`. */
+/** Markdown as tokens, bounded so that no text blocks a page. The part beyond the bounds is in `rest`. */
 export function readMarkdown(text: string): ReadMarkdown {
   if (DEEP.test(text) || text.split(/\n[ \t]*\n/).some(isDense)) return { tokens: [], rest: text };
   let tokens: Token[];

@@ -11,7 +11,7 @@ const FIELDS: Record<By, readonly string[]> = {
   agent: ['agentId', 'agent'],
   subject: ['subjectId', 'subject'],
 };
-/** The name of what has none. */
+/** The row name for usage without the grouped value. */
 export const NO_NAME = '';
 const NONE: Amount = { requests: 0, failures: 0, tokens: 0, costUsd: 0 };
 const DAY_MS = 86_400_000;
@@ -44,20 +44,20 @@ function add(left: Amount, right: Amount): Amount {
   };
 }
 
-/** One row a name, the costliest first. */
+/** One row per name, the costliest first. */
 export function sumByName(report: UsageReport, by: By): UsageRow[] {
   const sums = new Map<string, Amount>();
   for (const item of report.data) {
     const name = readName(item, by);
     sums.set(name, add(sums.get(name) ?? NONE, readAmount(item)));
   }
-  // Calls of tools are counted by the ledger, but are no calls of a model.
+  // The ledger counts tool calls as well, but they are not model calls.
   const isUsed = ({ requests, tokens, costUsd }: Amount) => requests > 0 || tokens > 0 || costUsd > 0;
   const rows = [...sums].map(([name, amount]) => ({ name, ...amount })).filter(isUsed);
   return rows.sort((left, right) => right.costUsd - left.costUsd || right.tokens - left.tokens);
 }
 
-/** Every day from `from` to `to`, also those without usage. */
+/** Every day from `from` to `to`, including days without usage. */
 export function sumByDay(report: UsageReport, by: By, { from, to }: { from: string; to: string }): UsageDay[] {
   const days = new Map<string, Map<string, Amount>>();
   for (let time = Date.parse(from); time <= Date.parse(to) && days.size < 400; time += DAY_MS) {
@@ -71,14 +71,14 @@ export function sumByDay(report: UsageReport, by: By, { from, to }: { from: stri
   return [...days].map(([day, parts]) => ({ day, parts }));
 }
 
-/** The server's totals, or the sum of the rows where it sends none. */
+/** The server's totals, or the sum of the rows if it sends none. */
 export function readTotals(report: UsageReport): Amount {
   if (report.totals !== undefined) return readAmount(report.totals);
   return report.data.map(readAmount).reduce(add, NONE);
 }
 
 function quote(cell: string): string {
-  // A leading sign makes spreadsheets run the cell.
+  // Spreadsheets execute cells with a leading sign.
   const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

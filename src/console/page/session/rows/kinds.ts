@@ -20,7 +20,7 @@ export function isFailure(event: EventEnvelope): boolean {
   return readStop(event)?.type === 'error';
 }
 
-/** What is shown at another row, or says nothing: its row has no height. */
+/** Events without a row of their own: shown in another row, or empty. */
 export function isAbsorbed(event: EventEnvelope): boolean {
   if (SILENT.has(event.type) || isToolResult(event)) return true;
   if (event.type !== 'session.status_idle') return false;

@@ -101,7 +101,7 @@ export function Thinking({ text, isOpen, onToggle }: { text: string; isOpen: boo
   );
 }
 
-/** Why a turn ended, where it did not end well. */
+/** The stop reason of a turn that did not end normally. */
 export function StopNote({ stop }: { stop: StopReason & { type: 'error' } }) {
   return (
     <div className="note note-error">
@@ -116,7 +116,7 @@ export function StopNote({ stop }: { stop: StopReason & { type: 'error' } }) {
   );
 }
 
-/** A turn that ended because money ran out, and what to do about it. */
+/** A turn that a budget stopped, and how to continue it. */
 export function BudgetNote({ budget }: { budget: BudgetRef }) {
   const { scope, id, limitUsd, spentUsd, onReached } = budget;
   return (
@@ -134,7 +134,7 @@ export function BudgetNote({ budget }: { budget: BudgetRef }) {
   );
 }
 
-/** Types that this console does not know, now or later: one line, and everything on request. */
+/** Events of unknown types, such as those of a newer server: one line, and all details on request. */
 export function OtherEvent({
   event,
   isOpen,

@@ -41,7 +41,7 @@ function isOpenAsk(event: EventEnvelope, session: Session): boolean {
   return session.pendingActions.some((action) => action.eventId === event.id);
 }
 
-/** A call that needs a person: the decision where it is open, one line afterwards. */
+/** A call that needs a person: the form while it is open, one line afterwards. */
 export function Approval({ event, answer, session, isFirstOpen }: Props) {
   const now = useNow();
   const request = readPayload<ApprovalRequest>(event);

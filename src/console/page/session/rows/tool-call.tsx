@@ -18,9 +18,9 @@ const CODE_LIMIT = 20_000;
 type Props = {
   use: EventEnvelope;
   result: EventEnvelope | undefined;
-  /** what it has printed so far, while it runs */
+  /** its output so far, while it runs */
   output: string | undefined;
-  /** whether a result can still come */
+  /** whether a result may still arrive */
   isRunning: boolean;
   isOpen: boolean;
   onToggle: () => void;
@@ -52,7 +52,7 @@ export function Output({ text }: { text: string }) {
   }
 }
 
-/** The input of a call: a command or code as such, everything else as a tree. */
+/** The input of a call: commands and code as text, everything else as a tree. */
 export function Input({ input }: { input: unknown }) {
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
     const entries = Object.entries(input);
@@ -110,7 +110,7 @@ function findKind(outcome: ToolResult | undefined, isRunning: boolean): Kind {
   return outcome.is_error === true ? 'failed' : 'ok';
 }
 
-/** One line for a call; its input and output on request. Failures open themselves. */
+/** One line per call, with input and output on request. Failed calls are open. */
 export function ToolCall({ use, result, output, isRunning, isOpen, onToggle }: Props) {
   const payload = readPayload<ToolUse>(use);
   const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);

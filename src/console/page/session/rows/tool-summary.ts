@@ -10,7 +10,7 @@ function firstLine(text: string): string {
   return (end === -1 ? text : `${text.slice(0, end)} …`).slice(0, 300);
 }
 
-/** What a call does, in one line: its command, its path, or the first text of its input. */
+/** A call in one line: its command, its path, or the first text of its input. */
 export function summarizeInput(input: unknown): string {
   if (typeof input === 'string') return firstLine(input);
   if (!isRecord(input)) return '';
@@ -32,10 +32,10 @@ export type Output =
   | { kind: 'json'; value: unknown }
   | { kind: 'text'; text: string };
 
-/** Characters of a result that are parsed as JSON; longer ones are shown as text. */
+/** Longer results are not parsed as JSON but shown as text. */
 const MAX_JSON = 200_000;
 
-/** How a result is best shown: tools answer in JSON, whose `output` or `diff` is what people want to see. */
+/** The best view of a result: tools answer in JSON, whose `output` or `diff` matters most. */
 export function readOutput(text: string): Output {
   if (text.length > MAX_JSON || !/^\s*[[{]/.test(text)) return { kind: 'text', text };
   let value: unknown;
