@@ -20,7 +20,7 @@ export type PodOptions = {
   nodeSelector?: Record<string, string>;
   schedulerName?: string;
   tolerations?: object[];
-  /** podAffinity is the operator's */
+  /** without podAffinity, which the operator sets */
   affinity?: object;
   priorityClassName?: string;
   imagePullSecrets?: { name: string }[];
@@ -30,7 +30,7 @@ export type PodOptions = {
   clusterUids?: boolean;
   /** of the SandboxClass */
   className?: string;
-  /** nothing but DNS can be reached; enforced by the chart's network policies */
+  /** no egress except DNS; enforced by the chart's network policies */
   hasNoEgress?: boolean;
 };
 
@@ -49,7 +49,7 @@ export function buildOwner(kind: 'Session' | 'Volume', { name, uid }: ResourceMe
   return { apiVersion: API_VERSION, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** What the API server takes as the value of a label. */
+/** The format of a label value that the API server accepts. */
 const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 function buildOwnerLabels({ spec: { organizationId, agentId, subjectId } }: Volume): Record<string, string> {
@@ -153,7 +153,7 @@ function buildContainer(volume: Volume, options: PodOptions): V1PodSpec['contain
     ].flat(),
     env: [
       { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
-      // Of IPv4 or IPv6, as the cluster has it.
+      // Allows IPv4 and IPv6 clusters.
       { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     ],
     ports: [{ name: 'executor', containerPort: EXECUTOR_PORT }],

@@ -5,7 +5,7 @@ import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts'
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { PodOptions } from './build.ts';
 
-/** The pod settings of a class: what it sets replaces the operator's, resources by name. */
+/** The pod settings of a class. They override the operator's; resources are merged by name. */
 export function applyClass(options: PodOptions, sandboxClass: SandboxClass | undefined): PodOptions {
   if (sandboxClass === undefined) return options;
   const { metadata, spec } = sandboxClass;
@@ -31,7 +31,7 @@ export function applyVolumeClass(volume: Volume, sandboxClass: SandboxClass | un
   return { ...volume, spec: { ...volume.spec, ...omitUndefined({ initialSize, maxSize }) } };
 }
 
-/** Labels and annotations of Capstan, by which pods are found and trusted, are the operator's alone. */
+/** Drops Capstan's own labels and annotations: pods are found and trusted by them. */
 function dropOwn(texts: Record<string, string> | undefined): Record<string, string> | undefined {
   const isOwn = (name: string): boolean => name.startsWith(`${GROUP}/`) || name.startsWith('app.kubernetes.io/');
   return texts === undefined ? undefined : Object.fromEntries(Object.entries(texts).filter(([name]) => !isOwn(name)));

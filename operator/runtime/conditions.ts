@@ -6,7 +6,7 @@ export type ConditionUpdate = {
   status: Condition['status'];
   reason: Reason;
   message: string;
-  /** it happened again: sets the transition time even where the status is the same */
+  /** the event happened again: set the transition time even if the status is the same */
   touch?: true;
 };
 

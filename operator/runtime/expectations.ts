@@ -7,7 +7,7 @@ const FORGET_MS = 60_000;
 export const RECHECK_MS = 5000;
 
 /**
- * Writes that the cache does not hold yet. Until it does, a decision on the cached object would repeat our own last
+ * Writes that the cache does not contain yet. Until it does, a decision on the cached object would repeat our own last
  * write.
  */
 export type Expectations = {

@@ -38,12 +38,12 @@ const CACHES: Record<string, keyof Controller['caches']> = {
   persistentvolumeclaims: 'claims',
 };
 
-/** For what no change announces. */
+/** Interval for changes without a watch event. */
 const RESYNC_MS = 10 * 60_000;
 
 /**
- * False for a change that leads to no decision, such as our own write of a status. Of a pod or claim the cache keeps
- * only some fields, and others may have changed.
+ * False for a change that leads to no decision, such as our own write of a status. For pods and claims the cache keeps
+ * only some fields, so others may have changed.
  */
 function needsReconcile(
   plural: Plural,
@@ -66,8 +66,8 @@ function needsReconcile(
 }
 
 /**
- * Reconciles for one term of leadership. The caches are listed after the lease was acquired, so they hold the last
- * writes of the previous leader, and no decision rests on less than it knew.
+ * Reconciles for one term of leadership. The caches are listed after the lease was acquired, so they contain the last
+ * writes of the previous leader, and every decision knows at least as much.
  */
 export async function runManager(options: ManagerOptions, leadership: Leadership): Promise<void> {
   const { kubernetes, namespace, metrics, log, workers = 16 } = options;
@@ -153,7 +153,7 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
   await caches.close();
 }
 
-/** The usage that services report is the poller's. */
+/** The poller already reports the usage that services write. */
 function pickAnnotations({ metadata }: CachedObject): object {
   const { [USAGE_ANNOTATION]: _, ...others } = metadata.annotations ?? {};
   return others;
@@ -189,7 +189,7 @@ function listAffected(caches: Controller['caches'], { plural, name, object, befo
         ['sessions', each?.[LABELS.session]],
         ['volumes', each?.[LABELS.volume]],
       ]);
-      // A session may wait for a pod of its own name to go, whatever that pod's labels say.
+      // A session may wait for the deletion of a pod with its name, whatever that pod's labels say.
       return object === undefined ? [...related, ['sessions', name]] : related;
     }
     default:
@@ -200,7 +200,7 @@ function listAffected(caches: Controller['caches'], { plural, name, object, befo
 function enqueueAll(caches: Controller['caches'], enqueue: Enqueue): void {
   for (const { metadata } of caches.sessions.list()) enqueue('sessions', metadata.name);
   for (const { metadata } of caches.volumes.list()) enqueue('volumes', metadata.name);
-  // Also sessions that are gone, whose pods may remain.
+  // Also deleted sessions, whose pods may remain.
   for (const { metadata } of caches.pods.list()) enqueue('sessions', metadata.labels?.[LABELS.session]);
 }
 

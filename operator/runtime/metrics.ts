@@ -10,7 +10,7 @@ export type Metrics = {
   onWrite: (verb: string, plural: string) => void;
   watchLeading(isLeading: () => boolean): void;
   watchQueues(depths: () => Record<string, number>): void;
-  /** What the leader's caches hold; nothing after its term has ended. */
+  /** The content of the leader's caches; empty after its term has ended. */
   watchResources(list: () => Resources): void;
   /** A session's pod became ready, this long after it was requested. */
   onSessionReady(ms: number): void;

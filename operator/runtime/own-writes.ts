@@ -1,20 +1,20 @@
 // Tests: test/operator/runtime/own-writes.test.ts, test/cluster/operator-repair.test.ts
 import { readVersion } from './expectations.ts';
 
-/** Tells the operator's own status writes from those of others, which have to be repaired. */
+/** Separates the operator's own status writes from those of others, which must be repaired. */
 export class OwnWrites {
   readonly #cachedVersion: (key: string) => string | undefined;
   readonly #onForeign: (key: string) => void;
   readonly #writing = new Set<string>();
   readonly #versions = new Map<string, string>();
 
-  /** `onForeign` is called where somebody else has written while our own write was under way. */
+  /** `onForeign` is called if somebody else has written during our own write. */
   constructor(cachedVersion: (key: string) => string | undefined, onForeign: (key: string) => void) {
     this.#cachedVersion = cachedVersion;
     this.#onForeign = onForeign;
   }
 
-  /** Around one write of a key's status; `write` returns the version that the API server gave it. */
+  /** Wraps one write of a key's status. `write` returns the new version from the API server. */
   async track(key: string, write: () => Promise<string | undefined>): Promise<void> {
     this.#writing.add(key);
     try {

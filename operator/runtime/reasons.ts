@@ -69,7 +69,7 @@ function isOwnReason(reason: string): reason is keyof typeof SEVERITIES {
   return Object.hasOwn(SEVERITIES, reason);
 }
 
-/** The kubelet's reason where a condition may carry it, otherwise `PodFailed`. */
+/** The kubelet's reason if it is valid in a condition, otherwise `PodFailed`. */
 export function readKubeletReason(text: string): Reason {
   return isConditionReason(text) ? text : 'PodFailed';
 }

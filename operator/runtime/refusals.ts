@@ -3,14 +3,17 @@ import { errorText } from '../../src/platform/errors.ts';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
 import type { Reason } from './reasons.ts';
 
-/** The API server refused to create an object: what a condition says about it. */
+/** The API server refused to create an object: the text for a condition. */
 export type Refusal = { reason: Reason; message: string };
 
 const FIRST_DELAY_MS = 1000;
-/** So that a freed quota is noticed soon. Longer where many are refused, so that all retries together stay few. */
+/**
+ * The first delay is short, to notice a freed quota soon. With many refusals it grows, so that the total of retries
+ * stays small.
+ */
 const MAX_DELAY_MS = { alone: 5000, always: 60_000, perRefused: 100 };
 
-/** Undefined for an error that a retry may overcome, and for a conflict. */
+/** Undefined for a conflict and for an error that a retry may resolve. */
 export function describeRefusal(error: unknown, reason: Reason): Refusal | undefined {
   const message = errorText(error);
   // An admission webhook that does not respond is reported as an internal error.
@@ -21,7 +24,7 @@ export function describeRefusal(error: unknown, reason: Reason): Refusal | undef
 
 type Entry = { generation: number; count: number; retryAtMs: number; refusal: Refusal };
 
-/** Creations that were refused, by resource key. They are retried with back-off, and at once for a changed spec. */
+/** Refused creations, by resource key. They are retried with back-off, and at once for a changed spec. */
 export class Refusals {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;

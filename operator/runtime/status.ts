@@ -29,8 +29,8 @@ export type StatusReport = {
 };
 
 /**
- * Writes the status in one patch, if it changed. Records an Event where the reason of a condition changed to one
- * that is not routine. Returns the milliseconds after which to report a transient status again, if its write was deferred.
+ * Writes the status in one patch, if it changed. Records an Event if the reason of a condition changed to one that is
+ * not routine. Returns the milliseconds after which to report a transient status again, if its write was deferred.
  */
 export async function reportStatus(
   { writer, deferredStatus }: { writer: Writer; deferredStatus: DeferredStatus },
@@ -64,7 +64,7 @@ function buildStatusPatch(before: object, after: object): object {
   return { ...Object.fromEntries(removed.map((name) => [name, null])), ...after };
 }
 
-/** Conditions whose news are Events. Ready tells of the others too. */
+/** Conditions whose changes are recorded as Events. Ready reports the others too. */
 const EVENT_TYPES = new Set<ConditionUpdate['type']>(['Ready', 'Standby', 'FilesLost']);
 
 function recordReasons(writer: Writer, { kind, object, conditions }: StatusReport): void {

@@ -10,7 +10,7 @@ import { describePod } from '../pod/state.ts';
 import type { PodState } from '../pod/state.ts';
 import type { Reason } from '../runtime/reasons.ts';
 
-/** Everything that a decision on one session depends on. */
+/** The input of a decision on one session. */
 export type SessionInput = {
   session: Session;
   volume: Volume | undefined;
@@ -180,7 +180,10 @@ function isStale({ metadata }: Pod, volume: Volume | undefined): boolean {
   return volume !== undefined && metadata.annotations?.[KEY_ANNOTATION] !== fingerprint(volume.spec.publicKey);
 }
 
-/** Why no pod, or one of this state, can mount the volume; undefined while it is not known to have failed. */
+/**
+ * Why the volume cannot be mounted, by no pod or by a pod of this state; undefined unless the volume is known to have
+ * failed.
+ */
 function explainVolume(volume: Volume | undefined, pod?: PodState): Cause | undefined {
   if (volume?.status?.phase !== 'Failed') return undefined;
   if (pod !== undefined && pod.state !== 'starting' && pod.reason !== 'Unschedulable') return undefined;
@@ -197,7 +200,7 @@ function removeOnce(pod: Pod): SessionPlan['action'] {
 const MAX_AHEAD_MS = 5 * 60_000;
 
 /**
- * A time of activity that lies ahead counts from when the operator first saw it, so that a wrong clock does not keep a
+ * A time of activity in the future counts from when the operator first saw it, so that a wrong clock does not keep a
  * pod for ever. Undefined for any other time.
  */
 function decideFutureActivity({ session, now }: SessionInput): SessionStatus['futureActivity'] {

@@ -125,7 +125,7 @@ async function act(controller: Controller, session: Session, decided: SessionPla
   return earliest(plan.requeueMs, deferredMs);
 }
 
-/** Creates or adopts the pod where that is planned. Returns the plan, or what the API server's refusal makes of it. */
+/** Creates or adopts the pod if that is planned. Returns the plan, changed if the API server refused. */
 async function startPod(controller: Controller, session: Session, plan: SessionPlan): Promise<SessionPlan> {
   const { writer, refusals, options } = controller;
   const { name, generation = 0 } = session.metadata;
@@ -138,13 +138,13 @@ async function startPod(controller: Controller, session: Session, plan: SessionP
   const pending = refusals.findPending(key, generation);
   if (pending !== undefined) return buildRefusedPlan(plan, pending);
   try {
-    // A name that is taken means that the cache is behind; the watch event will come.
+    // A taken name means that the cache is behind; the watch event will come.
     if (action.type === 'create') {
       const sandboxClass = findClass(controller, session.spec);
       const volume = applyVolumeClass(action.volume, sandboxClass);
       await writer.create('pods', buildSessionPod(session, volume, applyClass(options.pod, sandboxClass)));
     }
-    // Any other writer fails, because it has changed.
+    // A changed pod makes the write fail.
     if (action.type === 'adopt') await writer.patch('pods', action.pod, buildAdoption(session));
     refusals.forget(key);
     return plan;

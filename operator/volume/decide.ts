@@ -14,7 +14,7 @@ import type { Loss, LostClaimPolicy } from './loss.ts';
 import { describePod } from '../pod/state.ts';
 import { formatQuantity, parseQuantity } from './quantity.ts';
 
-/** Everything that a decision on one volume depends on. */
+/** The input of a decision on one volume. */
 export type VolumeInput = {
   volume: Volume;
   claim: Claim | undefined;
@@ -44,7 +44,7 @@ export type VolumePlan = {
 /** A refused growth is retried after this time: the storage class may allow expansion by then. */
 const GROWTH_RETRY_MS = 60 * 60_000;
 
-/** Most claims are bound by then. */
+/** Most claims are bound within this time. */
 export const CLAIM_PATIENCE_MS = 2000;
 const MAX_RECHECK_MS = 30_000;
 
@@ -75,7 +75,7 @@ export function decideVolume(input: VolumeInput): VolumePlan {
   };
 }
 
-/** What the claim needs; undefined when it needs nothing. */
+/** The next action for the claim; undefined if there is none. */
 function decideAction(input: VolumeInput, loss: Loss, { phase }: State): VolumePlan['action'] | undefined {
   const { volume, claim, now } = input;
   if (volume.metadata.deletionTimestamp !== undefined) return { type: 'none' };
@@ -116,7 +116,7 @@ function describeState({ volume, claim, claimProblem, missingClass }: VolumeInpu
   return { phase: 'Failed', reason: 'ProvisioningFailed', message };
 }
 
-/** A claim that waits for storage for longer is checked for the reason, less and less often. */
+/** If a claim waits longer for storage, the reason is looked up, less and less often. */
 function measureRecheck(claim: Claim | undefined, now: Date): number | undefined {
   if (claim === undefined || claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost') return undefined;
   return Math.min(MAX_RECHECK_MS, Math.max(CLAIM_PATIENCE_MS, measureAge(claim, now)));

@@ -5,24 +5,24 @@ import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Reason } from '../runtime/reasons.ts';
 
-/** What to do when the claim of a volume is gone, and its files with it. */
+/** The reaction to a deleted claim, whose files are lost. */
 export type LostClaimPolicy = 'halt' | 'recreate';
 
 export type Loss = {
   /** the PersistentVolume behind the claim */
   disk?: string | undefined;
-  /** the one that held the files before it was lost */
+  /** the disk that held the files before they were lost */
   lostDisk?: string | undefined;
   condition?: ConditionUpdate;
-  /** no claim may be created: why */
+  /** why no claim may be created */
   halt?: { reason: Reason; message: string };
   /** the PersistentVolume that a new claim is bound to */
   restoreDisk?: string | undefined;
 };
 
 /**
- * Compares the disk of the claim with the one in the status. A claim that is deleted takes its disk along, and a new
- * claim is empty, so nothing may hide that. `claim`: the volume's own, undefined when the API server has none.
+ * Compares the disk of the claim with the one in the status. Deleting a claim deletes its disk, and a new claim is
+ * empty, so the loss must not be hidden. `claim`: the volume's own, undefined if the API server has none.
  */
 export function decideLoss(volume: Volume, claim: Claim | undefined, policy: LostClaimPolicy): Loss {
   const { disk: known, lostDisk: lostBefore } = volume.status ?? {};
@@ -41,7 +41,7 @@ export function decideLoss(volume: Volume, claim: Claim | undefined, policy: Los
   const lost = `The claim was deleted, and the files on disk ${lostDisk} with it.`;
   if (disk !== undefined) {
     const message = `${lost} Disk ${disk} has replaced it and was empty.`;
-    // Somebody else may have replaced the claim between two looks.
+    // Somebody else may have replaced the claim between two observations.
     return { disk, lostDisk, condition: report('ClaimDeleted', message, isNew || known === undefined) };
   }
   const condition = report('ClaimDeleted', lost, isNew);

@@ -58,8 +58,8 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
 }
 
 /**
- * The claim of a volume that had one, as the API server holds it: before files are reported as lost, the cache is not
- * enough. It misses a claim whose label was removed, which is put back here.
+ * The claim of a volume that had one, read from the API server: the cache is not reliable enough to report lost files.
+ * It misses a claim whose label was removed; the label is restored here.
  */
 async function findUnlabelledClaim({ kubernetes, namespace, writer }: Controller, volume: Volume) {
   if (volume.status?.disk === undefined) return undefined;
@@ -112,7 +112,7 @@ async function act(controller: Controller, target: Target, decided: VolumePlan, 
   return earliest(plan.requeueMs, deferredMs);
 }
 
-/** Returns the plan, with the outcome of a growth, and with what the API server has refused. */
+/** Returns the plan, updated with the result of a growth and with refusals of the API server. */
 async function perform(
   controller: Controller,
   { volume, sandboxClass }: Target,
@@ -164,7 +164,7 @@ type Creation = {
   body: object & { metadata: { name: string } };
 };
 
-/** Returns the API server's refusal, of now or of the last attempt while the next is not due. */
+/** Returns the API server's refusal: the current one, or the last one while the next attempt is not due. */
 async function create({ writer, refusals }: Controller, volume: Volume, { plural, body }: Creation) {
   const { name, generation = 0 } = volume.metadata;
   const key = resourceKey('volumes', name);

@@ -14,7 +14,7 @@ const DECODERS: Record<string, () => NodeJS.ReadWriteStream & AsyncIterable<unkn
 export function decodeBody(answer: Exchange): AsyncIterable<Uint8Array> {
   const decoder = DECODERS[String(answer.headers['content-encoding'] ?? '').toLowerCase()]?.();
   if (decoder === undefined) return readChunks(answer);
-  // An error on either side ends both streams and reaches the reader of the decoder.
+  // An error on either side closes both streams and reaches the reader of the decoder.
   pipeline(Readable.from(readChunks(answer)), decoder, () => {});
   return decoder as AsyncIterable<Uint8Array>;
 }

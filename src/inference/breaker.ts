@@ -1,13 +1,13 @@
 import type { ModelErrorCode } from './model.ts';
 
 export type BreakerPolicy = {
-  /** calls that are considered, by their age, milliseconds */
+  /** age limit of the calls that count, in milliseconds */
   windowMs: number;
-  /** calls within the window below which an upstream stays in use */
+  /** minimum number of calls in the window before the circuit can open */
   minCalls: number;
-  /** share of failures from which on an upstream is left alone, 0 to 1 */
+  /** share of failures at which the circuit opens, 0 to 1 */
   failureRate: number;
-  /** how long, and how long between the calls that try whether it is back, milliseconds */
+  /** how long the circuit stays open, and the interval of trial calls, in milliseconds */
   openMs: number;
   now: () => number;
 };
@@ -21,18 +21,18 @@ export const DEFAULT_BREAKER: BreakerPolicy = {
 };
 
 /**
- * Leaves upstreams alone of which most calls fail. While one is left alone, one call per period tries it. `key` names an
- * upstream and the organization that calls it.
+ * A circuit breaker per upstream. While a circuit is open, one trial call per period passes. `key` names an upstream
+ * and the organization that calls it.
  */
 export type Breaker = {
   allows(key: string): boolean;
   succeed(key: string): void;
   fail(key: string, fault: ModelErrorCode): void;
-  /** milliseconds until one of these is tried again */
+  /** milliseconds until the next trial call of any of these keys */
   retryAfterMs(keys: readonly string[]): number;
 };
 
-/** A refusal says that the upstream is alive. */
+/** A client error shows that the upstream is alive. */
 const COUNTS: ReadonlySet<ModelErrorCode> = new Set(['upstream', 'unavailable', 'timeout']);
 
 /** Keys come from callers, so their number is bounded. */
@@ -45,7 +45,7 @@ export function buildBreaker({ windowMs, minCalls, failureRate, openMs, now }: B
   const states = new Map<string, State>();
   const half = windowMs / 2;
 
-  /** The state with its window moved on: two halves, of which the older one is forgotten as a whole. */
+  /** The state with its window advanced. The window has two halves; the older half is dropped as a whole. */
   function advance(key: string): State {
     const at = now();
     let state = states.get(key);
@@ -78,7 +78,7 @@ export function buildBreaker({ windowMs, minCalls, failureRate, openMs, now }: B
     },
     succeed(key) {
       const state = states.get(key);
-      // Healthy upstreams that never failed need no state.
+      // Upstreams that never failed need no state.
       if (state === undefined) return;
       if (state.openUntil !== -Infinity) {
         states.delete(key);

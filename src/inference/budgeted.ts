@@ -3,18 +3,20 @@ import { estimateTokens } from './estimate.ts';
 import type { CallOptions, Inference, ModelDelta, ModelInfo, ModelRequest, ModelUsage } from './model.ts';
 
 /**
- * Reserves what a call may cost at most, in US dollars, which is asked for only where something limits it; undefined:
- * nothing does. Throws where the call may not be made.
+ * Reserves the maximum cost of a call, in US dollars. Called only if a budget applies; undefined: no budget does.
+ * Throws if the call is not allowed.
  */
 export type ReserveCost = (
   estimateWorst: () => number,
 ) => Promise<{ settle(costUsd: number): Promise<void> } | undefined>;
 
-/** Part of the window that a reply is taken to fill where nothing else limits it. */
+/** Assumed share of the context window that a reply fills if it has no other limit. */
 const OUTPUT_PART = 1 / 4;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** US dollars that a call may cost at most: its input as estimated, and the longest reply. 0 for a model without a price. */
+/**
+ * The maximum cost of a call in US dollars: its estimated input and the longest reply. 0 for a model without a price.
+ */
 export function estimateWorstCost(
   { price, contextWindow, maxOutputTokens }: Pick<ModelInfo, 'price' | 'contextWindow' | 'maxOutputTokens'>,
   call: { inputTokens: number; maxOutputTokens?: number | undefined },
@@ -24,7 +26,7 @@ export function estimateWorstCost(
   return estimateCost({ input: call.inputTokens, output, cacheRead: 0, cacheWrite: 0, reasoning: 0 }, price);
 }
 
-/** What is known of the usage of a reply while it arrives. */
+/** The known usage of a reply while it arrives. */
 class SeenUsage {
   model: string;
   #usage: ModelUsage | undefined;
@@ -44,7 +46,7 @@ class SeenUsage {
     if ('text' in delta) this.#characters += delta.text.length;
   }
 
-  /** A reply that broke off has used what has arrived of it. */
+  /** A reply that breaks off is charged for the part that arrived. */
   get usage(): ModelUsage {
     const told = this.#usage ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
     if (this.#isWhole || this.#characters === 0) return told;
@@ -53,7 +55,7 @@ class SeenUsage {
   }
 }
 
-/** Model calls each of which reserves its worst case before it is made, and is charged what it has used. */
+/** Model calls that each reserve their worst case in advance and are charged for their actual usage. */
 export function limitCost(inference: Inference, reserve: ReserveCost): Inference {
   async function* stream(
     request: ModelRequest,

@@ -11,7 +11,7 @@ export function addExtraBody(request: UpstreamRequest, { extraBody }: UpstreamTa
   return extraBody === undefined ? request : { ...request, body: { ...request.body, ...extraBody } };
 }
 
-/** The transport, telling the request ids of its responses. */
+/** A transport that reports the request ids of its responses. */
 export function noteRequestIds(transport: Transport, onRequestId: CallOptions['onRequestId']): Transport {
   if (onRequestId === undefined) return transport;
   return {

@@ -5,7 +5,7 @@ import { MODEL_FAMILIES } from './model-families.ts';
 import type { ModelFamily } from './model-families.ts';
 import type { ReasoningEffort } from './model.ts';
 
-/** What is publicly known of a model. Token counts; prices in US dollars per million tokens. */
+/** Public facts about a model. Token counts; prices in US dollars per million tokens. */
 export type CatalogueEntry = {
   contextWindow?: number;
   maxOutputTokens?: number;
@@ -14,18 +14,18 @@ export type CatalogueEntry = {
   price?: ModelPrice;
 };
 
-/** A model as the configuration addresses it. */
+/** A model as named in the configuration. */
 export type ModelAddress = { provider: string; id: string; baseUrl: string };
 
-/** Their models are sold by their makers, so a proxy's calls cost what they charge. */
+/** Vendors that sell their own models, so a proxy's calls cost the vendor's prices. */
 const PROPRIETARY = new Set(['anthropic', 'openai', 'google']);
-/** Weights that anybody may serve. */
+/** Vendors of open weights, which anybody may serve. */
 const OPEN_WEIGHTS = ['gpt-oss', 'gemma'];
 const MAX_ID = 200;
 
 /**
  * Window, output limit, prices and abilities of a model, as far as they are known. Prices come from the provider's own
- * list, found by the provider's name or address; through any other provider only for models that their makers sell.
+ * list, found by the provider's name or address; through any other provider only for models that their vendors sell.
  */
 export function findInCatalogue({ provider, id, baseUrl }: ModelAddress): CatalogueEntry {
   if (id.length > MAX_ID) return {};
@@ -48,7 +48,7 @@ export function listKnownModels({ provider, baseUrl }: Omit<ModelAddress, 'id'>)
     .map(({ id }) => id);
 }
 
-/** Parts of names of models for other purposes. */
+/** Parts of model names that mean other purposes than chat. */
 const NO_CHAT = ['audio', 'realtime', 'transcribe', 'tts', 'image', 'search', 'embedding', 'ft:', ':', 'research'];
 
 function findProviderOf({ provider, baseUrl }: Omit<ModelAddress, 'id'>) {
@@ -92,7 +92,7 @@ function readPrice(listed: LibraryPrice): ModelPrice | undefined {
   return from === undefined || long === undefined ? base : { ...base, longContext: { from, ...long } };
 }
 
-/** The prompt length from which the first higher price applies. */
+/** The prompt length at which the first higher price applies. */
 function readTier({ input_mtok: input }: LibraryPrice): number | undefined {
   return typeof input === 'object' ? input.tiers[0]?.start : undefined;
 }

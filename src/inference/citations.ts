@@ -42,7 +42,7 @@ export function readBlockCitation(value: unknown): Citation | undefined {
   });
 }
 
-/** Providers of search put their sources beside the choices: `search_results`, or `citations` with URLs alone. */
+/** Search providers put their sources beside the choices: `search_results`, or `citations` with URLs alone. */
 export function readSources(chunk: JsonObject): Citation[] {
   const results = asList(chunk.search_results);
   const found = results.length > 0 ? results : asList(chunk.citations);

@@ -18,7 +18,7 @@ export type ModelPrice = z.infer<typeof ModelPrice>;
 
 export const ProviderModel = z.strictObject({
   id: z.string().min(1).max(400),
-  /** tokens */
+  /** maximum tokens of a prompt and its reply */
   contextWindow: z.int().min(1).optional(),
   vision: z.boolean().optional(),
   /** whether the model accepts a reasoning effort; absent: decided by its name */
@@ -39,7 +39,7 @@ const ExtraBody = z.record(z.string().min(1).max(100), z.unknown());
 
 const ProviderFields = z
   .strictObject({
-    /** sets the format, the base URL and the header of the key, where they are not given */
+    /** sets the format, the base URL and the header of the key, unless they are given */
     preset: z.enum(PRESET_NAMES).optional(),
     format: WireFormat,
     /** with the version segment, for every format: `https://host/v1` */
@@ -49,9 +49,9 @@ const ProviderFields = z
     apiKey: z.string().min(1).optional(),
     /** name of the environment variable that holds the key; resolved to `apiKey` when the configuration is read */
     apiKeyEnv: z.string().min(1).optional(),
-    /** names of the variables of several keys, used in turn; a key that the provider refuses rests */
+    /** names of the variables of several keys, used in rotation; a rejected key is paused */
     apiKeyEnvs: z.array(z.string().min(1)).min(1).max(50).optional(),
-    /** what `apiKeyEnvs` is resolved to */
+    /** the values of `apiKeyEnvs` */
     apiKeys: z.array(z.string().min(1)).min(1).max(50).optional(),
     /** absent: any model id is accepted */
     models: z.array(ProviderModel).optional(),
@@ -118,7 +118,7 @@ const RouteOptions = z.strictObject({
   routing: Routing.default('order'),
   extraBody: ExtraBody.optional(),
   extraHeaders: Headers.optional(),
-  /** further reasons to go on to the next model */
+  /** further reasons to try the next model */
   fallbackOn: z.array(z.enum(['content_policy'])).default([]),
 });
 

@@ -5,7 +5,7 @@ import { DIALECTS } from './upstream/dialects.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 import { parseObject } from './upstream/wire.ts';
 
-/** Undefined where the upstream's format has no way to ask. */
+/** Undefined if the upstream's format cannot count tokens. */
 export async function requestCount(
   transport: Transport,
   target: UpstreamTarget,

@@ -1,6 +1,6 @@
 import type { ModelRequest } from './model.ts';
 
-/** What most upstreams count for an image of usual size. */
+/** The usual token count of an image at most upstreams. */
 const IMAGE_TOKENS = 1500;
 
 /** Estimates the tokens of a request: four bytes of text per token, in any language. */

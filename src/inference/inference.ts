@@ -28,7 +28,7 @@ import { openTransport } from './transport.ts';
 import type { RawRequest, Transport } from './transport.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
-/** What the gateway needs in addition to the worker. */
+/** Operations that only the gateway needs. */
 export type GatewayInference = Omit<Inference, 'forOrganization'> & {
   /** The same with the organization's own providers. */
   forOrganization(organization: string): GatewayInference;
@@ -68,7 +68,7 @@ export type InferenceOptions = RouterOptions & {
   guard?: Dispatcher | undefined;
 };
 
-/** What the views of all organizations share. */
+/** State shared by the views of all organizations. */
 type Shared = {
   table: ModelTable;
   tables: OrganizationTables;
@@ -81,10 +81,10 @@ type Shared = {
 
 type PassThroughOptions = { force: boolean } & Pick<CallOptions, 'organization' | 'onRequestId'>;
 
-/** What routing needs of a call that is not for text. */
+/** The routing fields of a call that is not for text. */
 const NO_CONVERSATION = { system: '', messages: [], tools: [] };
 
-/** The target with a shorter timeout, if the call wants one. */
+/** The target with a shorter timeout, if the call sets one. */
 export function limitSilence(target: UpstreamTarget, { silenceMs = Infinity }: CallOptions): UpstreamTarget {
   return silenceMs >= target.timeoutMs ? target : { ...target, timeoutMs: silenceMs };
 }
@@ -134,7 +134,7 @@ class ModelCalls implements GatewayInference {
     return new ModelCalls(this.#shared, organization);
   }
 
-  /** Looked up for each call: providers of organizations come and go. */
+  /** Looked up for each call, because organizations can add and remove providers. */
   get #table(): ModelTable {
     return this.#organization === undefined ? this.#shared.table : this.#shared.tables.get(this.#organization);
   }
@@ -190,7 +190,7 @@ class ModelCalls implements GatewayInference {
     try {
       return await requestCount(this.#transport, target, request, signal);
     } catch (error) {
-      // Servers that imitate a format often lack the route that counts.
+      // Servers that imitate a format often lack the counting route.
       if (error instanceof ModelError) return undefined;
       throw error;
     }

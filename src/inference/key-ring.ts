@@ -1,12 +1,12 @@
 import { ModelError } from './model.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
-/** A key that the provider rejects is tried again after this. */
+/** A rejected key is paused for this time. */
 const REJECTED_MS = 300_000;
-/** A key over its rate limit rests as long as the provider says, within these bounds. */
+/** Bounds for the pause of a key over its rate limit, which the provider names. */
 const LIMITED_MS = { min: 1000, default: 10_000, max: 120_000 };
 
-/** The keys of one provider, used in turn. A key that the provider refuses rests. */
+/** The keys of one provider, used in rotation. A rejected key is paused. */
 export class KeyRing {
   readonly #keys: readonly string[];
   readonly #restsUntil = new Map<string, number>();
@@ -18,7 +18,7 @@ export class KeyRing {
     this.#now = now;
   }
 
-  /** The keys to try for one call. All of them rest: the one that has rested longest of its time. */
+  /** The keys to try for one call. If all are paused: the one whose pause ends first. */
   order(): string[] {
     const start = this.#next;
     this.#next = (start + 1) % this.#keys.length;
@@ -29,7 +29,7 @@ export class KeyRing {
     return turned.sort((a, b) => until(a) - until(b)).slice(0, 1);
   }
 
-  /** Lets the key rest if the error is about the key. False: another key would fail as well. */
+  /** Pauses the key if the error is about the key. False: another key would fail as well. */
   refuse(key: string, error: ModelError): boolean {
     const { min, max, default: usual } = LIMITED_MS;
     if (error.code === 'authentication') this.#restsUntil.set(key, this.#now() + REJECTED_MS);
@@ -41,7 +41,7 @@ export class KeyRing {
   }
 }
 
-/** Streams with the next key; with the one after it when the provider refuses the key before the first item. */
+/** Streams with the next key, and with the one after it if the provider rejects the key before the first item. */
 export async function* streamWithKeys<T>(ring: KeyRing, stream: (key: string) => AsyncIterable<T>): AsyncGenerator<T> {
   let last: ModelError | undefined;
   for (const key of ring.order()) {
@@ -65,7 +65,7 @@ export type KeyedStream = <T>(
   stream: (target: UpstreamTarget) => AsyncIterable<T>,
 ) => AsyncIterable<T>;
 
-/** Streams over the target with each of its keys in turn, if it has several. */
+/** Streams over the target with its keys in rotation, if it has several. */
 export function buildKeyedStream(): KeyedStream {
   const rings = new WeakMap<readonly string[], KeyRing>();
   return (target, stream) => {

@@ -1,11 +1,11 @@
 import type { ReasoningEffort } from './model.ts';
 
-/** What the models of a family have in common. Token counts; a missing limit is unknown. */
+/** Common properties of a model family. Token counts; a missing limit is unknown. */
 export type ModelFamily = {
   contextWindow?: number;
   maxOutputTokens?: number;
   vision: boolean;
-  /** the efforts that the models accept, rising; empty: they do not reason, or not on request */
+  /** accepted efforts, ascending; empty: no reasoning, or not on request */
   efforts?: readonly ReasoningEffort[];
 };
 
@@ -24,8 +24,8 @@ const GPT_5 = { contextWindow: 400_000, maxOutputTokens: 128_000, vision: true }
 const TEXT: ModelFamily = { vision: false };
 
 /**
- * Output limits, image input and reasoning efforts by the beginning of a model's name, which the price library does not
- * have; windows for models that it does not list. The longest beginning wins. Names are in lower case, with `-` for `.`.
+ * Output limits, image input and reasoning efforts by the beginning of a model's name, which the price library lacks;
+ * windows for models that it does not list. The longest match wins. Names are in lower case, with `-` for `.`.
  */
 export const MODEL_FAMILIES: Readonly<Record<string, ModelFamily>> = {
   'claude-fable': { ...LARGE, efforts: CLAUDE_ALWAYS },

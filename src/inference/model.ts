@@ -71,7 +71,7 @@ export type Sampling = {
 };
 export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
-/** What an upstream may use. Formats without a field for one do not get it. */
+/** Optional hints. Formats without a field for a hint omit it. */
 export type RequestHints = {
   /** a stable id of the caller's user */
   user?: string;
@@ -133,7 +133,10 @@ export type ModelDelta =
     }
   | { type: 'text'; index: number; text: string }
   | { type: 'reasoning'; index: number; text: string; summary?: boolean }
-  /** Ends a reasoning part that can be returned to its issuer. A part without readable text has no delta before this. */
+  /**
+   * Ends a reasoning part that can be returned to its issuer. A part without readable text has no delta before this
+   * one.
+   */
   | {
       type: 'reasoning_signature';
       index: number;
@@ -177,7 +180,7 @@ export type UpstreamErrorCodes = { code?: string; type?: string; requestId?: str
 
 const CONTENT_POLICY = /content_?(policy|filter)|moderation|safety|responsible_?ai/i;
 
-/** Why a model call failed. The message may be shown to callers: it contains no key and no URL. */
+/** A failed model call. The message may be shown to callers: it contains no key and no URL. */
 export class ModelError extends CapstanError<ModelErrorCode> {
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
@@ -213,27 +216,27 @@ export type ModelInfo = {
   vision: boolean;
   maxOutputTokens?: number;
   price?: Price;
-  /** the reasoning efforts that it accepts, rising; empty: none; absent: unknown */
+  /** accepted reasoning efforts, ascending; empty: none; absent: unknown */
   efforts?: readonly ReasoningEffort[];
 };
 
-/** How one call differs from the configuration. */
+/** Overrides of the configuration for one call. */
 export type CallOptions = {
   /** tries of each upstream, the first included */
   attempts?: number;
-  /** an upstream that sends nothing for this long has failed; only shortens its configured timeout */
+  /** an upstream that is silent for this long has failed; only shortens its configured timeout */
   silenceMs?: number;
   /** the organization that calls; circuit breakers and retry budgets are kept for each */
   organization?: string;
-  /** hears the id of the provider's response before its first delta */
+  /** receives the id of the provider's response before its first delta */
   onRequestId?: (requestId: string) => void;
 };
 
 /** Model calls by name, with retries and fallback before the first delta. */
 export type Inference = {
-  /** The same with the providers that the organization brings itself. */
+  /** The same with the organization's own providers. */
   forOrganization(organization: string): Inference;
-  /** Undefined when no provider serves the model. */
+  /** Undefined if no provider serves the model. */
   findModel(model: string): ModelInfo | undefined;
   /** Ends with `finish` or throws a `ModelError`; ends at once when `signal` aborts (throws its reason). */
   stream(request: ModelRequest, signal: AbortSignal, options?: CallOptions): AsyncIterable<ModelDelta>;

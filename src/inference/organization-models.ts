@@ -2,15 +2,15 @@ import type { ProvidersConfig } from './config.ts';
 import { buildModelTable } from './providers.ts';
 import type { ModelTable } from './providers.ts';
 
-/** The providers that organizations bring themselves. */
+/** The organizations' own providers. */
 export type OrganizationProviders = {
-  /** Undefined: none. The same object until something of it changes. */
+  /** Undefined: none. Returns the same object until a provider changes. */
   find(organization: string): ProvidersConfig | undefined;
 };
 
 /**
- * The models of one organization: the lists of the configuration, then its own providers, then those of the configuration.
- * The lists stay with the providers of the configuration.
+ * The models of one organization: the configured lists, then its own providers, then the configured providers. The
+ * lists refer to configured providers only.
  */
 function joinTables(shared: ModelTable, own: ModelTable): ModelTable {
   const choose = (model: string) => (!shared.hasList(model) && own.resolve(model).entries.length > 0 ? own : shared);
@@ -27,7 +27,7 @@ function joinTables(shared: ModelTable, own: ModelTable): ModelTable {
   };
 }
 
-/** The tables of organizations, each built once for as long as its providers stay the same. */
+/** The model tables of organizations. A table is rebuilt when its providers change. */
 export class OrganizationTables {
   readonly #shared: ModelTable;
   readonly #providers: OrganizationProviders | undefined;

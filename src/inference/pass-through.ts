@@ -13,7 +13,7 @@ export type PassThroughTarget = { translated: Record<string, unknown>; reasoning
 export type PassThroughCall = {
   format: WireFormat;
   headers: Record<string, string>;
-  /** the request as it came: what stays of it is not written anew */
+  /** the raw request; unchanged parts are copied, not serialized again */
   raw?: RawObject | undefined;
   buildBody(target: PassThroughTarget): Record<string, unknown>;
 };
@@ -66,7 +66,7 @@ export async function* callPassThrough(
   yield { event: { data: '' }, deltas };
 }
 
-/** Whether the event shows nothing of the reply yet, so that another upstream may still be tried. */
+/** Whether the event contains nothing of the reply yet, so that another upstream may still be tried. */
 export function isSilentEvent({ deltas }: PassThroughEvent): boolean {
   return deltas.every((delta) => delta.type === 'start');
 }

@@ -1,4 +1,4 @@
-/** What a preset sets unless the provider says otherwise. Without a `baseUrl` the provider must name its own. */
+/** Default settings of a preset. Without a `baseUrl` the provider must name its own. */
 export type Preset = {
   format: 'chat-completions' | 'responses' | 'messages';
   baseUrl?: string;
@@ -21,7 +21,7 @@ export const PRESETS = {
 export type PresetName = keyof typeof PRESETS;
 export const PRESET_NAMES = Object.keys(PRESETS) as [PresetName, ...PresetName[]];
 
-/** A provider's settings with those of its preset where it has none. Anything else is returned as it is. */
+/** A provider's settings, completed from its preset. Anything else is returned unchanged. */
 export function applyPreset(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('preset' in value)) return value;
   const { preset } = value;

@@ -22,11 +22,11 @@ const PASS_THROUGH_HOSTS = new Set(['api.openai.com', 'api.anthropic.com']);
 export type ModelTable = {
   /** Whether the name is one of the configuration's `models`. */
   hasList(model: string): boolean;
-  /** The models behind a name; none when no provider serves it. */
+  /** The models behind a name; empty if no provider serves it. */
   resolve(model: string): Route;
-  /** Undefined when no provider serves it. For a list: what all of its models support, at the price of the first. */
+  /** Undefined if no provider serves it. For a list: the common abilities of its models, at the price of the first. */
   find(model: string): ModelInfo | undefined;
-  /** How a provider itself is reached; undefined: there is none with this name. */
+  /** The connection of a provider; undefined if there is none with this name. */
   findProvider(provider: string): UpstreamTarget | undefined;
   /** Lists first, then the models of each provider: those in the configuration, else those in the catalogue. */
   list(): ModelInfo[];
@@ -42,7 +42,7 @@ type Connection = Pick<
   'format' | 'baseUrl' | 'timeoutMs' | 'apiKey' | 'apiKeyHeader' | 'apiKeys' | 'headers' | 'extraBody' | 'isGuarded'
 >;
 
-/** How a provider is reached; the same for all of its models. */
+/** The connection of a provider; the same for all of its models. */
 function buildConnection(config: ProviderConfig, isGuarded: boolean): Connection {
   const {
     format,
@@ -118,7 +118,7 @@ function joinInfo(name: string, [first, ...others]: ModelEntry[]): ModelInfo | u
   };
 }
 
-/** Throws a `StartupError` when a list names an unknown model. `isGuarded`: the addresses come from callers. */
+/** Throws a `StartupError` if a list names an unknown model. `isGuarded`: the addresses come from callers. */
 export function buildModelTable(
   providers: ProvidersConfig,
   models: ModelsConfig,

@@ -8,7 +8,7 @@ export type RetryPolicy = {
   attempts: number;
   /** the first wait is random between 0 and this; each further wait has twice the maximum */
   baseMs: number;
-  /** maximum wait; an upstream that asks for more is not retried */
+  /** maximum wait; an upstream that demands a longer wait is not retried */
   maxMs: number;
   /** absent: retries are not limited */
   budget?: RetryBudget;
@@ -37,40 +37,46 @@ export type Candidate<T = ModelDelta> = {
   stream(signal: AbortSignal): AsyncIterable<T>;
 };
 
-/** Observes the attempts of a call. `begun` is called when an upstream begins to answer, `ms` after it was asked. */
+/** Observes the attempts of a call. `begun` is called when an upstream begins to answer, `ms` after the request. */
 export type CallObserver = { failed(failure: Failure): void; begun?(name: string, ms: number): void };
 
 export type Failure = { name: string; attempt: number; error: ModelError; waitMs: number | undefined };
 
-/** Milliseconds until the next try of the same upstream; undefined: it is not tried again. */
+/** Milliseconds until the next try of the same upstream; undefined: no further try. */
 export function decideWait(error: ModelError, attempt: number, policy: RetryPolicy): number | undefined {
   if (!error.retryable || attempt >= policy.attempts) return undefined;
   const asked = error.retryAfterMs ?? 0;
   if (asked > policy.maxMs) return undefined;
-  // Full jitter, added to what the upstream asked for.
+  // Full jitter, added to the wait that the upstream demands.
   const backOff = policy.random() * policy.baseMs * 2 ** (attempt - 1);
   return Math.min(policy.maxMs, asked + backOff);
 }
 
-/** Whether a delta shows nothing of the reply yet. */
+/** Whether a delta contains nothing of the reply yet. */
 function isStart(delta: unknown): boolean {
   return (delta as ModelDelta).type === 'start';
 }
 
-/** One call and how it is retried. */
+/** One call and its retry rules. */
 export type RetriedCall<T = ModelDelta> = {
   /** the upstreams to try, in order; called when the stream is first read */
   choose: () => readonly Candidate<T>[];
   policy: RetryPolicy;
   signal: AbortSignal;
   watch: CallObserver;
-  /** whether an item shows nothing of the reply yet, so that another upstream may still be asked; absent: `start` deltas */
+  /**
+   * whether an item contains nothing of the reply yet, so that another upstream may still be tried; absent: `start`
+   * deltas
+   */
   isSilent?: (item: T) => boolean;
-  /** whether an item ends a reply that a content filter blocked; absent: the next upstream is not asked for that */
+  /**
+   * whether an item ends a reply that a content filter blocked; absent: a blocked reply does not lead to the next
+   * upstream
+   */
   isBlocked?: ((item: T) => boolean) | undefined;
 };
 
-/** Waits before the next try of the same upstream. False: it gets no other try. */
+/** Waits before the next try of the same upstream. False: no further try. */
 async function waitForRetry<T>(
   { policy, signal, watch }: RetriedCall<T>,
   { name, group = name, attempts = policy.attempts }: Candidate<T>,
@@ -88,12 +94,12 @@ async function waitForRetry<T>(
   return true;
 }
 
-/** Whether the provider itself refuses its key, its bill or the model: another one may accept the call. */
+/** Whether the error concerns the provider's key, billing or model: another provider may accept the call. */
 function isProvidersFault({ code, status = 0 }: ModelError): boolean {
   return code === 'authentication' || code === 'unknown_model' || (status >= 401 && status <= 404);
 }
 
-/** Those of the following upstreams that may succeed where this one failed. */
+/** The following upstreams that may succeed after this error. */
 function listFollowers<T>(
   error: ModelError,
   { contextWindow = 0 }: Candidate<T>,
@@ -111,9 +117,9 @@ function blocked(): ModelError {
 }
 
 /**
- * Tries the candidates in order, each several times as far as its retry budget allows, until one begins to answer. After
- * that, its failure is the caller's. Silent items are held back until the first one that is not.
- * Throws the last error, at once when another try would not help, and the signal's reason when it aborts.
+ * Tries the candidates in order, each several times as far as its retry budget allows, until one begins to answer.
+ * After that, its failure is the caller's. Silent items are held back until the first item that is not silent. Throws
+ * the last error, at once if another try would not help, and the signal's reason when it aborts.
  */
 export async function* streamWithRetries<T = ModelDelta>(call: RetriedCall<T>): AsyncGenerator<T> {
   const { policy, signal, watch, isSilent = isStart, isBlocked } = call;

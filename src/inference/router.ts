@@ -15,10 +15,10 @@ export type RouterOptions = {
   affinity?: boolean;
 };
 
-/** What one call is routed by. */
+/** The routing fields of one call. */
 export type RoutedCall = { request: ModelRequest; organization: string | undefined };
 
-/** Decides which upstreams a call tries and in what order, and remembers how they did. */
+/** Decides which upstreams a call tries and in what order, and records their results. */
 export class Router {
   readonly #options: Pick<RouterOptions, 'log' | 'affinity'>;
   readonly #named: ReadonlySet<string>;
@@ -38,8 +38,8 @@ export class Router {
   }
 
   /**
-   * The candidates to try, in order. The only one of a model is always tried; `unavailable` is thrown when the breakers of
-   * all of several are open.
+   * The candidates to try, in order. An only candidate is always tried. With several, throws `unavailable` if the
+   * breakers of all are open.
    */
   choose<T extends Candidate<unknown> & { weight?: number | undefined }>(
     candidates: readonly T[],
@@ -48,7 +48,7 @@ export class Router {
   ): readonly T[] {
     if (candidates.length < 2) return candidates;
     const affinityKey = this.#options.affinity === true ? request.cacheKey : undefined;
-    // A caller that lists models means their order.
+    // A caller that lists models sets their order.
     const order = request.fallbackModels === undefined ? affinityKey : undefined;
     const ordered = orderCandidates(candidates, { routing, latencies: this.#latencies, affinityKey: order });
     const breaker = this.#breaker;

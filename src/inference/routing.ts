@@ -2,10 +2,10 @@ import type { ModelsConfig, RouteEntry, Routing } from './config.ts';
 import type { ModelEntry } from './model-entry.ts';
 import { orderByDraw, orderByKey } from './affinity.ts';
 
-/** One model of a route. Names a retry count and a weight of its own if the configuration does. */
+/** One model of a route, with the configured retry count and weight, if any. */
 export type RoutedEntry = ModelEntry & { weight?: number | undefined; attempts?: number | undefined };
 
-/** The models behind a name, in the order of the configuration; none when no provider serves it. */
+/** The models behind a name, in the order of the configuration; empty if no provider serves it. */
 export type Route = { entries: RoutedEntry[]; routing: Routing; fallbackOnContentPolicy: boolean };
 
 type CallFields = {
@@ -49,7 +49,7 @@ export function buildRoute(config: ModelsConfig[string], findEntry: (model: stri
   return { entries, routing, fallbackOnContentPolicy: fallbackOn.includes('content_policy') };
 }
 
-/** One route of several, tried one after the other. */
+/** Joins several routes into one, tried in sequence. */
 export function joinRoutes(routes: readonly Route[]): Route {
   const [first] = routes;
   if (routes.length === 1 && first !== undefined) return first;
@@ -64,9 +64,9 @@ export function joinRoutes(routes: readonly Route[]): Route {
   };
 }
 
-/** How much the newest time counts. */
+/** Weight of the newest time in the average. */
 const NEWEST = 0.3;
-/** Upstreams whose times are remembered; callers choose names where a provider lists none. */
+/** Maximum number of upstreams with recorded times; callers choose names if a provider lists none. */
 const MAX_NAMES = 5000;
 
 /** Times to the first part of a reply, as moving averages. */
@@ -80,14 +80,14 @@ export class Latencies {
     this.#averages.set(name, before === undefined ? ms : before + NEWEST * (ms - before));
   }
 
-  /** The fastest first; those not measured yet before all others. */
+  /** The fastest first. Upstreams without a time come before all others. */
   order<T extends { name: string }>(items: readonly T[]): T[] {
     const average = ({ name }: T) => this.#averages.get(name) ?? -1;
     return items.toSorted((a, b) => average(a) - average(b));
   }
 }
 
-/** Share of the calls that try another than the fastest first, so that its time is known. */
+/** Share of calls that try an upstream other than the fastest first, to measure it. */
 const EXPLORE = 0.05;
 
 /** The order in which one call tries the candidates. */

@@ -46,19 +46,19 @@ function listFields(text: string): Span[] {
   return fields;
 }
 
-/** A JSON object as it came, and what it was parsed to. */
+/** A JSON object in its original bytes, and its parsed form. */
 export type RawObject = { bytes: Buffer; parsed: Record<string, unknown> };
 
 /**
- * The JSON of `wanted`, with the bytes of every field that it shares with `raw`: large requests need not be written anew.
- * Undefined when a name stands twice in `raw`, since readers differ in which one counts.
+ * The JSON of `wanted`, with the original bytes of every field that it shares with `raw`, so that large requests need
+ * not be serialized again. Undefined if a name occurs twice in `raw`, because parsers differ in which one counts.
  */
 export function spliceObject({ bytes, parsed }: RawObject, wanted: Record<string, unknown>): Buffer | undefined {
   const fields = listFields(bytes.toString('latin1'));
   if (new Set(fields.map(({ name }) => name)).size !== fields.length) return undefined;
   const pieces: Uint8Array[] = [];
   const add = (piece: Uint8Array) => pieces.push(Buffer.from(pieces.length === 0 ? '{' : ','), piece);
-  // Names are read as Latin-1: one that is not ASCII is written anew.
+  // Names are read as Latin-1; a name that is not ASCII is serialized again.
   const shared = new Set<string>();
   for (const { name, start, end } of fields) {
     if (!Object.hasOwn(parsed, name) || wanted[name] === undefined || wanted[name] !== parsed[name]) continue;

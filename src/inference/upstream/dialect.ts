@@ -29,13 +29,13 @@ export type UpstreamTarget = {
   /** whether calls of this format are forwarded unchanged */
   passThrough?: boolean;
   maxOutputTokens?: number;
-  /** set by a caller instead of the operator: connected to through the egress guard alone */
+  /** set by a caller instead of the operator: reachable through the egress guard alone */
   isGuarded?: boolean;
   /** whether it forwards calls to other upstreams, and its replies name the model that answered */
   relays?: boolean;
 };
 
-/** `path` follows the base URL. The body is JSON; `bytes` is the same, already written. */
+/** `path` follows the base URL. `bytes` is the serialized `body`. */
 export type UpstreamRequest = {
   path: string;
   headers: Record<string, string>;
@@ -53,11 +53,11 @@ export type DeltaReader = {
 };
 
 export type Dialect = {
-  /** whether the format has stop sequences; where it has none, replies are cut here */
+  /** whether the format has stop sequences; if not, replies are cut here */
   hasStop: boolean;
   buildRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
   buildReader(target: UpstreamTarget): DeltaReader;
-  /** absent: the format has no way to ask for a count of input tokens */
+  /** absent: the format cannot count input tokens */
   buildCountRequest?(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
 };
 

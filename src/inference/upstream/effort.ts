@@ -11,7 +11,7 @@ export function fitEffort(wanted: ReasoningEffort, accepted: readonly ReasoningE
   return found ?? ranks.find((effort) => effort !== 'none') ?? wanted;
 }
 
-/** The request with an effort that the upstream accepts; without one where it accepts none. */
+/** The request with an effort that the upstream accepts; without an effort if it accepts none. */
 export function fitReasoning(request: ModelRequest, target: UpstreamTarget): ModelRequest {
   const { reasoning, ...plain } = request;
   if (reasoning === undefined || target.relays === true) return request;

@@ -98,7 +98,7 @@ class ChatReader implements DeltaReader {
   #pushAnnotations(value: unknown, out: ModelDelta[]): void {
     const citations = asList(value).flatMap((item) => readAnnotation('chat-completions', item) ?? []);
     if (citations.length === 0) return;
-    // Held back text would come after what refers to it.
+    // Held-back text would come after the parts that refer to it.
     this.#pushTagged(this.#tags.flush(), out);
     this.#pushCitations(citations, out);
   }

@@ -55,7 +55,7 @@ class ResponsesReader implements DeltaReader {
     return true;
   }
 
-  /** What an event adds to an item. Events of any other type mean nothing here. */
+  /** The parts of an item in each event. Events of other types are ignored. */
   #pushItem(type: unknown, wire: JsonObject, out: ModelDelta[]): void {
     const items = this.#items;
     switch (type) {
