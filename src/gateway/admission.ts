@@ -12,8 +12,8 @@ export type Admission = {
 };
 
 /**
- * `limit` is in bytes; absent: a share of the heap's maximum size. An organization is always admitted with its only
- * request, and with its fair share: what others hold never keeps it out.
+ * `limit` is in bytes; absent: a share of the heap's maximum size. An organization's only request is always admitted,
+ * and so are requests within its fair share, whatever other organizations hold.
  */
 export function buildAdmission(limit = getHeapStatistics().heap_size_limit / HEAP_SHARE): Admission {
   const used = new Map<string, number>();

@@ -34,7 +34,7 @@ export function inferenceOf(
   return caller === undefined ? inference : inference.forOrganization(caller.organizationId);
 }
 
-/** Throws `model_not_found` for a model that does not exist, or not for this key. */
+/** Throws `model_not_found` for a model that does not exist or that the key may not use. */
 export function requireModel(deps: Pick<GatewayDeps, 'inference'>, request: FastifyRequest, name: string): ModelInfo {
   const info = inferenceOf(deps, request).findModel(name);
   if (info === undefined || !mayUse(request, name)) throw unknownModel(name);

@@ -25,7 +25,7 @@ import { startMeter } from './usage/meter.ts';
 import { readTags } from './usage/request-log.ts';
 import type { Meter } from './usage/meter.ts';
 
-/** Headers in which coding clients send a session id, which serves as the cache key. */
+/** Request headers in which coding clients send a session id; it serves as the cache key. */
 const SESSION_HEADERS = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
 
 function findSession({ headers }: FastifyRequest): string | undefined {
@@ -101,7 +101,7 @@ function findPassThrough(
   return undefined;
 }
 
-/** Clients see which of the provider's requests theirs became. */
+/** The provider's request ids, so that clients can quote them. */
 function sendRequestId(reply: FastifyReply): (requestId: string) => void {
   return (requestId) => {
     if (!reply.raw.headersSent) void reply.header('x-upstream-request-id', requestId);
@@ -175,7 +175,7 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
   } finally {
     stream.release();
     watch.release();
-    // A closing server waits for its connections, and a kept-alive one would stay open.
+    // A closing server waits for its connections, so a kept-alive connection must be closed.
     const { socket } = response;
     if (deps.closing.aborted) response.once('finish', () => socket?.destroySoon());
   }
@@ -235,7 +235,7 @@ export async function answerCall(
   try {
     await answerReserved(deps, { dialect, call, meta, caller, reservation }, request, reply);
   } finally {
-    // Where the call has ended in any way, it is settled already.
+    // A call that has ended is already settled.
     void reservation?.settle(0);
   }
 }
@@ -278,7 +278,7 @@ async function answerReserved(
   }
   const passThrough = findPassThrough(deps, { dialect, call, meta }, request, sendRequestId(reply));
   const task = { dialect, call, meta, meter, cached, passThrough };
-  // Only a call that is forwarded needs its bytes, which would be held as long as it is streamed.
+  // Only a forwarded call needs its raw bytes; they would be held for the whole stream.
   request.rawBody = undefined;
   if (task.passThrough === undefined) {
     const destinations = inferenceOf(deps, request).listDestinations(call.request);

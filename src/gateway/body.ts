@@ -15,7 +15,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** bytes of the raw body */
     bodyBytes: number;
-    /** a JSON body as it came, until it has been sent on */
+    /** the unparsed JSON body, until it has been sent on */
     rawBody: Buffer | undefined;
   }
 }
@@ -33,7 +33,7 @@ export function registerBodyParser(app: FastifyInstance): void {
     }
     if (!isUtf8(body)) return done(malformed('body: must be UTF-8'));
     try {
-      // Text of one byte a character needs no decoding.
+      // A text of one byte per character needs no decoding.
       const parsed: unknown = JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'));
       request.rawBody = body;
       done(null, parsed);

@@ -7,7 +7,7 @@ import type { ResponseCache } from './response-cache.ts';
 import type { MeterPorts } from './usage/meter.ts';
 import type { CallMetrics } from './usage/metrics.ts';
 
-/** What the gateway needs from outside. */
+/** Dependencies of the gateway. */
 export type GatewayPorts = HttpPorts & {
   inference: GatewayInference;
   timing?: GatewayTiming;
@@ -15,7 +15,7 @@ export type GatewayPorts = HttpPorts & {
   metrics?: CallMetrics;
   /** bytes of active requests; absent: derived from the size of the heap */
   maxBytesInFlight?: number;
-  /** absent: organizations bring no providers of their own */
+  /** absent: organizations cannot add providers */
   providers?: ProviderPorts;
   /** tokens that each key may use per day; absent: unlimited */
   tokensPerDay?: number | undefined;
@@ -25,11 +25,11 @@ export type GatewayPorts = HttpPorts & {
 export type GatewayTiming = {
   /** silence before a stream gets a keepalive frame */
   keepaliveMs?: number;
-  /** how long active calls may continue once the server begins to close */
+  /** how long active calls may continue after the server begins to close */
   drainMs?: number;
 };
 
-/** What every handler gets. */
+/** Arguments of every handler. */
 export type GatewayDeps = Omit<GatewayPorts, 'metrics'> &
   HttpDeps & {
     admission: Admission;

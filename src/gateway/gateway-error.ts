@@ -143,7 +143,7 @@ export function fromApiError(error: ApiError): GatewayError {
   });
 }
 
-/** A call that a budget refuses. The same call is refused until the budget is raised or its period ends. */
+/** A budget refuses the call. Retrying fails until the budget is raised or its period ends. */
 export function fromReachedBudget(error: BudgetReachedError): GatewayError {
   return new GatewayError('insufficient_quota', error.message, {
     cause: error,

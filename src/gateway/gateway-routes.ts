@@ -66,7 +66,7 @@ export function buildGatewaySurface(ports: GatewayPorts): RoutePlugin {
   };
 }
 
-/** Bodies and errors in the shapes of the agent service. */
+/** Routes with bodies and errors in the shapes of the agent service. */
 function registerNativeRoutes(app: FastifyInstance, deps: GatewayDeps & ProviderPorts): void {
   registerNativeBodyParser(app);
   app.setErrorHandler((error, request, reply) => sendError(deps.log, error, request, reply));
@@ -86,7 +86,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   registerStoredResponses(app, deps);
   for (const prefix of ['', '/v1']) {
     addRoutes(`${prefix}/models`, { GET: (request) => listModels(deps, request) });
-    // Model ids contain slashes, encoded or not: the rest of the path is the id.
+    // Model ids contain slashes, encoded or not: the id is the rest of the path.
     addRoutes(`${prefix}/models/*`, {
       GET: (request) => getModel(deps, request, (request.params as { '*': string })['*']),
     });
@@ -99,7 +99,7 @@ function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {
   registerBatches(app, deps, (scope) => buildAddRoutes(scope, deps));
 }
 
-/** Files of up to 25 MiB, as SDKs send them, and the other parts of the form. */
+/** Files of up to 25 MiB, the limit of SDKs, plus the other parts of the form. */
 const FORM_LIMIT = 32 * 1024 * 1024;
 
 function registerEndpoints(app: FastifyInstance, deps: GatewayDeps): void {

@@ -26,7 +26,7 @@ function buildCounter(meter: Meter): (passThrough: PassThroughEvent) => boolean 
   return ({ deltas }) => {
     for (const delta of deltas) {
       meter.note(delta);
-      // The content is not needed here.
+      // The content is not needed for metering.
       if (delta.type !== 'start' && delta.type !== 'finish') continue;
       sequencer.push(delta, out);
     }

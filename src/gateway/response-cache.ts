@@ -4,25 +4,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { invalid } from './gateway-error.ts';
 import type { ClientStream } from './stream.ts';
 
-/** The caller's request header: seconds that the response may be kept. The response says `hit` or `miss` in it. */
+/** Request header: seconds for which the response may be cached. As a response header it says `hit` or `miss`. */
 const HEADER = 'x-capstan-cache';
 const MAX_SECONDS = 86_400;
-/** Characters of one response, and of all together. */
+/** Maximum characters of one response, and of all together. */
 const MAX_RESPONSE = 1024 * 1024;
 const MAX_TOTAL = 32 * 1024 * 1024;
-/** Headers that change what a response holds. */
+/** Headers that change the content of a response. */
 const VARIES = ['anthropic-beta', 'accept'];
 
 type Entry = { text: string; expiresAt: number };
 
-/** A call whose response may come from the cache, or go there. */
+/** A call whose response may be read from or written to the cache. */
 export type CachedCall = {
-  /** the whole body, as it was sent before */
+  /** the whole cached body */
   hit: string | undefined;
   keep(text: string): void;
-  /** The stream, whose text is kept once it ends. */
+  /** Forwards the stream, and caches its text once it ends. */
   record(stream: ClientStream): ClientStream;
-  /** What is recorded is not kept: the call has failed. */
+  /** Discards the recorded text: the call has failed. */
   drop(): void;
 };
 
@@ -34,7 +34,7 @@ function readSeconds(value: string | string[] | undefined): number | undefined {
   return seconds;
 }
 
-/** Whole responses by API key and exact request, in the memory of this process. The least recently used go first. */
+/** Whole responses by API key and exact request, in the memory of this process. Evicts the least recently used. */
 export class ResponseCache {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;
@@ -72,7 +72,7 @@ export class ResponseCache {
     }
   }
 
-  /** Undefined: the caller does not ask for it. Throws a `GatewayError` for a bad header. */
+  /** Undefined if the caller does not ask for caching. Throws a `GatewayError` for a bad header. */
   open({ headers, caller, rawBody, routeOptions }: FastifyRequest, reply: FastifyReply): CachedCall | undefined {
     const seconds = readSeconds(headers[HEADER]);
     if (seconds === undefined || caller === undefined || rawBody === undefined) return undefined;

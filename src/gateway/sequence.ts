@@ -3,9 +3,9 @@ import type { AssistantPart, Citation, ModelDelta, ModelReply, ModelUsage, TextP
 import { omitUndefined } from '../platform/records.ts';
 
 /**
- * Events that every client dialect can write: one part is open at a time, in order, and indexes have no gaps. The texts
- * of a part's deltas add up to the text (or the arguments) of the part in `close`, and the closed parts are the content
- * of the reply in `finish`.
+ * Events that every client dialect can write: one part is open at a time, in order, and indexes have no gaps. The
+ * deltas of a part join to the text (or the arguments) of the part in `close`, and the closed parts are the content of
+ * the reply in `finish`.
  */
 export type ReplyEvent =
   /** `usage` is the upstream's count so far, if it sends one */

@@ -12,7 +12,7 @@ export const sendSdkError: SendError = (log, error, request, reply) => {
   sendGatewayError({ log, render }, error, request, reply);
 };
 
-/** Whether no route took the request, and an SDK of a model provider sent it. */
+/** Whether no route matched and the request came from an SDK of a model provider. */
 export function isUnknownSdkRoute({ is404, url, headers }: FastifyRequest): boolean {
   if (!is404 || !/^\/v1(?:[/?]|$)/.test(url)) return false;
   return headers['anthropic-version'] !== undefined || headers['x-stainless-lang'] !== undefined;

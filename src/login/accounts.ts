@@ -59,7 +59,7 @@ export function buildWebsiteAccounts(ports: LoginPorts) {
     ): Promise<{ session: Session } | { fault: string }> {
       const found = await find(organizationId, wanted);
       if (found.fault !== undefined) return { fault: found.fault };
-      // An interrupted login goes on by itself, and its session is cached for the next call.
+      // The job of an interrupted login continues on its own, and its session is cached for the next call.
       signal.throwIfAborted();
       return untilAborted(refresh(organizationId, found.id), signal);
     },

@@ -52,7 +52,7 @@ export type AnswerPorts = Pick<JobContext, 'ask' | 'leftMs' | 'signal'> & {
 
 /** Challenges that a mailbox can answer. */
 const BY_EMAIL: ReadonlySet<string> = new Set(['otp_email', 'magic_link', 'email_verification']);
-/** ms to wait for an email, and ms reserved for the steps after it, as far as the deadline allows. */
+/** Maximum wait for an email, and the time reserved for the steps after it; both in ms, within the deadline. */
 const EMAIL_MS = 60_000;
 const RESERVED_MS = 10_000;
 
@@ -74,7 +74,7 @@ export function buildAnswers(
     const expects = challenge.expects === 'link' ? 'link' : 'code';
     return mailbox.find(expects, Math.min(EMAIL_MS, Math.max(left - RESERVED_MS, left / 2)), signal);
   };
-  /** The factor that the request names, where the page offers it once. */
+  /** The option that the request names, if the page offers it exactly once. */
   const chooseFactor = ({ kind, options = [] }: Challenge): Answer | undefined => {
     if (kind !== 'choose_factor') return undefined;
     const wanted =

@@ -12,9 +12,9 @@ const COUNTS: ReadonlySet<string> = new Set(['invalid_credentials', 'invalid_cod
 const inProgress = new Map<string, Set<Promise<void>>>();
 
 /**
- * Runs an attempt. Throws `rate_limited` once 5 have failed within 15 minutes for this origin and user name. A point is
- * taken before the attempt and refunded unless it failed, so concurrent attempts cannot exceed the limit; where those
- * in progress hold all remaining points, the next one waits for them.
+ * Runs an attempt. Throws `rate_limited` once 5 have failed within 15 minutes for this origin and user name. A point
+ * is taken before the attempt and refunded unless it failed, so concurrent attempts cannot exceed the limit. If
+ * attempts in progress hold all remaining points, the next attempt waits for them.
  */
 export async function limitAttempts<T>(
   { limits, masterKeys }: { limits: Limits; masterKeys: MasterKeys },
@@ -29,7 +29,7 @@ export async function limitAttempts<T>(
     if (allowance.allowed) break;
     const others = inProgress.get(key);
     if (others !== undefined && others.size > 0) {
-      // Attempts in progress may give their points back.
+      // Attempts in progress may refund their points.
       await Promise.race(others);
       continue;
     }

@@ -28,7 +28,7 @@ import type { Site } from './site.ts';
 import { buildLogin, readSecrets } from './stored-secrets.ts';
 import { loginCredentialContext } from './sealed-credentials.ts';
 
-/** Faults that pass by themselves say nothing about the credential. */
+/** Transient errors say nothing about the credential. */
 const PASSING: ReadonlySet<string> = new Set([
   'capacity',
   'rate_limited',
@@ -46,7 +46,7 @@ async function recordFault(
   await updateLoginHealth(db, organizationId, credentialId, { health: 'needs_attention', code: error.code });
 }
 
-/** A session from the cache is as good as a new one; what is known already is not written again. */
+/** A cached session proves as much as a new one. Known values are not written again. */
 async function recordSession(
   db: Db,
   { organizationId, stored }: { organizationId: string; stored: StoredCredential },

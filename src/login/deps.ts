@@ -15,11 +15,11 @@ export type LoginPorts = HttpPorts & {
   loginMetrics: LoginMetrics;
   /** asks a model about forms that detection does not recognize; absent: switched off */
   readForm?: ReadForm | undefined;
-  /** switched on; the others answer 501 */
+  /** enabled; all others answer 501 */
   methods: readonly LoginMethod[];
-  /** ms that a challenge waits for its answer; absent: 5 minutes */
+  /** ms until a challenge expires; absent: 5 minutes */
   challengeMs?: number;
-  /** ms between looks for credentials that are due to be renewed; absent: 30 s */
+  /** ms between searches for credentials that are due for renewal; absent: 30 s */
   renewEveryMs?: number;
 };
 

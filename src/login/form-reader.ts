@@ -21,8 +21,8 @@ export type FallbackPorts = {
 
 /**
  * Asks a model which fields of a page belong to the login, from the structure of the page alone: no values, no text
- * except names of fields and buttons, no address. `secrets` are left out even where the page repeats them. Undefined
- * where there is nothing to select from or no usable answer; throws only the signal's reason.
+ * except names of fields and buttons, no address. `secrets` are removed even if the page repeats them. Undefined if
+ * there is nothing to select from or no usable answer; throws only the signal's reason.
  */
 export type ReadForm = (
   observation: Observation,

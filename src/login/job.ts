@@ -9,7 +9,7 @@ export type PendingChallenge = Challenge & { mailbox?: MailboxFailure };
 export type JobEvent<T> =
   | { is: 'done'; value: T }
   | { is: 'failed'; error: unknown }
-  /** it goes on after a challenge */
+  /** it continues after a challenge */
   | { is: 'resumed' }
   /** paused until the challenge is answered */
   | { is: 'challenge'; ask: PendingChallenge; wrong: boolean };
@@ -28,8 +28,8 @@ export type JobContext = {
   /** aborted at the deadline, and when the job is stopped */
   signal: AbortSignal;
   /**
-   * Asks the caller that waits for the job. The time does not count against the deadline. `moved` ends the question
-   * when the page has gone on without an answer.
+   * Asks the waiting caller. The time does not count against the deadline. `moved` withdraws the question once the
+   * page has continued without an answer.
    */
   ask: (ask: PendingChallenge, wrong: boolean, moved?: Promise<void>) => Promise<Answer>;
   /** until the deadline */
@@ -49,7 +49,7 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
   const run = () => {
     startedAt = performance.now();
     timer = setTimeout(() => {
-      abort.abort(new LoginError('login_timeout', 'The login took too long.', { details: { reason: 'deadline' } }));
+      abort.abort(new LoginError('login_timeout', 'The login timed out.', { details: { reason: 'deadline' } }));
     }, leftMs);
   };
   const pause = () => {
@@ -79,7 +79,7 @@ export function startJob<T>(deadlineMs: number, work: (context: JobContext) => P
     }
   };
 
-  // The caller gets the error at once, however long the browser takes to close.
+  // The caller gets the error at once, however slowly the browser closes.
   abort.signal.addEventListener('abort', () => emit({ is: 'failed', error: abort.signal.reason }));
   run();
   const getLeftMs = () => leftMs - (performance.now() - startedAt);

@@ -3,7 +3,7 @@ import { LOGIN_ERROR_STATUS } from './contract/errors.ts';
 import type { LoginErrorCode } from './contract/errors.ts';
 
 type Options = {
-  /** shown to the caller beside the message; holds no secret and no text of the page */
+  /** details for the caller beside the message; holds no secret and no text of the page */
   details?: Record<string, unknown>;
   retryAfterSeconds?: number;
   /** for the log */
@@ -16,7 +16,7 @@ const RETRYABLE: ReadonlySet<LoginErrorCode> = new Set(['capacity', 'unavailable
 export class LoginError extends CapstanError<LoginErrorCode> {
   readonly details: Record<string, unknown> | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** of the login that it belongs to, if that is recorded */
+  /** of the recorded login that it belongs to */
   loginId: string | undefined;
 
   constructor(code: LoginErrorCode, message: string, options: Options = {}) {
@@ -25,7 +25,7 @@ export class LoginError extends CapstanError<LoginErrorCode> {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** Names the login that it belongs to. */
+  /** Sets the login that it belongs to. */
   of(loginId: string): this {
     this.loginId = loginId;
     return this;

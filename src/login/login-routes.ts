@@ -23,7 +23,7 @@ import {
 import type { LoginRow } from './store/logins.ts';
 import { readAnswer } from './waiting.ts';
 
-/** How often a login of another process is looked at, and how often a silent stream shows that it is there. */
+/** Interval for polling a login of another process, and for keepalives on a silent stream. */
 const LOOK_MS = 1000;
 const KEEPALIVE_MS = 15_000;
 
@@ -38,7 +38,7 @@ const STATUS: Record<LoginRow['state'], LoginRecord['status']> = {
 const missing = () => new LoginError('not_found', 'No such login.');
 const isOver = ({ state }: Pick<LoginRow, 'state'>) => state === 'succeeded' || state === 'failed';
 
-/** Who asks, and at which address of the service. */
+/** The caller, and the address of the service that was called. */
 type Asking = { caller: Pick<Caller, 'organizationId' | 'keyId' | 'scopes'>; request: FastifyRequest };
 type Help = Pick<LoginRecord, 'helpUrl' | 'helpUrlExpiresAt'>;
 
@@ -73,7 +73,7 @@ function showLogin(row: LoginRow, hasPicture: boolean, help: Help): LoginRecord 
   };
 }
 
-/** Reads and shows logins, whatever process they belong to. */
+/** Reads and describes logins of any process. */
 function openReader(deps: LoginDeps, logins: Logins) {
   const { db } = deps;
   const find = async (organizationId: string, id: string): Promise<LoginRow> => {
@@ -85,7 +85,7 @@ function openReader(deps: LoginDeps, logins: Logins) {
     return (await findLogin(db, organizationId, id)) ?? row;
   };
   const help = ({ caller, request }: Asking, { id, action, state }: LoginRow): Help => {
-    // Whoever may only read gets no address with which to act.
+    // Read-only callers do not get an address with which to act.
     if (action === null || isOver({ state }) || !caller.scopes.includes('login')) {
       return { helpUrl: null, helpUrlExpiresAt: null };
     }
@@ -149,7 +149,7 @@ async function streamLogin(
       else await new Promise<void>((resolve) => pause.addEventListener('abort', () => resolve(), { once: true }));
     }
   } catch {
-    // The login was deleted, or the database has gone: the stream ends, and the caller asks again.
+    // The login was deleted, or the database is unavailable: end the stream; the caller retries.
   } finally {
     release();
     response.end();
@@ -157,7 +157,7 @@ async function streamLogin(
   return 'hijacked';
 }
 
-/** `GET /api/logins` and what belongs to it. */
+/** `GET /api/logins` and the routes below it. */
 export function registerLoginRoutes(
   app: FastifyInstance,
   deps: LoginDeps,

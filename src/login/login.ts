@@ -18,25 +18,25 @@ export type LoginInput = Values & {
   organizationId: string;
   site: Site;
   method: LoginMethod;
-  /** pages that wait for a person in place of failing; absent: none */
+  /** which pages wait for a person instead of failing; absent: none */
   help?: HelpScope | undefined;
-  /** what the caller says that only a successful login shows */
+  /** the caller's proof of a successful login */
   proof?: NamedProof;
 };
 
 export type LoginPorts = {
   fleet: Fleet;
-  /** for comparing what the site shows with and without the session */
+  /** to compare the site's answers with and without the session */
   egress?: Egress | undefined;
   answers: AnswerSource;
   signal: AbortSignal;
-  /** notes what is seen and done, and shows the live page */
+  /** records observations and actions, and shows the live page */
   recorder?: Recorder | undefined;
-  /** for pages on which detection finds no login or several; absent: they fail */
+  /** for pages on which detection finds no login or several; absent: such pages fail */
   readForm?: ReadForm | undefined;
 };
 
-/** Binds the answers to a page: its slot is released while a person is asked. */
+/** Binds the answers to a page. Its slot is released while a person is asked. */
 export function bindAnswers(source: AnswerSource, slot: BrowserSlot): PageAnswers {
   return {
     available: source.available,

@@ -27,7 +27,7 @@ export type LoginAbout = {
   origin: string;
   username: string | undefined;
   method: string;
-  /** of its session in the cache; null where that is known only later */
+  /** of its session in the cache; null until it is known */
   sessionKey: string | null;
   recorder: Recorder;
 };
@@ -35,7 +35,7 @@ export type LoginAbout = {
 /** A login of this process. */
 export type LiveLogin = LoginAbout & {
   state: LoginState;
-  /** changes of the state so far */
+  /** number of state changes so far */
   version: number;
   waiting: Waiting | undefined;
   outcome: { response: LoginResponse } | { error: LoginError } | undefined;
@@ -69,13 +69,13 @@ export function showLoginError({ code, message, details }: LoginError): NonNulla
 
 type Ports = { db: Db; log: Logger };
 
-/** The logins of this process: what each waits for, and what came of it. `holdMs`: how long one waits for an answer. */
+/** The logins of this process, with their challenges and outcomes. `holdMs`: how long a login waits for an answer. */
 export class Logins {
   readonly #ports: Ports;
   readonly #holdMs: number;
   readonly #live = new Map<string, LiveLogin>();
   readonly #byChallenge = new Map<string, LiveLogin>();
-  /** names this process in the database */
+  /** identifies this process in the database */
   readonly owner = newId('wrk');
 
   constructor(ports: Ports, holdMs = HOLD_MS) {
@@ -88,7 +88,7 @@ export class Logins {
     return live?.organizationId === organizationId ? live : undefined;
   }
 
-  /** Records a login that begins. */
+  /** Records a new login. */
   async begin(about: LoginAbout): Promise<LiveLogin> {
     const { id, organizationId, operation, origin, method, sessionKey, username } = about;
     const usernameHint = hintUsername(username);
@@ -115,7 +115,7 @@ export class Logins {
     return live;
   }
 
-  /** Waits for the job to end or to ask, and answers as it did. What is asked is thrown, and stays open meanwhile. */
+  /** Waits until the job ends or asks, and responds accordingly. A challenge is thrown, and stays open meanwhile. */
   async follow<T>(live: LiveLogin, job: Job<T>, finish: (value: T) => LoginResponse): Promise<LoginResponse> {
     live.job = job;
     void this.#pump(live, job, finish);
@@ -140,7 +140,7 @@ export class Logins {
     return this.#settle(live, version);
   }
 
-  /** Passes an answer to a login, and does not wait for what comes of it. Throws `conflict` unless it waits for one. */
+  /** Sends an answer to a login without waiting for the result. Throws `conflict` unless the login waits for one. */
   input(live: LiveLogin, answer: Answer): void {
     if (hasEnded(live)) throw expired();
     this.#give(live, answer);
@@ -156,7 +156,7 @@ export class Logins {
   close(): void {
     for (const live of this.#live.values()) {
       clearTimeout(live.waiting?.timer);
-      live.job?.stop(new LoginError('capacity', 'The service is going down.'));
+      live.job?.stop(new LoginError('capacity', 'The service is shutting down.'));
     }
     this.#byChallenge.clear();
   }
@@ -179,7 +179,7 @@ export class Logins {
     const { waiting } = live;
     if (waiting !== undefined) checkAnswer(waiting.ask, answer);
     if (live.state === 'running') {
-      // What waits for another device may have gone on a moment ago.
+      // A login that waits for another device may have continued a moment ago.
       if (waiting?.ask.expects === 'external') return;
       throw new LoginError('conflict', 'Another answer to this challenge is being tried.');
     }
@@ -255,7 +255,7 @@ export class Logins {
     return this.#change(live, { state, action: describeWaiting(waiting, attemptsLeft) });
   }
 
-  /** The challenge is over; its row stays for a while, so that a late answer gets `challenge_expired`. */
+  /** The challenge is over. Its row stays for a while, so that a late answer gets `challenge_expired`. */
   async #drop(live: LiveLogin): Promise<void> {
     const { waiting } = live;
     if (waiting === undefined) return;
@@ -268,7 +268,7 @@ export class Logins {
     if (hasEnded(live)) return;
     const { recorder, waiting } = live;
     const isExternal = waiting?.ask.expects === 'external' && 'response' in outcome;
-    // Whoever asks about an approval that has come gets what came of it, until the challenge would have expired.
+    // Returns the outcome to late questions about a completed approval, until the challenge would have expired.
     if (!isExternal) await this.#drop(live).catch(() => undefined);
     const trace = recorder.entries;
     if ('response' in outcome) {
@@ -288,7 +288,7 @@ export class Logins {
     try {
       await updateLogin(this.#ports.db, live.organizationId, live.id, change);
     } catch (error) {
-      // The login itself goes on; its record says less.
+      // The login itself continues; only its record is incomplete.
       this.#ports.log.warn({ loginId: live.id, error: errorText(error) }, 'could not record the state of a login');
     }
     live.state = change.state;

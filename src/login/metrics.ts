@@ -23,21 +23,21 @@ export function openLoginMetrics(registry: Registry, fleet: Fleet): LoginMetrics
   const registers = [registry];
   const calls = new Counter({
     name: 'capstan_login_calls_total',
-    help: 'Calls of the website login, by how they ended: ok, or the code of the error; and where the session came from.',
+    help: 'Calls of the website login, by outcome (ok or error code) and source of the session.',
     labelNames: ['operation', 'outcome', 'cache'],
     registers,
   });
   for (const operation of OPERATIONS) calls.inc({ operation, outcome: 'ok', cache: 'miss' }, 0);
   const seconds = new Histogram({
     name: 'capstan_login_seconds',
-    help: 'Time of the calls for which a browser signed in, waiting for people left out.',
+    help: 'Duration of calls for which a browser signed in, without waits for people.',
     labelNames: ['operation'],
     buckets: SECONDS,
     registers,
   });
   const modelCalls = new Counter({
     name: 'capstan_login_model_calls_total',
-    help: 'Pages that a model was asked about, by what came of it: picked, nothing, unusable or failed.',
+    help: 'Model calls about pages, by result: picked, nothing, unusable or failed.',
     labelNames: ['outcome'],
     registers,
   });
@@ -50,7 +50,7 @@ export function openLoginMetrics(registry: Registry, fleet: Fleet): LoginMetrics
   registry.registerMetric(
     new Gauge({
       name: 'capstan_login_browsers',
-      help: 'Browsers that run, the one that stands ready included.',
+      help: 'Running browsers, including the prewarmed one.',
       registers: [],
       collect() {
         this.set(fleet.pids().length);
@@ -60,7 +60,7 @@ export function openLoginMetrics(registry: Registry, fleet: Fleet): LoginMetrics
   registry.registerMetric(
     new Gauge({
       name: 'capstan_login_jobs',
-      help: 'Logins that run in a browser, that wait for a code or link, and that wait for a browser.',
+      help: 'Logins by state: running in a browser, waiting for a code or link, waiting for a browser.',
       labelNames: ['state'],
       registers: [],
       collect() {

@@ -17,9 +17,9 @@ export type OpenedSite = {
   observer: PageObserver;
   /** origins that the top frame has visited */
   visited: Set<string>;
-  /** the first response; null where the site requires HTTP authentication and sends no page */
+  /** the first response; null if the site requires HTTP authentication and sends no page */
   first: Response | null;
-  /** the site requires HTTP Basic or Digest, or rejected the credentials */
+  /** the site requires HTTP Basic or Digest authentication, or rejected the credentials */
   requiresHttpAuth: boolean;
   /** Resolves once the network has been idle for 400 ms, or after 5 s. */
   settle(signal: AbortSignal): Promise<void>;
@@ -78,7 +78,7 @@ export async function withSite<T>(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (slot.lost.aborted) {
-      throw new LoginError('capacity', 'The browser has ended in the middle of the login.', { cause: error });
+      throw new LoginError('capacity', 'The browser exited during the login.', { cause: error });
     }
     throw error;
   } finally {
@@ -96,7 +96,7 @@ async function goTo(go: () => Promise<Response | null>, { proxy }: BrowserSlot):
   } catch (error) {
     if (proxy.refused.length > 0) throw buildRefusal();
     const code = /net::(ERR_[A-Z_]+)/.exec(errorText(error))?.[1];
-    // The browser has no person to ask for user name and password.
+    // No person can answer the browser's prompt for user name and password.
     if (code === 'ERR_INVALID_AUTH_CREDENTIALS') return null;
     throw new LoginError('site_unreachable', 'The site could not be reached.', {
       ...(code === undefined ? {} : { details: { reason: code.toLowerCase() } }),

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
-/** The code of a page folder as one script: some tens of milliseconds. */
+/** Bundles the code of a page folder into one script; takes some tens of milliseconds. */
 export function bundlePageScript(entry: URL, { minify }: { minify: boolean }): string {
   const { outputFiles } = buildSync({
     entryPoints: [fileURLToPath(entry)],

@@ -7,15 +7,15 @@ const MAX_ENTRIES = 150;
 const MAX_ITEMS = 30;
 const MAX_TEXT = 200;
 const PICTURE_MS = 8000;
-/** What people type into. */
+/** Elements that accept typed text. */
 const FIELDS = 'input:not([type=submit]):not([type=button]):not([type=image]),textarea,select,[contenteditable]';
 
-/** What a login saw and did, without texts of its pages, and its live page for as long as there is one. */
+/** Observations and actions of a login, without texts of its pages, and its live page while there is one. */
 export type Recorder = {
-  /** Notes a look at a page and what was done about it; waiting on an unchanged page is noted once. */
+  /** Records an observation and the action. Waiting on an unchanged page is recorded once. */
   note(observed: ObservedPage, status: number, action: string): void;
   readonly entries: readonly LoginTraceEntry[];
-  /** `undefined`: the browser has gone */
+  /** `undefined`: the browser is closed */
   attach(context: BrowserContext | undefined): void;
   readonly hasPage: boolean;
   /** of the live page */

@@ -4,12 +4,12 @@ import type { CredentialService } from './credentials.ts';
 import type { LoginPorts } from './deps.ts';
 import { claimDueCredentials } from './store/credentials.ts';
 
-/** Renewed at a time by one process: calls of people come first. */
+/** Concurrent renewals of one process: calls of people come first. */
 const AT_ONCE = 2;
-/** Longer than a renewal takes; also the wait after a fault that passes by itself. */
+/** Longer than a renewal takes; also the wait after a transient error. */
 const HOLD_SECONDS = 300;
 const TIMEOUT_SECONDS = 120;
-/** A session that still works, and has less than this left, is replaced. */
+/** A working session with less time left is replaced. */
 const SHORT_MS = 10 * 60_000;
 
 type Due = { id: string; organizationId: string };
@@ -22,13 +22,13 @@ async function renewOne(
   const refresh = (force: boolean) =>
     credentials.refresh(organizationId, { credentialId: id, force, timeoutSeconds: TIMEOUT_SECONDS });
   try {
-    // Many sites extend a session that is used, so the old one is tried first.
+    // Many sites extend a session that is used, so the old session is tried first.
     const { body, headers } = await refresh(false);
     const { expiresAt } = body as SiteSession;
     const leftMs = expiresAt === undefined ? 0 : Date.parse(expiresAt) - Date.now();
     if (leftMs < SHORT_MS && headers?.['x-session-cache'] !== 'miss') await refresh(true);
   } catch (error) {
-    // What needs attention stands in the credential; the rest is tried again.
+    // Errors that need attention are stored in the credential; all others are retried.
     log.info({ credentialId: id, error: errorText(error) }, 'a website session was not renewed');
   }
 }

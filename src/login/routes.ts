@@ -55,7 +55,11 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
     [
       { name: 'delete expired website sessions', periodMs: SWEEP_MS, run: sweep },
       { name: 'renew website sessions', periodMs: deps.renewEveryMs ?? RENEW_MS, run: () => renew(deps, credentials) },
-      { name: 'say which website logins are alive', periodMs: ALIVE_MS, run: () => keepLoginsAlive(db, logins.owner) },
+      {
+        name: 'renew the heartbeats of website logins',
+        periodMs: ALIVE_MS,
+        run: () => keepLoginsAlive(db, logins.owner),
+      },
     ],
     deps.log,
   );

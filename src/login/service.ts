@@ -32,16 +32,16 @@ const CHALLENGE_MS = 5 * 60_000;
 const SLACK_MS = 15_000;
 const LOOK_AGAIN_MS = 250;
 
-/** What a login job results in. */
+/** The result of a login job. */
 export type LoginResult = {
   session: CollectedSession;
-  /** undefined for a session that holds nothing and is not stored */
+  /** undefined for an empty session, which is not stored */
   expiresAt: Date | undefined;
 };
 
 export type LoginJobRequest = LoginRequest & { organizationId: string; site: Site; key: string };
 
-/** What a job is recorded as. */
+/** The record of a job. */
 export function describeLogin(
   { organizationId, site, cred, loginMethod, key }: LoginJobRequest,
   operation: LoginAbout['operation'] = 'login',
@@ -81,15 +81,15 @@ export function listFields(fields: Record<string, unknown> | undefined): Record<
   return own as Record<string, string | number | boolean>;
 }
 
-/** What the caller says that only a successful login shows. */
+/** The caller's proof of a successful login. */
 function readProof(fields: Record<string, unknown> = {}): NamedProof {
   const read = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined);
   return { successSelector: read('successSelector'), successUrl: read('successUrl') };
 }
 
 /**
- * Starts a job within the limits of its organization. Throws `rate_limited` when too many are running; returns
- * undefined when another replica works on the same key.
+ * Starts a job within the limits of its organization. Throws `rate_limited` if too many are running. Returns undefined
+ * if another replica works on the same key.
  */
 export async function startLimitedJob<T>(
   { db }: LoginPorts,
@@ -148,14 +148,14 @@ export function startLogin(
         return logIn(input, { fleet, egress, answers, signal, readForm, recorder });
       }),
     );
-    // Where every request carries user name and password, there may be nothing to hand out again.
+    // If every request carries user name and password, the session may be empty.
     const expiresAt = isEmpty(session) ? undefined : await storeSession(ports, organizationId, key, session);
     await whenDone({ session, expiresAt });
     return { session, expiresAt };
   });
 }
 
-/** Records a job; one that cannot be recorded is not run. */
+/** Records a job. If recording fails, the job does not run. */
 export async function beginOrStop(logins: Logins, about: LoginAbout, job: Job<unknown>): Promise<LiveLogin> {
   try {
     return await logins.begin(about);
@@ -187,7 +187,7 @@ function answer(made: LoginResult, username: string | undefined, state: CacheSta
 export function openLoginService(ports: LoginPorts, logins: Logins) {
   const flights = new Map<string, Promise<LoginResponse>>();
 
-  /** `given`: the record of the login; absent: one is made once a browser signs in. */
+  /** `given`: the record of the login; absent: created when a browser signs in. */
   const logInOnce = async (order: LoginJobRequest, given?: LiveLogin): Promise<LoginResponse> => {
     const { organizationId, key } = order;
     const { username } = order.cred;
@@ -208,22 +208,22 @@ export function openLoginService(ports: LoginPorts, logins: Logins) {
       }
       // Another replica works on it and will store the session in the cache.
       while (await isLoginUnderWay(ports.db, organizationId, key)) {
-        if (timeout.aborted) throw new LoginError('login_timeout', 'The login took too long.');
+        if (timeout.aborted) throw new LoginError('login_timeout', 'The login timed out.');
         await sleep(LOOK_AGAIN_MS);
       }
     }
   };
 
   return {
-    /** Begins a login and returns its record; what comes of it is told by the record. */
+    /** Starts a login and returns its record, which later shows the outcome. */
     async start(organizationId: string, body: LoginRequest): Promise<LiveLogin> {
-      // Somebody can be asked for help, since nobody waits with an open call.
+      // A person can be asked for help, because no open call waits.
       const order = { help: 'captcha' as const, ...omitUndefined(readLoginRequest(ports, organizationId, body)) };
       await ports.egress.check(order.site.url);
       const live = await logins.begin(describeLogin(order));
       ports.loginMetrics
         .measure('login', () => logInOnce(order, live))
-        // What a job ended with, or waits for, is in the record already.
+        // The record already shows the outcome or the challenge of the job.
         .then((response) => logins.end(live, { response }))
         .catch((error: unknown) => (live.job === undefined ? logins.end(live, { error }) : undefined))
         .catch((error: unknown) => ports.log.error({ err: error }, 'could not end a login'));

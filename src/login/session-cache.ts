@@ -59,7 +59,7 @@ export async function storeSession(
   return expiresAt;
 }
 
-/** A stored session as it is, without a look at the site. */
+/** A stored session, without checking it at the site. */
 export async function readStoredSession(
   { db, masterKeys }: Pick<CachePorts, 'db' | 'masterKeys'>,
   organizationId: string,
@@ -76,7 +76,7 @@ export async function readStoredSession(
   }
 }
 
-/** A cached session that still works, or undefined. `allowedDomains`: other domains of the site. */
+/** A cached session that still works, or undefined. `allowedDomains`: further domains of the site. */
 export async function findSession(
   ports: CachePorts,
   { organizationId, key, allowedDomains }: { organizationId: string; key: string; allowedDomains: readonly string[] },

@@ -14,7 +14,7 @@ export type ProbePorts = { egress: Egress; fleet: Fleet };
 
 export type Probed = { organizationId: string; site: Site; session: CollectedSession };
 
-/** How the site answers a request for the page. */
+/** The site's answer to a request for the page. */
 type Access = 'granted' | 'denied' | 'unknown';
 
 const MAX_BYTES = 1024 * 1024;
@@ -23,8 +23,8 @@ const MAX_HOPS = 6;
 const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password\b/i;
 
 /**
- * Checks a session on the page that the login led to. Returns it with renewed cookies, or undefined when it has ended.
- * Plain requests decide where the page differs without the cookies; where it does not, a browser opens it.
+ * Checks a session on the final page of the login. Returns it with renewed cookies, or undefined if it has ended.
+ * Plain requests decide if the page differs without the cookies; otherwise a browser opens the page.
  */
 export async function probeSession(
   ports: ProbePorts,
@@ -61,7 +61,7 @@ async function requestPage(
       signal,
       headers: {
         accept: 'text/html,*/*;q=0.8',
-        // Some sites end a session that comes from another browser.
+        // Some sites end a session that another browser uses.
         ...(session.userAgent !== undefined && { 'user-agent': session.userAgent }),
         ...(cookie === '' ? {} : { cookie }),
       },

@@ -32,7 +32,7 @@ const OBSERVE_EVERY_MS = 100;
 const FORM_MS = 6000;
 const MAX_DISMISSED = 5;
 
-/** Creates an account, confirms it where the site asks for that, and signs in. Throws a `LoginError`. */
+/** Creates an account, confirms it if the site requires that, and signs in. Throws a `LoginError`. */
 export function signUp(input: SignupInput, ports: LoginPorts): Promise<SignedUp> {
   return withSite(ports, input, {}, async (opened) => {
     const { signal } = ports;
@@ -82,7 +82,7 @@ async function findForm({ observer, traffic }: OpenedSite, signal: AbortSignal):
       continue;
     }
     if (plan.captcha || plan.kind === 'captcha') {
-      throw new LoginError('captcha_required', 'The site asks for a check that only a person can pass.');
+      throw new LoginError('captcha_required', 'The site requires a check that only a person can pass.');
     }
     if (plan.kind === 'registration' && plan.fields.length > 0) return observed;
     if (performance.now() - start > FORM_MS) throw buildMissingFormError(traffic.status, plan.kind);
@@ -94,5 +94,5 @@ function buildMissingFormError(status: number, page: string): LoginError {
   if (status >= 500) {
     return new LoginError('site_unreachable', 'The site answered with an error.', { details: { status } });
   }
-  return new LoginError('login_form_not_found', 'No form to sign up with was found.', { details: { page } });
+  return new LoginError('login_form_not_found', 'No signup form was found.', { details: { page } });
 }

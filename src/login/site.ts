@@ -1,7 +1,7 @@
 import { parse } from 'tldts';
 import { LoginError } from './login-error.ts';
 
-/** The site of a request, and what counts as part of it. */
+/** The site of a request, and the domains that belong to it. */
 export type Site = {
   /** the start page, without fragment and credentials */
   url: URL;

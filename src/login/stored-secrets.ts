@@ -17,7 +17,7 @@ import {
 } from './store/credentials.ts';
 import { deleteLoginSession } from './store/sessions.ts';
 
-/** The encrypted part of a stored credential. What is optional is absent in credentials of a signup. */
+/** The encrypted part of a stored credential. Optional fields are absent in credentials of a signup. */
 export type Secrets = {
   loginUrl: string;
   username: string | undefined;
@@ -32,7 +32,7 @@ export type Secrets = {
 
 const TIMEOUT_SECONDS = 60;
 
-/** The login that a stored credential stands for. */
+/** The login for a stored credential. */
 export function buildLogin(
   ports: LoginPorts,
   organizationId: string,
@@ -40,7 +40,7 @@ export function buildLogin(
 ): LoginJobRequest {
   const { loginUrl, username, password, allowedDomains, mailbox, totpSecret, fields, loginMethod } = secrets;
   const additionalFields = { ...fields, ...(allowedDomains.length > 0 && { allowedDomains }) };
-  // A signup's password is good for a login whatever methods are switched on.
+  // A signup's password is valid for a login even if the method `password` is switched off.
   const methods = loginMethod === undefined ? (['password'] as const) : ports.methods;
   return readLoginRequest({ ...ports, methods }, organizationId, {
     domain: loginUrl,
@@ -52,7 +52,7 @@ export function buildLogin(
   });
 }
 
-/** Throws `not_found`, or `server_error` where the master key has gone. */
+/** Throws `not_found`, or `server_error` if the master key is missing. */
 export async function readSecrets(ports: LoginPorts, organizationId: string, credentialId: string) {
   const stored = await findLoginCredential(ports.db, organizationId, credentialId);
   if (stored === undefined) throw new LoginError('not_found', 'No such credential.');
@@ -69,7 +69,7 @@ function seal({ masterKeys }: LoginPorts, id: string, secrets: Secrets) {
   return masterKeys.seal(JSON.stringify(secrets), loginCredentialContext(id));
 }
 
-/** Stores an account that exists already. Throws `method_not_available`, `unsafe_domain` or `validation_error`. */
+/** Stores an existing account. Throws `method_not_available`, `unsafe_domain` or `validation_error`. */
 export async function createCredential(
   ports: LoginPorts,
   organizationId: string,
@@ -103,7 +103,7 @@ export async function createCredential(
   return stored.shown;
 }
 
-/** All but `allowedDomains`, which has a place of its own. */
+/** All fields except `allowedDomains`, which is stored separately. */
 function listProofAndFields(fields: Record<string, unknown> = {}): Record<string, unknown> {
   const { successSelector, successUrl } = fields;
   return { ...listFields(fields), ...omitUndefined({ successSelector, successUrl }) };
@@ -128,7 +128,7 @@ function changeSecrets(old: Secrets, { cred = {}, additionalFields, loginMethod 
 const hasSecrets = ({ cred, additionalFields, loginMethod }: CredentialChange) =>
   cred !== undefined || additionalFields !== undefined || loginMethod !== undefined;
 
-/** Changes a stored credential. With its secrets its session is forgotten. */
+/** Changes a stored credential. New secrets delete its session. */
 export async function updateCredential(
   ports: LoginPorts,
   organizationId: string,

@@ -12,7 +12,7 @@ export type Waiting = {
   challengeId: string;
   ask: PendingChallenge;
   expiresAt: Date;
-  /** answers that the site has rejected */
+  /** answers that the site rejected */
   wrong: number;
   timer: NodeJS.Timeout;
 };
@@ -30,7 +30,7 @@ function nameAction(kind: ChallengeKind, expects: PendingChallenge['expects']): 
   return kind in ACTIONS ? ACTIONS[kind as LoginChallengeKind] : LoginActionKind.parse(kind);
 }
 
-/** The one part of an answer that was given. */
+/** The single field of an answer. */
 export function readAnswer({ code, link, option }: ChallengeAnswer): Answer {
   if (code !== undefined) return { code };
   if (link !== undefined) return { link };
@@ -52,7 +52,10 @@ export function describeWaiting({ challengeId, ask, expiresAt }: Waiting, attemp
   };
 }
 
-/** An answer of the wrong kind, or an option that the page does not offer, costs nothing. Throws `validation_error`. */
+/**
+ * An answer of the wrong kind, or an option that the page does not offer, does not count as an attempt. Throws
+ * `validation_error`.
+ */
 export function checkAnswer({ expects, options = [] }: PendingChallenge, answer: Answer): void {
   const fail = (message: string) => new LoginError('validation_error', message);
   if ('option' in answer) {
@@ -67,7 +70,7 @@ export function checkAnswer({ expects, options = [] }: PendingChallenge, answer:
   }
 }
 
-/** What a call is answered with while its login waits. */
+/** The response to a call while its login waits. */
 export function buildChallengeError({ challengeId, ask, expiresAt: end }: Waiting): LoginError {
   const { kind, hint, mailbox, options, expects } = ask;
   const expiresAt = end.toISOString();
@@ -80,7 +83,7 @@ export function buildChallengeError({ challengeId, ask, expiresAt: end }: Waitin
   }
   const shown = options === undefined ? {} : { options: [...options] };
   const details = { challengeId, kind: nameAction(kind, expects), hint, ...shown, expiresAt };
-  return new LoginError('action_required', 'The site waits for something that only the caller or a person can do.', {
+  return new LoginError('action_required', 'The site requires an action by the caller or a person.', {
     details: details satisfies LoginActionDetails,
   });
 }

@@ -13,7 +13,7 @@ export type Credits = {
 
 export type CreditsOperations = {
   /**
-   * What may be spent, and what is set aside for generations under way. `GET /api/credits`
+   * Credit balance, and credits reserved for generations in progress. `GET /api/credits`
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */

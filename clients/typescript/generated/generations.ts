@@ -93,7 +93,7 @@ export type VideoModel = {
 
 export type GenerationsOperations = {
   /**
-   * Queue one to four videos; credits are set aside in the same transaction. `POST /api/generations`
+   * Queue one to four videos; credits are reserved in the same transaction. `POST /api/generations`
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unsupported_model, unsupported_parameter, invalid_reference, unauthorized, insufficient_credits, forbidden, conflict, payload_too_large, rate_limited, server_error, storage_full, free_tier_paused.
    */
@@ -110,28 +110,28 @@ export type GenerationsOperations = {
   }>;
 
   /**
-   * How far a generation is, and its video once it is there. `GET /api/generations/{generationId}`
+   * Progress of a generation, and its video once it is finished. `GET /api/generations/{generationId}`
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   getGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
   /**
-   * Cancel a generation that has not ended; its credits come back. `DELETE /api/generations/{generationId}`
+   * Cancel a generation that has not ended; its credits are refunded. `DELETE /api/generations/{generationId}`
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
   cancelGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
   /**
-   * Take the public page away, for good. `DELETE /api/generations/{generationId}/share`
+   * Revoke the public page, permanently. `DELETE /api/generations/{generationId}/share`
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   unshareGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
   /**
-   * Share a finished video with the community, where everybody can find it. `POST /api/generations/{generationId}/publish`
+   * Share a finished video with the community; every organization can find it. `POST /api/generations/{generationId}/publish`
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, conflict, rate_limited, server_error, storage_full.
    */
@@ -140,14 +140,14 @@ export type GenerationsOperations = {
   }>;
 
   /**
-   * Take a video out of the community. `DELETE /api/generations/{generationId}/publish`
+   * Remove a video from the community. `DELETE /api/generations/{generationId}/publish`
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
   withdrawGeneration(generationId: string, options?: CallOptions): Promise<Generation>;
 
   /**
-   * What each model can do and what it costs. `GET /api/models`
+   * Capabilities and price of each model. `GET /api/models`
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */

@@ -32,7 +32,7 @@ export type UploadCreate = {
 
 export type ReferencesOperations = {
   /**
-   * Where to put an image, a video or sound that generations are to refer to; within 15 minutes. `POST /api/uploads`
+   * Get a URL to upload an image, a video or sound as a reference; valid for 15 minutes. `POST /api/uploads`
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */
@@ -41,7 +41,7 @@ export type ReferencesOperations = {
   }>;
 
   /**
-   * Keep images of a character, from addresses or as files; private to the organization. `POST /api/characters`
+   * Store images of a character, by URL or as files; private to the organization. `POST /api/characters`
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */
@@ -50,7 +50,7 @@ export type ReferencesOperations = {
   }>;
 
   /**
-   * Keep images of a character, from addresses or as files; private to the organization. `POST /api/characters`
+   * Store images of a character, by URL or as files; private to the organization. `POST /api/characters`
    *
    * Needs a key with the scope `templates:read`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */

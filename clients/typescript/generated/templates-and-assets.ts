@@ -21,7 +21,7 @@ export type TemplateApply = {
 
 export type TemplatesandassetsOperations = {
   /**
-   * Featured templates; `q` is looked for in title and description. `GET /api/templates`
+   * Featured templates; `q` searches title and description. `GET /api/templates`
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
@@ -31,7 +31,7 @@ export type TemplatesandassetsOperations = {
   }>;
 
   /**
-   * Make a template, or replace the one with this id. `POST /api/templates`
+   * Create a template, or replace the one with this id. `POST /api/templates`
    *
    * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, payload_too_large, rate_limited, server_error, storage_full.
    */

@@ -7,7 +7,7 @@ export type WebhookSecret = {
 
 export type WebhooksOperations = {
   /**
-   * What calls of `webhookUrl` are signed with. `GET /api/webhooks/secret`
+   * The secret that signs calls of `webhookUrl`. `GET /api/webhooks/secret`
    *
    * Needs a key with the scope `admin`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */

@@ -9,7 +9,7 @@ import { SCRIPT, callProvider, listOwn, parseJson, readOrganization, requireObje
 import type { BatchDeps } from './context.ts';
 import { addScriptFile, readLines } from './files.ts';
 
-/** Requests of a batch of script models, which runs at once. */
+/** Maximum number of requests in a batch of script models, which runs at once. */
 const MAX_SCRIPT_REQUESTS = 200;
 
 const ENDPOINTS = ['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/completions', '/v1/moderations'];
@@ -96,7 +96,7 @@ export async function createBatch(
   return batch;
 }
 
-/** The files that a batch wrote belong to its organization. */
+/** Files written by a batch belong to its organization. */
 async function fetchBatch(
   context: BatchDeps,
   request: FastifyRequest,

@@ -26,7 +26,7 @@ export function readId(request: FastifyRequest): string {
   return (request.params as { id: string }).id;
 }
 
-/** The object of the path: its provider. Throws `not_found` for an object of another organization. */
+/** The provider of the object in the path. Throws `not_found` for an object of another organization. */
 export async function requireObject(
   { deps }: BatchDeps,
   request: FastifyRequest,
@@ -39,7 +39,7 @@ export async function requireObject(
   return { id, provider };
 }
 
-/** One request to a provider; ends when the client goes. */
+/** Sends one request to a provider. It ends when the client disconnects. */
 export async function callProvider(
   { deps }: BatchDeps,
   reply: FastifyReply,
@@ -70,7 +70,10 @@ export function parseJson({ body }: RawReply): JsonObject {
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** The organization's objects of a kind, newest first; `fetch` gives each as the client sees it, undefined if it is gone. */
+/**
+ * Lists the organization's objects of a kind, newest first. `fetch` returns each as the client sees it, or undefined
+ * if the provider no longer has it.
+ */
 export async function listOwn(
   { deps }: BatchDeps,
   request: FastifyRequest,

@@ -39,7 +39,7 @@ export function splitModel(request: FastifyRequest, model: unknown, path: string
   return { provider, id };
 }
 
-/** The one provider of a batch file's models, and the file with that provider's own names. */
+/** The provider of all models in a batch file, and the file with that provider's own model names. */
 function translateBatchFile(request: FastifyRequest, file: EndpointFile): { provider: string; file: EndpointFile } {
   const lines = readLines(file.bytes);
   const models = lines.map(({ body }, index) =>
@@ -65,7 +65,7 @@ function requireProvider({ deps }: BatchDeps, request: FastifyRequest, provider:
     throw invalid('provider', 'this provider has no files and batches of this format');
 }
 
-/** Without models in the file: the field `provider`, else `openai`, else `script`. */
+/** The provider of a file without models: the field `provider`, else `openai`, else `script`. */
 function chooseProvider({ deps }: BatchDeps, request: FastifyRequest, fields: JsonObject): string {
   const named = readOptionalText(fields['provider'], 'provider');
   if (named !== undefined) return named;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Files and finished batches of `script` models. They live in this process alone, for tests and first contact. */
+/** Files and finished batches of `script` models, for tests and first steps. They exist only in this process. */
 export type ScriptObject = { body: Record<string, unknown>; content?: Uint8Array; results?: string };
 
 const MAX_OBJECTS = 500;
@@ -14,7 +14,7 @@ export class ScriptStore {
     return (content?.length ?? 0) + results.length;
   }
 
-  /** The oldest go when there are too many. */
+  /** Evicts the oldest objects. */
   add(prefix: string, build: (id: string) => ScriptObject): ScriptObject {
     const id = `${prefix}${randomUUID().replaceAll('-', '')}`;
     const object = build(id);

@@ -12,7 +12,7 @@ import { NATIVE_OPERATIONS } from './native.ts';
 import type { Json, Operation } from './operation.ts';
 import { REQUEST_OPERATIONS } from './requests.ts';
 
-/** What the provider said, where it caused the error. */
+/** The provider's own words, if the provider caused the error. */
 const UpstreamError = z.object({
   status: z.int().optional(),
   code: z.string().optional(),
@@ -82,7 +82,7 @@ const VERSIONS = [version('provider-version'), version('anthropic-version')];
 const MODEL = { name: 'model', in: 'path', required: true, schema: { type: 'string' } };
 const query = (name: string, schema: Json): Json => ({ name, in: 'query', required: false, schema });
 
-/** What calls of models need, and what lists do. */
+/** Scopes of model calls, and of lists. */
 export const CALL_SCOPES: readonly Scope[] = ['inference'];
 export const READ_SCOPES: readonly Scope[] = ['inference', 'services:read'];
 

@@ -4,7 +4,7 @@ import type { Route } from '../../platform/contract/route.ts';
 import type { Json, Operation } from './operation.ts';
 import { providerRoutes } from './providers.ts';
 
-/** The agent service's error body, as far as these operations have it. */
+/** The fields of the agent service's error body that these operations use. */
 const NativeError = z.object({ error: z.string(), message: z.string() }).meta({ id: 'ModelProviderError' });
 
 const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
@@ -20,7 +20,7 @@ function listParameters(schema: z.ZodType | undefined, place: 'path' | 'query'):
   }));
 }
 
-/** An operation that is defined as the other services define theirs. */
+/** An operation in the notation of the other services. */
 function describeRoute(route: Route): Operation {
   const { id, method, path, tag, summary, body, params, query } = route;
   const [[status, answer] = []] = Object.entries(route.responses);

@@ -14,11 +14,11 @@ export type Operation = {
   /** the body is a form instead of JSON */
   form?: true;
   answer: z.ZodType;
-  /** of the answer; default 200 */
+  /** status of the response; default 200 */
   status?: number;
-  /** of which a caller needs one; default: those of model calls, or of lists */
+  /** scopes, one of which a caller needs; default: those of model calls or of lists */
   scopes?: readonly Scope[];
-  /** media type of an answer that is no JSON */
+  /** media type of a response that is not JSON */
   binary?: string;
   streams?: true;
   error?: z.ZodType;

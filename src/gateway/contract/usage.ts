@@ -41,7 +41,7 @@ export const ModelUsageList = z
   })
   .meta({ id: 'ModelUsageList' });
 
-/** Parameters beside `from` and `to`, with what they say. */
+/** Parameters besides `from` and `to`, with their descriptions. */
 export const USAGE_PARAMETERS: readonly [name: string, description: string][] = [
   ['source', '`gateway` (default), `agents`, `video`, `login` or `all`'],
   [

@@ -20,11 +20,11 @@ export type FrameWriter = {
   fail(fault: GatewayError): string;
 };
 
-/** How a call is forwarded unchanged to an upstream of the same format. */
+/** How to forward a call unchanged to an upstream of the same format. */
 export type PassThrough = {
   /**
-   * the error when no upstream of the format is available, because translation cannot serve the call; absent: the call
-   * can also be translated
+   * the error if no upstream of the format is available and translation cannot serve the call; absent: the call can
+   * also be translated
    */
   refusal?: GatewayError | undefined;
   /** whether any upstream of the format may be used, even one without `passThrough` */
@@ -66,7 +66,7 @@ export type ClientDialect = {
   /** a frame without content */
   keepalive: string;
   buildError: (fault: GatewayError, requestId: string) => JsonObject;
-  /** a further response header that holds the request's id, where SDKs of the format look for it */
+  /** another response header for the request's id, if SDKs of the format read it there */
   requestIdHeader?: string;
   /** Throws a `GatewayError` for headers that the format does not allow. */
   checkHeaders?: (headers: IncomingHttpHeaders) => void;

@@ -35,7 +35,7 @@ export function readPdf(text: string, name: unknown): FilePart | undefined {
 
 export function readDetail(value: unknown, path: string): Detail | undefined {
   if (isAbsent(value)) return undefined;
-  // Newer clients send levels that upstreams do not know.
+  // Newer clients send levels that upstreams do not accept.
   if (value === 'original') return 'high';
   if (value === 'low' || value === 'high' || value === 'auto') return value;
   throw invalid(path, 'must be low, high or auto');

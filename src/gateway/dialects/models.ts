@@ -5,7 +5,7 @@ import { isAbsent, readList, readName } from './fields.ts';
 
 const MAX_MODELS = 20;
 
-/** `model`, and `models`: names that are tried after it. The first of `models` stands in for a missing `model`. */
+/** `model`, and `models`: names to try after it. If `model` is missing, the first of `models` takes its place. */
 export function readModels(body: JsonObject): Pick<ModelRequest, 'model' | 'fallbackModels'> {
   if (isAbsent(body['models'])) return { model: readName(body['model'], 'model') };
   const listed = readList(body['models'], 'models').map((name, index) => readName(name, `models[${index}]`));

@@ -2,7 +2,7 @@ import type { ReasoningPart } from '../../inference/model.ts';
 import { isRecord } from '../../platform/records.ts';
 
 /**
- * Reasoning is returned to its issuer together with its signature. The gateway stores nothing, so the client carries the
+ * Reasoning returns to its issuer together with its signature. The gateway stores nothing, so the client carries the
  * signature, in the field that its format has for one, as opaque text that names the issuer.
  */
 export const SIGNATURE_PREFIX = 'cap1_';

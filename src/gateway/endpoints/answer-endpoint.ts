@@ -28,7 +28,7 @@ const SCRIPT_PROVIDER_MODEL = 'script/demo';
 /** Whole JSON replies up to this size are searched for usage. */
 const MAX_PARSED = 64 * 1024 * 1024;
 
-/** Without a model in the request: the endpoint's usual one, as far as it is served here. */
+/** The default model of a request without one: the endpoint's usual model, if it is served here. */
 function findDefaultModel(inference: GatewayInference, { defaultModel }: Endpoint): string | undefined {
   if (defaultModel === undefined) return undefined;
   const names = [defaultModel, `openai/${defaultModel}`];
@@ -52,7 +52,7 @@ async function buildBody(endpoint: Endpoint, input: EndpointInput, id: string, e
   return { type: 'application/json', data: JSON.stringify({ ...fields, model: id, ...extra }) };
 }
 
-/** Resolves once the budgets know what the call has cost. */
+/** Resolves once the budgets have the cost of the call. */
 function finishMeter(meter: Meter, model: string, found: EndpointUsage | undefined): Promise<void> {
   const { input, output } = found ?? { input: 0, output: 0 };
   const usage = { input, output, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
@@ -60,7 +60,7 @@ function finishMeter(meter: Meter, model: string, found: EndpointUsage | undefin
   return meter.settled();
 }
 
-/** Sends a reply while it arrives, and counts what it says about usage. */
+/** Streams a reply to the client, and meters its usage. */
 async function* meterChunks(reply: ForwardedReply, meter: Meter): AsyncGenerator<Uint8Array> {
   const isStream = reply.contentType.startsWith('text/event-stream');
   const usage = isStream ? new StreamUsage() : undefined;
@@ -118,7 +118,7 @@ async function sendForwarded(
   }
 }
 
-/** What these endpoints cost beyond their input is not known before; only completions have an output limit. */
+/** The cost beyond the input is unknown in advance; only completions have an output limit. */
 function reserve(
   { budgets, inference }: GatewayDeps,
   call: { model: string; input: EndpointInput; countInput: () => number },
@@ -174,7 +174,7 @@ export async function answerEndpoint(
     await reply.type(answer.type).send(answer.body);
   } finally {
     release?.();
-    // Where the call has ended in any way, it is settled already.
+    // A call that has ended is already settled.
     void reservation?.settle(0);
   }
 }

@@ -1,11 +1,11 @@
 import type { WireFormat } from '../../inference/config.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
 
-/** What a caller sent: the fields of a JSON body, or the fields and files of a form. */
+/** The fields of a JSON body, or the fields and files of a form. */
 export type EndpointInput = { fields: JsonObject; files: EndpointFile[] };
 export type EndpointFile = { field: string; name: string; type: string; bytes: Uint8Array };
 
-/** Tokens in and out, as far as the response names them. */
+/** Input and output tokens, if the response reports them. */
 export type EndpointUsage = { input: number; output: number };
 
 /** A whole response of the built-in provider. */
@@ -22,7 +22,7 @@ export type Endpoint = {
   formats: readonly WireFormat[];
   /** used when the request names no model */
   defaultModel?: string;
-  /** Throws a `GatewayError` for what no provider could answer. */
+  /** Throws a `GatewayError` for a request that no provider could serve. */
   check(input: EndpointInput): void;
   /** Answers for `script/…` models, without a network. Throws a `GatewayError`. */
   answerScript(input: EndpointInput): ScriptAnswer;

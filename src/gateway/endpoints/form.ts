@@ -2,7 +2,7 @@ import type { JsonObject } from '../dialects/dialect.ts';
 import { invalid } from '../gateway-error.ts';
 import type { EndpointInput } from './endpoint.ts';
 
-/** Fields of a form beyond which it is rejected. */
+/** Maximum number of fields in a form. */
 const MAX_PARTS = 100;
 
 /** Reads a multipart form. A field that occurs several times, or ends in `[]`, is a list. */
@@ -31,7 +31,7 @@ export async function readForm(body: unknown, contentType: string): Promise<Endp
   return { fields, files };
 }
 
-/** Writes the form again, with some fields replaced. */
+/** Encodes the form again, with some fields replaced. */
 export async function buildForm(
   { fields, files }: EndpointInput,
   replaced: JsonObject,

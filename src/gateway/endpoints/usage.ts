@@ -11,7 +11,7 @@ function pick(usage: Record<string, unknown>, names: readonly string[]): number 
   return 0;
 }
 
-/** The usage that a response or a streamed event names; undefined: none. */
+/** The usage in a response or a streamed event; undefined if there is none. */
 export function findUsage(text: string): EndpointUsage | undefined {
   if (!text.includes('"usage"') && !text.includes('"meta"')) return undefined;
   let body: unknown;
@@ -29,7 +29,7 @@ export function findUsage(text: string): EndpointUsage | undefined {
   return { input: input === 0 && output === 0 ? pick(usage, ['total_tokens']) : input, output };
 }
 
-/** Finds the usage in an event stream that passes by. */
+/** Finds the usage in an event stream while it is forwarded. */
 export class StreamUsage {
   readonly #reader = buildEventReader();
   #usage: EndpointUsage | undefined;

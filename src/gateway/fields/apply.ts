@@ -9,26 +9,26 @@ import type { Fate, FieldRule, FieldTable } from './rule.ts';
 
 type JsonObject = Record<string, unknown>;
 
-/** What happens to each field of a client's format. The docs and the behaviour come from these tables. */
+/** The treatment of each field in a client's format. Both the docs and the behaviour come from these tables. */
 export const FIELD_TABLES: Record<WireFormat, FieldTable> = {
   'chat-completions': CHAT_FIELDS,
   responses: RESPONSES_FIELDS,
   messages: MESSAGES_FIELDS,
 };
 
-/** Where a request goes; `built-in` are `script/…` models. */
+/** The destination of a request; `built-in` are `script/…` models. */
 export type Destination = WireFormat | 'built-in';
 
 function isPresent(value: unknown, { isNeutral }: FieldRule): boolean {
   return value !== undefined && value !== null && isNeutral?.(value) !== true;
 }
 
-/** What happens to a field that the table does not name. */
+/** The treatment of a field that the table does not list. */
 function decideUnknown(client: WireFormat, destination: Destination): Fate {
   return client === 'chat-completions' && destination === client ? 'carried' : 'ignored';
 }
 
-/** The error for the first field that its destinations would refuse; undefined: there is none. */
+/** The error for the first field that its destinations would refuse; undefined if there is none. */
 export function findRefused(
   client: WireFormat,
   body: JsonObject,
@@ -43,7 +43,7 @@ export function findRefused(
   return undefined;
 }
 
-/** Fields that a chat completions upstream gets as they are. */
+/** Fields that a chat completions upstream gets unchanged. */
 export function pickChatFields(body: JsonObject): JsonObject | undefined {
   const kept = Object.entries(body).filter(([name, value]) => {
     if (value === undefined || value === null) return false;
@@ -66,7 +66,7 @@ function listValues(body: JsonObject, path: string): unknown[] {
   return found;
 }
 
-/** Paths within fields; the others in the tables describe kinds of values. */
+/** Paths within fields. Other keys of the tables describe kinds of values. */
 const NESTED = Object.fromEntries(
   Object.entries(FIELD_TABLES).map(([client, table]) => [
     client,

@@ -1,22 +1,22 @@
 import type { WireFormat } from '../../inference/config.ts';
 
 /**
- * What happens to a field on the way to an upstream of a format. `carried`: sent in that format's own field; `emulated`:
- * has its effect by other means; `gateway`: concerns the gateway alone; `refused`: the request is rejected and the error
- * names the field; `ignored`: a hint without effect, named in the header `x-capstan-ignored-fields`.
+ * The treatment of a field on the way to an upstream of a format. `carried`: sent in that format's own field.
+ * `emulated`: has its effect by other means. `gateway`: concerns the gateway alone. `refused`: the request is rejected
+ * and the error names the field. `ignored`: a hint without effect, named in the header `x-capstan-ignored-fields`.
  */
 export type Fate = 'carried' | 'emulated' | 'gateway' | 'refused' | 'ignored';
 
 export type FieldRule = {
   /** `built-in` are `script/…` models */
   to: Record<WireFormat | 'built-in', Fate>;
-  /** why it is refused, and what helps */
+  /** why it is refused, and an alternative */
   help?: string;
-  /** whether the value asks for nothing, so that it is neither refused nor told; absent: `null` alone */
+  /** whether the value requests nothing, so that it is neither refused nor reported; absent: `null` alone */
   isNeutral?: (value: unknown) => boolean;
-  /** an upstream of the client's format gets it only with the whole request unchanged */
+  /** an upstream of the client's format gets it only if the whole request is forwarded unchanged */
   forwarded?: true;
-  /** chat completions upstreams get it as it is */
+  /** chat completions upstreams get it unchanged */
   verbatim?: true;
   /** for the docs */
   note?: string;

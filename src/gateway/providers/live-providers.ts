@@ -11,16 +11,16 @@ import { listProviderRevisions, providerContext, readStoredProviders } from '../
 import type { StoredProvider } from '../store/providers.ts';
 
 const CHANGED = 'capstan.providers';
-/** For changes whose message the bus has lost. */
+/** Interval for reading changes whose bus message was lost. */
 const POLL_MS = 30_000;
 
 export type LivePorts = { db: Db; bus: Bus; masterKeys: MasterKeys; log: Logger };
 
 /** The providers of all organizations, in the memory of this process. */
 export type LiveProviders = OrganizationProviders & {
-  /** Reads what has changed. */
+  /** Reads all changes. */
   refresh(): Promise<void>;
-  /** Reads what has changed, and has every other process do so. */
+  /** Reads all changes, and notifies every other process. */
   publish(): Promise<void>;
   close(): Promise<void>;
 };
@@ -37,7 +37,7 @@ class ProviderCache {
   readonly #ports: LivePorts;
   #known = new Map<string, Known>();
   #byOrganization = new Map<string, ProvidersConfig>();
-  /** reads run one after the other, so that none undoes a later one */
+  /** reads run one after the other, so that none overwrites a later one */
   #last: Promise<void> = Promise.resolve();
 
   constructor(ports: LivePorts) {
@@ -91,7 +91,7 @@ class ProviderCache {
   }
 }
 
-/** Reads all providers, and from then on those that change. */
+/** Reads all providers, then keeps up with changes. */
 export async function openLiveProviders(ports: LivePorts): Promise<LiveProviders> {
   const cache = new ProviderCache(ports);
   const name = 'read the providers of organizations';

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_MODELS = 100;
 const MAX_ID = 400;
 
-/** The ids in a list of models, in the shapes of OpenAI and Anthropic. */
+/** The ids in a list of models, in OpenAI's or Anthropic's shape. */
 function readModelIds(body: Buffer): string[] {
   let parsed: unknown;
   try {
@@ -35,7 +35,7 @@ function describeFailure(error: unknown): Pick<ProviderProbe, 'status' | 'messag
   return { status: 'unverified', message: 'The provider answers, but does not list its models.' };
 }
 
-/** Asks a provider for its models with its key. `egress` has to allow the address. */
+/** Lists the models of a provider with its key. `egress` must allow the address. */
 export async function probeProvider(
   config: ProviderConfig,
   { egress, log }: { egress: Egress; log: Logger },

@@ -20,19 +20,19 @@ import { openConfig } from './live-providers.ts';
 import type { LiveProviders } from './live-providers.ts';
 import { probeProvider } from './probe.ts';
 
-/** What the operations need beside the gateway's own ports. */
+/** Dependencies besides the gateway's own ports. */
 export type ProviderPorts = { live: LiveProviders; masterKeys: MasterKeys; egress: Egress };
 
 type Deps = HttpDeps & ProviderPorts & { log: Logger };
 
-/** Providers of one organization. */
+/** Maximum number of providers of one organization. */
 const MAX_PROVIDERS = 50;
 
 function listModelSettings(models: ProviderCreate['models']): ProviderSettings['models'] {
   return models?.map((model) => (typeof model === 'string' ? { id: model } : model));
 }
 
-/** Throws `validation_error` where format or address are missing. */
+/** Throws `validation_error` if format or address are missing. */
 function readSettings({
   name: _name,
   apiKey: _key,
@@ -80,7 +80,10 @@ async function requireProvider(deps: Deps, ref: ProviderRef): Promise<StoredProv
   return stored;
 }
 
-/** The organization's own providers. A change is in use when its answer arrives, here; in other processes soon after. */
+/**
+ * Routes for the organization's own providers. A change is active in this process when the response is sent; in others
+ * soon after.
+ */
 export function registerProviderRoutes(app: FastifyInstance, deps: Deps): void {
   const { db, live, masterKeys, egress } = deps;
 

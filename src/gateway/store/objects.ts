@@ -11,7 +11,7 @@ export async function addObject(db: Queryable, ref: ObjectRef, provider: string)
   );
 }
 
-/** The provider of an object of the organization; undefined: it has none with this id. */
+/** The provider of an object of the organization; undefined if it has no object with this id. */
 export async function findObject(db: Queryable, ref: ObjectRef): Promise<string | undefined> {
   const { rows } = await db.query<{ provider: string }>(
     `SELECT provider FROM gateway_objects WHERE organization_id = $1 AND kind = $2 AND id = $3`,
@@ -20,7 +20,7 @@ export async function findObject(db: Queryable, ref: ObjectRef): Promise<string 
   return rows[0]?.provider;
 }
 
-/** Newest first, those behind the object `after`; at most `limit`. */
+/** At most `limit` objects, newest first, after the object `after`. */
 export async function listObjects(
   db: Queryable,
   { organizationId, kind }: Omit<ObjectRef, 'id'>,

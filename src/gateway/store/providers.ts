@@ -11,7 +11,7 @@ import type { Provider, ProviderProbe } from '../contract/providers.ts';
 /** A provider's configuration without its key. */
 export type ProviderSettings = Omit<ProviderConfig, 'apiKey' | 'apiKeyEnv' | 'apiKeyEnvs' | 'apiKeys'>;
 
-/** A provider as processes that call it need it. */
+/** A provider for processes that call it. */
 export type StoredProvider = {
   id: string;
   organizationId: string;
@@ -56,7 +56,7 @@ function readProvider({ id, name, settings, ...row }: ProviderRow): Provider {
   };
 }
 
-/** What a provider's key is sealed for. */
+/** The encryption context of a provider's key. */
 export function providerContext(id: string): string {
   return `model-provider/${id}`;
 }
@@ -70,7 +70,7 @@ export const SEALED_PROVIDERS: SealedTable = {
     WHERE id = $1 AND secret->>'dataKey' = $2`,
 };
 
-/** Undefined: the organization has a provider of this name. */
+/** Undefined if the organization already has a provider with this name. */
 export async function insertProvider(
   db: Queryable,
   { id, organizationId, name, settings, secret }: StoredProvider,
@@ -92,7 +92,7 @@ export async function insertProvider(
   return rows[0] && readProvider(rows[0]);
 }
 
-/** Undefined: there is none. `null` for what stays. */
+/** Undefined if there is none. `null` leaves a field unchanged. */
 export async function updateProvider(
   db: Queryable,
   { organizationId, id }: ProviderRef,
@@ -149,7 +149,7 @@ export async function listProviderRevisions(db: Queryable): Promise<{ id: string
   return rows;
 }
 
-/** Of any organization. */
+/** Providers of any organization. */
 export async function readStoredProviders(db: Queryable, ids: readonly string[]): Promise<StoredProvider[]> {
   const { rows } = await db.query<StoredProvider>(`SELECT ${STORED} FROM model_providers p WHERE p.id = ANY($1)`, [
     ids,

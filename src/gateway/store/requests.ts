@@ -13,7 +13,7 @@ export type RequestRecord = {
   format: string;
   /** as the caller named it */
   model: string;
-  /** `<provider>/<id>` that answered or was asked last */
+  /** `<provider>/<id>` that answered or was tried last */
   upstream: string;
   /** `ok`, an error code, or `client_gone` */
   outcome: string;
@@ -82,7 +82,7 @@ export function listRequests(db: Queryable, organizationId: string, page: PageRe
   );
 }
 
-/** Deletes up to `batch` records older than `days`. Returns how many went. */
+/** Deletes up to `batch` records older than `days`. Returns how many were deleted. */
 export async function deleteOldRequests(db: Queryable, days: number, batch: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM gateway_requests WHERE sequence IN (

@@ -6,18 +6,18 @@ import { GatewayError } from '../gateway-error.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Whose tokens are counted, and how many it may use per day where that is not the server's limit. */
+/** The key whose tokens are counted, and its daily limit if that differs from the server's. */
 type Spender = Pick<Caller, 'keyId' | 'tokensPerDay'>;
 
-/** Tokens that a key may use per day; the day begins with its first call. */
+/** Tokens that a key may use per day. The day begins with its first call. */
 export type TokenBudget = {
   /** Throws `rate_limit_exceeded` when nothing is left, and `LimitsUnavailableError`. */
   check(spender: Spender): Promise<void>;
-  /** Called after a call, when its tokens are known: the call that exceeds the budget is the last one. */
+  /** Call it after a call, when its tokens are known. The call that exceeds the budget is the last one. */
   spend(spender: Spender, tokens: number): void;
 };
 
-/** `tokensPerDay`: the server's limit; undefined: only keys with one of their own have any. */
+/** `tokensPerDay`: the server's limit; undefined: only keys with their own limit are limited. */
 export function buildTokenBudget(
   { limits, log }: { limits: Limits; log: Logger },
   tokensPerDay: number | undefined,

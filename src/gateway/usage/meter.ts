@@ -13,12 +13,12 @@ import type { UsageRecorder } from './recorder.ts';
 /** Measures one request. The first call of `finish` or `fail` counts. */
 export type Meter = {
   begin(): void;
-  /** Counts what is sent to the client, for replies that never finish. */
+  /** Counts the text sent to the client, for replies that never finish. */
   note(delta: ModelDelta): void;
   finish(reply: ModelReply): void;
   /** `outcome` is the fault's code, or `client_gone` */
   fail(outcome: string): void;
-  /** Resolves once the budgets know what the call has cost. */
+  /** Resolves once the budgets have the cost of the call. */
   settled(): Promise<void>;
 };
 
@@ -43,11 +43,11 @@ export type MeterPorts = {
 };
 
 const CHARACTERS_PER_TOKEN = 4;
-/** Characters of a user's id that the request log keeps. */
+/** Maximum characters of a user's id in the request log. */
 const MAX_USER = 256;
 const NO_USAGE: ModelUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
-/** Where a provider accepts any model name, callers choose it: such names share a label. */
+/** If a provider accepts any model name, callers choose it: such names share a label. */
 function labelModel(inference: GatewayInference, model: string): string {
   if (inference.isListed(model)) return model;
   const slash = model.indexOf('/');
@@ -91,7 +91,7 @@ export function startMeter(
   let characters = 0;
   let settling = Promise.resolve();
 
-  /** A client that disconnects midway has used what it received until then. */
+  /** A client that disconnects midway is charged for the part that it received. */
   function estimateUsage(): ModelUsage {
     if (characters === 0) return told ?? NO_USAGE;
     const output = Math.max(told?.output ?? 0, Math.ceil(characters / CHARACTERS_PER_TOKEN));

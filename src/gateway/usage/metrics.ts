@@ -36,7 +36,7 @@ export function openGatewayMetrics(registry: Registry): CallMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'capstan_gateway_requests_total',
-    help: 'Requests for a text, by the format of the client, the model, and how they ended',
+    help: 'Completion requests, by client format, model and outcome',
     labelNames: ['format', 'model', 'outcome'],
     registers,
   });
@@ -56,17 +56,17 @@ export function openGatewayMetrics(registry: Registry): CallMetrics {
     new Histogram({ name, help, labelNames: ['model'], buckets, registers });
   const duration = buildHistogram(
     'gen_ai_server_request_duration_seconds',
-    'Time from the request to the end of its answer',
+    'Time from the request to the end of the response',
     SECONDS,
   );
   const firstToken = buildHistogram(
     'gen_ai_server_time_to_first_token_seconds',
-    'Time from the request to the first part of a streamed answer',
+    'Time from the request to the first token of a streamed response',
     SECONDS,
   );
   const perToken = buildHistogram(
     'gen_ai_server_time_per_output_token_seconds',
-    'Time from one token of a streamed answer to the next, on average',
+    'Mean time between tokens of a streamed response',
     TOKEN_SECONDS,
   );
 

@@ -17,7 +17,7 @@ const METADATA = 'metadata.';
 
 type Query = Record<string, unknown>;
 
-/** A date, or a time, which counts from its full hour. A date as the end includes the whole day. */
+/** A date, or a time rounded down to the hour. An end date includes the whole day. */
 function readTime(value: unknown, name: 'from' | 'to'): Date | undefined {
   if (value === undefined) return undefined;
   const date = typeof value === 'string' && /^\d{4}-\d\d-\d\d(T|$)/.test(value) ? new Date(value) : undefined;
@@ -72,7 +72,7 @@ function readFilter(value: unknown): UsageQuery['filter'] {
   return filter;
 }
 
-/** The position behind the last page. Sums have no key of their own, so a cursor is a position. */
+/** The position after the last page. Sums have no key of their own, so the cursor is a position. */
 function readCursor(value: unknown): number {
   if (value === undefined) return 0;
   const text = typeof value === 'string' ? Buffer.from(value, 'base64url').toString('latin1') : '';
@@ -98,7 +98,7 @@ function readQuery(query: Query, organizationId: string): UsageQuery {
 
 function toCell(value: string | number | null): string {
   const text = value === null ? '' : String(value);
-  // A cell that begins like a formula would run in a spreadsheet.
+  // A cell that begins like a formula would be executed by a spreadsheet.
   const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -11,7 +11,10 @@ import type { RequestRecord } from '../store/requests.ts';
 const MAX_TAGS = 10;
 const TAG = /^[\w.:=/@-]{1,64}$/;
 
-/** Tags from the header `x-capstan-tags`, separated by commas. Others than letters, digits and `.:=/@_-` are dropped. */
+/**
+ * Tags from the header `x-capstan-tags`, separated by commas. Characters other than letters, digits and `.:=/@_-` are
+ * dropped.
+ */
 export function readTags({ headers }: FastifyRequest): string[] {
   const header = headers['x-capstan-tags'];
   if (typeof header !== 'string') return [];

@@ -62,7 +62,7 @@ async function launchIn(
       `--disk-cache-dir=${join(folder, 'cache')}`,
       ...(options.extraArguments ?? []),
     ],
-    // Requests outside of jobs go nowhere: nothing listens on the discard port.
+    // Requests outside of jobs fail: nothing listens on the discard port.
     proxy: { server: 'http://127.0.0.1:9' },
     timeout: LAUNCH_TIMEOUT_MS,
     handleSIGHUP: false,
@@ -96,7 +96,7 @@ async function findPid(browser: Browser): Promise<number> {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   await session.detach();
   const found = processInfo.find(({ type }) => type === 'browser');
-  if (found === undefined) throw new Error('the browser does not tell its process');
+  if (found === undefined) throw new Error('the browser does not report its process');
   return found.id;
 }
 

@@ -27,7 +27,7 @@ export function openBeside(own: LoginBrowser, proxy: JobProxy, options: ContextO
   });
 }
 
-/** Opens a context for one job. `ahead`: with an empty page, before a job needs it. */
+/** Opens a context for one job. `ahead`: opens an empty page in it, before a job needs one. */
 export async function openContext(
   { own, egress }: { own: LoginBrowser; egress: Egress },
   options: ContextOptions,
@@ -46,8 +46,8 @@ export async function openContext(
 }
 
 /**
- * One context of a browser, opened before a job needs it and used once: starting the process of its page takes
- * a quarter of the time of a login.
+ * One context of a browser, opened before a job needs it and used once. Starting the process of its page takes a
+ * quarter of the time of a login.
  */
 export function openPrewarmedContext(from: { own: LoginBrowser; egress: Egress }) {
   let prewarmed: Promise<OpenContext> | undefined;

@@ -2,7 +2,7 @@ import type { CDPSession, Page } from 'playwright-core';
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>();
 
-/** The DevTools session of a page, for what the SDK has no call for; one per page. */
+/** The DevTools session of a page, for calls that the SDK lacks. There is one per page. */
 export function openPageSession(page: Page): Promise<CDPSession> {
   let session = sessions.get(page);
   if (session === undefined) {

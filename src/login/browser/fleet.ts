@@ -15,23 +15,23 @@ import { openSlots } from './slots.ts';
 
 export type SlotRequest = ContextOptions & { organizationId: string; signal: AbortSignal };
 
-/** A browser context of one job: it shares no cookie, cache or connection with another. */
+/** The browser context of one job. It shares no cookies, cache or connections with other jobs. */
 export type BrowserSlot = {
   context: BrowserContext;
   proxy: JobProxy;
-  /** what the browser calls itself */
+  /** the `user-agent` of the browser */
   userAgent: string;
   /** aborted when the browser has ended */
   lost: AbortSignal;
-  /** A context beside the job's, with the same access to the network and no session. The caller closes it. */
+  /** Opens a second context with the same network access and no session. The caller closes it. */
   openStranger(): Promise<BrowserContext>;
-  /** Lends the slot to another job while `work` runs, which waits for a person and not for the browser. */
+  /** Lends the slot to another job while `work` waits for a person. */
   releaseWhile<T>(work: () => Promise<T>): Promise<T>;
   /** Leaves nothing behind. Never throws. */
   close(): Promise<void>;
 };
 
-/** `maxJobs`: jobs that run at a time. */
+/** `maxJobs`: concurrent jobs */
 export type FleetOptions = PoolOptions & { maxJobs: number };
 
 export type Fleet = {
@@ -39,7 +39,7 @@ export type Fleet = {
   open(request: SlotRequest): Promise<BrowserSlot>;
   /** process ids of the running browsers */
   pids(): number[];
-  /** jobs that hold a slot, that have lent it, and that wait for one */
+  /** jobs that hold a slot, have lent their slot, or wait for one */
   count(): { inUse: number; paused: number; waiting: number };
   close(): Promise<void>;
 };
@@ -94,7 +94,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
   };
 }
 
-/** Opens the job's context, and gives the browser back once it is closed. */
+/** Opens the context of a job, and releases the browser once the context is closed. */
 async function openJob(
   { pool, browser, egress }: { pool: BrowserPool; browser: PooledBrowser; egress: Egress },
   { signal, storageState, httpCredentials, userAgent }: SlotRequest,
@@ -104,7 +104,7 @@ async function openJob(
     const prewarmed = Object.keys(options).length === 0 ? await browser.prewarmed.take() : undefined;
     return prewarmed ?? openContext({ own: browser.own, egress }, options);
   };
-  // A slow browser is waited for until the deadline of the job: on a busy machine all of them are slow.
+  // Waits for a slow browser until the deadline of the job: on a busy machine all browsers are slow.
   const opening = pool.exhaustIfSlow(browser, open());
   try {
     const { context, proxy } = await untilAborted(opening, signal);

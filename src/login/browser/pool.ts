@@ -18,7 +18,7 @@ export type PoolOptions = Omit<BrowserOptions, 'program'> & {
 
 export type PooledBrowser = {
   own: LoginBrowser;
-  /** whose jobs it runs, from the first one on: organizations share no browser; undefined while it is unused */
+  /** the organization of its first job: organizations share no browser; undefined while unused */
   organizationId: string | undefined;
   /** running now */
   jobs: number;
@@ -32,19 +32,22 @@ export type PooledBrowser = {
 
 const IDLE_MS = 60_000;
 const WARM_FOR_MS = 300_000;
-/** A browser that takes longer to begin or end a job gets no more jobs. */
+/** A browser that takes longer to begin or end a job gets no further jobs. */
 export const SLOW_MS = 20_000;
 
 const isUnused = ({ organizationId }: PooledBrowser) => organizationId === undefined;
 
-/** Starts browsers on demand, one organization to a browser, and ends those that are idle or have served enough. */
+/**
+ * Starts browsers on demand, one organization per browser, and closes browsers that are idle or reached their job
+ * limit.
+ */
 export class BrowserPool {
   readonly #egress: Egress;
   readonly #log: Logger;
   readonly #options: PoolOptions;
   readonly #jobsPerBrowser: number;
   readonly #browsers = new Set<PooledBrowser>();
-  /** browsers that are starting, by organization; an unused one under no name */
+  /** browsers that are starting, by organization; the unused one under the empty name */
   readonly #launching = new Map<string | undefined, Promise<PooledBrowser>>();
   #lastJobAt: number;
   #isClosed = false;
@@ -74,7 +77,7 @@ export class BrowserPool {
         found.served += 1;
         return found;
       }
-      // The new browser may be taken, or have served enough, before every waiting job had its turn.
+      // The new browser may be full before every waiting job got a turn.
       await this.#launchFor(this.#launching.has(undefined) ? undefined : organizationId);
     }
   }
@@ -87,13 +90,13 @@ export class BrowserPool {
     else this.#startIdleTimer(browser);
   }
 
-  /** The browser gets no more jobs; those that it runs may still end. */
+  /** Gives the browser no further jobs. Running jobs continue. */
   exhaust(browser: PooledBrowser): void {
     browser.served = this.#jobsPerBrowser;
     if (browser.jobs === 0) void this.#retire(browser);
   }
 
-  /** Gives the browser no more jobs when `work` takes longer than 20 s. */
+  /** Gives the browser no further jobs if `work` takes longer than 20 s. */
   async exhaustIfSlow<T>(browser: PooledBrowser, work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.exhaust(browser), SLOW_MS);
     return work.finally(() => clearTimeout(timer));
@@ -125,7 +128,7 @@ export class BrowserPool {
     });
   }
 
-  /** One at a time for an organization: all of its waiting jobs use it. */
+  /** One start at a time per organization: all of its waiting jobs use that browser. */
   #launchFor(organizationId: string | undefined): Promise<PooledBrowser> {
     const launching = this.#launching.get(organizationId);
     if (launching !== undefined) return launching;
@@ -164,7 +167,7 @@ export class BrowserPool {
     return browser.own.close();
   }
 
-  /** An idle browser ends after a while; the unused one stays as long as jobs come. */
+  /** Closes an idle browser after a while. The unused browser stays while jobs keep coming. */
   #startIdleTimer(browser: PooledBrowser): void {
     const onIdle = () => {
       if (browser.jobs > 0) return;

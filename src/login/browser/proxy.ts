@@ -10,16 +10,16 @@ import { EgressError } from '../../platform/egress/error.ts';
 export type JobProxy = {
   /** `http://127.0.0.1:<port>` */
   url: string;
-  /** `host:port` of each target that was refused, in order, without duplicates */
+  /** `host:port` of each rejected target, in order, without duplicates */
   refused: readonly string[];
   /** the last connection error of each target, by `host:port` */
   faults: ReadonlyMap<string, EgressError>;
   close(): Promise<void>;
 };
 
-/** Headers for this hop alone: between the browser and the proxy. */
+/** Hop-by-hop headers: they apply only between the browser and the proxy. */
 const HOP_BY_HOP = ['proxy-connection', 'proxy-authorization', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
-/** Methods that a browser may repeat without harm. */
+/** Methods that a browser may safely repeat. */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -37,7 +37,7 @@ function readAuthority(text: string): Target | undefined {
   return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: url.port === '' ? 80 : Number(url.port) };
 }
 
-/** Connects to the addresses that the egress guard has checked, one after the other, and to no others. */
+/** Connects to the addresses that the egress guard has checked, in order, and to no others. */
 async function dial(egress: Egress, { host, port }: Target): Promise<Socket> {
   const addresses = await egress.resolve(host, port);
   let fault: unknown;
@@ -65,14 +65,18 @@ function openSocket(address: string, family: number, port: number): Promise<Sock
   });
 }
 
-/** Passes an answer on. Rejects where it broke before anything was passed on; later it breaks off for the browser, too. */
+/**
+ * Forwards an answer. Rejects if it fails before the first byte is forwarded. If it fails later, the browser sees it
+ * fail, too.
+ */
 function passAnswer(answer: IncomingMessage, request: IncomingMessage, response: ServerResponse): Promise<void> {
   return new Promise((_resolve, reject) => {
     const pass = () => {
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, dropHopByHop(answer.rawHeaders));
       answer.pipe(response);
     };
-    // A browser sends its form again when a connection ends without a byte, so a head alone is held back.
+    // A browser sends its form again when a connection ends without a byte, so the head is not forwarded before the
+    // body begins.
     if (SAFE_METHODS.has(request.method ?? '')) pass();
     else answer.once('readable', pass);
     answer.once('error', (error) => {
@@ -96,7 +100,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
   const keep = <T extends Duplex>(socket: T): T => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // A failed connection ends its other side; no other code needs to know.
+    // A failed connection closes its peer; no other code needs to know.
     socket.on('error', () => socket.destroy());
     return socket;
   };
@@ -157,7 +161,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
         passAnswer(answer, request, response).catch(fail);
       });
       upstream.once('error', (error) => {
-        // Bytes behind a whole answer are no fault: a browser that is told of one sends its form again.
+        // Ignores bytes after a complete answer: reporting them would make the browser send its form again.
         if (received?.complete !== true) fail(error);
       });
       response.once('close', () => upstream.destroy());

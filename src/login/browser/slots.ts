@@ -1,17 +1,17 @@
 import { LoginError } from '../login-error.ts';
 
-/** One of a limited number of jobs that run at a time. */
+/** One of a limited number of concurrent jobs. */
 export type Slot = {
-  /** Gives the slot back for good. */
+  /** Releases the slot for good. */
   release(): void;
   /**
-   * Lends the slot to other jobs. The returned function takes a slot again, ahead of the queue, and rejects with the
-   * signal's reason. At most as many jobs are paused as there are slots; one more keeps its slot.
+   * Lends the slot to other jobs. The returned function acquires a slot again, ahead of the queue, and rejects with
+   * the signal's reason. At most as many jobs are paused as there are slots. One job more keeps its slot.
    */
   pause(): (signal: AbortSignal) => Promise<void>;
 };
 
-/** Limits how many jobs run at a time; the others wait in a queue. */
+/** Limits the number of concurrent jobs. Further jobs wait in a queue. */
 export function openSlots(max: number, waitMs: number) {
   let inUse = 0;
   let paused = 0;

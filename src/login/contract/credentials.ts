@@ -21,7 +21,7 @@ export const NewCredential = z
     cred: LoginCred.omit({ totpCode: true, phone: true }),
     collectionId: CollectionId.optional(),
     additionalFields: AdditionalFields.optional(),
-    /** sign in ahead of the end of each session, without a call */
+    /** sign in again before each session ends, without a call */
     autoRefresh: z.boolean().default(false),
   })
   .superRefine(checkCred)
@@ -56,14 +56,14 @@ export const StoredCredential = z
     username: z.string().nullable(),
     collectionId: z.string().nullable(),
     method: z.string(),
-    /** what came of the last login with it; `unknown` before the first, and after a change */
+    /** the result of the last login; `unknown` before the first and after a change */
     health: CredentialHealth,
     /** the error that needs attention */
     healthCode: z.string().nullable(),
-    /** when `health` was found out */
+    /** when `health` was last updated */
     checkedAt: Timestamp.nullable(),
     autoRefresh: z.boolean(),
-    /** when it signs in by itself; null while that needs attention, or is off */
+    /** time of the next renewal; null if renewal is off or the credential needs attention */
     nextRefreshAt: Timestamp.nullable(),
     createdAt: Timestamp,
     expiresAt: Timestamp.nullable(),
@@ -71,7 +71,7 @@ export const StoredCredential = z
   .meta({ id: 'StoredLogin' });
 export type StoredCredential = z.infer<typeof StoredCredential>;
 
-/** The page of a list that answered everything before it had pages. */
+/** A list that was returned whole before pagination existed. */
 export const CredentialListQuery = z.object({
   limit: queryInteger({ min: 1, max: 1000, default: 1000 }),
   cursor: Cursor.optional().describe('`nextCursor` of the page before'),

@@ -50,21 +50,21 @@ export type LoginChallengeKind = z.infer<typeof LoginChallengeKind>;
 
 export type MailboxFailure = NonNullable<LoginChallengeDetails['mailbox']>;
 
-/** What a `verification_required` says beside its message. */
+/** Details of `verification_required`. */
 export const LoginChallengeDetails = z
   .object({
     challengeId: z.string(),
     kind: LoginChallengeKind,
-    /** what the page says of where the code went, without the code */
+    /** how the page describes the destination of the code; never the code itself */
     hint: z.string().nullable(),
     expiresAt: z.iso.datetime(),
-    /** why the mailbox gave no answer: unreachable, login refused, no email in time, or a code that was wrong */
+    /** why the mailbox gave no answer: unreachable, login refused, no email in time, or a wrong code */
     mailbox: z.enum(['unreachable', 'refused', 'nothing', 'wrong']).optional(),
   })
   .meta({ id: 'LoginChallenge' });
 export type LoginChallengeDetails = z.infer<typeof LoginChallengeDetails>;
 
-/** What an `action_required` asks for. A login that waits for a code or link has these kinds, too. */
+/** The input that an `action_required` requests. A login that waits for a code or link has these kinds, too. */
 export const LoginActionKind = z.enum([
   'choose_factor',
   'push',
@@ -86,20 +86,20 @@ export const LoginOption = z
   .object({
     /** to send back as `option` */
     id: z.string(),
-    /** what the page calls it */
+    /** the label on the page */
     label: z.string(),
   })
   .meta({ id: 'LoginOption' });
 export type LoginOption = z.infer<typeof LoginOption>;
 
-/** What an `action_required` says beside its message. */
+/** Details of `action_required`. */
 export const LoginActionDetails = z
   .object({
     challengeId: z.string(),
     kind: LoginActionKind,
-    /** what the page shows, as the number to match */
+    /** text of the page, such as the number to match */
     hint: z.string().nullable(),
-    /** where there is a choice */
+    /** only if there is a choice */
     options: z.array(LoginOption).optional(),
     expiresAt: z.iso.datetime(),
   })

@@ -13,9 +13,9 @@ export const LoginWaiting = z
     kind: LoginActionKind,
     hint: z.string().nullable(),
     options: z.array(LoginOption),
-    /** what `input` takes */
+    /** the expected format of `input` */
     fields: z.array(z.enum(['code', 'link', 'option', 'done'])),
-    /** tries that are left after a wrong code */
+    /** attempts left after a wrong code */
     attemptsLeft: z.int().optional(),
     expiresAt: Timestamp,
   })
@@ -34,28 +34,28 @@ export const LoginRecord = z
     loginId: z.string(),
     operation: z.enum(['login', 'signup', 'refresh']),
     origin: z.string(),
-    /** the user name but for its beginning and domain */
+    /** the user name, masked except for its beginning and domain */
     usernameHint: z.string().nullable(),
     method: z.string(),
     state: LoginState,
-    /** the state in fewer words */
+    /** the state in a coarser form */
     status: z.enum(['running', 'waiting', 'succeeded', 'failed']),
-    /** what it waits for */
+    /** the pending challenge */
     action: LoginWaiting.nullable(),
-    /** the same, shorter */
+    /** the same in short form */
     challenge: Challenge.nullable(),
-    /** a page on which a person may help, while it waits; whoever has the address needs no key */
+    /** a page on which a person can help while the login waits; the address is the only credential */
     helpUrl: z.string().nullable(),
     helpUrlExpiresAt: Timestamp.nullable(),
     error: LoginErrorBody.omit({ requestId: true }).nullable(),
     cache: z.enum(['hit', 'miss', 'revalidated', 'coalesced']).nullable(),
     credentialId: z.string().nullable(),
-    /** whether `/picture` shows something */
+    /** whether `/picture` returns an image */
     hasPicture: z.boolean(),
     startedAt: Timestamp,
     endedAt: Timestamp.nullable(),
     durationMs: z.int().nullable(),
-    /** of a login that succeeded, while the session is stored; in lists absent */
+    /** only for a successful login, while its session is stored; absent in lists */
     session: SiteSession.nullable().optional(),
   })
   .meta({ id: 'Login' });
@@ -67,7 +67,7 @@ export const LoginListQuery = CursorPage.extend({
   status: z.enum(['running', 'waiting', 'succeeded', 'failed']).optional(),
 });
 
-/** One look at a page: names of signals and kinds, no texts, no values. */
+/** One observation of a page: names of signals and kinds, no texts, no values. */
 export const LoginTraceEntry = z
   .object({
     /** since the login began */
@@ -76,18 +76,18 @@ export const LoginTraceEntry = z
     page: z.string(),
     /** HTTP status of its document; 0 before the first */
     status: z.int(),
-    /** what its forms are for, and why they were filled or not */
+    /** the purpose of its forms, and why they were filled or not */
     kind: z.string(),
     reason: z.string(),
-    /** fields and buttons that were found, by their part */
+    /** detected fields and buttons, by role */
     fields: z.array(z.string()),
-    /** what led to the kind */
+    /** signals that decided the kind */
     evidence: z.array(z.string()),
-    /** what speaks for or against a success */
+    /** signals for or against success */
     signals: z.array(z.string()),
-    /** the page in between, where it is one */
+    /** the interstitial page, if it is one */
     between: z.string().nullable(),
-    /** what was done next */
+    /** the next action */
     action: z.string(),
   })
   .meta({ id: 'LoginTraceEntry' });

@@ -13,7 +13,7 @@ export const LOGIN_METHODS = [
 export const LoginMethod = z.enum(LOGIN_METHODS);
 export type LoginMethod = z.infer<typeof LoginMethod>;
 
-/** Signing in on another service's pages: not there yet, so these answer 501 whatever the configuration says. */
+/** Signing in through another service is not implemented: these methods answer 501 whatever the configuration says. */
 export const MISSING_METHODS: readonly LoginMethod[] = ['oauth_google', 'oauth_github'];
 
 /** The methods enabled by default; the others answer 501. */
@@ -56,7 +56,7 @@ export const ImapMailbox = z
   .meta({ id: 'ImapMailbox' });
 export type ImapMailbox = z.infer<typeof ImapMailbox>;
 
-/** Where codes and links come from: a mailbox, or `webhook`, whoever answers the challenge. */
+/** Where codes and links come from: a mailbox, or `webhook`: the client that answers the challenge. */
 export const LoginMailbox = z.discriminatedUnion('type', [
   ImapMailbox,
   z.object({ type: z.literal('webhook') }).meta({ id: 'WebhookMailbox' }),
@@ -115,7 +115,7 @@ export function checkCred(
   { cred, loginMethod }: { cred: LoginCred; loginMethod: LoginMethod },
   context: z.RefinementCtx,
 ): void {
-  // Rejected later as not implemented, whatever comes with them.
+  // Rejected later as not implemented, whatever the other fields are.
   if (MISSING_METHODS.includes(loginMethod)) return;
   const need = (field: 'username' | 'password') => {
     if (cred[field] === undefined) context.addIssue({ code: 'custom', path: ['cred', field], message: 'is required' });
@@ -144,7 +144,7 @@ export const LoginRequest = z
     collectionId: CollectionId.optional(),
     additionalFields: AdditionalFields.optional(),
     useCache: z.boolean().default(true),
-    /** pages that wait for a person in place of failing: none, captchas, or any that the login cannot pass */
+    /** which pages wait for a person instead of failing: none, captchas, or all that the login cannot pass */
     help: HelpScope.optional(),
     /** for the whole login; default 60 */
     timeoutSeconds: timeoutSeconds.default(60),
@@ -187,7 +187,7 @@ export type SignupRequest = z.infer<typeof SignupRequest>;
 export const RefreshRequest = z
   .object({
     credentialId: z.string().min(1).max(256),
-    /** log in again even where the stored session is still good */
+    /** log in again even if the stored session still works */
     force: z.boolean().default(false),
     timeoutSeconds: timeoutSeconds.default(60),
   })
@@ -200,7 +200,7 @@ export const ChallengeAnswer = z
     link: SiteUrl.optional(),
     /** id or label of one of the options */
     option: z.string().trim().min(1).max(200).optional(),
-    /** what the page waits for was done elsewhere: look at it now */
+    /** the caller has acted elsewhere: observe the page again now */
     done: z.literal(true).optional(),
   })
   .refine((answer) => Object.values(answer).filter((value) => value !== undefined).length === 1, {
@@ -244,11 +244,11 @@ export const SiteSession = z
     cookies: z.array(SessionCookie),
     origins: z.array(z.string()),
     storageState: StorageState,
-    /** the page that the login led to */
+    /** the final page of the login */
     url: z.string().optional(),
-    /** of the browser that signed in: some sites accept the session from no other */
+    /** user agent of the browser that signed in: some sites bind the session to it */
     userAgent: z.string().optional(),
-    /** what proves the login */
+    /** the signals that prove the login */
     signs: z.array(z.string()).optional(),
     username: z.string().optional(),
     /** of the stored credential: answers of signup and refresh */

@@ -44,11 +44,11 @@ export type Caption =
   /** No words, or none that are known. */
   | 'unknown';
 
-/** "Sign in to Example" names the site itself, "with Example" another one. */
+/** "Sign in to Example" names the site itself, "with Example" another site. */
 const OWN_NAME = /^(?:log|sign) ?(?:in|on) (?:to|at) /;
 const LONG_CAPTION = 60;
 
-/** "New here? Register" in one button with "Log in": the words for new users win only where they are alone. */
+/** "New here? Register" in one button with "Log in": the words for new users count only if they are alone. */
 function decideWords(text: string): Caption | undefined {
   if (text === '') return undefined;
   if (says.logout(text) && !says.signIn(text)) return 'minor';
@@ -75,7 +75,7 @@ export function decideCaption(element: ElementDescription): Caption {
   const aria = decideWords(normalizeText(element.ariaLabel));
   if (aria !== undefined) return aria;
   const named = decideWords(normalizeText(`${element.name} ${element.htmlId} ${element.marks} ${element.className}`));
-  // Class names mostly describe style: only these describe what a button does.
+  // Class names mostly describe style. Only these describe the action of a button.
   return named === 'minor' || named === 'next' || named === 'search' ? 'unknown' : (named ?? 'unknown');
 }
 

@@ -37,7 +37,7 @@ const NAME_CERTAINTY: Readonly<Record<string, number>> = {
   card: 0.5,
 };
 
-/** The user name field: the one that is named so; among equals the one right before the password. */
+/** The user name field by its name; among equals the one right before the password. */
 function findUsername({ signals }: SectionVerdict, password: Field | undefined): Field | undefined {
   const candidates = signals.texts.filter(
     (field) => !isPassword(field) && field.role.role in NAME_CERTAINTY && field.element.tag === 'input',
@@ -95,7 +95,9 @@ function listEvidence({ signals, kind }: SectionVerdict): string[] {
   return [kind, ...[...signals.weights].map(([name, weight]) => `${name} ${weight > 0 ? '+' : ''}${weight}`)];
 }
 
-/** What a person sees of the fields: role, type and label. Names differ between the forms for screens of two sizes. */
+/**
+ * What a person sees of the fields: role, type and label. The names can differ between the forms for two screen sizes.
+ */
 function listShown({ fields }: Section): string {
   return fields
     .filter(isFillable)
@@ -107,7 +109,7 @@ function listShown({ fields }: Section): string {
 
 /**
  * The same form twice on a page, as in a header and a drawer, is not ambiguous: fields and path are equal, and so are
- * headings where both have one.
+ * headings if both have one.
  */
 function isSameForm(a: Section, b: Section): boolean {
   const [first, second] = [a, b].map(({ headings }) => headings.map(normalizeText).join(' '));
@@ -226,7 +228,7 @@ function isBesideRegistration(
 ): boolean {
   if (login.section.fields.some(({ element }) => element.focused)) return false;
   const registrations = verdicts.filter((verdict) => verdict.kind === 'registration' && isShown(verdict));
-  // A form in a dialog or menu that is closed, by its names, is no login yet.
+  // A form in a closed dialog or menu, by the names of its containers, is not a login yet.
   if (isCollapsed(login) && registrations.some((verdict) => !isCollapsed(verdict))) return true;
   const leadsAway = loginLinks.some(({ id }) => {
     const opener = login.section.frame.elements.find((element) => element.id === id);
@@ -248,7 +250,7 @@ export function planLogin(observation: Observation): LoginPlan {
   if (best === undefined) return planOthers(observation, verdicts);
   if (isBesideRegistration(best, verdicts, findLoginLinks(observation))) return planOthers(observation, verdicts);
   const isClose = second !== undefined && second.kind === best.kind && best.score - second.score < MARGIN;
-  // Of two, the one that is open.
+  // Of two equal forms, the open one.
   const chosen = isClose && isCollapsed(best) && !isCollapsed(second) ? second : best;
   const isOpenAlone = isClose && isCollapsed(best) !== isCollapsed(second);
   if (isClose && !isOpenAlone && !isSameForm(best.section, second.section)) return refuse(best, 'ambiguous');

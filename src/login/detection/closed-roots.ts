@@ -19,8 +19,9 @@ function* listClosed(node: ProtocolNode): Generator<number> {
 const ADD = `function () { return globalThis[Symbol.for('capstan.detection')]?.addRoot(this) === true; }`;
 
 /**
- * Passes closed shadow roots that were declared in HTML to the page code: no script attached them, so it did not see
- * them. Returns how many were new. It walks the whole document, so it is only for pages on which no form was found.
+ * Passes closed shadow roots that were declared in HTML to the page code, which cannot see them because no script
+ * attached them. Returns how many were new. It walks the whole document, so it is only for pages on which no form was
+ * found.
  */
 export async function openClosedRoots(page: Page): Promise<number> {
   const session = await openPageSession(page);

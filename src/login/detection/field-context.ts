@@ -7,7 +7,7 @@ import type { FieldRole } from './login-plan.ts';
 
 type Field = { element: ElementDescription; order: number; role: Role };
 
-/** Roles that words alone may give to a user name field by mistake: "Name", "Card number", "Wayne State ID". */
+/** Roles that words alone may wrongly give to a user name field: "Name", "Card number", "Wayne State ID". */
 const DOUBTFUL: ReadonlySet<FieldRole> = new Set([
   'other',
   'given-name',
@@ -21,7 +21,7 @@ const DOUBTFUL: ReadonlySet<FieldRole> = new Set([
   'search',
 ]);
 const NAMES: ReadonlySet<FieldRole> = new Set(['username', 'email', 'phone']);
-/** Roles of a second field beside the user name, as the family name beside the number of a library card. */
+/** Roles of a second field beside the user name, such as the family name beside the number of a library card. */
 const PERSONAL: ReadonlySet<FieldRole> = new Set(['given-name', 'family-name', 'full-name', 'birth', 'address']);
 const TEXT_TYPES = /^(?:text|email|tel|number|search|)$/;
 
@@ -37,7 +37,7 @@ function changeRole(fields: readonly Field[], changed: Field, role: FieldRole, c
   );
 }
 
-/** A text field labelled "Password" and nothing more, behind a user name field, where there is no other password. */
+/** A text field labelled just "Password" after a user name field, if there is no other password. */
 function findShownPassword(fields: readonly Field[]): Field | undefined {
   const inputs = fields.filter(isInput);
   if (inputs.some((field) => field.element.type === 'password' || isPasswordRole(field))) return undefined;
@@ -58,7 +58,7 @@ function findHiddenPassword(fields: readonly Field[]): Field | undefined {
   );
 }
 
-/** The field that a person takes for the user name although its words say something else. */
+/** The field that a person takes for the user name although its words say otherwise. */
 function findDoubtedName(fields: readonly Field[], captions: readonly Caption[]): Field | undefined {
   const inputs = fields.filter(isInput);
   const texts = inputs.filter((field) => TEXT_TYPES.test(field.element.type) && !isPasswordRole(field));
@@ -89,7 +89,7 @@ function findLoneName(texts: readonly Field[]): Field | undefined {
   return PERSONAL.has(field.role.role) || field.role.role === 'card' ? field : undefined;
 }
 
-/** Decides the roles anew that only the neighbours in a form tell. */
+/** Corrects the roles that depend on neighbouring fields of the form. */
 export function settleRoles(fields: readonly Field[], captions: readonly Caption[]): readonly Field[] {
   let settled = fields;
   const shown = findShownPassword(settled) ?? findHiddenPassword(settled);

@@ -9,7 +9,7 @@ import type { Button, Field } from './sections.ts';
 /** The login's elements by id, as a model selected them on a page where detection fails. */
 export type FieldSelection = { username: string | undefined; password: string | undefined; submit: string | undefined };
 
-/** Kinds of sections that may be an unrecognized login. All other kinds are never filled. */
+/** Kinds of sections that may be an unrecognized login. No other kind is ever filled. */
 const OPEN_KINDS: ReadonlySet<PageKind> = new Set(['login', 'username-first', 'password-step', 'other']);
 const NO_NAMES: ReadonlySet<string> = new Set(['search', 'card', 'code', 'captcha', 'address', 'newsletter']);
 const NO_CAPTIONS: ReadonlySet<string> = new Set([
@@ -57,7 +57,10 @@ export function listCandidates({ frames }: Observation): Candidates[] {
     });
 }
 
-/** The plan for a selection, or undefined unless all of it is in one section. The rules are those of detection. */
+/**
+ * The plan for a selection, or undefined unless the whole selection is in one section. The rules are those of
+ * detection.
+ */
 export function planSelection(observation: Observation, selection: FieldSelection): LoginPlan | undefined {
   const wanted = selection.password ?? selection.username;
   if (wanted === undefined) return undefined;

@@ -12,10 +12,7 @@ export type Texts = {
 
 const PATH_STEP = /[.$:[\]]+/;
 
-/**
- * Name and id of a field, without the path of what it belongs to: `user[city]` and `UserInformation.City` name a city,
- * not a user.
- */
+/** Name and id of a field, without its path: `user[city]` and `UserInformation.City` name a city, not a user. */
 export function readOwnName({ name, htmlId }: ElementDescription): string {
   const steps = name.split(PATH_STEP).filter((step) => /\p{L}{2}/u.test(step));
   const own = steps.at(-1) ?? name;

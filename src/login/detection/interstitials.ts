@@ -27,9 +27,9 @@ import {
   YES,
 } from './words/more-interstitials.ts';
 
-/** What a page between the password and the account wants. */
+/** What an interstitial page, between the password and the account, asks for. */
 export type InterstitialKind =
-  /** One button leads on, and any answer is right: "Stay signed in?", an offer that can be skipped. */
+  /** One button continues, and any answer is right: "Stay signed in?", an offer that can be skipped. */
   | 'pass'
   | 'choose_factor'
   | 'push'
@@ -49,10 +49,10 @@ export type PageOption = { id: string; label: string; control: 'button' | 'link'
 
 export type Interstitial = {
   kind: InterstitialKind;
-  /** what the page shows: the number to match, else its heading */
+  /** text of the page: the number to match, else its heading */
   hint: string | null;
   options: readonly PageOption[];
-  /** pressed to go on: for `pass` alone, or after a radio button was chosen */
+  /** the button to continue: for `pass` alone, or after a radio button was chosen */
   press: string | undefined;
 };
 
@@ -79,10 +79,10 @@ const captions = {
   aside: buildMatcher(ASIDE),
 };
 
-/** A page with more text or controls is an application's, whatever it says. */
+/** A page with more text or controls belongs to an application. */
 const MAX_TEXT = 1800;
 const MAX_CONTROLS = 18;
-/** The same beside a control to sign out. */
+/** The same limit if there is a control to sign out. */
 const MAX_CONTROLS_INSIDE = 7;
 const MAX_CAPTION = 40;
 const MAX_OPTIONS = 20;
@@ -139,7 +139,7 @@ function fits(element: ElementDescription, matches: (text: string) => boolean): 
   return text !== '' && text.length <= MAX_CAPTION && matches(text);
 }
 
-/** Beside the choice: a way back, help, another account. */
+/** Controls beside the choice: a way back, help, another account. */
 function isBeside(element: ElementDescription): boolean {
   const caption = decideCaption(element);
   if (['forgot', 'register', 'search', 'subscribe', 'guest'].includes(caption)) return true;
@@ -215,7 +215,7 @@ function readQuestion(view: PageView): Interstitial | undefined {
 const MAX_STEP_TEXT = 600;
 const MAX_STEP_CONTROLS = 6;
 
-/** Whether a page looks like one more step on the way, whatever it says: little text and a button to continue. */
+/** Whether a page looks like an additional step: little text and a button to continue. */
 export function looksLikeStep({ frames }: Observation, signals: OutcomeSignals): boolean {
   const { shown, controls } = readView(frames, signals);
   const hasField = frames.some(({ elements }) => elements.some((each) => each.control === 'field' && isUsable(each)));
@@ -230,7 +230,7 @@ export function looksLikeStep({ frames }: Observation, signals: OutcomeSignals):
 
 const LOGIN_KINDS = new Set(['login', 'username-first', 'password-step']);
 
-/** Pages that end the login, whatever fields they have. */
+/** Pages that end the login, even if they have fields. */
 function readDemand(view: PageView, plan: LoginPlan, { logout }: OutcomeSignals): Interstitial | undefined {
   const { text, heading: hint } = view;
   const isStranger = logout === undefined;
@@ -242,7 +242,7 @@ function readDemand(view: PageView, plan: LoginPlan, { logout }: OutcomeSignals)
   return !isCode && tells.suspended(text) ? { kind: 'suspended', hint, ...none } : undefined;
 }
 
-/** Pages without a field that ask for something. */
+/** Pages without fields that ask for something. */
 function readAsking(view: PageView, { logout, messageSentNotice }: OutcomeSignals): Interstitial | undefined {
   const stay = tells.stay(view.text) ? readPass(view, 'stay') : undefined;
   const asked = stay ?? readFactor(view) ?? readQuestion(view);
@@ -251,7 +251,7 @@ function readAsking(view: PageView, { logout, messageSentNotice }: OutcomeSignal
   return isError ? { kind: 'site_error', hint: view.heading, ...none } : undefined;
 }
 
-/** Undefined where the page is a login form, an application's page, or nothing that is known. Pure. */
+/** Undefined for a login form, a page of an application, and unknown pages. Pure. */
 export function readInterstitial(
   { frames }: Observation,
   plan: LoginPlan,

@@ -14,7 +14,7 @@ export type SectionVerdict = {
   section: Section;
   kind: PageKind;
   signals: SectionSignals;
-  /** How likely the kind is, compared with other sections of the page. */
+  /** Likelihood of the kind, compared with other sections of the page. */
   score: number;
 };
 
@@ -35,16 +35,16 @@ function countAll(signals: SectionSignals, ...roles: FieldRole[]): number {
   return roles.reduce((sum, role) => sum + signals.count(role), 0);
 }
 
-/** A code together with the password again: the second step of some banks. */
+/** A code together with the password: the second step of some banks. */
 function isCodeAndPassword({ texts, passwords, count }: SectionSignals): boolean {
   const codes = texts.filter(({ role }) => role.role === 'code' && role.certainty > 3).length;
   return codes > 0 && codes + passwords.length === texts.length && count('password') === 1;
 }
 
-/** Length of the text of a page that only asks for one thing. */
+/** Length of the text of a page with a single question. */
 const MAX_STEP_TEXT = 600;
 
-/** A single field without telling names or label, on a page that mentions a code. */
+/** A single field without a telling name or label, on a page that mentions a code. */
 function isUnnamedCode({ frame }: Section, signals: SectionSignals): boolean {
   const [field, ...others] = signals.texts;
   if (field === undefined || others.length > 0 || field.element.tag !== 'input' || saysRegister(signals)) return false;
@@ -59,7 +59,7 @@ function countIdentity(signals: SectionSignals): number {
   return countAll(signals, 'username', 'email', 'phone', 'given-name', 'full-name');
 }
 
-/** The kind of a form that sets a password; undefined for one that asks for the password in use. */
+/** The kind of a form that sets a password; undefined for one that asks for the current password. */
 function decideNewPassword(signals: SectionSignals): PageKind | undefined {
   const { passwords, score } = signals;
   const fresh = countAll(signals, 'new-password', 'password-again');
@@ -78,14 +78,14 @@ function decideNewPassword(signals: SectionSignals): PageKind | undefined {
   return isRegistration ? 'registration' : 'recovery';
 }
 
-/** A setting that the password in use confirms, as an address: no login says "Current password" to people. */
+/** A setting, such as an address, that the current password confirms. No login says "Current password" to people. */
 function confirmsChange({ texts, passwords, count, hasWord, weights }: SectionSignals): boolean {
   const [only, ...others] = passwords;
   if (only === undefined || others.length > 0 || texts.length < 2 || count('remember') > 0) return false;
   return !hasWord('signIn') && !weights.has('recovery beside') && isShownAsOld(only.element);
 }
 
-/** What a form with a password is for, other than signing in or registering. */
+/** The purpose of a form with a password, other than signing in or registering. */
 function decideOtherUse(section: Section, signals: SectionSignals): PageKind | undefined {
   if (confirmsChange(signals)) return 'change';
   if (isCodeAndPassword(signals) || isUnnamedCode(section, signals)) return 'one-time-code';
@@ -113,7 +113,7 @@ function saysRegister({ weights }: SectionSignals): boolean {
   return ['title says register', 'form says register', 'page says register'].some((name) => weights.has(name));
 }
 
-/** "Sign up" beside one address may mean a newsletter; it is an account where the page or its links say so. */
+/** "Sign up" beside one address may mean a newsletter. It means an account if the page or its links say so. */
 function isAccount(section: Section, signals: SectionSignals): boolean {
   const { weights, texts } = signals;
   return (
@@ -135,7 +135,7 @@ function leadsOn(section: Section): boolean {
   });
 }
 
-/** A form named after address verification, on a page that does not mention signing in, begins a registration. */
+/** A form named after address verification, on a page that does not mention signing in, starts a registration. */
 function provesAddress({ frame, form }: Section): boolean {
   const page = normalizeText(`${frame.title} ${frame.path}`);
   return (
@@ -143,7 +143,7 @@ function provesAddress({ frame, form }: Section): boolean {
   );
 }
 
-/** One field that names a person, by the words of its section. */
+/** One field for a user name, by the words of its section. */
 function decideAloneByWords(section: Section, signals: SectionSignals, names: string): PageKind | undefined {
   const { count, hasWord } = signals;
   if (hasWord('forgot') || says.forgot(names)) return 'recovery';
@@ -155,13 +155,13 @@ function decideAloneByWords(section: Section, signals: SectionSignals, names: st
 
 const SURE = 2;
 
-/** Only its markup calls the field a name or an address; what people read says something else. */
+/** Only the markup calls the field a name or an address; the visible words say otherwise. */
 function isLabelledOtherwise({ element, role }: Field): boolean {
   const { shown } = readTexts(element);
   return shown !== '' && role.certainty < 5 && element.type !== 'email' && findTopic(shown) === undefined;
 }
 
-/** One field that names a person, and no password. */
+/** One field for a user name, and no password. */
 function decideAlone(section: Section, signals: SectionSignals, first: Field): PageKind {
   const { role, certainty } = first.role;
   const page = normalizeText(`${section.frame.title} ${section.frame.path}`);

@@ -31,7 +31,7 @@ function findMethod(text: string): SignInMethod | undefined {
   return says.password(text) ? 'password' : undefined;
 }
 
-/** How likely the login is behind a link in this part of the page. */
+/** Likelihood of a login behind a link in this part of the page. */
 const PLACES: Readonly<Record<string, number>> = { header: 1, nav: 1, footer: -2 };
 
 type Rated = Omit<LoginLink, 'id'> & { rating: number };

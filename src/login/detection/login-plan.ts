@@ -41,7 +41,7 @@ export type PlanReason =
   | 'other-kind'
   | 'nothing';
 
-/** What a field of any form asks for. Registration and extra fields are filled by role. */
+/** The purpose of a field in any form. Registration and extra fields are filled by role. */
 export type FieldRole =
   | 'username'
   | 'email'
@@ -72,10 +72,10 @@ export type PlannedField = {
   control: 'field' | 'select' | 'checkbox' | 'radio';
   /** The input's type. */
   type: string;
-  /** Every name that a caller may call it by: name, id, label, placeholder. Not empty strings. */
+  /** All names that a caller may use for it: name, id, label, placeholder. No empty strings. */
   names: readonly string[];
   required: boolean;
-  /** It has a value, which has to be replaced. */
+  /** It has a value, which must be replaced. */
   filled: boolean;
 };
 
@@ -83,29 +83,29 @@ export type PlannedField = {
 export type LoginLink = {
   id: string;
   /**
-   * `sign-in`: a button or link "Sign in". `method`: a choice of how to sign in, "Continue with e-mail", "Use a
-   * password". `next`: a step on the way, as a tab or the name of a login kind.
+   * `sign-in`: a button or link "Sign in". `method`: a choice of method, "Continue with e-mail", "Use a password".
+   * `next`: an intermediate step, such as a tab or the name of an account type.
    */
   kind: 'sign-in' | 'method' | 'next';
-  /** What a method requires, where its words say so. */
+  /** What a method requires, if its words say so. */
   method?: SignInMethod;
 };
 
 /** What a sign-in method requires. */
 export type SignInMethod = 'password' | 'code' | 'link';
 
-/** A cover over a planned element. */
+/** An element that covers a planned element. */
 export type Obstacle = {
   /** Of the covering element. */
   id: string;
   kind: 'consent' | 'dialog' | 'other';
-  /** What to press to dismiss it; absent where nothing fits. */
+  /** The element to press to dismiss it; absent if none fits. */
   dismiss: string | undefined;
   /** Ids of the planned elements that it covers. */
   covers: readonly string[];
 };
 
-/** How to sign in on a page, by element ids. It contains no values. */
+/** How to sign in on a page, as element ids. It contains no values. */
 export type LoginPlan = {
   kind: PageKind;
   reason: PlanReason;
@@ -120,23 +120,23 @@ export type LoginPlan = {
   remember: string | undefined;
   /** Other visible fields of the form, for additional fields of the caller. */
   extra: readonly PlannedField[];
-  /** All fields of a registration, change or recovery form by role; empty for the others. */
+  /** All fields of a registration, change or recovery form by role; empty for other forms. */
   fields: readonly PlannedField[];
-  /** What to press. Absent: press Enter in the last field. */
+  /** The button to press. Absent: press Enter in the last field. */
   submit: string | undefined;
   /** A bot check is part of the form. */
   captcha: boolean;
   loginLinks: readonly LoginLink[];
   obstacles: readonly Obstacle[];
-  /** What led to the kind, for debugging: names of signals, never texts of the page. */
+  /** The signals that decided the kind, for debugging. Never texts of the page. */
   evidence: readonly string[];
 };
 
-/** The failure that a message names. */
+/** The failure that a message reports. */
 export type FailureCause =
   | 'wrong-credentials'
   | 'locked'
-  /** The account is closed, disabled or under review, not only this login. */
+  /** The account itself is closed, disabled or under review, not only this login. */
   | 'suspended'
   | 'rate-limited'
   | 'captcha'
@@ -161,14 +161,14 @@ export type OutcomeSignals = {
   passwordField: boolean;
   /** The visible password field is empty. */
   passwordEmpty: boolean;
-  /** The page still prompts to sign in, if only for something unknown. */
+  /** The page still prompts to sign in, possibly with an unknown field. */
   promptsSignIn: boolean;
   /** The text says that a message was sent, with a code or with a link. */
   messageSentNotice: 'code' | 'link' | undefined;
   /** The only button of a form without fields: it confirms a link from an email. */
   confirm: string | undefined;
-  /** What the plain text of a small page without an account says, where no message does. */
+  /** The outcome in the plain text of a small page without an account, if no message states one. */
   stated: FailureCause | undefined;
-  /** Ways to sign in that need no form: other services by name, and passkeys. */
+  /** Sign-in methods that need no form: other services by name, and passkeys. */
   otherWays: { providers: readonly string[]; passkey: boolean };
 };

@@ -44,8 +44,8 @@ async function isSeen(frame: Frame): Promise<boolean> {
 }
 
 /**
- * Describes a page and its visible frames. `allows` decides whether the URL of a frame belongs to the site; frames of
- * other sites are never read. A frame that disappears meanwhile is left out; when the page itself navigates, this throws
+ * Describes a page and its visible frames. `allows` decides whether the URL of a frame belongs to the site. Frames of
+ * other sites are never read. A frame that disappears meanwhile is left out. If the page itself navigates, this throws
  * Playwright's error, and the caller waits for the next document.
  */
 export async function observePage(page: Page, allows: (url: URL) => boolean): Promise<Observation> {

@@ -11,7 +11,7 @@ function isConsent(cover: CoverDescription): boolean {
   return CONSENT.test(`${cover.marks} ${cover.text}`);
 }
 
-/** The button that dismisses a cover: a refusal before a consent, to agree to as little as possible. */
+/** The button that dismisses a cover. A refusal comes before consent, to agree to as little as possible. */
 function findDismissal(frame: FrameDescription, cover: CoverDescription): string | undefined {
   const within = frame.elements.filter(
     (element) =>

@@ -28,10 +28,10 @@ const PROVIDERS: readonly [name: string, pattern: RegExp][] = [
 const saysSso = buildMatcher(SSO);
 const saysPasskey = buildMatcher(PASSKEY);
 const MAX_CAPTION = 60;
-/** Where the button leads, if its words name a service alone. */
+/** The service behind the button, if its words are the name of a service and nothing else. */
 const SIGN_IN_ADDRESS = /oauth|openid|oidc|saml|sso|\/auth|login|signin|sign_in|connect/i;
 
-/** The caption of a button or link that may sign in another way; empty for others. */
+/** The caption of a button or link that may sign in by another method; empty for others. */
 function readCaption(element: ElementDescription): string {
   if ((element.control !== 'button' && element.control !== 'link') || !isUsable(element)) return '';
   if (element.landmark === 'footer') return '';

@@ -47,15 +47,15 @@ const THREAT =
   /(?<!\p{L})(?:will|wird|werden|sera|sara|verra|zal|wordt|kommer|bude|zostanie|будет|буде|edilecek|if you)(?!\p{L})|attempts? (?:left|remain)/u;
 
 /**
- * The failure that a message of a page or a script's dialog names. Undefined where it names none of
- * the causes. The words of a hint ("at least 8 characters") match too, so pass only messages.
+ * The failure that a message of a page or a script's dialog reports. Undefined if it reports none of the causes. The
+ * words of a hint ("at least 8 characters") match too, so pass only messages.
  */
 export function readMessageCause(message: string): FailureCause | undefined {
   const text = normalizeText(message);
   if (text === '') return undefined;
   const isThreat = THREAT.test(text);
   if (reports.suspended(text) && !isThreat) return 'suspended';
-  // Beside a limit on attempts: a caller that only waits would prolong the lock.
+  // If attempts are limited too, this comes first: a caller that only waits would prolong the lock.
   if (reports.locked(text) && !isThreat) return 'locked';
   if (reports.limited(text)) return 'rate-limited';
   if (reports.unverified(text)) return 'unverified';
@@ -147,7 +147,7 @@ function findConfirm({ elements }: FrameDescription): readonly ElementDescriptio
 
 const OF_ACCOUNT = /account|user|konto|compte|cuenta|conta|счет|аккаунт|учетн|запис|hesap|账|帳|アカウント|계정/u;
 
-/** Beside a logout control, warnings concern the application; only a locked account is a failed login. */
+/** Beside a logout control, warnings concern the application. Only a locked account is a failed login. */
 function isAboutAccount({ text }: ElementDescription, cause: FailureCause): boolean {
   return (cause === 'locked' || cause === 'suspended') && OF_ACCOUNT.test(normalizeText(text));
 }
@@ -156,7 +156,7 @@ function isAboutAccount({ text }: ElementDescription, cause: FailureCause): bool
 const MAX_STATED = 800;
 const STATED: ReadonlySet<FailureCause> = new Set(['suspended', 'locked', 'rate-limited', 'wrong-credentials']);
 
-/** Sites that style no message state a refusal as a heading or plain text, or as an address's own words. */
+/** Sites without styled messages state a refusal as a heading, in plain text, or in the words of their URL. */
 function readStated(frames: readonly FrameDescription[]): FailureCause | undefined {
   const text = frames.map((frame) => frame.text).join(' ');
   if (text.length > MAX_STATED) return undefined;

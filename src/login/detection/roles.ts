@@ -14,7 +14,7 @@ import * as traits from './words/traits.ts';
 export type Role = {
   role: FieldRole;
   certainty: number;
-  /** Of a password: named as the one in use, not a new one. */
+  /** Of a password: named as the current one, not a new one. */
   current: boolean;
   /** A tenant, as a company or domain: used as the user name only where there is no other field. */
   tenant: boolean;
@@ -160,13 +160,13 @@ function findTextToken({ autocomplete }: ElementDescription, texts: Texts): Fiel
   return isDenied(token, texts) ? undefined : token;
 }
 
-/** A field that is called just "code": country codes, voucher codes and the like are named in full. */
+/** A field called just "code": country codes, voucher codes and the like have full names. */
 const BARE_CODE = /^(?:code|codigo|codice|kod|kode|koodi|код|コード|代码|코드)$/;
 
 const TYPES: Readonly<Record<string, FieldRole>> = { email: 'email', tel: 'phone', search: 'search', date: 'birth' };
 const NO_NAMES = new Set(['textarea', 'div', 'span', 'p']);
 
-/** Words that long explanations and names of places contain too. */
+/** Words that also occur in long explanations and names of places. */
 const WEAK: ReadonlySet<FieldRole> = new Set([
   'search',
   'given-name',
@@ -176,16 +176,16 @@ const WEAK: ReadonlySet<FieldRole> = new Set([
   'company',
   'full-name',
 ]);
-/** The most words of a label that weak words name. */
+/** Maximum length in words of a label that a weak word can decide. */
 const MAX_WEAK_WORDS = 4;
 
-/** `isLabel`: visible text, where weak words count in short texts alone. */
+/** `isLabel`: visible text. Weak words count only in short texts. */
 export function findTopic(text: string, isLabel = false): FieldRole | undefined {
   const isLong = isLabel && text.split(' ').length > MAX_WEAK_WORDS;
   return TOPICS.find(([role, matches]) => !(isLong && WEAK.has(role)) && matches(text))?.[0];
 }
 
-/** The topic of the label, else of the placeholder and the other texts a person sees. */
+/** The topic of the label, else of the placeholder and other visible texts. */
 function findShownTopic({ shown }: Texts, { label, ariaLabel, placeholder, title }: ElementDescription) {
   const strong = findTopic(shown);
   if (strong === undefined || !WEAK.has(strong)) return strong;
@@ -196,10 +196,10 @@ function findShownTopic({ shown }: Texts, { label, ariaLabel, placeholder, title
   return undefined;
 }
 
-/** Tokens that describe a user name or password truly. Sites set any others against autofill, too. */
+/** Tokens that reliably describe a user name or password. Sites set all others to prevent autofill, too. */
 const TRUSTED: ReadonlySet<FieldRole> = new Set(['username', 'email', 'password']);
 
-/** Whether the words for people deny a token: "User name" with the token of a given name or a code. */
+/** Whether the visible words contradict a token: "User name" with the token of a given name or a code. */
 function isDenied(token: FieldRole, { shown, names }: Texts): boolean {
   if (TRUSTED.has(token) || token === 'phone') return false;
   const says = findTopic(shown) ?? findTopic(names);

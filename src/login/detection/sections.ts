@@ -8,7 +8,7 @@ import type { Role } from './roles.ts';
 export type Field = { element: ElementDescription; order: number; role: Role };
 export type Button = { element: ElementDescription; order: number; caption: Caption };
 
-/** Fields and buttons that belong together: a form, or neighbours where there is none. */
+/** Fields and buttons that belong together: a form, or neighbours without a form. */
 export type Section = {
   frame: FrameDescription;
   form: FormDescription | undefined;
@@ -30,9 +30,9 @@ export function isField(element: ElementDescription): boolean {
   return FIELD_CONTROLS.has(element.control);
 }
 
-/** Whether a person can see and use it, once its cover is dismissed and a script has enabled it. */
+/** Whether a person can see and use it, assuming that its cover is dismissed and a script enables it. */
 export function isUsable(element: ElementDescription): boolean {
-  // Checkboxes are often transparent, below another element that draws them.
+  // Checkboxes are often transparent, under another element that draws them.
   if (element.control === 'checkbox' || element.control === 'radio') return element.unseen !== 'not-rendered';
   if (element.unseen !== undefined && element.unseen !== 'covered') return false;
   return !(isField(element) && element.untabbable && !element.focused);
@@ -102,7 +102,10 @@ function groupLoose(parts: Parts): { fields: Field[]; container: number | undefi
   return groups;
 }
 
-/** The parts of one form that both signs in and registers, each with its own password and button; else none. */
+/**
+ * The parts of one form that both signs in and registers, each with its own password and button. Empty for other
+ * forms.
+ */
 function splitForm(parts: Parts): (Parts & { container: number | undefined })[] {
   const captions = parts.buttons.filter(isSender).map(({ caption }) => caption);
   const hasBoth = captions.includes('sign-in') && captions.includes('register');

@@ -9,7 +9,7 @@ import type { Field } from './sections.ts';
 const FOR_OTHERS = new Set<PageKind>(['search', 'newsletter', 'checkout', 'registration', 'recovery', 'change']);
 /** A page with more links is an application page, whatever small form it has. */
 const MAX_LINKS = 10;
-/** A button that sends a message leads to no next step. */
+/** A button that sends a message is not a next step. */
 const SENDS = /^(?:send|senden|envoyer|enviar|invia|verzenden|skicka|wyslij|отправить|gonder|发送|送信)/;
 
 const isAsked = (field: Field) => isFillable(field) && field.element.tag === 'input' && !field.element.filled;
@@ -34,7 +34,7 @@ function asks(verdict: SectionVerdict): boolean {
   return (saysSignIn && signals.texts.some(isAsked)) || isStep(verdict);
 }
 
-/** Whether the page still prompts to sign in: for a user name, a password or something unknown. */
+/** Whether the page still prompts to sign in: for a user name, a password or an unknown field. */
 export function promptsSignIn(frames: readonly FrameDescription[]): boolean {
   return classifyFrames(frames).some(asks);
 }

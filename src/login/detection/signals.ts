@@ -4,7 +4,7 @@ import type { FieldRole } from './login-plan.ts';
 import { isFillable, isPassword } from './sections.ts';
 import type { Button, Field, Section } from './sections.ts';
 
-/** What indicates the kind of a section; each weight counts for a login, or against it below zero. */
+/** Signals for the kind of a section. A weight above zero counts for a login, below zero against it. */
 export type SectionSignals = {
   texts: readonly Field[];
   passwords: readonly Field[];
@@ -21,7 +21,7 @@ const MAX_PERSONAL = 4;
 
 type Add = (name: string, weight: number) => void;
 
-/** Title and path of the page, and its links: a login page links to the registration and the other way round. */
+/** Title and path of the page, and its links: a login page links to the registration and vice versa. */
 function weighPage({ frame, links: own }: Section, add: Add): void {
   const page = normalizeText(`${frame.title} ${frame.path}`);
   if (says.register(page) && !says.signIn(page)) add('page says register', -2);
@@ -41,8 +41,8 @@ function weighPage({ frame, links: own }: Section, add: Add): void {
 const isSubmit = ({ element }: Button) => element.type === 'submit' || element.type === 'image';
 
 /**
- * The buttons that send the form, without those that lead to another one: "Register" beside "Next", a tab "Sign in"
- * above the fields.
+ * The buttons that submit the form. Excludes buttons that lead to another form: "Register" beside "Next", a tab "Sign
+ * in" above the fields.
  */
 function findSenders({ buttons, fields }: Section): Button[] {
   const senders = buttons.filter(({ caption }) => canSend(caption));
@@ -57,7 +57,7 @@ function findSenders({ buttons, fields }: Section): Button[] {
       button.caption === 'next' || button.caption === 'sign-in' || (isSubmit(button) && button.caption === 'unknown'),
   );
   const registers = pool.filter(({ caption }) => caption === 'register');
-  // A submit button that registers is what the form is for, unless another one before it sends the same fields.
+  // A submit button that registers decides the purpose of the form, unless an earlier button submits the same fields.
   const isOther = (button: Button) =>
     !isSubmit(button) ||
     pool.some((other) => other.caption === 'next' && isSubmit(other) && other.order < button.order);
@@ -120,7 +120,7 @@ function weighFields(texts: readonly Field[], section: Section, add: Add): void 
   if (others > 2) add('many fields', -others / 2);
 }
 
-/** Collects the signals that tell what kind a section is. */
+/** Collects the signals that decide the kind of a section. */
 export function readSignals(section: Section): SectionSignals {
   const weights = new Map<string, number>();
   const add = (name: string, weight: number) =>

@@ -51,7 +51,7 @@ function rate(button: Button, kind: PageKind, last: Field): number {
   );
 }
 
-/** The submit button of a section, or undefined where only Enter is left. */
+/** The submit button of a section, or undefined if only Enter can submit it. */
 export function findSubmit(section: Section, kind: PageKind, fields: readonly Field[]): ElementDescription | undefined {
   const last = fields.toSorted((a, b) => b.order - a.order)[0];
   if (!last) return undefined;

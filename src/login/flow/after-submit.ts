@@ -8,7 +8,7 @@ import type { SessionState } from './session-check.ts';
 import { describePage, startLogin } from './state.ts';
 import type { FlowState, Submitted } from './state.ts';
 
-/** What a decision after a submit rests on. */
+/** Input of a decision after a submit. */
 export type SubmitView = {
   snapshot: PageSnapshot;
   verdict: Verdict;
@@ -19,13 +19,13 @@ export type SubmitView = {
     idleMs: number;
     sinceLastRequestMs: number;
     hasPending: boolean;
-    /** the submit, or the document that it leads to, is not answered yet */
+    /** the submit, or the document that it leads to, has no answer yet */
     awaitsResponse: boolean;
     hasSubmissions: boolean;
   };
 };
 
-/** Steps to take while the outcome of a submit is open. */
+/** Steps while the outcome of a submit is open. */
 export type SubmitAction =
   | { do: 'fail'; error: LoginError }
   | { do: 'wait'; ms: number }
@@ -37,15 +37,15 @@ export type SubmitAction =
   | { do: 'press-confirm'; id: string }
   /** press Enter, since nothing was sent */
   | { do: 'resubmit' }
-  /** signup: ask for an email that proves the account */
+  /** signup: request an email that proves the account */
   | { do: 'request-email' }
-  /** do what a page in between asks for, or name it */
+  /** handle an interstitial page, or report it */
   | { do: 'pass-interstitial'; found: Interstitial };
 
 export type FlowAction =
   | SubmitAction
   | { do: 'finish'; signals: SuccessSignal[] }
-  /** the outcome is known, or nothing was submitted: go on with the page as it is */
+  /** the outcome is known, or nothing was submitted: continue with the page as it is */
   | { do: 'act-on-page' };
 
 /** `check-session`: nothing on the page proves yet that the submit has signed in. */
@@ -54,18 +54,18 @@ type AfterSubmit = { state: FlowState; action: FlowAction | { do: 'check-session
 export type Transition = { state: FlowState; action: FlowAction };
 
 const OBSERVE_EVERY_MS = 60;
-/** ms for which observations have to agree before success is reported */
+/** ms during which observations must agree before success is reported */
 const CONFIRM_MS = { login: 120, signup: 300 };
-/** the same for pages in between; bot checks often pass by themselves */
+/** the same for interstitial pages; bot checks often pass on their own */
 const INTERSTITIAL_MS = { usual: 500, bot_wall: 5000 };
-/** ms that a page gets to show that somebody is signed in, after what differs without the session was looked for */
+/** ms that a page gets to show an account, after the comparison without the session */
 const UNPROVEN_MS = 4000;
 /** ms after a submit without any request until it is repeated by Enter */
 const RESUBMIT_MS = 2500;
 /** ms after a submit until the flow gives up, once the network is idle */
 export const GIVE_UP_MS = 15_000;
 const MAX_CONFIRMED = 3;
-/** Failures of a first login that an email which was not answered yet explains. */
+/** Failures of a first login that an unanswered email may explain. */
 const UNCONFIRMED: ReadonlySet<string> = new Set(['account_locked', 'invalid_credentials']);
 
 /**
@@ -108,7 +108,7 @@ export function decideAfterSubmit(state: FlowState, submitted: Submitted, view: 
 
 const actOnPage = (state: FlowState): Transition => ({ state, action: { do: 'act-on-page' } });
 
-/** A signup that leads to a login form: the new account signs in there. */
+/** A signup that leads to a login form: sign in there with the new account. */
 function offersFirstLogin({ step, before }: Submitted, { snapshot, network }: SubmitView): boolean {
   const { plan, document } = snapshot;
   const isLogin = (plan.kind === 'login' || plan.kind === 'username-first') && plan.reason === 'fill';
@@ -130,7 +130,7 @@ function decideFailure(state: FlowState, { step }: Submitted, error: LoginError)
   return { state, action: { do: 'fail', error } };
 }
 
-/** Without an email, or a second one, nobody knows whose session this is. */
+/** Without an email, or with a second one, the owner of this session is unknown. */
 function requestEmail(state: FlowState): Transition {
   if (state.emailRequested) return { state, action: { do: 'fail', error: buildUnprovenError() } };
   return { state: { ...state, emailRequested: true }, action: { do: 'request-email' } };
@@ -143,10 +143,10 @@ function decideInterstitial(state: FlowState, view: SubmitView, found: Interstit
   return { state, action: { do: 'pass-interstitial', found } };
 }
 
-/** What was found out about a session. */
+/** The result of a session check. */
 export type Checked = { session: SessionState; signals: SuccessSignal[]; view: SubmitView };
 
-/** What to do about a submit that was accepted, once it is known whether it signed in. Pure. */
+/** The action after an accepted submit, once the session is checked. Pure. */
 export function decideAfterCheck(state: FlowState, submitted: Submitted, checked: Checked): Transition {
   const { session, signals, view } = checked;
   if (session === 'signedIn') return { state, action: { do: 'finish', signals } };
@@ -158,7 +158,7 @@ export function decideAfterCheck(state: FlowState, submitted: Submitted, checked
   return { state, action: { do: 'fail', error: buildUnprovenLoginError(view.snapshot, session) } };
 }
 
-/** A registration that was accepted, which may have signed in or not. */
+/** An accepted registration, signed in or not. */
 function isFirstSignIn({ goal }: FlowState, { step }: Submitted): boolean {
   return goal === 'signup' && step !== 'password';
 }
@@ -203,7 +203,7 @@ function decidePending(state: FlowState, submitted: Submitted, view: SubmitView)
   if (state.goal === 'login' && isUnsent && !submitted.resubmitted && sinceMs > RESUBMIT_MS) {
     return { state: { ...state, submitted: { ...submitted, resubmitted: true } }, action: { do: 'resubmit' } };
   }
-  // A site that still has to answer is waited for until the deadline of the login.
+  // Waits until the deadline of the login for a site that has not answered yet.
   if (sinceMs > GIVE_UP_MS && network.sinceLastRequestMs > GIVE_UP_MS / 3 && !network.awaitsResponse) {
     const error = new LoginError('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
     return { state, action: { do: 'fail', error } };

@@ -16,12 +16,12 @@ const KINDS: Partial<Record<InterstitialKind, ChallengeKind>> = {
   consent: 'consent',
   terms: 'terms',
 };
-/** ms that a page gets to go on after somebody says that he has acted */
+/** ms that a page gets to continue after a person reports that they acted */
 const GRACE_MS = 3000;
 
 /**
- * Asks whoever waits for the login what to do on a page, while the page is watched. Returns the position of the option
- * to press, or undefined when the page has gone on by itself.
+ * Asks the caller of the login what to do on a page, and watches the page meanwhile. Returns the index of the option
+ * to press, or undefined once the page has continued on its own.
  */
 export async function askAboutPage(
   { answers, observer, signal }: { answers: PageAnswers; observer: PageObserver; signal: AbortSignal },
@@ -38,7 +38,7 @@ export async function askAboutPage(
   const watched = watchPage(observer, observed, found, AbortSignal.any([signal, stop.signal])).then(() => {
     hasMoved = true;
   });
-  // Rejected once it is stopped, or with the login itself.
+  // Rejects when it is stopped, or with the login itself.
   watched.catch(() => undefined);
   try {
     for (;;) {

@@ -8,7 +8,7 @@ import type { ObservedPage, PageObserver } from './page-observer.ts';
 import { describePage } from './state.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Failures that a person at the live page may turn into a login. */
+/** Failures that a person at the live page may resolve. */
 const HELPABLE: ReadonlySet<LoginErrorCode> = new Set([
   'captcha_required',
   'login_form_not_found',
@@ -21,18 +21,18 @@ const HELPABLE: ReadonlySet<LoginErrorCode> = new Set([
 ]);
 const LOOK_EVERY_MS = 400;
 const CODE_EVERY_MS = 1000;
-/** The fields in which the usual vendors leave the proof that somebody has passed their check. */
+/** Fields in which common vendors store the proof of a passed check. */
 const PROOFS = ['g-recaptcha-response', 'h-captcha-response', 'cf-turnstile-response', 'frc-captcha-response']
   .map((name) => `[name="${name}"]`)
   .join();
 
-/** What came of it: `moved`: the page shows something else. `done`: a check was passed on the page as it is. */
+/** The result. `moved`: the page shows something else. `done`: a check was passed on the unchanged page. */
 export type Helped = 'moved' | 'done';
 
 type Ports = { answers: PageAnswers; observer: PageObserver; signal: AbortSignal };
 type HelpPorts = Ports & { traffic: Pick<Traffic, 'startRecording'> };
 
-/** How often a person is asked in one login. */
+/** Maximum number of requests to a person in one login. */
 const MAX_ASKED = 8;
 
 /** What people have done at the live page of one login. */
@@ -40,7 +40,7 @@ export class PersonalHelp {
   readonly #ports: HelpPorts;
   readonly #scope: HelpScope | undefined;
   #asked = 0;
-  /** the document whose check a person has passed */
+  /** the document on which a person has passed the check */
   #cleared: string | undefined;
 
   constructor(ports: HelpPorts, scope: HelpScope | undefined) {
@@ -48,7 +48,7 @@ export class PersonalHelp {
     this.#scope = scope;
   }
 
-  /** Hands the live page to a person in place of failing. Throws the failure where nobody may help, or no longer. */
+  /** Hands the live page to a person instead of failing. Throws the failure if help is not allowed or used up. */
   async ask(observed: ObservedPage, failure: LoginError): Promise<Helped> {
     if (!mayHelp(this.#scope, failure) || (this.#asked += 1) > MAX_ASKED) throw failure;
     this.#ports.traffic.startRecording([]);
@@ -57,7 +57,7 @@ export class PersonalHelp {
     return helped;
   }
 
-  /** The page without the check that a person has passed on it. */
+  /** The page without a check that a person has already passed. */
   apply(observed: ObservedPage): ObservedPage {
     if (observed.document !== this.#cleared) return observed;
     return { ...observed, plan: { ...observed.plan, captcha: false } };
@@ -77,10 +77,10 @@ function hasPassedCheck(page: Page): Promise<boolean> {
     .catch(() => false);
 }
 
-/** What a look at a page says; undefined: it is as it was. */
+/** The result of one observation; undefined: unchanged. */
 type Look = (current: ObservedPage) => Promise<Helped | undefined>;
 
-/** Looks at the page until it has changed. Throws the signal's reason. */
+/** Observes the page until it changes. Throws the signal's reason. */
 async function watch({ observer }: Ports, { look, everyMs }: Watching, signal: AbortSignal): Promise<Helped> {
   for (;;) {
     await sleep(everyMs, undefined, { signal });
@@ -91,7 +91,7 @@ async function watch({ observer }: Ports, { look, everyMs }: Watching, signal: A
 
 type Watching = { look: Look; everyMs: number };
 
-/** Runs `ask` while a page is watched; `moved` resolves when it has gone on. */
+/** Runs `ask` while a page is watched. `moved` resolves once the page has changed. */
 async function whileWatching<T>(
   ports: Ports,
   watching: Watching,
@@ -102,7 +102,7 @@ async function whileWatching<T>(
   const watched = watch(ports, watching, AbortSignal.any([ports.signal, stop.signal])).then((how) => {
     helped = how;
   });
-  // Rejected once it is stopped, or with the login itself.
+  // Rejects when it is stopped, or with the login itself.
   watched.catch(() => undefined);
   try {
     const answer = await ask(watched);
@@ -118,7 +118,7 @@ function describeShown(page: ObservedPage): string {
   return `${describePage(page)} ${logout !== undefined} ${account !== undefined}`;
 }
 
-/** Waits for a person who goes on at the live page, or says that it is done. */
+/** Waits until a person acts at the live page or reports that it is done. */
 async function askPerson(ports: Ports, observed: ObservedPage, { code }: LoginError): Promise<Helped> {
   const kind = code === 'captcha_required' ? 'captcha' : 'human';
   const challenge: Challenge = { kind, hint: null, expects: 'external' };
@@ -132,12 +132,12 @@ async function askPerson(ports: Ports, observed: ObservedPage, { code }: LoginEr
   return helped ?? 'done';
 }
 
-/** Waits for a code, or for a person who enters it at the live page: then the answer is `done`. */
+/** Waits for a code, or for a person who enters it at the live page; then the answer is `done`. */
 export async function askForCode(ports: Ports, challenge: Challenge, wrong: boolean): Promise<Answer> {
   let gone = 0;
   const look: Look = async ({ plan }) => {
     gone = plan.kind === 'one-time-code' ? 0 : gone + 1;
-    // One look may fall between two pages.
+    // One observation may fall between two pages.
     return gone > 1 ? 'moved' : undefined;
   };
   const watching = { look, everyMs: CODE_EVERY_MS };

@@ -6,17 +6,17 @@ export type ChallengeKind = LoginChallengeKind | LoginActionKind;
 /** What the site requires besides user name and password. */
 export type Challenge = {
   kind: ChallengeKind;
-  /** where the code was sent, as far as the page shows it: `j•••@example.com`, `•••42`; or what else the page shows */
+  /** the destination of the code as the page shows it: `j•••@example.com`, `•••42`; or another text of the page */
   hint: string | null;
   /**
-   * What the page accepts: `link` only where it has no field for a code. `choice`: one of the options. `external`: the
-   * page goes on by itself once somebody has acted elsewhere.
+   * What the page accepts. `link`: only if it has no field for a code. `choice`: one of the options. `external`: the
+   * page continues on its own once somebody has acted elsewhere.
    */
   expects: 'code' | 'link' | 'choice' | 'external';
   options?: readonly LoginOption[];
 };
 
-/** `done`: somebody says that he has acted elsewhere, or the page went on by itself. */
+/** `done`: somebody reports that they acted elsewhere, or the page continued on its own. */
 export type Answer = { code: string } | { link: string } | { option: string } | { done: true };
 
 /** Where codes and links come from: a secret, a mailbox, or the caller. */
@@ -24,8 +24,8 @@ export type PageAnswers = {
   /** whether codes can be obtained */
   readonly available: boolean;
   /**
-   * `wrong`: the site rejected the last answer. `moved` resolves when the page has gone on without one. Throws a
-   * `LoginError` when there is none.
+   * `wrong`: the site rejected the last answer. `moved` resolves when the page has continued without an answer. Throws
+   * a `LoginError` if there is no answer.
    */
   get(ask: Challenge, wrong: boolean, moved?: Promise<void>): Promise<Answer>;
   /** Resolves once answers are ready: a mailbox only counts emails that arrive after that. */
@@ -41,7 +41,7 @@ export type AnswerSource = Omit<PageAnswers, 'get'> & {
 };
 
 const ADDRESS = /(?<![\p{L}\d._*•·…-])[\p{L}\d._*•·…-]{1,64}@[\p{L}\d.*•-]*[\p{L}\d*•]/gu;
-/** What a mask leaves of the part of an address before the `@`. */
+/** A masked local part of an address, before the `@`. */
 const MASKED = /[*•·…xX]{2}[^@·…]*@/u;
 const MASKED_PHONE = /(?:\+?\d{0,3}[ -]?)?(?<![*•·xX])[*•·xX]{2,20}[ *•·xX\d-]{0,30}\d{2,4}\b/u;
 /** "Ending in 42", "endet auf 42", "se termine par 42", "termina en 42". */
@@ -50,7 +50,7 @@ const APP = /authenticator|authentication app|TOTP|2FA app|Authentifizierungs|au
 const PHONE = /\bSMS\b|text message|phone|mobile|téléphone|telefon|teléfono|celular|短信|手机|携帯/i;
 const MAIL = /e-?mail|inbox|correo|courriel|post(?:fach|eingang)|邮箱|メール/i;
 
-/** Which of a page's second factors its words name. */
+/** The second factor that the words of a page name. */
 export function namesFactor(label: string, kind: 'totp' | 'otp_email' | 'otp_sms'): boolean {
   if (/push|notification|approv|genehmig|demande|solicit|benachricht/i.test(label)) return false;
   if (kind === 'totp') return APP.test(label) || /\bapp\b/i.test(label);

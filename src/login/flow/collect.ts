@@ -7,11 +7,11 @@ import type { SuccessSignal } from './evidence.ts';
 
 /** The session of a login, before it is stored. */
 export type CollectedSession = Pick<SiteSession, 'cookies' | 'origins' | 'storageState'> & {
-  /** the page that the login led to */
+  /** the final page of the login */
   url: string;
-  /** of the browser: some sites accept the session from no other; absent in sessions of earlier versions */
+  /** user agent of the browser: some sites bind the session to it; absent in sessions of earlier versions */
   userAgent?: string;
-  /** what proves the login */
+  /** the signals that prove the login */
   signs?: readonly SuccessSignal[];
 };
 
@@ -37,7 +37,7 @@ export async function collectSession(
   };
 }
 
-/** Whether a session holds nothing. It may still be one where every request carries user name and password. */
+/** Whether a session is empty. It may still be valid if every request carries user name and password. */
 export function isEmpty({ cookies, storageState }: Pick<CollectedSession, 'cookies' | 'storageState'>): boolean {
   return cookies.length === 0 && storageState.origins.length === 0;
 }
@@ -66,7 +66,7 @@ function hasCookies(origin: string, cookies: readonly SessionCookie[]): boolean 
 
 const MAX_AGE_MS = 24 * 3600_000;
 
-/** The latest end of a session: when its first session cookie expires, and after 24 hours. */
+/** The latest possible end of a session: 24 hours, or the expiry of its first session cookie. */
 export function findExpiry(cookies: readonly SessionCookie[], now: Date): Date {
   const ends = cookies
     .filter((cookie) => cookie.expires > 0 && (cookie.httpOnly || isSessionLike(cookie)))

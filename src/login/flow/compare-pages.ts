@@ -8,12 +8,12 @@ import { hasLoginForm } from './evidence.ts';
 
 const LOOK_EVERY_MS = 200;
 const LOAD_MS = 10_000;
-/** ms that a page gets to draw a form for a stranger */
+/** ms that a page gets to draw a form for an anonymous visitor */
 const STRANGER_MS = 8000;
-/** ms longer than a stranger's form took, for which a member's page has to stay without one */
+/** additional ms for which the member's page must stay without a form */
 const MEMBER_MORE_MS = 1500;
 
-/** ms until the page shows a form to sign in; undefined where it shows none within `forMs`. Throws the signal's reason. */
+/** ms until the page shows a login form; undefined if it shows none within `forMs`. Throws the signal's reason. */
 async function timeForm(
   context: BrowserContext,
   { url, site, signal }: { url: string; site: Site; signal: AbortSignal },
@@ -37,12 +37,12 @@ async function timeForm(
 
 export type ComparePorts = {
   context: BrowserContext;
-  /** a context without any session, for the caller to close */
+  /** a context without any session; the caller closes it */
   openStranger?: (() => Promise<BrowserContext>) | undefined;
   signal: AbortSignal;
 };
 
-/** Whether a page that scripts draw asks strangers to sign in, and whoever has the session not. */
+/** Whether a script-drawn page asks anonymous visitors to sign in, but not the owner of the session. */
 export async function asksStrangersOnly(
   { context, openStranger, signal }: ComparePorts,
   site: Site,
@@ -57,7 +57,7 @@ export async function asksStrangersOnly(
     return (await timeForm(context, { url, site, signal }, 2 * drawnMs + MEMBER_MORE_MS)) === undefined;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    // A page that does not load a second time proves nothing.
+    // A page that fails to load a second time proves nothing.
     if (error instanceof Error) return false;
     throw error;
   } finally {

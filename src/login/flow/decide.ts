@@ -31,7 +31,7 @@ export type PageStep =
   | { do: 'dismiss'; id: string }
   | { do: 'open'; id: string }
   | { do: 'fill'; plan: LoginPlan }
-  /** a method that sends a message: press its button in place of the form's, after filling in the user name */
+  /** a method that sends a message: press its button instead of the form's, after filling in the user name */
   | { do: 'choose-method'; plan: LoginPlan }
   | { do: 'code'; plan: LoginPlan }
   | { do: 'wait' }
@@ -82,7 +82,7 @@ function decideLink(
   return link === undefined || isPatient(PATIENCE_MS.covered) ? undefined : open(plan, link);
 }
 
-/** A page without a form that says how else one signs in. */
+/** A page without a form that offers other sign-in methods. */
 function decideOtherWay({ signals, interstitial }: PageSnapshot): PageStep | undefined {
   if (interstitial?.kind === 'bot_wall') return fail('captcha_required', 'bot_wall');
   const { providers, passkey } = signals.otherWays;
@@ -124,21 +124,21 @@ function decideFill(
   if (plan.kind !== 'login' && plan.kind !== 'username-first' && plan.kind !== 'password-step') {
     return decideRefusal(snapshot, isPatient);
   }
-  // A check for a person to pass would make the attempt fail for certain, and cost one of the account's attempts.
+  // A check for a person would make the attempt fail for certain, and cost one of the account's attempts.
   if (plan.captcha) return isPatient(PATIENCE_MS.captcha) ? WAIT : fail('captcha_required', 'captcha');
   if (plan.username !== undefined && !available.username && !progress.usernameSent) {
     return fail('validation_error', 'username_required');
   }
   if (available.password) return { do: 'fill', plan };
   const link = progress.opened < MAX_OPENED ? findMethod(plan, available) : undefined;
-  // The user name may be sent on its own, unless another button names the method that is wanted.
+  // The user name may be sent alone, unless another button names the requested method.
   if (link !== undefined && (plan.kind !== 'username-first' || link.method === available.method)) {
     return open(plan, link);
   }
   return plan.kind === 'username-first' ? { do: 'fill', plan } : fail('validation_error', 'password_required');
 }
 
-/** The link that names the wanted method, else one that names none, else the first. */
+/** The link that names the requested method, else one that names none, else the first. */
 function findMethod({ loginLinks }: LoginPlan, { method }: AvailableMethods): LoginLink | undefined {
   const links = loginLinks.filter(({ kind }) => kind === 'method');
   return links.find((each) => each.method === method) ?? links.find((each) => each.method === undefined) ?? links[0];

@@ -5,12 +5,12 @@ import { buildOutcomeError } from './outcome.ts';
 import type { SessionState } from './session-check.ts';
 
 const MESSAGES: Partial<Record<string, string>> = {
-  login_form_not_found: 'No form to sign in with was found.',
-  ambiguous_form: 'Several forms are equally likely to be the one to sign in with.',
-  captcha_required: 'The site asks for a check that only a person can pass.',
-  sso_required: 'The site takes sign-ins of other services alone.',
-  passkey_required: 'The site takes a passkey alone.',
-  unsafe_domain: 'The form would send what is typed without encryption.',
+  login_form_not_found: 'No login form was found.',
+  ambiguous_form: 'Several forms are equally likely to be the login form.',
+  captcha_required: 'The site requires a check that only a person can pass.',
+  sso_required: 'The site accepts only sign-ins through other services.',
+  passkey_required: 'The site accepts only a passkey.',
+  unsafe_domain: 'The form would send the credentials without encryption.',
   username_required: 'cred.username: is required by the form',
   password_required: 'cred.password: is required by the form',
 };
@@ -32,7 +32,7 @@ export function buildStepError(
   });
 }
 
-/** After a submit that was accepted by every sign, and nothing that proves it. */
+/** After a submit that the site accepted by all signals, without proof of a session. */
 export function buildUnprovenLoginError({ signals, plan }: PageSnapshot, session: SessionState): LoginError {
   if (signals.stated !== undefined) return buildOutcomeError(signals.stated, 'password');
   if (session === 'signedOut') {
@@ -40,19 +40,19 @@ export function buildUnprovenLoginError({ signals, plan }: PageSnapshot, session
       details: { reason: 'signed_out' },
     });
   }
-  return new LoginError('login_unproven', 'Nothing proves that the login has led to a session.', {
+  return new LoginError('login_unproven', 'No proof of a session was found after the login.', {
     details: { reason: 'no_proof', page: plan.kind },
   });
 }
 
-/** One page after the other wants something. */
+/** The site shows one page after another. */
 export function buildEndlessError(): LoginError {
-  return new LoginError('login_unproven', 'The site shows one more page after the other, and no account.', {
+  return new LoginError('login_unproven', 'The site keeps showing further pages, and no account.', {
     details: { reason: 'too_many_steps' },
   });
 }
 
-/** A login whose session holds nothing. */
+/** A login with an empty session. */
 export function buildEmptySessionError(): LoginError {
   return new LoginError('login_unproven', 'The login has left neither a cookie nor anything in storage.', {
     details: { reason: 'empty_session' },

@@ -2,22 +2,22 @@ import type { Interstitial } from '../detection/interstitials.ts';
 import type { FailureCause, LoginPlan, OutcomeSignals } from '../detection/login-plan.ts';
 import type { Submission } from './traffic.ts';
 
-/** What decisions rest on: one observation of the page, without the page itself. */
+/** One observation of the page, without the page itself: the input of decisions. */
 export type PageSnapshot = {
   url: string;
   /** identifies the document of the top frame: another one after every navigation */
   document: string;
   /** the document has loaded with its images and frames */
   loaded: boolean;
-  /** the browser shows an error page of its own in place of the site's */
+  /** the browser shows its own error page instead of the site's */
   failed: boolean;
   plan: LoginPlan;
   signals: OutcomeSignals;
-  /** what the page wants between the password and the account */
+  /** the interstitial page between password and account, if it is one */
   interstitial: Interstitial | undefined;
 };
 
-/** What an observation after a submit is compared with. */
+/** The earlier state that an observation after a submit is compared with. */
 export type Attempt = {
   /** the page right before the submit */
   before: PageSnapshot;
@@ -29,9 +29,9 @@ export type Attempt = {
 };
 
 /**
- * Signs of a success. The first four may all come from one redirect, so they never suffice: `account` (a control to sign
- * out, a marker of the account), `member-page` (something differs without the session) and `named` (what the caller said
- * proves it) do.
+ * Signals of a success. The first four may all come from one redirect, so they never suffice. `account` (a control to
+ * sign out, a marker of the account), `member-page` (a difference without the session) and `named` (the caller's own
+ * proof) do.
  */
 export type SuccessSignal =
   | 'form-gone'
@@ -43,20 +43,20 @@ export type SuccessSignal =
   | 'named'
   | 'http-authentication';
 
-/** A cause of failure. `byAbsence`: it rests on a form that stays, not on anything that the site said. */
+/** A cause of failure. `byAbsence`: derived from a form that stays, not from a statement of the site. */
 export type Veto = { cause: FailureCause; byAbsence: boolean };
 
 export type Evidence = {
   signals: SuccessSignal[];
   veto: Veto | undefined;
-  /** a login form is shown */
+  /** a login form is visible */
   hasForm: boolean;
   /** the status of a server error in answer to the submit; 0 where no answer came */
   failedStatus: number | undefined;
 };
 
 type Timing = {
-  /** the page has settled, so a form that is shown is there to stay */
+  /** the page has settled, so a visible form will stay */
   stays: boolean;
   sinceSubmitMs: number;
 };
@@ -87,13 +87,13 @@ function hasLeftPath(from: string, to: string): boolean {
   return address(before) !== address(after) && !isLoginPath(to);
 }
 
-/** The requests that sent what was typed; where none is certain, all that may have. */
+/** The requests that carried the typed values; if none is certain, all that may have. */
 function listSent(submissions: readonly Submission[]): readonly Submission[] {
   const certain = submissions.filter(({ carriesSecret }) => carriesSecret);
   return certain.length > 0 ? certain : submissions;
 }
 
-/** A marker that was there before the submit proves nothing, nor does "My account" beside "Sign in". */
+/** Markers that existed before the submit prove nothing, nor does "My account" beside "Sign in". */
 function hasNewMarker(snapshot: PageSnapshot, before: PageSnapshot): boolean {
   const isNew = (marker: 'logout' | 'account') =>
     snapshot.signals[marker] !== undefined && before.signals[marker] === undefined;
@@ -102,7 +102,7 @@ function hasNewMarker(snapshot: PageSnapshot, before: PageSnapshot): boolean {
   return asksForOldPassword(snapshot) && !asksForOldPassword(before);
 }
 
-/** Only somebody who is signed in may change a password that he has to know. */
+/** Only a signed-in person may change a password that must be entered. */
 function asksForOldPassword({ plan }: PageSnapshot): boolean {
   const count = (roles: readonly string[]) => plan.fields.filter(({ role }) => roles.includes(role)).length;
   return plan.kind === 'change' && count(['password']) > 0 && count(['new-password', 'password-again']) > 0;
@@ -130,7 +130,7 @@ export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: 
   const { before } = attempt;
   const last = listSent(attempt.submissions).at(-1);
   const hasForm = hasLoginForm(snapshot);
-  // What the browser's own error page shows does not come from the site.
+  // The browser's own error page is not content of the site.
   if (snapshot.failed) return { signals: [], veto: undefined, hasForm, failedStatus: last?.status ?? 0 };
   const isAnswered = isAccepted(last, hasForm);
   const seen: [SuccessSignal, boolean][] = [
@@ -167,12 +167,12 @@ function findStatedFailure(
   const named = findNewFailure(snapshot, before) ?? dialogs[0];
   if (named !== undefined && named !== 'error') return named;
   const byStatus = last === undefined ? undefined : STATUS_CAUSES[last.status];
-  // A bare answer that reports a failure, in place of a page.
+  // A bare answer that reports a failure, instead of a page.
   const byAnswer = last?.isNavigation === true && last.reportsFailure ? 'wrong-credentials' : undefined;
   return byStatus ?? byAnswer ?? named;
 }
 
-/** Whether the form that was submitted is shown again, or still, once the page has settled. */
+/** Whether the submitted form is shown again, or still, once the page has settled. */
 function showsFormAgain(
   { plan, signals, document }: PageSnapshot,
   { before, submissions }: Attempt,
@@ -184,7 +184,7 @@ function showsFormAgain(
   if (isSameKind && plan.kind !== 'none' && isNewDocument) return true;
   if (isSameKind && last?.reportsFailure === true) return true;
   const isEmptied = signals.passwordField && signals.passwordEmpty && before.signals.passwordField;
-  // Before anything was sent, a script may still be at work on the password, for instance hashing it.
+  // Before a request is sent, a script may still process the password, for example hash it.
   const wasSent = isNewDocument || (last?.status ?? 0) > 0 || sinceSubmitMs >= UNSEEN_SUBMIT_MS;
   return isEmptied && wasSent;
 }

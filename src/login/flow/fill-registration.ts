@@ -8,7 +8,7 @@ import type { Values } from './fill.ts';
 import { generatePasswords } from './password.ts';
 import type { PasswordLengths } from './password.ts';
 
-/** What a registration form may be filled in with. */
+/** Values for a registration form. */
 export type NewAccount = {
   email: string | undefined;
   username: string | undefined;
@@ -18,7 +18,7 @@ export type NewAccount = {
   fields: Values['fields'];
 };
 
-/** The value for a field; undefined where there is none. */
+/** The value for a field; undefined if there is none. */
 function chooseValue(field: PlannedField, account: NewAccount): string | boolean | number | undefined {
   const given = findValue(field, account.fields);
   if (given !== undefined) return given;
@@ -100,8 +100,8 @@ function findFitting(node: unknown, passwords: readonly string[]): number {
 }
 
 /**
- * A password that the field accepts. Its pattern is the site's own expression and may take for ever, so it runs in the
- * page and never here. Throws `login_timeout` when the page does not answer.
+ * A password that the field accepts. Its pattern is the site's own expression and may never terminate, so it runs in
+ * the page and never here. Throws `login_timeout` if the page does not answer.
  */
 function choosePassword(page: ObservedPage['page'], id: string): Promise<string> {
   return withElement(page, id, async (element) => {

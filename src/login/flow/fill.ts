@@ -35,7 +35,9 @@ export async function fillExtra({ page, plan }: ObservedPage, site: Site, values
   }
 }
 
-/** Types the credentials of the plan. Returns the id of the last field, for Enter; empty where the plan has only a button. */
+/**
+ * Types the credentials of the plan. Returns the id of the last field, for Enter; empty if the plan has only a button.
+ */
 export async function fillCredentials(observed: ObservedPage, site: Site, values: Values): Promise<string> {
   const { page, plan } = observed;
   await fillExtra(observed, site, values);
@@ -65,7 +67,7 @@ export async function fillCode({ page, plan }: ObservedPage, site: Site, code: s
   return plan.code.at(-1) ?? first;
 }
 
-/** Presses the form's button, or Enter in the last field where there is no button that can be pressed. */
+/** Presses the form's button, or Enter in the last field if no button can be pressed. */
 export async function submit(
   { page, plan }: { page: ObservedPage['page']; plan: LoginPlan },
   last: string,

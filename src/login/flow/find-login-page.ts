@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import type { LoginPlan } from '../detection/login-plan.ts';
 import type { Site } from '../site.ts';
 
-/** Below the folder of the given address. Logins for administrators alone are left out. */
+/** Paths below the given address. Logins for administrators are left out. */
 const USUAL_PATHS = [
   'login',
   'signin',
@@ -21,8 +21,8 @@ export function mayBeElsewhere(code: string, { reason }: LoginPlan): boolean {
 }
 
 /**
- * Goes to the first usual address of a login page that exists, from a start page without a login and without a link to
- * one. False where none exists. A site that answers every address with the same page has shown it already.
+ * Goes to the first common address of a login page that exists, from a start page without a login or a link to one.
+ * False if none exists. A site that answers every address with the same page has shown it already.
  */
 export async function findLoginPage(page: Page, { url }: Site, signal: AbortSignal): Promise<boolean> {
   if (!url.pathname.endsWith('/')) return false;

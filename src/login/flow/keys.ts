@@ -11,8 +11,8 @@ function describeKey(character: string) {
 }
 
 /**
- * Types into the focused element with real key events. All of them are sent
- * before the page can navigate: keys sent one by one could end up in another document.
+ * Types into the focused element with real key events. All of them are sent before the page can navigate: keys that
+ * were sent one by one could reach another document.
  */
 export async function typeKeys(
   { page, frame }: { page: Page; frame: Frame },

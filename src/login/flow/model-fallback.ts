@@ -19,8 +19,8 @@ function isUndecided({ plan }: ObservedPage, step: PageStep): boolean {
 }
 
 /**
- * Decides on a page, with a model's help where detection fails: once a flow, and only before anything was sent. The
- * selection has to hold on the page as it is by then, and follows the same rules as a plan of detection.
+ * Decides on a page, with a model's help if detection fails: once per flow, and only before anything was submitted.
+ * The selection must still match the page, and follows the same rules as a plan of detection.
  */
 export function withModelFallback(read: ReadPageForm | undefined, observe: () => Promise<ObservedPage>) {
   let reading: Promise<FieldSelection | undefined> | undefined;

@@ -7,11 +7,11 @@ import { StaleElementError, ignoreStale, press, withElement } from './page-actio
 type Node = { innerText: string; parentElement: Node | null; querySelectorAll(selector: string): { length: number } };
 
 const MAX_LABEL = 120;
-/** Captions that say nothing without the row that they stand in. */
+/** Captions that mean nothing without their row. */
 const BARE =
   /^(?:select|choose|use|use this|open|go|next|continue|send|auswahlen|wahlen|weiter|choisir|selectionner|continuer|elegir|seleccionar|continuar|escolher|selecionar)?$/;
 
-/** Runs in the page: the text of the largest part around a button that has no other button. */
+/** Runs in the page: the text of the largest part around a button that contains no other button. */
 function readRow(element: unknown): string {
   let row = element as Node;
   for (let at = row.parentElement; at !== null; at = at.parentElement) {
@@ -21,7 +21,7 @@ function readRow(element: unknown): string {
   return row.innerText.slice(0, 400);
 }
 
-/** What a person would call each option of a page, in their order. */
+/** A readable label for each option of a page, in their order. */
 export function labelOptions(page: Page, { options }: Interstitial): Promise<string[]> {
   const seen = (label: string) => options.filter((each) => each.label === label).length;
   return Promise.all(
@@ -41,7 +41,7 @@ export async function pressOption(page: Page, found: Interstitial, index: number
   const option = found.options[index];
   if (option === undefined) throw new StaleElementError('the option has left the page');
   if (option.control !== 'radio') return press(page, option.id).catch(ignoreStale);
-  // Radio buttons are often drawn by something that lies over them.
+  // Radio buttons are often covered by the element that draws them.
   await withElement(page, option.id, (element) =>
     element.evaluate((node) => (node as unknown as { click(): void }).click()),
   ).catch(ignoreStale);

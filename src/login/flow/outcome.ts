@@ -5,19 +5,19 @@ import { LoginError } from '../login-error.ts';
 import { weighEvidence } from './evidence.ts';
 import type { Attempt, Evidence, PageSnapshot, SuccessSignal } from './evidence.ts';
 
-/** What was submitted last. */
+/** The last submitted form. */
 export type SubmittedStep = 'username' | 'password' | 'code' | 'link' | 'choice' | 'registration';
 
 /**
- * What one observation says about a submit. `tentative`: it rests on nothing having happened, so it counts only once
- * the page had time to run its scripts.
+ * The verdict of one observation on a submit. `tentative`: it follows from the absence of a reaction, so it counts
+ * only once the page had time to run its scripts.
  */
 export type Verdict =
   | { is: 'proven'; signals: SuccessSignal[] }
   | { is: 'failed'; error: LoginError; tentative: boolean }
   /** the next form is shown */
   | { is: 'next' }
-  /** a page stands in between that is no form of the login */
+  /** an interstitial page that is not a login form */
   | { is: 'interstitial'; found: Interstitial }
   /** the site rejected the code and shows the form for it again */
   | { is: 'wrong-code'; tentative: boolean }
@@ -29,12 +29,12 @@ export type Idle = {
   networkIdleMs: number;
   /** ms between the submit and the observation */
   sinceSubmitMs: number;
-  /** The page has loaded and waits for no answer, so a form that is shown is there to stay. */
+  /** The page has loaded and waits for no answer, so a visible form will stay. */
   settled: boolean;
 };
 
 export const IDLE_MS = 100;
-/** A form counts as staying after this long: pages empty their fields before they navigate. */
+/** A form that stays this long will stay: pages empty their fields before they navigate. */
 export const FORM_STAYS_MS = 700;
 /** After a password was accepted, a page that prompts to sign in may still be about to navigate. */
 const REPEATED_LOGIN_MS = 3000;
@@ -67,13 +67,13 @@ const FAILURES: Record<FailureCause, { code: LoginErrorCode; reason: string }> =
 
 const MESSAGES: Partial<Record<LoginErrorCode, string>> = {
   invalid_credentials: 'The site refused the credentials.',
-  account_suspended: 'The site says that the account is suspended, disabled or under review.',
-  account_locked: 'The site says that the account is locked or not usable yet.',
-  rate_limited: 'The site asks to wait before the next attempt.',
-  captcha_required: 'The site asks for a check that only a person can pass.',
+  account_suspended: 'The site reports that the account is suspended, disabled or under review.',
+  account_locked: 'The site reports that the account is locked or not yet usable.',
+  rate_limited: 'The site requires a wait before the next attempt.',
+  captcha_required: 'The site requires a check that only a person can pass.',
   invalid_code: 'The site refused the code.',
-  account_exists: 'The site says that the account exists already.',
-  login_timeout: 'The site says that its page has expired.',
+  account_exists: 'The site reports that the account already exists.',
+  login_timeout: 'The site reports that its page has expired.',
   signup_rejected: 'The site refused the registration.',
 };
 
@@ -90,7 +90,7 @@ type Case = {
   attempt: Attempt;
   idle: Idle;
   isIdle: boolean;
-  /** a form that is shown is there to stay */
+  /** a visible form will stay */
   stays: boolean;
   evidence: Evidence;
 };
@@ -116,7 +116,7 @@ export function assess(step: SubmittedStep, snapshot: PageSnapshot, attempt: Att
   );
 }
 
-/** What the site states of the credentials is the outcome, whatever else the page says. */
+/** A statement of the site about the credentials is the outcome, whatever else the page shows. */
 const DECISIVE: ReadonlySet<FailureCause> = new Set([
   'wrong-credentials',
   'wrong-code',
@@ -125,7 +125,7 @@ const DECISIVE: ReadonlySet<FailureCause> = new Set([
   'rate-limited',
 ]);
 
-/** A page between the password and the account. One that was there before the submit says nothing about it. */
+/** An interstitial page. One that existed before the submit says nothing about it. */
 function judgeInterstitial({ snapshot, attempt, idle, isIdle, evidence }: Case): Verdict | undefined {
   const { interstitial: found, document } = snapshot;
   const { before } = attempt;
@@ -152,7 +152,7 @@ function judgeCode({ step, snapshot, attempt, isIdle, stays, evidence: { veto } 
   return { is: 'wrong-code', tentative: veto.byAbsence };
 }
 
-/** A link that is accepted leads past the login; many sites say nothing about one that is not. */
+/** An accepted link leads past the login. Many sites say nothing about a rejected one. */
 function judgeLink({ step, snapshot, idle, stays, evidence: { veto, signals } }: Case): Verdict | undefined {
   const { plan } = snapshot;
   const isAtLogin = plan.reason === 'fill' && LOGIN_KINDS.includes(plan.kind);
@@ -183,14 +183,14 @@ function judgeFailure({ step, isIdle, evidence: { veto, failedStatus } }: Case):
 function judgeProgress(judged: Case): Verdict {
   const { step, snapshot, isIdle, stays, evidence } = judged;
   if (isIdle && isNextForm(judged)) return NEXT;
-  // After the user name alone nobody is signed in yet; what looks like it is the next page while it loads.
+  // After the user name alone nobody is signed in yet. Signs of an account belong to the next page while it loads.
   if (step === 'username' && snapshot.signals.messageSentNotice === undefined) {
     return isMethodChoice(snapshot) && stays ? NEXT : PENDING;
   }
   if (evidence.signals.length < 2 || hasNextStep(step, snapshot)) return PENDING;
   if (!evidence.signals.includes('account')) {
     if (repeatsLogin(step, snapshot)) return judgeRepeatedLogin(judged);
-    // As long as a login form is shown, only a page that has settled says how the attempt ended.
+    // While a login form is visible, only a settled page shows the outcome.
     if (evidence.hasForm && !stays) return PENDING;
   }
   const isLoaded = snapshot.loaded || judged.idle.networkIdleMs >= FORM_STAYS_MS;
@@ -207,14 +207,14 @@ function isMethodChoice({ plan }: PageSnapshot): boolean {
   return plan.reason === 'open' && plan.loginLinks.some(({ kind }) => kind !== 'sign-in');
 }
 
-/** A form of the login is still shown, or a message was sent: more has to be done. */
+/** A login form is still visible, or a message was sent: another step is needed. */
 function hasNextStep(step: SubmittedStep, snapshot: PageSnapshot): boolean {
   const { plan, signals } = snapshot;
   if (findLinkButton(step, snapshot) !== undefined) return true;
   return plan.kind === 'one-time-code' || plan.kind === 'captcha' || signals.messageSentNotice !== undefined;
 }
 
-/** Whatever else was observed, a page that prompts to sign in proves nothing. */
+/** A page that prompts to sign in proves nothing, whatever else was observed. */
 function repeatsLogin(step: SubmittedStep, { signals }: PageSnapshot): boolean {
   return (step === 'password' || step === 'code' || step === 'choice') && signals.promptsSignIn;
 }
@@ -226,13 +226,13 @@ function judgeRepeatedLogin({ snapshot: { plan }, idle, stays }: Case): Verdict 
       ? new LoginError('invalid_credentials', 'The site refused the credentials.', {
           details: { reason: 'asked_again' },
         })
-      : new LoginError('login_form_not_found', 'After the password the site asks for something that is not known.', {
+      : new LoginError('login_form_not_found', 'After the password the site asks for an unknown input.', {
           details: { reason: 'unknown_step', page: plan.kind },
         });
   return { is: 'failed', error, tentative: true };
 }
 
-/** The button to press before a link from an email counts: it keeps link scanners from using the link up. */
+/** The button that confirms a link from an email. It keeps link scanners from consuming the link. */
 export function findLinkButton(step: SubmittedStep, { signals }: PageSnapshot): string | undefined {
   return step === 'link' && signals.logout === undefined && signals.failures.length === 0 ? signals.confirm : undefined;
 }

@@ -68,7 +68,7 @@ type Node = {
   scrollIntoView(options: object): void;
 };
 
-/** The state of a field: where its form is sent, its value, and whether it has the focus. */
+/** The state of a field: the target of its form, its value, and whether it has the focus. */
 type FieldState = { target: string | undefined; held: string; focused: boolean };
 
 /** Runs in the page. Undefined when the element was removed or moved to another document. */
@@ -86,8 +86,8 @@ function readField(element: unknown, focus: boolean): FieldState | undefined {
 }
 
 /**
- * Checks where typed text would go: the page, each frame around the element, and the target of the form.
- * Throws `unsafe_domain` unless all of them belong to the site. `focus`: scrolls to the element and focuses it.
+ * Checks the destination of typed text: the page, each frame around the element, and the target of the form. Throws
+ * `unsafe_domain` unless all of them belong to the site. `focus`: scrolls to the element and focuses it.
  */
 async function checkTarget(
   site: Site,

@@ -14,15 +14,15 @@ export type ObservedPage = PageSnapshot & {
   page: Page;
   text: string;
   observation: Observation;
-  /** `performance.now()` when the observation began; on a busy machine it is old by the time it is read */
+  /** `performance.now()` when the observation began; on a busy machine its result is already old */
   at: number;
 };
 
-/** Host of the page that Chromium shows in place of one that failed to load. */
+/** Host of Chromium's own page for a failed load. */
 const ERROR_HOST = 'chromewebdata';
 /** ms before a page that is navigating is observed again */
 const NAVIGATING_MS = 60;
-/** ms that a busy page gets to become idle */
+/** maximum ms to wait for a busy page to become idle */
 const IDLE_WITHIN_MS = 5000;
 
 /** Runs in the page: resolves once its main thread has nothing left to do. */
@@ -31,7 +31,7 @@ function waitForIdle(timeout: number): Promise<void> {
   return new Promise((resolve) => (globalThis as unknown as Idle).requestIdleCallback(() => resolve(), { timeout }));
 }
 
-/** Observes the page in front: the newest one of the site, since a button may open a window of its own. */
+/** Observes the newest page of the site, because a button may open a new window. */
 export function openPageObserver(context: BrowserContext, site: Site) {
   const numbers = new WeakMap<Page, number>();
   let lastNumber = 0;
@@ -49,7 +49,7 @@ export function openPageObserver(context: BrowserContext, site: Site) {
     if (page === undefined) throw new Error('every page has been closed');
     return page;
   };
-  /** Undefined where the page navigated meanwhile, or showed more once its closed shadow roots were opened. */
+  /** Undefined if the page navigated meanwhile, or changed once its closed shadow roots were opened. */
   const observeOnce = async (page: Page): Promise<ObservedPage | undefined> => {
     const at = performance.now();
     const url = page.url();

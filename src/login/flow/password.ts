@@ -6,7 +6,7 @@ export type PasswordLengths = { minLength: number; maxLength: number };
 const LOWER = 'abcdefghijkmnopqrstuvwxyz';
 const UPPER = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
 const DIGITS = '23456789';
-/** From the largest set to none: sites differ in the symbols that they refuse, and these are refused least. */
+/** From the largest set to none. Sites reject different symbols; these are rejected least often. */
 const SYMBOLS = ['-_!@#', '-_', '-', ''];
 const LENGTH = 20;
 const SHORTEST = 8;
@@ -32,8 +32,8 @@ function generate(length: number, symbols: string): string {
 }
 
 /**
- * Passwords of a length that a field accepts, the strongest first: letters of both cases, a digit and, while the list
- * lasts, symbols. At most 64 characters, whatever the page demands.
+ * Passwords of a length that a field accepts, the strongest first: letters of both cases, a digit and, for the first
+ * ones, symbols. At most 64 characters, whatever the page demands.
  */
 export function generatePasswords({ minLength, maxLength }: PasswordLengths): string[] {
   const longest = maxLength > 0 ? Math.min(maxLength, LONGEST) : LONGEST;

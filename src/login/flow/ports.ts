@@ -21,28 +21,28 @@ export type FlowInput = Values & {
 
 export type FlowPorts = {
   context: BrowserContext;
-  /** for comparing what the site shows without the session; absent: the page's own requests alone */
+  /** to compare the site's answers without the session; absent: only the page's own requests */
   egress?: Egress | undefined;
-  /** opens a context without any session, for the flow to close */
+  /** opens a context without any session; the flow closes it */
   openStranger?: (() => Promise<BrowserContext>) | undefined;
-  /** notes what was seen and done */
+  /** records observations and actions */
   recorder?: Pick<Recorder, 'note'> | undefined;
   traffic: Traffic;
   observer: PageObserver;
   answers: PageAnswers;
   signal: AbortSignal;
-  /** for pages on which detection finds no login or several; absent: they fail */
+  /** for pages on which detection finds no login or several; absent: such pages fail */
   readForm?: ReadPageForm | undefined;
 };
 
 export type FlowResult = {
   url: string;
   signals: SuccessSignal[];
-  /** the page on which the credentials were typed; undefined where none were */
+  /** the page on which the credentials were typed; undefined if none were */
   loginUrl: string | undefined;
 };
 
-/** A password comes first where one is given; what the method names may follow it. */
+/** A given password comes first; the requested method may follow it. */
 export function chooseMethod({ method, password }: FlowInput): SignInMethod {
   if (password !== undefined) return 'password';
   return method === 'magic_link' ? 'link' : 'code';

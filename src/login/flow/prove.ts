@@ -11,7 +11,7 @@ import type { FlowState, Submitted } from './state.ts';
 
 const IDLE_MS = 60;
 
-/** Whether the page is the one that the caller said proves a success, and not the page of the form itself. */
+/** Whether the page is the caller's proof of success, and not the page of the form itself. */
 export async function isNamedPage(
   { proof, site }: Pick<FlowInput, 'proof' | 'site'>,
   observed: ObservedPage,
@@ -32,7 +32,7 @@ type Attempted = {
   loginUrl: string | undefined;
 };
 
-/** Finds out whether an accepted submit has led to a session, where no marker of an account says so. */
+/** Finds out whether an accepted submit has created a session, if no marker of an account shows it. */
 export async function proveSession(
   ports: Pick<FlowPorts, 'context' | 'egress' | 'traffic' | 'openStranger' | 'signal'>,
   observed: ObservedPage,
@@ -42,7 +42,7 @@ export async function proveSession(
   if (state.isNamed) return 'unknown';
   const isStep = looksLikeStep(observed.observation, observed.signals);
   if (await findMemberDifference(ports, observed, { loginUrl, calls: ports.traffic.read, isStep })) return 'signedIn';
-  // Two more pages are opened only once everything cheaper was tried, and the page had time to show an account.
+  // Opens two more pages only after all cheaper checks, and after the page had time to show an account.
   const isLast = state.unproven !== undefined && !isStep;
   if (isLast && (await asksStrangersOnly(ports, site, observed.url))) return 'signedIn';
   return offersSignIn(observed) ? 'signedOut' : 'unknown';

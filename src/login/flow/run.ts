@@ -28,23 +28,23 @@ import type { FlowState, Submitted } from './state.ts';
 import { viewSubmit } from './submit-view.ts';
 
 const OBSERVE_EVERY_MS = 60;
-/** How often a page may change while it is acted on, one time after the other. */
+/** How often in a row a page may change during an action. */
 const MAX_STALE = 6;
-/** Pages in between that are passed in one login. */
+/** Maximum number of interstitial pages in one login. */
 const MAX_PASSED = 8;
 const EMAIL_LINK: Challenge = { kind: 'email_verification', hint: null, expects: 'link' };
 
 /**
- * Signs in on the current page: observes it, takes one step and observes it again, until something proves
- * success. `submitted`: the registration of a signup, which is followed to its end first.
- * Throws a `LoginError` that names the failure, or the signal's reason. What was refused is never sent again.
+ * Signs in on the current page: observes it, takes one step and observes it again, until success is proven.
+ * `submitted`: the registration of a signup, which is followed to its end first. Throws a `LoginError` that names the
+ * failure, or the signal's reason. Rejected values are never sent again.
  */
 export function runFlow(input: FlowInput, ports: FlowPorts, submitted?: Submitted): Promise<FlowResult> {
   const isNamed = Object.values(input.proof ?? {}).some((value) => value !== undefined);
   return new Flow(input, ports, startFlow(submitted, isNamed)).run();
 }
 
-/** Carries out what the pure transitions decide. */
+/** Executes the decisions of the pure transitions. */
 class Flow {
   readonly #input: FlowInput;
   readonly #ports: FlowPorts;
@@ -136,7 +136,7 @@ class Flow {
     }
   }
 
-  /** A page that changes while it is acted on is observed again. */
+  /** A page that changes during an action is observed again. */
   async #actOnPage(observed: ObservedPage): Promise<void> {
     try {
       const idle = {
@@ -168,7 +168,7 @@ class Flow {
         return this.#sendCredentials(observed, step.plan, false);
       case 'choose-method':
         this.#state = countProgress(this.#state, 'opened');
-        // Enter would send the form beside the button.
+        // Enter would submit the form beside the button.
         return this.#sendCredentials(observed, step.plan, true);
       case 'code':
         return this.#sendCode(observed);
@@ -221,7 +221,7 @@ class Flow {
     await this.#submit(target, lastField, prepared);
   }
 
-  /** From here on something may have been sent, so nothing is sent again, whatever goes wrong. */
+  /** From here on a request may have been sent, so nothing is sent again, whatever fails. */
   async #submit(target: ObservedPage, lastField: string, submitted: Submitted): Promise<void> {
     this.#recordSubmit({ ...submitted, at: performance.now() });
     await submit(target, lastField).catch(ignoreStale);
@@ -241,7 +241,7 @@ class Flow {
     return describeStep(observed, { method: this.#input.method, provesAddress }, expects);
   }
 
-  /** Hands the live page to a person, where one may help; throws the failure where none may. */
+  /** Hands the live page to a person if help is allowed; throws the failure otherwise. */
   async #askPerson(observed: ObservedPage, failure: LoginError): Promise<void> {
     const prepared = await this.#prepareSubmit('choice', observed);
     const helped = await this.#help.ask(observed, failure);
@@ -250,7 +250,7 @@ class Flow {
     else this.#state = { ...this.#state, submitted: undefined };
   }
 
-  /** Names a page in between, presses what leads on, or asks whoever waits for the login. */
+  /** Reports an interstitial page, presses its button to continue, or asks the caller of the login. */
   async #passInterstitial(observed: ObservedPage, found: Interstitial): Promise<void> {
     const fatal = buildInterstitialError(found);
     if (fatal !== undefined) return this.#askPerson(observed, fatal);

@@ -6,14 +6,14 @@ import type { ObservedPage } from './page-observer.ts';
 
 /** Whether a login or an accepted registration has led to a session. */
 export type SessionState =
-  /** The page shows an account, or something is shown only with the session. */
+  /** The page shows an account, or part of the site is visible only with the session. */
   | 'signedIn'
   /** The page offers to sign in. */
   | 'signedOut'
-  /** Nothing differs without the session. */
+  /** No difference without the session. */
   | 'unknown';
 
-/** How the site answers a request for an address. */
+/** The site's answer to a request for an address. */
 type View = { status: number; redirected: boolean; hasPasswordField: boolean };
 type Views = { own: View; anonymous: View };
 
@@ -53,10 +53,10 @@ function isShown({ status, redirected, hasPasswordField }: View): boolean {
   return !redirected && !hasPasswordField && status >= 200 && status < 300;
 }
 
-/** What a check may use. Without `egress` only requests of the page itself are sent. */
+/** Resources of a check. Without `egress` only requests of the page itself are sent. */
 export type CheckPorts = { context: BrowserContext; egress?: Egress | undefined };
 
-/** From this process, for addresses that the page may not ask for. */
+/** From this process, for addresses that the page may not request. */
 async function viewFromHere(
   { context, egress }: CheckPorts,
   url: string,
@@ -90,13 +90,13 @@ async function viewBoth(ports: CheckPorts, page: Page, url: string): Promise<Vie
   return viewFromHere(ports, url, userAgent);
 }
 
-/** The page itself is shown with the session alone. */
+/** The page itself is visible only with the session. */
 async function needsSession(ports: CheckPorts, page: Page, url: string): Promise<boolean> {
   const views = await viewBoth(ports, page, url);
   return views !== undefined && isShown(views.own) && !isShown(views.anonymous);
 }
 
-/** The login page asks strangers to sign in, and sends whoever has the session away or shows him something else. */
+/** The login page asks anonymous visitors to sign in; with the session it redirects or shows something else. */
 async function knowsSession(ports: CheckPorts, page: Page, loginUrl: string): Promise<boolean> {
   const views = await viewBoth(ports, page, loginUrl);
   if (views === undefined) return false;
@@ -106,11 +106,11 @@ async function knowsSession(ports: CheckPorts, page: Page, loginUrl: string): Pr
   return own.redirected || (anonymous.hasPasswordField && isShown(own));
 }
 
-/** What the page loaded by script after the login is refused to strangers. */
+/** Anonymous visitors are refused what the page loaded by script after the login. */
 async function callsNeedSession(ports: CheckPorts, page: Page, calls: readonly string[]): Promise<boolean> {
   for (const url of calls.slice(0, MAX_CALLS)) {
     const views = await viewBoth(ports, page, url);
-    // The page itself was answered, perhaps by a token in a header that is not sent here.
+    // The page itself got an answer, perhaps by a token in a header that is not sent here.
     if (views?.anonymous.status === 401) return true;
     if (views?.anonymous.status === 403 && isShown(views.own)) return true;
   }
@@ -118,12 +118,12 @@ async function callsNeedSession(ports: CheckPorts, page: Page, calls: readonly s
 }
 
 /**
- * What is compared. `calls`: addresses that the page's scripts have read since the submit. `isStep`: the page looks like
- * one more step of the login, which is shown to whoever has got half-way.
+ * The compared addresses. `calls`: those that the page's scripts have read since the submit. `isStep`: the page looks
+ * like another step of the login, which is visible halfway through it.
  */
 export type Compared = { loginUrl: string | undefined; calls: readonly string[]; isStep: boolean };
 
-/** Whether anything of the site differs with and without the session. Bounded: five addresses at most. */
+/** Whether any part of the site differs with and without the session. Bounded: five addresses at most. */
 export async function findMemberDifference(
   ports: CheckPorts,
   { page }: ObservedPage,
@@ -134,14 +134,14 @@ export async function findMemberDifference(
   return loginUrl !== undefined && (await knowsSession(ports, page, loginUrl));
 }
 
-/** Whether the page leads to a form to sign in. */
+/** Whether the page leads to a login form. */
 export function offersSignIn({ plan }: Pick<PageSnapshot, 'plan'>): boolean {
   return plan.loginLinks.some(({ kind }) => kind === 'sign-in');
 }
 
 /**
- * A form that is gone and a new cookie show that a registration was accepted, not that it signed in. `signals`: what
- * was observed since.
+ * A missing form and a new cookie show that a registration was accepted, not that it signed in. `signals`: observed
+ * since then.
  */
 export async function checkSession(
   ports: CheckPorts,
@@ -154,10 +154,10 @@ export async function checkSession(
   return (await needsSession(ports, page, page.url())) ? 'signedIn' : 'unknown';
 }
 
-/** What a caller says that only a successful login shows. */
+/** The caller's proof: only a successful login shows it. */
 export type NamedProof = { successSelector?: string | undefined; successUrl?: string | undefined };
 
-/** Whether an address is the one that was named: origin, path and named parameters; `*` at the end stands for anything. */
+/** Whether an address matches the caller's: origin, path and named parameters; `*` at the end matches anything. */
 export function isNamedUrl(url: string, named: string, site: Site): boolean {
   const wanted = URL.parse(named, site.url.href)?.href;
   if (wanted === undefined) return false;
@@ -169,7 +169,7 @@ export function isNamedUrl(url: string, named: string, site: Site): boolean {
   return [...right.searchParams].every(([name, value]) => left.searchParams.get(name) === value);
 }
 
-/** Whether the page shows what the caller named; undefined where nothing was named. All that was named must be there. */
+/** Whether the page shows the caller's proof, all parts of it; undefined without a proof. */
 export async function findNamedProof(
   { page, url }: ObservedPage,
   site: Site,

@@ -3,7 +3,7 @@ import type { Progress } from './decide.ts';
 import type { PageSnapshot } from './evidence.ts';
 import type { SubmittedStep } from './outcome.ts';
 
-/** A submit whose outcome is awaited. */
+/** A submit with a pending outcome. */
 export type Submitted = {
   step: SubmittedStep;
   /** the page right before */
@@ -11,32 +11,32 @@ export type Submitted = {
   cookies: CookieSnapshot;
   /** `performance.now()` of the submit */
   at: number;
-  /** it was repeated by Enter, or must not be */
+  /** it was repeated by Enter, or must not be repeated */
   resubmitted: boolean;
 };
 
-/** How far a flow has come. A signup is a login that begins with a submitted registration. */
+/** The progress of a flow. A signup is a login that begins with a submitted registration. */
 export type FlowState = {
   goal: 'login' | 'signup';
   progress: Progress;
   submitted: Submitted | undefined;
-  /** since when every observation of this address says that the flow has succeeded */
+  /** time since which every observation of this address reports success */
   likely: { url: string; at: number } | undefined;
-  /** since when a page that looks like a success, as `describePage` puts it, is without a proof */
+  /** time since which a page that looks like a success, by `describePage`, has no proof */
   unproven: { page: string; at: number } | undefined;
-  /** buttons pressed on pages in between, and choices made */
+  /** pressed buttons and choices on interstitial pages */
   passed: number;
   /** the site rejected the last code */
   codeRejected: boolean;
   /** buttons pressed to confirm a link from an email */
   confirmed: number;
-  /** the caller has named what proves a success, so nothing else does */
+  /** the caller has named a proof of success, so nothing else counts */
   isNamed: boolean;
   /** signup: an email was asked for to prove that the new account works */
   emailRequested: boolean;
-  /** the usual addresses of login pages were tried */
+  /** the common addresses of login pages were tried */
   searched: boolean;
-  /** the page that had time to run its scripts since it was observed, as `describePage` puts it */
+  /** the page, by `describePage`, that had time to run its scripts since it was observed */
   idlePage: string | undefined;
 };
 
@@ -60,7 +60,7 @@ export function startFlow(submitted?: Submitted, isNamed = false): FlowState {
   };
 }
 
-/** What a page looks like to the flow: as long as it stays the same, the page is unchanged. */
+/** The identity of a page for the flow: while it stays the same, the page is unchanged. */
 export function describePage({ plan, url, document, interstitial }: PageSnapshot): string {
   const { kind, reason, username, password, code, loginLinks } = plan;
   const between = interstitial && [interstitial.kind, interstitial.hint, interstitial.options.length];
@@ -80,7 +80,7 @@ export function startLogin(state: FlowState): FlowState {
   return { ...state, progress: INITIAL_PROGRESS, submitted: undefined, likely: undefined };
 }
 
-/** The user name was typed and sent, with the password or without. */
+/** The user name was typed and sent, with or without the password. */
 export function markSent(state: FlowState, withPassword: boolean): FlowState {
   const passwordSent = state.progress.passwordSent || withPassword;
   return { ...state, progress: { ...state.progress, usernameSent: true, passwordSent } };

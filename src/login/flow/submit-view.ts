@@ -9,10 +9,12 @@ import type { ObservedPage } from './page-observer.ts';
 import type { Submitted } from './state.ts';
 import type { Traffic } from './traffic.ts';
 
-/** ms after which a page that never stops sending requests counts as idle, and one without its last images as loaded */
+/**
+ * ms after which a page counts as idle although it never stops sending requests, or as loaded without its last images
+ */
 const BUSY_MS = 3000;
 
-/** Puts an observation beside the network and the cookies since a submit. */
+/** Combines an observation with the network and the cookies since a submit. */
 export async function viewSubmit(
   { context, traffic }: { context: BrowserContext; traffic: Traffic },
   site: Site,
@@ -21,7 +23,7 @@ export async function viewSubmit(
   const newCookie = await hasNewCookie(context, site, submitted.cookies);
   const dialogs = traffic.dialogs.map(readMessageCause).filter((cause) => cause !== undefined);
   const attempt = { before: submitted.before, submissions: traffic.submissions, newCookie, dialogs };
-  // What was observed is as old as the observation, whatever has happened since.
+  // The observation keeps its own time, whatever has happened since.
   const now = performance.now();
   const quietMs = Math.max(0, traffic.sinceLastRequestMs() - (now - observed.at));
   const hasPending = traffic.countPending() > 0;

@@ -1,10 +1,10 @@
 import type { BrowserContext, Dialog, Page, Request, Response } from 'playwright-core';
 
-/** A request that may have carried what was typed. */
+/** A request that may have carried typed values. */
 export type Submission = {
-  /** its body holds what was typed, as far as that can be seen */
+  /** its body holds typed values, as far as that can be detected */
   carriesSecret: boolean;
-  /** what was typed stands in its header, as HTTP authentication by a script */
+  /** its header holds typed values, as HTTP authentication by a script */
   byAuthorization: boolean;
   /** 0 until its answer has been read, and when it failed */
   status: number;
@@ -16,9 +16,9 @@ export type Submission = {
 
 const CALLS = new Set(['xhr', 'fetch']);
 const COUNTED = new Set(['document', 'script', ...CALLS]);
-/** Calls in flight for longer are long polls, unless they carry what was typed. */
+/** Calls in flight for longer are long polls, unless they carry typed values. */
 const LONG_POLL_MS = 4000;
-/** Bytes of an answer that is read. */
+/** Maximum bytes that are read of an answer. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_DIALOGS = 5;
 /** Addresses that scripts have read since recording began. */
@@ -30,7 +30,7 @@ function listEncodings(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), uri, uri.replaceAll('%20', '+')];
 }
 
-/** HTTP Basic credentials that a script sends: decoded from the header, or from the address that it asks for. */
+/** HTTP Basic credentials that a script sends: decoded from the header, or from the URL of the request. */
 function readAuthorization(request: Request): string {
   const [, encoded = ''] = /^basic +(\S+)$/i.exec(request.headers()['authorization'] ?? '') ?? [];
   if (encoded !== '') return Buffer.from(encoded, 'base64').toString();
@@ -118,12 +118,12 @@ export class Traffic {
     return this.#dialogs;
   }
 
-  /** Addresses that scripts of the site have read since recording began, and that were answered with JSON. */
+  /** Addresses that scripts of the site have read since recording began, answered with JSON. */
   get read(): readonly string[] {
     return [...this.#read];
   }
 
-  /** A script has sent what was typed as HTTP authentication: the session may have no cookies. */
+  /** A script has sent typed values as HTTP authentication, so the session may have no cookies. */
   get usedHttpAuthentication(): boolean {
     return this.#usedHttpAuthentication;
   }
@@ -133,7 +133,7 @@ export class Traffic {
     return this.#status;
   }
 
-  /** Forgets what was recorded, and looks for these texts in what is sent from now on. */
+  /** Clears the record, and searches for these texts in all further requests. */
   startRecording(secrets: readonly string[]): void {
     this.#submissions = [];
     this.#dialogs = [];
@@ -153,7 +153,7 @@ export class Traffic {
     return Array.from(this.#open.values()).some((since) => performance.now() - since < ms);
   }
 
-  /** Whether a submission, or the next document of a page, is not answered yet. */
+  /** Whether a submission, or the next document of a page, has no answer yet. */
   awaitsResponse(): boolean {
     return Array.from(this.#open.keys()).some((request) => this.#recorded.has(request) || isTopDocument(request));
   }
@@ -163,7 +163,7 @@ export class Traffic {
     return performance.now() - this.#lastChange;
   }
 
-  /** The same, but 0 while a request is in flight: from then on the page shows what came of it. */
+  /** The same, but 0 while a request is in flight: from then on the page shows its result. */
   networkIdleMs(): number {
     return this.countPending() > 0 ? 0 : this.sinceLastRequestMs();
   }
@@ -191,7 +191,7 @@ export class Traffic {
     }
     if (!this.#allows(request.url())) return;
     const carriesSecret = this.#carriesSecret(request);
-    // What the next page sends by itself, as telemetry, says nothing about the submit.
+    // Requests that the next page sends on its own, such as telemetry, say nothing about the submit.
     if (!carriesSecret && (request.method() === 'GET' || this.#hasNavigated)) return;
     const isNavigation = request.isNavigationRequest();
     const byAuthorization = carriesSecret && readAuthorization(request) !== '';
@@ -211,7 +211,7 @@ export class Traffic {
     }
     if (submission === undefined) return this.#noteRead(response);
     submission.reportsFailure = await readsAsFailure(response);
-    // Only now: a status without the body's verdict would count as success for a moment.
+    // Set only now: a status without the body's verdict would briefly count as success.
     submission.status = status;
     this.#lastChange = performance.now();
   }

@@ -14,7 +14,7 @@ function isSame({ url, interstitial }: ObservedPage, before: ObservedPage, found
   return path(url) === path(before.url);
 }
 
-/** Resolves once a page in between has gone on by itself, with what it shows then. Throws the signal's reason. */
+/** Resolves with the new observation once an interstitial page has continued on its own. Throws the signal's reason. */
 export async function watchPage(
   observer: PageObserver,
   before: ObservedPage,

@@ -4,10 +4,10 @@ import { LoginError } from '../login-error.ts';
 import { Screen } from './screen.ts';
 import type { Viewer } from './screen.ts';
 
-/** People who look at one login at a time. */
+/** Maximum number of concurrent viewers of one login. */
 const MAX_VIEWERS = 3;
 
-/** The screens of this process that somebody looks at. */
+/** The screens of this process that have viewers. */
 export class HelpDesk {
   readonly #log: Logger;
   readonly #screens = new Map<LiveLogin, Screen>();
@@ -34,7 +34,7 @@ export class HelpDesk {
     };
   }
 
-  /** The screen of a login that somebody looks at. */
+  /** The screen of a login that has a viewer. */
   find(live: LiveLogin): Screen | undefined {
     return this.#screens.get(live);
   }

@@ -29,7 +29,7 @@ function findHelped({ deps, logins }: Pick<Ports, 'deps' | 'logins'>, { params }
   return grant && logins.find(grant.organizationId, grant.loginId);
 }
 
-/** What the page says of a login: nothing of the account, and a token that is good for as long as it waits. */
+/** The public state of a login: nothing of the account, and a token that is valid for as long as the login waits. */
 function describeHelped({ masterKeys }: LoginDeps, live: LiveLogin) {
   const { state, origin, outcome, organizationId, id, waiting } = live;
   const error = outcome !== undefined && 'error' in outcome ? outcome.error.code : null;
@@ -90,8 +90,8 @@ async function streamHelp({ deps, logins, desk }: Ports, live: LiveLogin, reply:
 }
 
 /**
- * The page on which a person helps one login, its live picture, and what the person does on it. Whoever has the link
- * needs no key. Nothing that is typed is logged or stored.
+ * The page on which a person helps one login, its live picture, and the person's input. The link is the only
+ * credential. Typed text is never logged or stored.
  */
 export function registerHelpRoutes(app: FastifyInstance, deps: LoginDeps, logins: Logins): void {
   const ports = { deps, logins, desk: new HelpDesk(deps.log) };
@@ -120,7 +120,7 @@ export function registerHelpRoutes(app: FastifyInstance, deps: LoginDeps, logins
     const screen = ports.desk.find(find(request));
     if (screen === undefined) throw new LoginError('conflict', 'Open the picture first.');
     const input = HelpInput.safeParse(request.body);
-    // Says nothing of what was sent, since that may be a password.
+    // Does not quote the input, because it may be a password.
     if (!input.success) throw new LoginError('validation_error', 'body: holds no input that the page takes');
     if (!(await screen.input(input.data.events))) throw new LoginError('rate_limited', 'The page is too slow.');
     return reply.code(204).headers(getHelpHeaders()).send();

@@ -6,12 +6,12 @@ import { NAMED_KEYS } from './named-keys.ts';
 const CHARACTER = /^.$/su;
 const Key = z.union([z.enum(NAMED_KEYS), z.string().regex(CHARACTER)]);
 const part = z.number().min(0).max(1);
-/** A position as parts of the picture's width and height. */
+/** A position as fractions of the picture's width and height. */
 const at = { x: part, y: part };
 const pressed = { ...at, button: z.enum(['left', 'middle', 'right']).default('left'), clicks: z.int().min(1).max(3) };
 const delta = z.number().min(-5000).max(5000);
 
-/** What a person does on the picture of a page. Texts are at most 4,096 characters, and events 64 at a time. */
+/** A person's input on the picture of a page. Texts have at most 4,096 characters, and requests 64 events. */
 export const HelpInput = z.object({
   events: z
     .array(
@@ -35,7 +35,7 @@ export type HelpEvent = z.infer<typeof HelpInput>['events'][number];
 
 export type ScreenSize = { width: number; height: number };
 
-/** A page that hangs takes no input. */
+/** A hanging page accepts no input. */
 const TIMEOUT_MS = 5000;
 
 async function press({ keyboard }: Page, key: string, modifiers: readonly string[]): Promise<void> {
@@ -62,7 +62,7 @@ async function apply(page: Page, { width, height }: ScreenSize, event: HelpEvent
   return event.type === 'down' ? mouse.down({ button, clickCount }) : mouse.up({ button, clickCount });
 }
 
-/** Passes what a person does to the page, in order. What the page does not take within 5 s is dropped. Never throws. */
+/** Sends a person's input to the page, in order. Drops input that the page does not accept within 5 s. Never throws. */
 export async function applyInput(page: Page, size: ScreenSize, events: readonly HelpEvent[]): Promise<void> {
   for (const event of events) {
     const done = await withTimeout(TIMEOUT_MS, apply(page, size, event), 'input').then(

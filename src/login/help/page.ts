@@ -14,7 +14,7 @@ const hash = (text: string) => `'sha256-${createHash('sha256').update(text).dige
 
 let headers: Record<string, string> | undefined;
 
-/** Nothing but the page's own script and style runs, nothing of another host is loaded, and no cache keeps it. */
+/** Allows only the page's own script and style, loads nothing from other hosts, and forbids caching. */
 function buildHeaders(): Record<string, string> {
   const policy = [
     "default-src 'none'",

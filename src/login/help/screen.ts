@@ -12,11 +12,11 @@ export type Viewer = (frame: Frame) => Promise<void>;
 
 const QUALITY = 70;
 const MAX_SIZE = { maxWidth: 1600, maxHeight: 1200 };
-/** A viewer that is slower misses pictures. */
+/** A slower viewer misses pictures. */
 const SLOW_VIEWER_MS = 1000;
 const MAX_QUEUED = 200;
 
-/** The live picture of the newest page of a context, for as long as somebody looks at it. */
+/** The live picture of the newest page of a context, while it has viewers. */
 export class Screen {
   readonly #context: BrowserContext;
   readonly #log: Logger;
@@ -45,7 +45,7 @@ export class Screen {
     return () => void this.#viewers.delete(viewer);
   }
 
-  /** Passes input to the page that is shown, in order. False where too much of it waits already. */
+  /** Sends input to the visible page, in order. False if too many events are pending. */
   input(events: readonly HelpEvent[]): Promise<boolean> {
     if (this.#queued + events.length > MAX_QUEUED) return Promise.resolve(false);
     this.#queued += events.length;
@@ -69,7 +69,7 @@ export class Screen {
   #follow = (): void => {
     this.#following = this.#following
       .then(() => this.#showNewest())
-      .catch((error: unknown) => this.#log.debug({ error: errorText(error) }, 'the picture of a login has ended'));
+      .catch((error: unknown) => this.#log.debug({ error: errorText(error) }, 'the live picture of a login has ended'));
   };
 
   async #showNewest(): Promise<void> {
@@ -88,7 +88,7 @@ export class Screen {
     await this.#takeFirst({ page, session });
   }
 
-  /** The screencast of a page on which nothing moves may begin late. */
+  /** The screencast of a static page may begin late. */
   async #takeFirst({ page, session }: { page: Page; session: CDPSession }): Promise<void> {
     const size = page.viewportSize();
     const { data } = await session.send('Page.captureScreenshot', { format: 'jpeg', quality: QUALITY });

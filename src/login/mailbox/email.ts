@@ -76,8 +76,8 @@ export function isTo({ to }: Email, address: string | undefined): boolean {
 }
 
 /**
- * Whether an email is from the site or mentions its domain. The code of another site must not be typed here: it would
- * be given to whoever had it sent.
+ * Whether an email is from the site or mentions its domain. A code of another site must not be typed here, because
+ * this site would receive it.
  */
 export function isFromSite({ from, subject, text, links }: Email, site: Site): boolean {
   if (from !== '' && site.domains.includes(findRegistrableDomain(from))) return true;
@@ -88,14 +88,14 @@ export function isFromSite({ from, subject, text, links }: Email, site: Site): b
 
 const CODE =
   /(?<![\p{L}\d.,:/#=&@_-])(\d{4,8}|\d{3}[ -]\d{3}|(?=[A-Z-]*\d)[A-Z\d]{3,5}-[A-Z\d]{3,5}|(?=[A-Z]*\d)[A-Z\d]{6,8})(?![\p{L}\d/@_-]|[.,:]\d)/gu;
-/** In an email the word "code" alone is enough. */
+/** In an email the bare word "code" is enough. */
 const PLAIN = /\b(?:code|codice|c[oó]digo|kod|PIN)\b[^.\n]{0,30}$|(?:код|コード|验证码|驗證碼|코드)[^.\n]{0,30}$/iu;
 const YEAR = /^(?:19|20)\d\d$/;
 /** Characters before a code in which a word such as "code" counts. */
 const NEAR = 80;
-/** Characters of a code's line, before and after the code, in which a word for it counts. */
+/** Characters around a code, on its line, in which a word such as "code" counts. */
 const LINE = 400;
-/** What looks like a code in one email, at most. */
+/** Maximum number of code candidates in one email. */
 const MAX_CODES = 200;
 
 /** The text that is most likely the code. */

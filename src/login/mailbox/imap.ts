@@ -16,10 +16,10 @@ export type OpenFolder = {
 /** Why a mailbox cannot be read: it is unreachable, or it refuses the login. */
 export type MailboxErrorReason = 'unreachable' | 'refused';
 
-/** The message contains nothing that the server sent. */
+/** The message contains no text of the server. */
 export class MailboxError extends CapstanError<MailboxErrorReason> {
   constructor(code: MailboxErrorReason, cause: unknown) {
-    const message = code === 'refused' ? 'The mailbox lets nobody in.' : 'The mailbox cannot be reached.';
+    const message = code === 'refused' ? 'The mailbox rejects the login.' : 'The mailbox cannot be reached.';
     super(code, message, { cause, retryable: code === 'unreachable' });
   }
 }
@@ -48,7 +48,7 @@ async function connect(box: ImapMailbox, address: string): Promise<ImapFlow> {
     disableAutoIdle: true,
     logger: false,
   });
-  // The next call reports it.
+  // The next call throws it.
   client.on('error', () => undefined);
   await client.connect();
   return client;

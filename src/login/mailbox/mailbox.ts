@@ -45,7 +45,7 @@ export async function checkMailbox(egress: Egress, box: LoginMailbox | undefined
   }
 }
 
-/** Starts to open a mailbox. `address`: the required recipient; undefined where the user name is no address. */
+/** Starts to open a mailbox. `address`: the required recipient; undefined if the user name is not an address. */
 function openMailbox(
   { egress, log }: { egress: Egress; log: Logger },
   box: ImapMailbox,
@@ -58,7 +58,7 @@ function openMailbox(
     return { failure };
   });
   const take = (wanted: 'code' | 'link'): Answer | undefined => {
-    // The newest first: it invalidates the older ones.
+    // The newest first, because it invalidates older ones.
     for (const email of emails.toReversed()) {
       const link = findLink(email, site);
       const code = wanted === 'code' ? findCode(email) : undefined;
@@ -98,7 +98,7 @@ function openMailbox(
   };
 }
 
-/** Runs `use` with the open mailbox, or without one where the caller named none to read. */
+/** Runs `use` with the open mailbox, or without one if the caller named none. */
 export async function withMailbox<T>(
   ports: { egress: Egress; log: Logger },
   box: LoginMailbox | undefined,

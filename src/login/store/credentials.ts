@@ -126,7 +126,7 @@ export async function findLoginCredential(
   );
 }
 
-/** Records the end of a new session. One that is renewed by itself is renewed when a tenth of its time is left. */
+/** Records the end of a new session. With renewal on, it is renewed when a tenth of its time is left. */
 export async function updateLoginExpiry(
   db: Queryable,
   organizationId: string,
@@ -141,7 +141,7 @@ export async function updateLoginExpiry(
   );
 }
 
-/** Claims credentials that are due to be renewed, for `holdSeconds`: after a passing fault they are due again. */
+/** Claims credentials that are due for renewal, for `holdSeconds`. After a transient error they are due again. */
 export async function claimDueCredentials(
   db: Queryable,
   limit: number,
@@ -166,7 +166,7 @@ export async function setAutoRefresh(db: Queryable, organizationId: string, id: 
   );
 }
 
-/** New secrets: the old session is of no use, and nobody knows yet whether they are right. */
+/** New secrets: the old session is useless, and whether the secrets are right is unknown. */
 export async function replaceLoginSecrets(
   db: Queryable,
   organizationId: string,
@@ -192,7 +192,7 @@ export async function replaceLoginSecrets(
   );
 }
 
-/** Records what came of a login. `code`: the error that needs attention. */
+/** Records the result of a login. `code`: the error that needs attention. */
 export async function updateLoginHealth(
   db: Queryable,
   organizationId: string,

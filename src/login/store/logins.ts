@@ -23,14 +23,14 @@ export type LoginRow = {
 
 const COLUMNS = `id, operation, origin, username_hint, method, owner, state, action, error, cache, session_key,
   credential_id, started_at, ended_at`;
-/** What a login whose process has ended says. */
+/** The error of a login whose process has ended. */
 export const BROWSER_GONE = {
   error: 'challenge_expired',
   message: 'The browser of this login has gone: the service was restarted. Begin again.',
   details: { reason: 'browser_gone' },
 } as const;
 
-/** How long a login is believed to live after its process was last seen. */
+/** How long a login counts as alive after the last heartbeat of its process. */
 export const ALIVE_SECONDS = 60;
 const KEPT_DAYS = 7;
 
@@ -64,7 +64,7 @@ export type LoginChange = {
   trace?: readonly LoginTraceEntry[];
 };
 
-/** A login that has ended stays as it is. */
+/** A finished login is never changed. */
 export async function updateLogin(
   db: Queryable,
   organizationId: string,
@@ -90,7 +90,7 @@ export async function updateLogin(
   );
 }
 
-/** Says that the logins of a process are alive, and ends those whose process has not said so for a minute. */
+/** Renews the heartbeat of a process's logins, and ends logins whose process has sent none for a minute. */
 export async function keepLoginsAlive(db: Queryable, owner: string): Promise<void> {
   await db.query(
     `UPDATE logins SET alive_until = now() + $2::int * interval '1 second' WHERE owner = $1 AND ended_at IS NULL`,
@@ -107,7 +107,7 @@ export async function endAbandonedLogins(db: Queryable): Promise<void> {
   );
 }
 
-/** With a database of its own a process that starts is the only one. */
+/** With an embedded database, a process that starts is the only one. */
 export async function endAllLogins(db: Queryable): Promise<void> {
   await db.query(
     `UPDATE logins SET state = 'failed', action = NULL, error = $1, ended_at = now() WHERE ended_at IS NULL`,

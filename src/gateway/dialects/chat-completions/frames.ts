@@ -4,7 +4,7 @@ import { buildChatAnnotation } from '../citations.ts';
 import { buildChatError } from './error.ts';
 import { buildDetail, buildUsage, completionId, decideFinishReason } from './reply.ts';
 
-/** Where the text of a part goes. */
+/** The field of a delta that carries the text of each kind of part. */
 const DELTA_FIELDS = { text: 'content', refusal: 'refusal', reasoning: 'reasoning_content' } as const;
 
 const DONE = 'data: [DONE]\n\n';
@@ -19,7 +19,7 @@ export function buildChatFrames(meta: ResponseMeta, options: { usage: boolean })
   };
   let calls = -1;
   let thoughts = 0;
-  /** characters of the texts before the open one */
+  /** number of characters in the text parts before the open part */
   let offset = 0;
 
   const chunk = (delta: JsonObject, finish: string | null = null): string =>

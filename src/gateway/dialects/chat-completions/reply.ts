@@ -35,7 +35,7 @@ function join(content: readonly AssistantPart[], type: 'text' | 'refusal' | 'rea
   return text === '' ? null : text;
 }
 
-/** Offsets count in the joined text. */
+/** Offsets count characters of the joined text. */
 function buildAnnotations(content: readonly AssistantPart[]): JsonObject[] {
   let offset = 0;
   return content.flatMap((part) => {

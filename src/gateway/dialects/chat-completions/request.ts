@@ -46,7 +46,7 @@ function readEffort(body: JsonObject): ReasoningEffort | undefined {
   const reasoning = isAbsent(body['reasoning']) ? {} : readObject(body['reasoning'], 'reasoning');
   return (
     readOptionalChoice(reasoning['effort'], 'reasoning.effort', ['low', 'medium', 'high']) ??
-    // The field that SDKs of this format have, with their levels.
+    // The effort field of this format's SDKs, with its levels.
     readOptionalChoice(body['reasoning_effort'], 'reasoning_effort', EFFORTS)
   );
 }
@@ -83,7 +83,7 @@ function findRefusal(body: JsonObject): GatewayError | undefined {
   return findRefused('chat-completions', body)?.error;
 }
 
-/** Whether a message has fields that only Capstan knows. */
+/** Whether a message has fields that only Capstan defines. */
 function hasOwnFields(message: unknown): boolean {
   if (!isRecord(message)) return false;
   const { content } = message;

@@ -8,8 +8,8 @@ import { readImageData, readImageUrl, readPdf } from '../images.ts';
 import { unpackSignature } from '../signature.ts';
 
 /**
- * Receives what only the format's own provider supports: tools that run at the provider, their results, and documents
- * that must be rendered. Upstreams of other formats do not get it.
+ * Receives the features that only the format's own provider supports: tools that run at the provider, their results,
+ * and documents that must be rendered. Other upstreams do not get them.
  */
 export type ReportProviderOnly = (fault: GatewayError) => void;
 

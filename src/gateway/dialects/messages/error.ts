@@ -19,7 +19,7 @@ function decideType({ code, status }: GatewayError): string {
   return TYPES[code] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }
 
-/** Clients of this format compact the conversation when the message begins like this. */
+/** Clients of this format compact the conversation if the message begins with these words. */
 const TOO_LONG = 'prompt is too long: the conversation exceeds the context window of the model';
 
 export function buildMessagesError(fault: GatewayError, requestId: string): JsonObject {

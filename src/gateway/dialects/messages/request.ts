@@ -34,7 +34,7 @@ import type { ReportProviderOnly } from './blocks.ts';
 import { buildMessageReply } from './reply.ts';
 import { buildMessagesFrames } from './frames.ts';
 
-/** SDKs of the format then send the whole conversation without a thread. */
+/** On this error, SDKs of the format send the whole conversation without a thread. */
 function buildThreadError(): GatewayError {
   return new GatewayError('unsupported_field', 'thread: the provider of this model does not support threads', {
     param: 'thread',
@@ -155,7 +155,7 @@ function readCacheTtl(body: JsonObject): '1h' | undefined {
 
 export type MessagesRequest = {
   request: ModelRequest;
-  /** the error for upstreams of other formats; undefined: the request can be translated completely */
+  /** the error for upstreams of other formats; undefined: the whole request can be translated */
   providerOnly: GatewayError | undefined;
 };
 

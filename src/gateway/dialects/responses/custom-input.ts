@@ -7,7 +7,7 @@ import { isRecord } from '../../../platform/records.ts';
 export type InputDecoder = {
   /** the newly decoded part of the input */
   push(text: string): string;
-  /** the rest */
+  /** the remaining input */
   end(): string;
 };
 
@@ -15,7 +15,7 @@ const HEAD = /^\s*\{\s*"input"\s*:\s*"/;
 const PATTERN = '{"input":"';
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', '"': '"', '\\': '\\', '/': '/' };
 
-/** Decodes the complete part of a JSON string; `rest` needs more text. */
+/** Decodes the complete part of a JSON string. `rest` must wait for more text. */
 function decode(source: string): { text: string; rest: string; done: boolean } {
   let text = '';
   let at = 0;

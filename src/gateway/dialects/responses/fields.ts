@@ -8,8 +8,8 @@ import { isAbsent, readObject } from '../fields.ts';
 const LOGPROBS = 'message.output_text.logprobs';
 
 /**
- * Rejects unknown fields: ignoring one silently would change the meaning of the request. Returns the error for upstreams
- * of other formats, if only one of this format supports a field.
+ * Rejects unknown fields: ignoring one silently would change the meaning of the request. Returns the error for
+ * upstreams of other formats, if a field needs an upstream of this format.
  */
 export function checkFields(body: JsonObject): GatewayError | undefined {
   for (const name of Object.keys(body)) {

@@ -12,7 +12,7 @@ export type ItemPart = AssistantPart | { type: 'reasoning'; text: ''; issuer?: n
 
 const PREFIXES = { reasoning: 'rs', text: 'msg', refusal: 'msg', tool_call: 'fc' } as const;
 
-/** What the items of one response are built with. */
+/** Inputs for building the items of one response. */
 export type ItemScope = { meta: ResponseMeta; context: ResponseContext };
 
 export function itemId(part: ItemPart, index: number, { meta, context }: ItemScope): string {

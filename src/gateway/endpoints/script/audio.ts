@@ -46,7 +46,7 @@ export function checkSpeech({ fields }: EndpointInput): void {
   readName(fields['input'], 'input');
 }
 
-/** A hum as long as the text would take to say; silence in MP3. */
+/** A hum as long as speaking the text would take; silence in MP3. */
 export function answerSpeech({ fields }: EndpointInput): ScriptAnswer {
   const text = readName(fields['input'], 'input');
   if (text.length > MAX_TEXT) throw invalid('input', `must have at most ${MAX_TEXT} characters`);
@@ -72,7 +72,7 @@ export function checkAudio(input: EndpointInput): void {
   findAudio(input);
 }
 
-/** Says what the file is; nothing is heard. */
+/** A description of the file; it is not transcribed. */
 export function answerTranscript(input: EndpointInput): ScriptAnswer {
   const { name, bytes } = findAudio(input);
   const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;

@@ -24,7 +24,7 @@ function readInputs(input: unknown): string[] {
   });
 }
 
-/** A vector of length 1 that depends on the words alone: texts with common words are near each other. */
+/** A unit vector that depends on the words alone, so texts with common words are near each other. */
 export function embedWords(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]) {

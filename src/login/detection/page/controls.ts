@@ -42,7 +42,7 @@ function classifyCaptcha(element: Element): Control | undefined {
 
 const MAX_TEXT_NODES = 60;
 
-/** Whether there is text of at most `most` characters; a longer one is not read to its end. */
+/** Whether there is text of at most `most` characters. Longer text is not read to its end. */
 function isShort(element: Element, most: number): boolean {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   let length = 0;
@@ -82,7 +82,7 @@ function isMessage(element: Element): boolean {
   return element.childElementCount === 0 && isRed(element);
 }
 
-/** Elements that have no native control: by their role, heading or editing, else by how they look. */
+/** Elements without a native control: by role, heading or editing, else by appearance. */
 function classifyOther(element: Element): Control | undefined {
   const role = element.getAttribute('role') ?? '';
   if (Object.hasOwn(ROLES, role)) return ROLES[role];
@@ -99,7 +99,7 @@ function classifyAnchor(element: HTMLAnchorElement): Control {
   return role === 'button' || role === 'tab' || !element.hasAttribute('href') ? 'button' : 'link';
 }
 
-/** The kind of control, or undefined where no person could act on the element or learn anything from it. */
+/** The kind of control, or undefined if a person could neither use the element nor learn anything from it. */
 export function classifyControl(element: Element): Control | undefined {
   if (element instanceof HTMLInputElement) return classifyInput(element);
   if (element instanceof HTMLSelectElement) return 'select';

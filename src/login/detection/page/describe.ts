@@ -93,7 +93,7 @@ function readPath(address: string | null): string {
 
 const MASKING_FONT = /text-?security|password|dotsfont/i;
 
-/** Whether the style shows dots in place of what is typed into a text field. */
+/** Whether the style hides typed text as dots. */
 function isMasked(element: Element): boolean {
   if (!(element instanceof HTMLInputElement) || !/^(?:text|tel|number)$/.test(element.type)) return false;
   const style = getComputedStyle(element);
@@ -252,7 +252,7 @@ function describeCover(root: Element, frame: string): CoverDescription {
   };
 }
 
-/** Describes everything on this page that a person could act on, in tree order. */
+/** Describes everything on this page that a person could use, in tree order. */
 export function describeFrame(frame: string): FrameDescription {
   resetMeasurements();
   const found: ElementDescription[] = [];

@@ -30,7 +30,7 @@ export function watchRoots(): void {
   rememberPasswords(document);
 }
 
-/** Adds a closed root that HTML declared. False for a known one, and for anything else. */
+/** Adds a closed root that was declared in HTML. False for a known root and for anything else. */
 export function addRoot(root: ShadowRoot): boolean {
   if (!(root instanceof ShadowRoot) || root.mode !== 'closed' || closedRoots.has(root.host)) return false;
   closedRoots.set(root.host, root);

@@ -148,7 +148,7 @@ export const ACCOUNT: Words = {
   ko: '내 계정|마이페이지|내 정보',
 };
 
-/** What sends a banner away: refusals first, then what closes it, then consent. */
+/** Words that dismiss a banner: refusals first, then words for closing, then consent. */
 export const REFUSE: Words = {
   en: 'reject*|decline*|refuse*|deny|only necessary|necessary only|essential only|only essential|use necessary*|do not accept|opt out|no thanks|not now|maybe later|skip|later',
   de: 'ablehnen|alle ablehnen|nur notwendige*|nur erforderliche*|nur essenzielle*|nein danke|spater',

@@ -38,7 +38,7 @@ export const CODE: Words = {
   ko: '인증번호|인증 코드|인증코드|일회용|보안 코드|확인 코드|보안코드',
 };
 
-/** Where a page is about nothing else, the bare word says enough: codes of countries, vouchers and the like say which. */
+/** Sufficient only if the page is about nothing else: codes of countries, vouchers and the like have full names. */
 export const BARE_CODE: Words = {
   en: 'code',
   es: 'codigo',

@@ -37,7 +37,7 @@ export const SUSPENDED: Words = {
   zh: '账户正在审核|帐户正在审核|账号已被停用|账户已被停用|帐号已被封禁|账号已封禁',
 };
 
-/** A check of the visitor before the site answers. */
+/** A check of the visitor before the site itself answers. */
 export const BOT_WALL: Words = {
   en: 'checking your browser|checking if the site connection is secure|verify you are human|verify that you are human|verifying you are human|verify you are a human|prove you are human|prove you re human|confirm you are human|are you a robot|you are not a robot|you re not a robot|not a robot|ddos protection by|unusual traffic|unusual activity from your|pardon our interruption|press hold|press and hold|human verification|security check to access|complete the security check|attention required|just a moment|performing security verification|needs to review the security of your connection|please enable js and disable any ad blocker|access to this page has been denied|confirm you re not a bot',
   de: 'ihr browser wird uberpruft|browser wird uberpruft|bestatigen sie dass sie ein mensch|bestatige dass du ein mensch|kein roboter|ungewohnlichen datenverkehr|ungewohnlicher datenverkehr|sicherheitsprufung',
@@ -62,7 +62,7 @@ export const SITE_ERROR: Words = {
   zh: '出了点问题|出错了|发生错误|發生錯誤|服务器错误|伺服器錯誤|服务不可用|系统维护|系统错误',
 };
 
-/** A way past an offer. */
+/** Ways to skip an offer. */
 export const SKIP: Words = {
   en: 'skip|skip for now|not now|maybe later|remind me later|later|do it later|no thanks|skip this step|ask me later|not right now|i ll do it later',
   de: 'uberspringen|jetzt nicht|nicht jetzt|spater|spater erinnern|nein danke|vielleicht spater|erinnern sie mich spater',
@@ -121,7 +121,7 @@ export const SSO: Words = {
   nl: 'single sign on|sso|saml|eenmalige aanmelding',
 };
 
-/** Beside a choice, and no choice. */
+/** Controls beside a choice that are not part of it. */
 export const ASIDE: Words = {
   en: 'help|get help|need help|go back|close|learn more|language|change language|resend*|faq|contact|info|what s this|privacy*|terms|having trouble|show password|menu|skip to*|more information|report',
   de: 'hilfe|zuruck|schliessen|sprache|mehr erfahren|datenschutz|probleme',

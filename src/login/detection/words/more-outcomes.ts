@@ -1,6 +1,6 @@
 import type { Words } from './fields.ts';
 
-/** Of a code: what `WRONG` says, beside a word for the code. These are the phrases that need no other word. */
+/** A wrong code: words of `WRONG` beside a word for the code. These phrases need no other word. */
 export const EXPIRED: Words = {
   en: 'expired|session timed*|timed out|session has ended|session expired|link…no longer valid|link is invalid|already been used',
   de: 'abgelaufen|sitzung…beendet|zeituberschreitung|nicht mehr gultig',
@@ -71,7 +71,7 @@ export const EXISTS: Words = {
   ko: '이미 가입|이미 존재|이미 사용|사용 중인',
 };
 
-/** A new password that the site does not take. */
+/** A new password that the site rejects. */
 export const WEAK: Words = {
   en: 'too short|too weak|too common|password must|password should|at least…characters|must contain|must be at least|must include|not strong enough|passwords do not match|passwords don t match|passwords must match|password…similar|stronger password|entirely numeric|breach*|compromised|minimum…characters',
   de: 'zu kurz|zu schwach|mindestens…zeichen|passworter stimmen nicht*|muss mindestens|zu unsicher',
@@ -138,7 +138,7 @@ export const UNVERIFIED: Words = {
   ko: '인증되지 않|이메일 인증',
 };
 
-/** A code or a link is on its way. */
+/** A code or a link has been sent. */
 export const SENT: Words = {
   en: 'we sent|we ve sent|we have sent|has been sent|was sent|sent you|sent to|check your email|check your inbox|check your phone|check your mail|we emailed|we texted|we just sent|link…sent|code…sent|we ve emailed|enter the code|look for an email',
   de: 'gesendet|geschickt|zugeschickt|prufen sie ihr*|uberprufen sie ihr*|schau in dein*|verschickt|zugesandt',

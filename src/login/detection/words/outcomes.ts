@@ -1,7 +1,9 @@
 // What sites say after an attempt, by language. `…` stands for up to 40 characters.
 import type { Words } from './fields.ts';
 
-/** The user name or the password is wrong; sites that tell which are not told apart, for half of them lie. */
+/**
+ * The user name or the password is wrong. Sites that name one of the two are treated alike, because half of them lie.
+ */
 export const WRONG: Words = {
   en: 'incorrect|invalid user*|invalid login*|invalid password|invalid email or*|invalid credential*|invalid username*|invalid sign*|invalid account*|wrong password|wrong user*|wrong email*|wrong login*|wrong credential*|bad credential*|bad password|bad login|bad username*|login failed|log in failed|login failure|login error|sign in failed|signin failed|authentication failed|authentication failure|authentication error|failed to log*|failed to sign*|failed login|unsuccessful|not recognized|not recognised|don t recognize|doesn t match|don t match|do not match|does not match|didn t match|did not match|couldn t find…account|could not find…account|can t find…account|no account|no user|user not found|account not found|unknown user*|unknown email|user does not exist|account does not exist|doesn t exist|not registered|access denied|login denied|unable to log*|unable to sign*|unable to authenticate|could not log*|couldn t log*|couldn t sign*|could not sign*|isn t right|is not right|is not correct|not correct|not valid|unrecognized|mismatch|check your password|check your credentials|check your details|check your username|try another password|forgotten your password or|no match|password is wrong|unauthorized|unauthorised|credentials are invalid|credentials are wrong',
   de: 'falsch*|ungultige anmelde*|ungultiges passwort|ungultige zugangs*|ungultiger benutzer*|ungultige e mail oder*|ungultige kombination|nicht korrekt|nicht richtig|stimmt nicht|stimmen nicht|anmeldung fehlgeschlagen|login fehlgeschlagen|anmeldung nicht moglich|unbekannter benutzer|nicht gefunden|inkorrekt|fehlerhafte*|fehlgeschlagen|existiert nicht|kein konto|authentifizierung fehlgeschlagen|passt nicht|nicht bekannt|zugangsdaten uberprufen',
@@ -124,7 +126,7 @@ export const LIMITED: Words = {
   ko: '너무 많|잠시 후|횟수를 초과|나중에 다시',
 };
 
-/** What is under way: people who cannot see the page are told so as they are told of errors. */
+/** Work in progress: for screen readers it is marked up like an error. */
 export const UNDER_WAY: Words = {
   en: 'loading*|please wait|one moment|just a moment|signing*…in|logging*…in|redirecting*|welcome',
   de: 'ladt|wird geladen|wird…geladen|bitte warten|einen moment|weitergeleitet|weiterleitung|willkommen',

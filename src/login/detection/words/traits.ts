@@ -1,4 +1,4 @@
-// What marks a field or a button as none of a login's.
+// Words that mark a field or a button as not part of a login.
 import type { Words } from './fields.ts';
 
 export const GIVEN_NAME: Words = {
@@ -169,7 +169,7 @@ export const TERMS: Words = {
   ko: '약관|동의',
 };
 
-/** A field beside the user name that says which part of a system it is for. */
+/** A field beside the user name that selects a part of a system. */
 export const TENANT: Words = {
   en: 'company|company code|companyid|company id|companyname|organization|organisation|organization id|org|tenant|tenant id|workspace|domain|realm|server|branch|institution|school|database|db|site id|site|subdomain|customer code|group|quarter|interface|language|lang|locale|bank code|branch number|country|application id',
   de: 'firma|mandant|unternehmen|organisation|bankleitzahl|blz|filiale|sprache|land',
@@ -219,12 +219,12 @@ export const GUEST: Words = {
   ja: 'ゲスト',
 };
 
-/** Other parties that sign people in, and ways that need something else than a password. Not a matter of language. */
+/** Other identity providers, and methods without a password. Independent of the language. */
 export const OTHER_WAYS: Words = {
   en: 'google|facebook|apple|twitter|github|gitlab|linkedin|microsoft|amazon|yahoo|slack|discord|steam sign in|vk|vkontakte|odnoklassniki|yandex id|line|kakao|naver|wechat|weixin|qq|alipay|weibo|paypal|okta verify|sso|saml|single sign on|corporate sso|shibboleth|openid|oauth*|edugain|eidas|spid|cie|govbr|gov br|id me|bankid|mitid|itsme|franceconnect|passkey*|webauthn|fingerprint|face id|touch id|biometric*|qr|qr code|smart card|smartcard|certificate|piv|pivcard|e imza|social*|salesforce|auth0|keycloak|windows|kerberos|security key|mobile id|smart id|digid|clave pin|asan imza|e devlet|telegram|whatsapp',
 };
 
-/** Small buttons within forms that never send them. */
+/** Small buttons within forms that never submit them. */
 export const MINOR: Words = {
   en: 'show|hide|show password|hide password|toggle*|clear|reset|reset form|cancel|close|back|go back|help|info|tooltip|hint|details|edit|change|copy|refresh|reload|resend*|send code|get code|send new code|menu|more|language|change language|select|remove|add|visibility|eye|view|what s this|learn more|read more|previous|new captcha|play|keyboard|faq|contact|privacy*|terms|print|upload|browse|scan',
   de: 'anzeigen|passwort anzeigen|ausblenden|loschen|abbrechen|zuruck|hilfe|schliessen|code senden|sprache',

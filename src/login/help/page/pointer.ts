@@ -6,14 +6,14 @@ const NAMED: ReadonlySet<string> = new Set(NAMED_KEYS);
 
 type Point = { clientX: number; clientY: number };
 
-/** A position as parts of the picture. */
+/** A position as fractions of the picture. */
 function locate(picture: HTMLElement, { clientX, clientY }: Point): { x: number; y: number } {
   const { left, top, width, height } = picture.getBoundingClientRect();
   const clamp = (value: number) => Math.min(1, Math.max(0, value));
   return { x: clamp((clientX - left) / (width || 1)), y: clamp((clientY - top) / (height || 1)) };
 }
 
-/** Passes on what mouse, pen and fingers do. A finger taps and pans, unless `isDragging`. */
+/** Forwards mouse, pen and touch input. A finger taps and pans, unless `isDragging`. */
 export function passPointer(
   view: HTMLElement,
   picture: HTMLElement,
@@ -61,7 +61,7 @@ export function passPointer(
   );
 }
 
-/** Passes on keys and pasted text. Shift and Escape leave the picture. */
+/** Forwards keys and pasted text. Shift and Escape leave the picture. */
 export function passKeys(view: HTMLElement, sender: Sender): void {
   view.addEventListener('keydown', (event) => {
     const { key, ctrlKey, metaKey, altKey, shiftKey } = event;

@@ -2,7 +2,7 @@ export type Sent = { type: string } & Record<string, unknown>;
 
 const MAX_BATCH = 60;
 
-/** Sends input in order, what has gathered meanwhile at once. `address` changes when a new token comes. */
+/** Sends input in order; pending events share one request. `address` changes with each new token. */
 export class Sender {
   readonly #address: () => string;
   readonly #onFault: (status: number) => void;
@@ -16,7 +16,7 @@ export class Sender {
 
   send(...events: Sent[]): void {
     const last = this.#queue.at(-1);
-    // Of moves that wait, the last one counts.
+    // Of pending moves, only the last one counts.
     if (last?.type === 'move' && events[0]?.type === 'move') this.#queue.pop();
     this.#queue.push(...events);
     if (!this.#isSending) void this.#flush();
