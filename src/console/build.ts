@@ -14,7 +14,7 @@ const SOURCES = ['src/console/page', 'clients/typescript', 'src/console/build.ts
 export const OUTPUT = join(ROOT, 'build/console');
 const MANIFEST = 'manifest.json';
 
-/** The files of the console. Names are relative to the output folder and contain a hash of the content. */
+/** Files of the web console; names are relative to the output folder and contain a hash of the content. */
 export type Manifest = {
   /** hash of the sources */
   hash: string;
