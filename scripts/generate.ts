@@ -15,10 +15,11 @@ const GATEWAY_PAGE = 'docs/inference-gateway.md';
 /** The page with the tables between its two marks written anew. */
 function buildGatewayPage(): string {
   const page = readFileSync(new URL(GATEWAY_PAGE, ROOT), 'utf8');
-  return page.replace(
-    /(<!-- fields -->\n)[^]*(\n<!-- end of fields -->)/,
-    (_all, start: string, end: string) => `${start}\n${describeFields()}\n${end}`,
-  );
+  const [start, end] = ['<!-- fields -->', '<!-- end of fields -->'];
+  const [before, rest] = page.split(start);
+  const after = rest?.split(end)[1];
+  if (before === undefined || after === undefined) throw new Error(`${GATEWAY_PAGE} has no ${start} … ${end}.`);
+  return `${before}${start}\n\n${describeFields()}\n\n${end}${after}`;
 }
 
 /** What is generated from the contract, by path. */

@@ -18,6 +18,7 @@ export const MESSAGES_FIELDS: FieldTable = {
   max_tokens: all('carried'),
   stream: all('carried'),
   tools: all('carried'),
+  'tools[]: bash, text_editor, memory': all('emulated', { note: 'a function with the same input' }),
   'tools[]: server tools': rule(['refused', 'refused', 'carried', 'refused'], forwarded),
   tool_choice: all('carried'),
   stop_sequences: rule(['carried', 'emulated', 'carried', 'ignored'], {

@@ -31,6 +31,7 @@ import { readModels } from '../models.ts';
 import { SIGNATURE_PREFIX } from '../signature.ts';
 import { readAssistantBlocks, readTextBlocks, readUserBlocks } from './blocks.ts';
 import type { ReportProviderOnly } from './blocks.ts';
+import { findClientTool } from './client-tools.ts';
 import { buildMessageReply } from './reply.ts';
 import { buildMessagesFrames } from './frames.ts';
 
@@ -71,6 +72,8 @@ function readConversation(items: unknown[], report: ReportProviderOnly): ModelMe
 function readTool(item: unknown, path: string, report: ReportProviderOnly): ModelTool[] {
   const tool = readObject(item, path);
   const type = tool['type'];
+  const known = findClientTool(type);
+  if (known !== undefined) return [{ name: readName(tool['name'], `${path}.name`), ...known }];
   if (!isAbsent(type) && type !== 'custom') {
     const name = nameType(type);
     const reason = `the tool ${name} runs at its provider and is not supported; disable it in the client`;
