@@ -1,6 +1,7 @@
 // Tests: test/operator/volume-loss.test.ts, test/cluster/operator-loss.test.ts
 import { LOSS_ACCEPTED_ANNOTATION, RESTORE_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
 import type { Claim } from '../../src/platform/kubernetes/types.ts';
+import { omitUndefined } from '../../src/platform/records.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Reason } from '../runtime/reasons.ts';
@@ -32,7 +33,7 @@ export function decideLoss(volume: Volume, claim: Claim | undefined, policy: Los
     return { disk, lostDisk: disk, condition: report('DiskLost', message, lostBefore !== disk) };
   }
   const lostDisk = known !== undefined && known !== disk ? known : lostBefore;
-  if (lostDisk === undefined) return { disk };
+  if (lostDisk === undefined) return { disk, ...pickRestoreDisk(volume, claim) };
   if (disk === lostDisk) {
     const message = `Disk ${disk} holds the files again.`;
     return { disk, condition: { type: 'FilesLost', status: 'False', reason: 'FilesRestored', message } };
@@ -47,6 +48,11 @@ export function decideLoss(volume: Volume, claim: Claim | undefined, policy: Los
   const condition = report('ClaimDeleted', lost, isNew);
   if (claim !== undefined || policy === 'recreate') return { lostDisk, condition };
   return { lostDisk, condition, ...decideReplacement(volume, lostDisk, lost) };
+}
+
+/** The disk that a volume without a claim takes over. */
+function pickRestoreDisk({ metadata }: Volume, claim: Claim | undefined): Pick<Loss, 'restoreDisk'> {
+  return claim === undefined ? omitUndefined({ restoreDisk: metadata.annotations?.[RESTORE_ANNOTATION] }) : {};
 }
 
 /** Whether the annotation that replaces the claim is set. */

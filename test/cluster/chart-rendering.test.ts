@@ -14,7 +14,7 @@ const MEDIA = 'video.enabled=true,login.enabled=true,video.image=m:1,login.image
 type Variable = { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } };
 type Manifest = {
   kind: string;
-  metadata: { name: string; labels: Record<string, string> };
+  metadata: { name: string; namespace?: string; labels: Record<string, string>; annotations?: Record<string, string> };
   stringData?: Record<string, string>;
   spec: {
     selector: { matchLabels: Record<string, string> };
@@ -162,6 +162,69 @@ describe.skipIf(findHelm() === undefined)('the chart, rendered by helm', () => {
     const backends = ['nats', 'postgresql', 'redis', 's3'];
     expect(await named()).toEqual([...roles, ...backends].map((role) => `demo-capstan-${role}`).sort());
     expect(await named('networkPolicies.enabled=false')).toEqual([]);
+  });
+
+  test('what a role may reach is named: DNS, its backends, the API server, sandboxes, the internet', async () => {
+    type Rule = { ports?: { port: number }[]; to?: { ipBlock?: { cidr: string }; podSelector?: object }[] };
+    const read = async (...sets: string[]) => {
+      const policies = (await render(MEDIA, ...sets)).filter(({ kind }) => kind === 'NetworkPolicy');
+      const find = (role: string) => {
+        const { spec } = policies.find(({ metadata }) => metadata.name === `demo-capstan-${role}`) ?? {};
+        return spec as unknown as { policyTypes: string[]; egress: Rule[] } | undefined;
+      };
+      const describeRule = ({ ports, to }: Rule): string => {
+        const blocks = to?.map(({ ipBlock }) => ipBlock?.cidr ?? 'pods').join('|') ?? 'any';
+        return `${blocks} ${[...new Set(ports?.map(({ port }) => port))].join(',')}`.trim();
+      };
+      const roles = ['api', 'worker', 'gateway', 'video', 'login', 'operator'];
+      expect(roles.map((role) => find(role)?.policyTypes)).toEqual(roles.map(() => ['Ingress', 'Egress']));
+      return Object.fromEntries(roles.map((role) => [role, find(role)?.egress.map(describeRule)]));
+    };
+    const [dns, backends] = ['any 53,5353', 'pods 4222,5432,6379,7070'];
+    const [kubernetes, sandboxes] = ['any 443,6443,8443,16443', 'pods 8090'];
+    const internet = '0.0.0.0/0|2000::/3';
+    expect(await read()).toEqual({
+      api: [dns, backends, kubernetes, sandboxes, internet],
+      worker: [dns, backends, kubernetes, sandboxes, internet],
+      gateway: [dns, backends, internet],
+      video: [dns, backends, internet],
+      login: ['pods 53', internet, backends],
+      operator: [dns, kubernetes, sandboxes],
+    });
+    const closed = await read(
+      EXTERNAL,
+      'networkPolicies.egress.internet=false,nats.url=nats://a:4223\\,b:4224',
+      's3.url=s3://bucket?endpoint=http%3A%2F%2Fstore:9000',
+      'networkPolicies.egress.postgresql.to[0].ipBlock.cidr=10.1.2.3/32',
+      'networkPolicies.egress.allow[0].to[0].ipBlock.cidr=fd00::/8',
+    );
+    const own = ['any 4222,4223,4224', '10.1.2.3/32 5432', 'any 6379', 'any 443,9000'];
+    expect(closed['gateway']).toEqual([dns, ...own, 'fd00::/8']);
+    // A browser is let to none of them by its port alone.
+    expect(closed['login']).toEqual(['pods 53', internet, '10.1.2.3/32 5432']);
+  });
+
+  test('sandboxes have a namespace of their own, unless one is named', async () => {
+    const find = async (...sets: string[]) => {
+      const all = await render(...sets);
+      const [namespace, ...others] = all.filter(({ kind }) => kind === 'Namespace');
+      expect(others).toEqual([]);
+      const rights = all.filter(({ kind, metadata }) => kind === 'Role' && /-(api|operator)$/.test(metadata.name));
+      const policies = all.filter(({ kind, metadata }) => kind === 'NetworkPolicy' && /sandbox/.test(metadata.name));
+      const used = [...rights, ...policies].map(({ metadata }) => metadata.namespace);
+      return { namespace: namespace?.metadata, used: [...new Set(used)] };
+    };
+    const created = await find();
+    expect(created).toMatchObject({
+      namespace: {
+        name: 'demo-capstan-sandboxes',
+        labels: { 'pod-security.kubernetes.io/enforce': 'restricted' },
+        annotations: { 'helm.sh/resource-policy': 'keep' },
+      },
+      used: ['demo-capstan-sandboxes'],
+    });
+    expect(await find('sandbox.namespace=mine')).toEqual({ namespace: undefined, used: ['mine'] });
+    expect(await find('sandbox.namespace=space')).toEqual({ namespace: undefined, used: ['space'] });
   });
 
   test('the roles of the cluster get rights, unless that is turned off', async () => {

@@ -12,6 +12,7 @@ import {
   renderChart,
   runHelm,
 } from '../support/cluster/chart.ts';
+import { buildVolume } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
 
@@ -47,7 +48,9 @@ describe.skipIf(found === undefined)('the chart', () => {
   });
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-  const render = (...sets: string[]): Promise<string> => renderChart(cluster.namespace, ...sets);
+  /** With everything in the namespace of this test. */
+  const here = () => `sandbox.namespace=${cluster.namespace}`;
+  const render = (...sets: string[]): Promise<string> => renderChart(cluster.namespace, here(), ...sets);
 
   const apply = (text: string, ...options: string[]): Promise<string> => {
     const file = join(scratch, 'rendered.yaml');
@@ -103,7 +106,7 @@ describe.skipIf(found === undefined)('the chart', () => {
         ),
       );
     // The job that goes before an uninstall needs nodes.
-    const sets = ['--set', `${IMAGES},crds.install=false,uninstall.removeSandboxes=false`];
+    const sets = ['--set', `${IMAGES},${here()},crds.install=false,uninstall.removeSandboxes=false`];
     await helm('install', 'kept', CHART, ...sets);
     const made = await readSecrets();
     const key = JSON.parse(made[0] ?? '') as { CAPSTAN_MASTER_KEY: string };
@@ -116,6 +119,38 @@ describe.skipIf(found === undefined)('the chart', () => {
     await helm('install', 'kept', CHART, ...sets);
     expect(await readSecrets()).toEqual(made);
     await helm('uninstall', 'kept');
+  });
+
+  test('an upgrade stays in the namespace that holds Volumes; a new release has one for sandboxes', async () => {
+    const where = ['--kubeconfig', cluster.kubeconfig, '--namespace', cluster.namespace];
+    const name = cluster.namespace;
+    const sets = ['--set', `${IMAGES},fullnameOverride=${name},crds.install=false,uninstall.removeSandboxes=false`];
+    const helm = (...args: string[]) => runHelm([...args, ...where]);
+    const readNamespace = async () => {
+      const environment =
+        'jsonpath={.spec.template.spec.containers[0].env[?(@.name=="CAPSTAN_KUBERNETES_NAMESPACE")].value}';
+      return runKubectl(cluster, ['get', `deployment/${name}-operator`, '-o', environment]);
+    };
+    // As an older release had it.
+    await helm('install', 'moved', CHART, ...sets, '--set', here());
+    const volume = await cluster.create(buildVolume(cluster.namespace));
+    await helm('upgrade', 'moved', CHART, ...sets);
+    expect(await readNamespace()).toBe(cluster.namespace);
+    const { name: volumeName } = volume.metadata;
+    await runKubectl(cluster, ['annotate', 'volumes.capstan.dev', volumeName, 'capstan.dev/allow-deletion=true']);
+    await runKubectl(cluster, ['delete', 'volumes.capstan.dev', volumeName]);
+    await helm('upgrade', 'moved', CHART, ...sets);
+    expect(await readNamespace()).toBe(`${name}-sandboxes`);
+    const enforced = 'jsonpath={.metadata.labels.pod-security\\.kubernetes\\.io/enforce}';
+    const readLabel = () => runKubectl(cluster, ['get', 'namespace', `${name}-sandboxes`, '-o', enforced]);
+    expect(await readLabel()).toBe('restricted');
+    const account = `system:serviceaccount:${cluster.namespace}:${name}-operator`;
+    const ask = ['auth', 'can-i', 'create', 'pods', '--as', account, '--namespace'];
+    expect((await runKubectl(cluster, [...ask, `${name}-sandboxes`])).trim()).toBe('yes');
+    await expect(runKubectl(cluster, [...ask, cluster.namespace])).rejects.toThrow('Command failed');
+    // The disks of subjects are there.
+    await helm('uninstall', 'moved');
+    expect(await readLabel()).toBe('restricted');
   });
 
   test('gives each role the rights that it needs, and no more', async () => {

@@ -30,6 +30,12 @@ test('the first disk is recorded, and no claim yet is no loss', () => {
   expect(decideLoss(buildVolume({}), buildClaim('pv-1'), 'halt')).toEqual({ disk: 'pv-1' });
 });
 
+test('a new volume takes over the disk that it names', () => {
+  const brought = buildVolume({}, { [RESTORE_ANNOTATION]: 'pv-1' });
+  expect(decideLoss(brought, undefined, 'halt')).toEqual({ disk: undefined, restoreDisk: 'pv-1' });
+  expect(decideLoss(brought, buildClaim('pv-1'), 'halt')).toEqual({ disk: 'pv-1' });
+});
+
 test('a claim that is gone halts until exactly this loss is confirmed', () => {
   const gone = decideLoss(buildVolume({ disk: 'pv-1' }), undefined, 'halt');
   expect(gone).toMatchObject({

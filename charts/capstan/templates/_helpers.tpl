@@ -77,6 +77,11 @@ initContainers:
 {{- /* Rules of egress: DNS, and the public internet without private, shared, link-local and special ranges. */}}
 {{- define "capstan.publicEgress" -}}
 {{ include "capstan.dnsEgress" . }}
+{{- include "capstan.internetEgress" . }}
+{{- end }}
+
+{{- /* dict internet, alsoBlocked, allow */}}
+{{- define "capstan.internetEgress" -}}
 {{- if .internet }}
 - to:
     - ipBlock:
@@ -122,8 +127,28 @@ initContainers:
 {{- end }}
 {{- end }}
 
+{{- /*
+The namespace of sandboxes. An upgrade stays in the release's own while Sessions or Volumes are there, for files do not move.
+Without a cluster (`helm template`) nothing can be looked up, so equal values render equal objects.
+*/}}
 {{- define "capstan.sandboxNamespace" -}}
-{{ .Values.sandbox.namespace | default .Release.Namespace }}
+{{- if .Values.sandbox.namespace }}
+{{- .Values.sandbox.namespace }}
+{{- else if include "capstan.holdsSandboxes" . }}
+{{- .Release.Namespace }}
+{{- else }}
+{{- include "capstan.name" . }}-sandboxes
+{{- end }}
+{{- end }}
+
+{{- /* Not empty: the release's namespace holds Sessions or Volumes. Before the first install there are no such kinds. */}}
+{{- define "capstan.holdsSandboxes" -}}
+{{- range $kind := list "Volume" "Session" }}
+{{- if $.Capabilities.APIVersions.Has (printf "capstan.dev/v1alpha1/%s" $kind) }}
+{{- $found := lookup "capstan.dev/v1alpha1" $kind $.Release.Namespace "" }}
+{{- if $found.items }}yes{{ end }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "capstan.keysSecret" -}}

@@ -36,7 +36,7 @@ export const USAGE_ANNOTATION = `${GROUP}/seen-used-bytes`;
 /** On a Volume: name of the PersistentVolume whose loss somebody has confirmed. An empty claim then replaces it. */
 export const LOSS_ACCEPTED_ANNOTATION = `${GROUP}/files-lost-accepted`;
 
-/** On a Volume whose claim is gone: name of the PersistentVolume that the new claim is bound to. */
+/** On a Volume without a claim, new or lost: name of the PersistentVolume that the next claim is bound to. */
 export const RESTORE_ANNOTATION = `${GROUP}/restore-disk`;
 
 /** The port of the executor in a pod. */

@@ -35,8 +35,12 @@ export function testIsolation(find: () => Installation): void {
     expect((await eve.run(names)).split('\n')).toEqual(places.map(() => 'found'));
     expect((await eve.run(buildProbe(places))).split('\n')).toEqual(places.map(() => 'shut'));
     const api: [string, string] = [`capstan-api.${namespace}.svc.cluster.local`, '80'];
-    expect(await probeFrom(find(), 'worker', [api])).toEqual(['open']);
+    expect((await fetch(`${find().url}/readyz`)).status).toBe(200);
     expect(await eve.run(buildProbe([api]))).toBe('shut');
+    // Nor do the roles reach each other, and only those that talk to sandboxes reach the API of Kubernetes.
+    const [kubernetes = ['', '']] = await findApiServer(find());
+    expect(await probeFrom(find(), 'worker', [api, kubernetes])).toEqual(['shut', 'open']);
+    expect(await probeFrom(find(), 'gateway', [api, kubernetes])).toEqual(['shut', 'shut']);
   });
 
   test('neither the API of Kubernetes nor the metadata address is reached, and there is no token', async () => {
