@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { StartupError } from '../../platform/errors.ts';
 
 /** A host path that a sandbox sees, and the place below the staging folder where the launcher puts it. */
 export type StagedPath = { source: string; name: string; kind: 'file' | 'folder'; writable: boolean };
@@ -133,11 +132,8 @@ function readRootPid(infoPath: string): number | undefined {
   }
 }
 
-/**
- * Runs an empty sandbox as `uid`. Throws `StartupError` where this machine does not let root start one: better no
- * sandbox than one whose user is root on the host.
- */
-export async function requireUnprivilegedStart(bwrapPath: string, uid: number): Promise<void> {
+/** Runs an empty sandbox as `uid`, or as this process's own user. Returns why that fails, undefined when it works. */
+export async function findStartFailure(bwrapPath: string, uid: number | undefined): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), `capstan-${process.pid}-`));
   try {
     const options = ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', '--proc', '/proc', '--dev', '/dev'];
@@ -163,11 +159,7 @@ export async function requireUnprivilegedStart(bwrapPath: string, uid: number): 
       child.once('close', resolve);
     });
     clearTimeout(timer);
-    if (code === 0) return;
-    throw new StartupError(
-      `Capstan runs as root and cannot start sandboxes as an unprivileged user here (${complaint.trim() || 'no reason given'}). ` +
-        'Run it as an ordinary user, or allow root to mount (CAP_SYS_ADMIN) and users to make user namespaces.',
-    );
+    return code === 0 ? undefined : complaint.trim() || 'no reason given';
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { StartupError } from '../../platform/errors.ts';
 import { SandboxError } from '../sandbox.ts';
-import { requireUnprivilegedStart } from './launch.ts';
+import { findStartFailure } from './launch.ts';
 import { allocateUid, chownTree } from './identity.ts';
 import type { UidRange } from './identity.ts';
 import { findRecord, writeRecord } from './volume-record.ts';
@@ -45,14 +45,34 @@ const NO_ROOT_UNWRAPPED =
   'CAPSTAN_SANDBOX_UNWRAPPED would let agents run commands as root on this machine. Start Capstan as an ordinary user, ' +
   'or install bubblewrap.';
 
-/** As root, sandboxes run as other users or not at all. */
-export async function requireUnprivileged(options: {
+const ROOT_REMEDY =
+  'Run it as an ordinary user, or allow root to mount (CAP_SYS_ADMIN) and users to make user namespaces.';
+const USER_REMEDY =
+  'Let users make user namespaces: the settings user.max_user_namespaces, kernel.unprivileged_userns_clone and ' +
+  'kernel.apparmor_restrict_unprivileged_userns of sysctl, in a container its seccomp profile. Or set ' +
+  'CAPSTAN_SANDBOX_UNWRAPPED=i-accept-the-risk to let agents run commands as this user, without any isolation.';
+
+/**
+ * The bubblewrap to start sandboxes with; undefined: there is none, or it does not work and the operator has accepted to
+ * run without. Throws `StartupError` where it does not work. As root, sandboxes run as other users or not at all.
+ */
+export async function chooseBubblewrap(options: {
   bwrapPath: string | undefined;
   uids: UidRange;
   allowUnwrapped: boolean;
-}): Promise<void> {
+}): Promise<string | undefined> {
   const { bwrapPath, uids, allowUnwrapped } = options;
-  if (process.getuid?.() !== 0) return;
-  if (bwrapPath !== undefined) return requireUnprivilegedStart(bwrapPath, uids.first);
-  if (allowUnwrapped) throw new StartupError(NO_ROOT_UNWRAPPED);
+  const isRoot = process.getuid?.() === 0;
+  if (bwrapPath === undefined) {
+    if (isRoot && allowUnwrapped) throw new StartupError(NO_ROOT_UNWRAPPED);
+    return undefined;
+  }
+  const failure = await findStartFailure(bwrapPath, isRoot ? uids.first : undefined);
+  if (failure === undefined) return bwrapPath;
+  if (!isRoot && allowUnwrapped) return undefined;
+  throw new StartupError(
+    isRoot
+      ? `Capstan runs as root and cannot start sandboxes as an unprivileged user here (${failure}). ${ROOT_REMEDY}`
+      : `Capstan cannot start sandboxes here (${failure}). ${USER_REMEDY}`,
+  );
 }

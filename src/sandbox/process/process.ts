@@ -33,7 +33,7 @@ import type {
 import { createVolume, decideSize, findRecord, recordPath, recordUsage } from './volume-record.ts';
 import type { VolumeSizes } from './volume-record.ts';
 import { sessionKey, volumeFolder } from './volumes.ts';
-import { openVolumeOwners, requireUnprivileged } from './owners.ts';
+import { chooseBubblewrap, openVolumeOwners } from './owners.ts';
 import type { VolumeOwners } from './owners.ts';
 import { DEFAULT_UIDS } from './identity.ts';
 import type { ProcessSandboxOptions } from './options.ts';
@@ -66,9 +66,9 @@ export async function openProcessSandboxes(options: ProcessSandboxOptions): Prom
   mkdirSync(options.dir, { recursive: true, mode: 0o700 });
   removeStaleFolders();
   const { uids = DEFAULT_UIDS, allowUnwrapped } = options;
-  const bwrapPath = findProgram(options.bwrapPlaces ?? BWRAP_PLACES, 'bwrap');
-  await requireUnprivileged({ bwrapPath, uids, allowUnwrapped });
-  const local = new ProcessSandboxes(options, realpathSync(options.dir));
+  const found = findProgram(options.bwrapPlaces ?? BWRAP_PLACES, 'bwrap');
+  const bwrapPath = await chooseBubblewrap({ bwrapPath: found, uids, allowUnwrapped });
+  const local = new ProcessSandboxes(options, { dir: realpathSync(options.dir), bwrapPath });
   return {
     // Executors start quickly and are listed nowhere, so these two hints need no action.
     announce: async () => undefined,
@@ -102,12 +102,12 @@ class ProcessSandboxes {
   readonly #stopWatchdog: () => void;
   #closed = false;
 
-  constructor(options: ProcessSandboxOptions, dir: string) {
+  constructor(options: ProcessSandboxOptions, { dir, bwrapPath }: { dir: string; bwrapPath: string | undefined }) {
     this.#options = options;
     this.#limits = decideLimits(options.limits);
     this.#groups = options.controlGroups === false ? undefined : openControlGroups(this.#limits);
     this.#dir = dir;
-    this.#bwrapPath = findProgram(options.bwrapPlaces ?? BWRAP_PLACES, 'bwrap');
+    this.#bwrapPath = bwrapPath;
     this.#owners = openVolumeOwners(dir, options.uids ?? DEFAULT_UIDS);
     this.#waitMs = options.volumeWaitMs ?? VOLUME_WAIT_MS;
     this.#sizes = {
