@@ -48,11 +48,15 @@ export async function insertRemoval(tx: Queryable, removal: Omit<Removal, 'id'>,
   return { ...removal, id };
 }
 
-/** Takes removals that no living process works on, the oldest first. */
+/**
+ * Takes removals that no living process works on, the oldest first. A lease that ends later than any can was taken before
+ * the clock was set back.
+ */
 export async function claimRemovals(db: Queryable, owner: string, limit: number): Promise<Removal[]> {
   const { rows } = await db.query<RowOf<Removal>>(
     `UPDATE pending_removals SET lease_owner = $1, lease_expires = now() + $2 * interval '1 millisecond'
      WHERE id IN (SELECT id FROM pending_removals WHERE lease_expires IS NULL OR lease_expires < now()
+         OR lease_expires > now() + 2 * $2 * interval '1 millisecond'
        ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
      RETURNING ${COLUMNS}`,
     [owner, LEASE_MS, limit],

@@ -29,6 +29,13 @@ const PER_WEBHOOK = 4;
 /** Deliveries of one organization at once, half of what a process sends: nobody's slow endpoints take all its places. */
 const PER_ORGANIZATION = 16;
 
+/** Of a delivery until its next try, at most six hours; what is later was noted before the clock was set back. */
+const LONGEST_WAIT = `interval '8 hours'`;
+
+/** Whether nobody holds a claim. One that lasts longer than any can is from before the clock was set back. `$2`: seconds. */
+const isFree = (row = ''): string =>
+  `(${row}locked_until IS NULL OR ${row}locked_until <= now() OR ${row}locked_until > now() + 2 * $2::int * interval '1 second')`;
+
 /**
  * Claims deliveries that are due. Of one session and webhook only the oldest is, so they arrive in order. Organizations
  * take turns, however many deliveries each has. A claim lasts `leaseSeconds`: the delivery of a process that died is sent
@@ -38,12 +45,13 @@ export async function claimDeliveries(db: Queryable, limit: number, leaseSeconds
   const { rows } = await db.query<RowOf<DueDelivery>>(
     `WITH busy AS MATERIALIZED (
        SELECT webhook_id, organization_id, count(*) AS count FROM webhook_deliveries
-       WHERE state = 'pending' AND locked_until > now() GROUP BY webhook_id, organization_id
+       WHERE state = 'pending' AND NOT ${isFree()} GROUP BY webhook_id, organization_id
      ), due AS (
        SELECT d.id, d.organization_id, d.position, row_number() OVER (PARTITION BY d.webhook_id ORDER BY d.position)
          + coalesce((SELECT b.count FROM busy b WHERE b.webhook_id = d.webhook_id), 0) AS place
        FROM webhook_deliveries d
-       WHERE d.state = 'pending' AND d.next_attempt_at <= now() AND (d.locked_until IS NULL OR d.locked_until <= now())
+       WHERE d.state = 'pending' AND ${isFree('d.')}
+         AND (d.next_attempt_at <= now() OR d.next_attempt_at > now() + ${LONGEST_WAIT} OR d.attempts = 0)
          AND (d.session_id IS NULL OR NOT EXISTS (
            SELECT 1 FROM webhook_deliveries e WHERE e.webhook_id = d.webhook_id AND e.session_id = d.session_id
              AND e.state = 'pending' AND e.position < d.position))
@@ -53,8 +61,7 @@ export async function claimDeliveries(db: Queryable, limit: number, leaseSeconds
        FROM due WHERE place <= ${PER_WEBHOOK}
      ), chosen AS (
        SELECT d.id FROM webhook_deliveries d JOIN ready ON ready.id = d.id
-       WHERE ready.place <= ${PER_ORGANIZATION} AND d.state = 'pending'
-         AND (d.locked_until IS NULL OR d.locked_until <= now())
+       WHERE ready.place <= ${PER_ORGANIZATION} AND d.state = 'pending' AND ${isFree('d.')}
        ORDER BY ready.place, ready.position LIMIT $1 FOR UPDATE OF d SKIP LOCKED
      ), claimed AS (
        UPDATE webhook_deliveries d SET locked_until = now() + $2::int * interval '1 second', attempts = d.attempts + 1
