@@ -101,7 +101,7 @@ test('a login whose process died ends after the clock was set back, and its plac
 
 test('a reservation of a dead worker does not hold a budget for the day that the clock was set back', async () => {
   const { db } = database;
-  const budget = { limitUsd: 1, period: 'total', onReached: 'stop' } as const;
+  const budget = { limitUsd: 1, period: 'total', onReached: 'refuse' } as const;
   await db.transaction((tx) => putBudget(tx, organizationId, { scope: 'organization', id: organizationId }, budget));
   const targets = [`organization/${organizationId}`];
   const reserve = (id: string) =>
