@@ -103,6 +103,8 @@ export const errors = {
       rateLimit,
       retryAfterSeconds: rateLimit.resetAfterSeconds,
     }),
+  capacityShort: (message: string, retryAfterSeconds: number, cause?: unknown) =>
+    new ApiError('rate_limited', message, { retryAfterSeconds, cause }),
   methodNotAllowed: () => new ApiError('method_not_allowed', 'The path has no such method.'),
   unavailable: (message: string, cause?: unknown) =>
     new ApiError('unavailable', message, { retryAfterSeconds: 1, cause }),

@@ -89,6 +89,12 @@ export class SandboxError extends CapstanError<'sandbox_failed'> {
 /** The cluster refuses to start a sandbox; nothing has run. */
 export class SandboxRefusedError extends SandboxError {}
 
+/** As many sandboxes run as the quota, the nodes or the machine allow; nothing has run. */
+export class SandboxCapacityError extends SandboxRefusedError {
+  /** when another attempt may find room */
+  readonly retryAfterSeconds = 10;
+}
+
 /** The sandbox did not respond in time. A sandbox on this machine is then stopped, and the next call starts another. */
 export class UnresponsiveError extends SandboxError {}
 

@@ -5,7 +5,7 @@ import type { Operator } from '../../operator/start.ts';
 import { startServer } from '../cli/server.ts';
 import type { CliServer } from '../cli/server.ts';
 import { buildApi } from '../support/chat.ts';
-import { findCluster } from '../support/cluster/cluster.ts';
+import { findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { startNode } from '../support/cluster/kubelet.ts';
 import type { Node } from '../support/cluster/kubelet.ts';
@@ -21,6 +21,7 @@ describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernete
   let operator: Operator;
   let runtime: ReturnType<typeof openRuntime>;
   let server: CliServer;
+  const readKey = (): string => readFileSync(join(server.dataDir, 'api-key'), 'utf8').trim();
 
   beforeAll(async () => {
     cluster = found as Cluster;
@@ -42,7 +43,7 @@ describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernete
   });
 
   test('a turn runs its tools in a pod, kubectl shows it, its files are served, and a deletion ends it', async () => {
-    const key = readFileSync(join(server.dataDir, 'api-key'), 'utf8').trim();
+    const key = readKey();
     const api = buildApi(server.url, key, 'script/demo');
     const agent = await api.createAgent();
     const chat = await api.openChat(agent, { subjectId: 'ada', yoloMode: true });
@@ -66,5 +67,34 @@ describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernete
     chat.close();
     expect((await api.call('DELETE', `/v1/sessions/${chat.id}`)).status).toBe(200);
     await buildAccess(cluster).untilGone('pods', name);
+  });
+
+  test('a file call is answered 429 with Retry-After while the quota of pods is used up', async () => {
+    const agent = await buildApi(server.url, readKey(), 'script/demo').createAgent();
+    const hard = { pods: '0' };
+    const body = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'full' }, spec: { hard } };
+    const path = `/api/v1/namespaces/${cluster.namespace}/resourcequotas`;
+    await cluster.kubernetes.request({ method: 'POST', path, body });
+    // Its use is counted by a controller, which there is none of here.
+    const counted = { status: { hard, used: hard } };
+    await cluster.kubernetes.request({ method: 'PATCH', path: `${path}/full/status`, body: counted });
+    const url = `${server.url}/v1/agents/${agent.id}/users`;
+    const write = (subject: string) =>
+      fetch(`${url}/${subject}/files/content?path=note`, {
+        method: 'PUT',
+        headers: { 'x-api-key': readKey(), 'content-type': 'application/octet-stream' },
+        body: 'text',
+      });
+    // The API server notices a new quota a moment later: until then a subject may still get a pod.
+    let subject = 0;
+    const refused = await waitFor('a refusal', async () => {
+      subject += 1;
+      const answer = await write(`grace-${subject}`);
+      return answer.ok ? undefined : answer;
+    });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
+    expect(await refused.json()).toEqual({ error: 'rate_limited', message: expect.stringContaining('exceeded quota') });
+    await cluster.kubernetes.request({ method: 'DELETE', path: `${path}/full` });
+    await waitFor('the files are served', async () => (await write(`grace-${subject}`)).ok);
   });
 });

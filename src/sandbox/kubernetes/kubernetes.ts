@@ -11,6 +11,7 @@ import { Resources } from './resources.ts';
 import type { ResourcesOptions } from './resources.ts';
 import {
   assertNotRefused,
+  assertSchedulable,
   buildVolumeInfo,
   describeStartError,
   findServingPod,
@@ -291,6 +292,7 @@ class KubernetesSandboxes {
       if (connection !== undefined) return connection;
       assertNotRefused(this.#resources.volumes.get(name), startedMs);
       if (Date.now() > deadline) {
+        assertSchedulable(this.#resources.volumes.get(name));
         const message = failure === undefined ? 'the sandbox is still warming up' : UNREACHABLE;
         throw new SandboxError(message, { cause: failure });
       }

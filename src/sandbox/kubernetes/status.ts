@@ -1,6 +1,7 @@
 import { errorText } from '../../platform/errors.ts';
 import { hasStatus } from '../../platform/kubernetes/client.ts';
-import { SandboxRefusedError } from '../sandbox.ts';
+import { SandboxCapacityError, SandboxRefusedError } from '../sandbox.ts';
+import type { Condition } from '../../platform/kubernetes/resource.ts';
 import type { Session } from '../resources/session.ts';
 import type { Volume } from '../resources/volume.ts';
 import { INITIAL_VOLUME_BYTES } from '../volume-size.ts';
@@ -38,24 +39,35 @@ const REFUSED = new Set([
 ]);
 
 /** Why the operator cannot start what this object requests in its present generation; undefined when it has not failed. */
-function findRefusal(object: Session | Volume | undefined): string | undefined {
+function findRefusal(object: Session | Volume | undefined): Condition | undefined {
   const conditions = object?.status?.conditions ?? [];
   const generation = object?.metadata.generation ?? 0;
-  return conditions
-    .find(
-      ({ type, status, reason, observedGeneration = 0 }) =>
-        (type === 'Ready' || type === 'Standby') &&
-        status === 'False' &&
-        REFUSED.has(reason) &&
-        observedGeneration >= generation,
-    )
-    ?.message.replace(/\.$/, '');
+  return conditions.find(
+    ({ type, status, reason, observedGeneration = 0 }) =>
+      (type === 'Ready' || type === 'Standby') &&
+      status === 'False' &&
+      REFUSED.has(reason) &&
+      observedGeneration >= generation,
+  );
 }
 
 /** Throws `SandboxRefusedError` for a caller who has waited since `sinceMs`. */
 export function assertNotRefused(object: Session | Volume | undefined, sinceMs: number): void {
   const refusal = Date.now() - sinceMs < REFUSED_MS ? undefined : findRefusal(object);
-  if (refusal !== undefined) throw new SandboxRefusedError(`the sandbox did not start: ${refusal}`);
+  if (refusal !== undefined) throw buildRefusal(refusal);
+}
+
+function buildRefusal({ message, reason }: Condition): SandboxRefusedError {
+  const text = `the sandbox did not start: ${message.replace(/\.$/, '')}`;
+  // Of a volume that has failed, only the message says why.
+  const isShort = reason === 'QuotaExceeded' || reason === 'Unschedulable' || message.includes('exceeded quota');
+  return isShort ? new SandboxCapacityError(text) : new SandboxRefusedError(text);
+}
+
+/** Throws `SandboxCapacityError` when no node takes the volume's standby pod. Nodes may be added, so a caller waits first. */
+export function assertSchedulable(volume: Volume | undefined): void {
+  const standby = volume?.status?.conditions?.find(({ type }) => type === 'Standby');
+  if (standby?.status === 'False' && standby.reason === 'Unschedulable') throw buildRefusal(standby);
 }
 
 /** The message of the condition Ready, to be part of a sentence. */
@@ -66,7 +78,11 @@ export function readMessage({ status }: Session): string | undefined {
 /** An error of the API server that the caller of a sandbox should read: it refuses, for a quota or by admission. */
 export function describeStartError(error: unknown): unknown {
   if (!hasStatus(error, 400, 403, 422)) return error;
-  return new SandboxRefusedError(`the sandbox did not start: ${errorText(error)}`, { cause: error });
+  const message = `the sandbox did not start: ${errorText(error)}`;
+  const isQuota = message.includes('exceeded quota');
+  return isQuota
+    ? new SandboxCapacityError(message, { cause: error })
+    : new SandboxRefusedError(message, { cause: error });
 }
 
 export function findSessionPod(session: Session | undefined): PodAddress | undefined {

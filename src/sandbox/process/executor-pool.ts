@@ -7,7 +7,7 @@ import type { ExecutorChild } from './executor-child.ts';
 import { hasRunningProcess, isAlive } from './pooled-executor.ts';
 import type { PooledExecutor } from './pooled-executor.ts';
 import { SavedStates, readSaved } from './saved-states.ts';
-import { SandboxError } from '../sandbox.ts';
+import { SandboxCapacityError, SandboxError } from '../sandbox.ts';
 import type { SandboxNotice } from '../sandbox.ts';
 
 /** A sandbox whose background processes still run is kept this long at most. */
@@ -63,7 +63,7 @@ export class ExecutorPool {
   }
 
   /**
-   * The session's executor: its own, otherwise the volume's standby, otherwise a new one. Throws `SandboxError` when as
+   * The session's executor: its own, otherwise the volume's standby, otherwise a new one. Throws `SandboxCapacityError` when as
    * many as may run were busy for `liveWaitMs`.
    */
   async acquireForSession(
@@ -78,7 +78,7 @@ export class ExecutorPool {
       if (this.#hasRoom()) return this.#launch(volume, session);
       if (await this.#evictIdle()) continue;
       if (signal.aborted) throw new SandboxError('cancelled while the sandbox started');
-      if (Date.now() >= deadline) throw new SandboxError(TOO_MANY_LIVE);
+      if (Date.now() >= deadline) throw new SandboxCapacityError(TOO_MANY_LIVE);
       await sleep(SLOT_POLL_MS);
     }
   }

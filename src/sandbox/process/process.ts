@@ -20,7 +20,7 @@ import { decideLimits, describeLimits } from './limits.ts';
 import type { SandboxLimits } from './limits.ts';
 import { startWatchdog } from './watchdog.ts';
 import { buildLocalFiles } from './local-files.ts';
-import { SandboxError } from '../sandbox.ts';
+import { SandboxCapacityError, SandboxError } from '../sandbox.ts';
 import type {
   SandboxNotice,
   SandboxSession,
@@ -250,7 +250,7 @@ class ProcessSandboxes {
   async #openExecutor(volume: string): Promise<{ executor: PooledExecutor; child: ExecutorChild }> {
     this.#assertOpen();
     const executor = this.#pool.findForFiles(volume) ?? (await this.#pool.startStandby(volume, this.#waitMs));
-    if (executor === undefined) throw new SandboxError('too many volumes are in use at once');
+    if (executor === undefined) throw new SandboxCapacityError('too many volumes are in use at once');
     executor.usedMs = Date.now();
     const child = await waitStarted(executor, this.#waitMs);
     if (child.isAlive()) return { executor, child };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openControlGroups } from '../../../src/sandbox/process/control-groups.ts';
 import { decideLimits } from '../../../src/sandbox/process/limits.ts';
 import { findDescendants, listProcesses } from '../../../src/sandbox/process/process-table.ts';
-import { SandboxError } from '../../../src/sandbox/sandbox.ts';
+import { SandboxCapacityError } from '../../../src/sandbox/sandbox.ts';
 import type { SandboxSession, SandboxTarget } from '../../../src/sandbox/sandbox.ts';
 import { NEVER, newTarget, openLocalSandboxes } from '../../support/sandbox.ts';
 import type { LocalSandboxes } from '../../support/sandbox.ts';
@@ -62,7 +62,7 @@ describe('as many sandboxes as may run', () => {
     const second = await open(newTarget());
     const busy = run(second, 'while [ ! -e go ]; do sleep 0.05; done');
     const refused = open(newTarget());
-    await expect(refused).rejects.toThrow(SandboxError);
+    await expect(refused).rejects.toThrow(SandboxCapacityError);
     await expect(refused).rejects.toMatchObject({ retryable: true, message: expect.stringContaining('maxLive') });
     await first.killProcess(id);
     const third = await open(newTarget());

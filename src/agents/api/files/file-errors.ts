@@ -1,4 +1,4 @@
-import { SandboxError, SandboxFileError, SandboxRefusedError } from '../../../sandbox/sandbox.ts';
+import { SandboxCapacityError, SandboxError, SandboxFileError, SandboxRefusedError } from '../../../sandbox/sandbox.ts';
 import { MAX_VOLUME_BYTES } from '../../../sandbox/volume-size.ts';
 import { MAX_FILE_BYTES } from '../../contract/files.ts';
 import { errors } from '../../../platform/errors.ts';
@@ -55,6 +55,9 @@ function describeCode(code: string, attempt: Attempt): ApiError | undefined {
 export function describeFileError(error: unknown, attempt: Attempt): unknown {
   if (error instanceof SandboxFileError) {
     return describeCode(error.code, attempt) ?? errors.unavailable('The volume cannot do this at the moment.', error);
+  }
+  if (error instanceof SandboxCapacityError) {
+    return errors.capacityShort(error.message, error.retryAfterSeconds, error);
   }
   if (error instanceof SandboxRefusedError) return errors.unavailable(error.message, error);
   if (error instanceof SandboxError)
