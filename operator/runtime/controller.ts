@@ -5,6 +5,7 @@ import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
 import type { Informer } from '../../src/platform/kubernetes/informer.ts';
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import type { PodOptions } from '../pod/build.ts';
+import type { BackupPolicy, Backups } from '../volume/backup-policy.ts';
 import type { LostClaimPolicy } from '../volume/loss.ts';
 import type { Expectations } from './expectations.ts';
 import type { Refusals } from './refusals.ts';
@@ -19,6 +20,8 @@ export type ControllerOptions = {
   storageClassName?: string;
   /** when a claim is gone; default: halt */
   onLostClaim?: LostClaimPolicy;
+  /** of volumes whose class has no policy of its own; default: none */
+  backup?: BackupPolicy | undefined;
 };
 
 /** What reconciling reads and writes, for one term of leadership. */
@@ -40,6 +43,7 @@ export type Controller = {
   writer: Writer;
   deferredStatus: DeferredStatus;
   refusals: Refusals;
+  backups: Backups;
   /** bytes in use, by UID of the volume, as last reported by an executor */
   usage: Map<string, number>;
   /** a session's pod became ready, this long after it was requested */

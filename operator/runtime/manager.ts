@@ -6,6 +6,7 @@ import type { Plural } from '../../src/platform/kubernetes/paths.ts';
 import type { Logger } from '../../src/platform/log.ts';
 import { reconcileSession } from '../session/reconcile.ts';
 import { reconcileVolume } from '../volume/reconcile.ts';
+import { Backups } from '../volume/backup-policy.ts';
 import { startUsagePoller } from '../volume/usage-poller.ts';
 import { openCaches } from './caches.ts';
 import type { CachedObject } from './caches.ts';
@@ -118,6 +119,7 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
     writer,
     deferredStatus: new Map(),
     refusals: new Refusals(),
+    backups: new Backups(),
     usage: new Map(),
     onSessionReady: (ms) => metrics.onSessionReady(ms),
   };

@@ -49,6 +49,11 @@ const SEVERITIES = {
   ClaimDeleted: 'warning',
   DiskLost: 'warning',
   FilesRestored: 'normal',
+  SnapshotReady: 'routine',
+  SnapshotFailed: 'warning',
+  SnapshotRefused: 'warning',
+  SnapshotsMissing: 'warning',
+  SnapshotNotFound: 'warning',
   Growing: 'normal',
   GrowthRefused: 'warning',
 } as const satisfies Record<string, Severity>;

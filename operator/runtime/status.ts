@@ -65,7 +65,7 @@ function buildStatusPatch(before: object, after: object): object {
 }
 
 /** Conditions whose changes are recorded as Events. Ready reports the others too. */
-const EVENT_TYPES = new Set<ConditionUpdate['type']>(['Ready', 'Standby', 'FilesLost']);
+const EVENT_TYPES = new Set<ConditionUpdate['type']>(['Ready', 'Standby', 'FilesLost', 'BackedUp']);
 
 function recordReasons(writer: Writer, { kind, object, conditions }: StatusReport): void {
   for (const { type, reason, message, touch } of conditions) {

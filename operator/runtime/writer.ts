@@ -44,6 +44,8 @@ export type WriterOptions = {
 const MAX_CONCURRENT_EVENTS = 8;
 const MAX_QUEUED_EVENTS = 5000;
 
+const NOT_CACHED: ReadonlySet<Plural> = new Set<Plural>(['events', 'volumesnapshots']);
+
 let lastStamp = 0n;
 
 /** Strictly increasing nanoseconds since 1970, as in kubectl's own Events, which it sorts by this suffix. */
@@ -80,8 +82,7 @@ export function buildWriter(options: WriterOptions): Writer {
     });
     // A delete that completes at once returns a Status, which has no version.
     const { name, resourceVersion } = response.metadata ?? {};
-    // Events are not cached.
-    if (name !== undefined && resourceVersion !== undefined && verb !== 'delete' && plural !== 'events') {
+    if (name !== undefined && resourceVersion !== undefined && verb !== 'delete' && !NOT_CACHED.has(plural)) {
       expectations.expect(resourceKey(plural, name), resourceVersion);
     }
     return resourceVersion;

@@ -32,7 +32,7 @@ export type VolumeInput = {
 export type VolumePlan = {
   action:
     | { type: 'none' }
-    | { type: 'createClaim'; disk?: string | undefined }
+    | { type: 'createClaim'; disk?: string | undefined; snapshot?: string | undefined }
     | { type: 'growClaim'; claim: Claim; size: string }
     | { type: 'createStandby'; name: string }
     | { type: 'removePod'; pod: Pod };
@@ -81,7 +81,7 @@ function decideAction(input: VolumeInput, loss: Loss, { phase }: State): VolumeP
   if (volume.metadata.deletionTimestamp !== undefined) return { type: 'none' };
   if (claim === undefined) {
     return loss.halt === undefined && input.missingClass === undefined
-      ? { type: 'createClaim', disk: loss.restoreDisk }
+      ? { type: 'createClaim', ...omitUndefined({ disk: loss.restoreDisk, snapshot: loss.restoreSnapshot }) }
       : { type: 'none' };
   }
   if (claim.metadata.deletionTimestamp !== undefined || !isClaimOf(claim, volume)) return { type: 'none' };

@@ -1,7 +1,10 @@
 // Tests: test/operator/volume-loss.test.ts, test/cluster/operator-loss.test.ts
-import { LOSS_ACCEPTED_ANNOTATION, RESTORE_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
+import {
+  LOSS_ACCEPTED_ANNOTATION,
+  RESTORE_ANNOTATION,
+  RESTORE_SNAPSHOT_ANNOTATION,
+} from '../../src/platform/kubernetes/resource.ts';
 import type { Claim } from '../../src/platform/kubernetes/types.ts';
-import { omitUndefined } from '../../src/platform/records.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Reason } from '../runtime/reasons.ts';
@@ -19,6 +22,8 @@ export type Loss = {
   halt?: { reason: Reason; message: string };
   /** the PersistentVolume that a new claim is bound to */
   restoreDisk?: string | undefined;
+  /** the VolumeSnapshot that a new claim is restored from */
+  restoreSnapshot?: string | undefined;
 };
 
 /**
@@ -33,33 +38,51 @@ export function decideLoss(volume: Volume, claim: Claim | undefined, policy: Los
     return { disk, lostDisk: disk, condition: report('DiskLost', message, lostBefore !== disk) };
   }
   const lostDisk = known !== undefined && known !== disk ? known : lostBefore;
-  if (lostDisk === undefined) return { disk, ...pickRestoreDisk(volume, claim) };
-  if (disk === lostDisk) {
-    const message = `Disk ${disk} holds the files again.`;
+  if (lostDisk === undefined) return { disk, ...(claim === undefined ? pickRestore(volume) : {}) };
+  if (disk !== undefined) return decideReplaced({ disk, lostDisk, claim, isNew: lostDisk !== lostBefore || !known });
+  return decideGone(volume, { claim, lostDisk, isNew: lostDisk !== lostBefore }, policy);
+}
+
+type Gone = { claim: Claim | undefined; lostDisk: string; isNew: boolean };
+
+/** There is no disk: none yet, or no claim. */
+function decideGone(volume: Volume, { claim, lostDisk, isNew }: Gone, policy: LostClaimPolicy): Loss {
+  const lost = `The claim was deleted, and the files on disk ${lostDisk} with it.`;
+  const condition = report('ClaimDeleted', lost, isNew);
+  if (claim !== undefined) return { lostDisk, condition };
+  const restore = pickRestore(volume);
+  if (policy === 'recreate' || restore !== undefined) return { lostDisk, condition, ...restore };
+  return { lostDisk, condition, ...decideHalt(volume, lostDisk, lost) };
+}
+
+type Replacement = { disk: string; lostDisk: string; claim: Claim | undefined; isNew: boolean };
+
+/** There is a disk again: the lost one, one restored from a snapshot, or an empty one. */
+function decideReplaced({ disk, lostDisk, claim, isNew }: Replacement): Loss {
+  const { kind, name } = claim?.spec.dataSource ?? {};
+  if (disk === lostDisk || kind === 'VolumeSnapshot') {
+    const message =
+      disk === lostDisk ? `Disk ${disk} holds the files again.` : `Disk ${disk} holds the files of snapshot ${name}.`;
     return { disk, condition: { type: 'FilesLost', status: 'False', reason: 'FilesRestored', message } };
   }
-  const isNew = lostDisk !== lostBefore;
-  const lost = `The claim was deleted, and the files on disk ${lostDisk} with it.`;
-  if (disk !== undefined) {
-    const message = `${lost} Disk ${disk} has replaced it and was empty.`;
-    // Somebody else may have replaced the claim between two observations.
-    return { disk, lostDisk, condition: report('ClaimDeleted', message, isNew || known === undefined) };
-  }
-  const condition = report('ClaimDeleted', lost, isNew);
-  if (claim !== undefined || policy === 'recreate') return { lostDisk, condition };
-  return { lostDisk, condition, ...decideReplacement(volume, lostDisk, lost) };
+  const message =
+    `The claim was deleted, and the files on disk ${lostDisk} with it. ` +
+    `Disk ${disk} has replaced it and was empty.`;
+  // Somebody else may have replaced the claim between two observations.
+  return { disk, lostDisk, condition: report('ClaimDeleted', message, isNew) };
 }
 
-/** The disk that a volume without a claim takes over. */
-function pickRestoreDisk({ metadata }: Volume, claim: Claim | undefined): Pick<Loss, 'restoreDisk'> {
-  return claim === undefined ? omitUndefined({ restoreDisk: metadata.annotations?.[RESTORE_ANNOTATION] }) : {};
-}
-
-/** Whether the annotation that replaces the claim is set. */
-function decideReplacement({ metadata }: Volume, lostDisk: string, lost: string): Pick<Loss, 'halt' | 'restoreDisk'> {
-  const { [RESTORE_ANNOTATION]: restoreDisk, [LOSS_ACCEPTED_ANNOTATION]: accepted } = metadata.annotations ?? {};
+/** The disk or snapshot that a volume without a claim takes over. */
+function pickRestore({ metadata }: Volume): Pick<Loss, 'restoreDisk' | 'restoreSnapshot'> | undefined {
+  const { [RESTORE_ANNOTATION]: restoreDisk, [RESTORE_SNAPSHOT_ANNOTATION]: restoreSnapshot } =
+    metadata.annotations ?? {};
   if (restoreDisk !== undefined) return { restoreDisk };
-  if (accepted === lostDisk) return {};
+  return restoreSnapshot === undefined ? undefined : { restoreSnapshot };
+}
+
+/** Until the loss is confirmed. */
+function decideHalt({ metadata }: Volume, lostDisk: string, lost: string): Pick<Loss, 'halt'> {
+  if (metadata.annotations?.[LOSS_ACCEPTED_ANNOTATION] === lostDisk) return {};
   const message =
     `${lost} No empty claim replaces it until the loss is confirmed: ` +
     `kubectl annotate volume.capstan.dev ${metadata.name} ${LOSS_ACCEPTED_ANNOTATION}=${lostDisk}`;

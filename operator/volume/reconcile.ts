@@ -17,10 +17,16 @@ import { earliest } from '../runtime/queue.ts';
 import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
 import { resourceKey } from '../runtime/writer.ts';
+import { pickBackupPolicy } from './backup-policy.ts';
+import { backUp, findRestorable } from './backup.ts';
+import { parseQuantity } from './quantity.ts';
 import { CLAIM_PATIENCE_MS, decideVolume, isClaimOf, measureAge } from './decide.ts';
 import type { VolumePlan } from './decide.ts';
 
-type Target = { volume: Volume; sandboxClass: SandboxClass | undefined };
+/** Until a snapshot that is missing or not ready is looked for again. */
+const SNAPSHOT_RETRY_MS = 5000;
+
+type Target = { volume: Volume; sandboxClass: SandboxClass | undefined; claim: Claim | undefined };
 
 /** Brings one volume's claim and standby pod to what its spec requests: gather, decide, act. */
 export async function reconcileVolume(controller: Controller, name: string): Promise<Outcome> {
@@ -30,6 +36,7 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
   if (known === undefined) {
     controller.deferredStatus.delete(resourceKey('volumes', name));
     controller.refusals.forget(resourceKey('volumes', name));
+    controller.backups.running.delete(name);
     return undefined;
   }
   const { sandboxClass: className = '' } = known.spec;
@@ -54,7 +61,7 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
   const { onLostClaim } = controller.options;
   const missingClass = sandboxClass === undefined ? known.spec.sandboxClass : undefined;
   const input = { volume, claim, pods, usedBytes, claimProblem, onLostClaim, missingClass, now };
-  return act(controller, { volume, sandboxClass }, decideVolume(input), now);
+  return act(controller, { volume, sandboxClass, claim }, decideVolume(input), now);
 }
 
 /**
@@ -99,23 +106,29 @@ async function findClaimProblem(
 async function act(controller: Controller, target: Target, decided: VolumePlan, now: Date): Promise<Outcome> {
   const { volume } = target;
   const plan = await perform(controller, target, decided);
+  const backup = await backUp(
+    controller,
+    target,
+    pickBackupPolicy(controller.options.backup, target.sandboxClass),
+    now,
+  );
   const deferredMs = await reportStatus(controller, {
     kind: 'Volume',
     plural: 'volumes',
     object: volume,
-    fields: plan.status,
-    conditions: plan.conditions,
+    fields: { ...plan.status, ...backup.status },
+    conditions: backup.condition === undefined ? plan.conditions : [...plan.conditions, backup.condition],
     now,
     // Most claims are bound within a second; some storage classes wait for the first pod.
     isTransient: plan.conditions.some(({ type, reason }) => type === 'Ready' && reason === 'ClaimPending'),
   });
-  return earliest(plan.requeueMs, deferredMs);
+  return earliest(earliest(plan.requeueMs, backup.requeueMs)?.requeueMs, deferredMs);
 }
 
 /** Returns the plan, updated with the result of a growth and with refusals of the API server. */
 async function perform(
   controller: Controller,
-  { volume, sandboxClass }: Target,
+  { volume, sandboxClass }: Pick<Target, 'volume' | 'sandboxClass'>,
   plan: VolumePlan,
 ): Promise<VolumePlan> {
   const { writer, options } = controller;
@@ -124,9 +137,7 @@ async function perform(
     case 'none':
       return plan;
     case 'createClaim': {
-      const storageClassName = sandboxClass?.spec.volume?.storageClassName ?? options.storageClassName;
-      const claim = buildClaim(volume, { storageClassName, volumeName: action.disk });
-      const refusal = await create(controller, volume, { plural: 'persistentvolumeclaims', body: claim });
+      const refusal = await createClaim(controller, { volume, sandboxClass }, action);
       if (refusal === undefined) return plan;
       const { reason, message } = refusal;
       const refused = update(plan, { type: 'Ready', status: 'False', reason, message });
@@ -153,6 +164,29 @@ async function perform(
       await writer.remove('pods', action.pod);
       return plan;
   }
+}
+
+/** An empty claim, one on a disk that exists, or one that is restored from a snapshot. Returns a refusal. */
+async function createClaim(
+  controller: Controller,
+  { volume, sandboxClass }: Pick<Target, 'volume' | 'sandboxClass'>,
+  { disk, snapshot }: { disk?: string | undefined; snapshot?: string | undefined },
+) {
+  const found = snapshot === undefined ? undefined : await findRestorable(controller, snapshot);
+  if (found !== undefined && 'refusal' in found) return { ...found.refusal, requeueMs: SNAPSHOT_RETRY_MS };
+  const storageClassName = sandboxClass?.spec.volume?.storageClassName ?? controller.options.storageClassName;
+  const dataSource =
+    snapshot === undefined
+      ? undefined
+      : { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: snapshot };
+  const size = pickSize(volume, found?.restoreSize);
+  const body = buildClaim(volume, size, { storageClassName, volumeName: disk, dataSource });
+  return create(controller, volume, { plural: 'persistentvolumeclaims', body });
+}
+
+/** A claim must not be smaller than the snapshot that it is restored from. */
+function pickSize({ spec }: Volume, restoreSize = '0'): string {
+  return parseQuantity(restoreSize) > parseQuantity(spec.initialSize) ? restoreSize : spec.initialSize;
 }
 
 function update(plan: VolumePlan, condition: ConditionUpdate): VolumePlan {
@@ -197,7 +231,13 @@ const buildClaimLabels = (name: string, uid: string) => ({
   [LABELS.volumeUid]: uid,
 });
 
-function buildClaim(volume: Volume, spec: { storageClassName: string | undefined; volumeName: string | undefined }) {
+type ClaimSpec = {
+  storageClassName: string | undefined;
+  volumeName: string | undefined;
+  dataSource: object | undefined;
+};
+
+function buildClaim(volume: Volume, size: string, spec: ClaimSpec) {
   const { name, namespace, uid } = volume.metadata;
   return {
     apiVersion: 'v1',
@@ -210,7 +250,7 @@ function buildClaim(volume: Volume, spec: { storageClassName: string | undefined
     },
     spec: {
       accessModes: ['ReadWriteOnce'],
-      resources: { requests: { storage: volume.spec.initialSize } },
+      resources: { requests: { storage: size } },
       ...omitUndefined(spec),
     },
   };

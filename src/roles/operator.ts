@@ -14,11 +14,11 @@ export async function runOperator({ config, lifecycle, log }: BareContext): Prom
   if (image === undefined) throw new StartupError('The role operator needs CAPSTAN_SANDBOX_IMAGE.');
   const kubernetes = lifecycle.use('kubernetes', await openKubernetes(config.kubernetes));
   const namespace = config.kubernetesNamespace ?? kubernetes.namespace ?? 'default';
-  const { host, port, storageClass, onLostClaim } = config;
+  const { host, port, storageClass, onLostClaim, backup } = config;
   const storage = storageClass === undefined ? {} : { storageClassName: storageClass };
   const operator = await startOperator(
     { kubernetes, log },
-    { namespace, host, port, idleMs: config.sandboxIdleMs, pod: { ...pod, image }, onLostClaim, ...storage },
+    { namespace, host, port, idleMs: config.sandboxIdleMs, pod: { ...pod, image }, onLostClaim, backup, ...storage },
   );
   return { address: lifecycle.use('operator', operator).address };
 }

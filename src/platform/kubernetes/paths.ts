@@ -9,6 +9,7 @@ const ROOTS = {
   persistentvolumeclaims: '/api/v1',
   events: '/api/v1',
   leases: '/apis/coordination.k8s.io/v1',
+  volumesnapshots: '/apis/snapshot.storage.k8s.io/v1',
   deployments: '/apis/apps/v1',
 } as const;
 

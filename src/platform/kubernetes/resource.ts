@@ -39,6 +39,9 @@ export const LOSS_ACCEPTED_ANNOTATION = `${GROUP}/files-lost-accepted`;
 /** On a Volume without a claim, new or lost: name of the PersistentVolume that the next claim is bound to. */
 export const RESTORE_ANNOTATION = `${GROUP}/restore-disk`;
 
+/** On a Volume without a claim: name of the VolumeSnapshot that the next claim is restored from. */
+export const RESTORE_SNAPSHOT_ANNOTATION = `${GROUP}/restore-snapshot`;
+
 /** The port of the executor in a pod. */
 export const EXECUTOR_PORT = 8090;
 

@@ -30,7 +30,11 @@ export type Pod = {
 
 export type Claim = {
   metadata: ResourceMeta;
-  spec: { resources?: { requests?: { storage?: string } }; volumeName?: string };
+  spec: {
+    resources?: { requests?: { storage?: string } };
+    volumeName?: string;
+    dataSource?: { kind: string; name: string };
+  };
   status?: {
     phase?: string;
     capacity?: { storage?: string };
@@ -89,13 +93,14 @@ export function stripResource<T extends { metadata: ResourceMeta }>(object: T): 
 }
 
 export function stripClaim({ metadata, spec, status }: Claim): Claim {
-  const { resources, volumeName } = spec;
+  const { resources, volumeName, dataSource } = spec;
   const { phase, capacity, conditions } = status ?? {};
   return {
     metadata: stripMeta(metadata),
     spec: {
       ...(resources === undefined ? {} : { resources: pick(resources, ['requests']) }),
       ...omitUndefined({ volumeName }),
+      ...(dataSource === undefined ? {} : { dataSource: pick(dataSource, ['kind', 'name']) }),
     },
     status: {
       ...omitUndefined({ phase, capacity }),

@@ -150,6 +150,14 @@ function smallerSize(left: string, right: string): string {
   return kibibytes(left) <= kibibytes(right) ? left : right;
 }
 
+/** Undefined: no VolumeSnapshots are taken. */
+function readBackup(settings: Settings) {
+  const hours = settings.CAPSTAN_SANDBOX_BACKUP_HOURS;
+  if (hours === 0) return undefined;
+  const snapshotClassName = settings.CAPSTAN_SANDBOX_SNAPSHOT_CLASS;
+  return { everyMs: hours * 3_600_000, keep: settings.CAPSTAN_SANDBOX_BACKUP_KEEP, snapshotClassName };
+}
+
 /** How sandbox pods are made; `image` is undefined unless set. */
 function readPodOptions(settings: Settings) {
   const [cpu = '', maxCpu = ''] = settings.CAPSTAN_SANDBOX_CPU.split(',');
@@ -204,6 +212,7 @@ export function readConfig(env: Environment, role?: string) {
     sandboxIdleMs: settings.CAPSTAN_SANDBOX_IDLE_TIMEOUT * 1000,
     sandboxPod: readPodOptions(settings),
     storageClass: settings.CAPSTAN_SANDBOX_STORAGE_CLASS,
+    backup: readBackup(settings),
     onLostClaim: settings.CAPSTAN_SANDBOX_ON_LOST_CLAIM,
     egressAllow: list(settings.CAPSTAN_EGRESS_ALLOW),
     bounds: {

@@ -89,6 +89,10 @@ export const Settings = z.object({
   CAPSTAN_SANDBOX_STORAGE_CLASS: text.optional(),
   /** a volume whose claim is gone: halt until somebody confirms, or go on with an empty claim */
   CAPSTAN_SANDBOX_ON_LOST_CLAIM: z.enum(['halt', 'recreate']).default('halt'),
+  /** hours between VolumeSnapshots of a volume; 0: none */
+  CAPSTAN_SANDBOX_BACKUP_HOURS: z.coerce.number().int().min(0).max(8760).default(0),
+  CAPSTAN_SANDBOX_BACKUP_KEEP: z.coerce.number().int().min(1).max(100).default(7),
+  CAPSTAN_SANDBOX_SNAPSHOT_CLASS: text.optional(),
   /** the cluster assigns the users of sandbox pods, as OpenShift does */
   CAPSTAN_SANDBOX_CLUSTER_UIDS: z.enum(['on', 'off']).default('off'),
   CAPSTAN_SANDBOX_USER_NAMESPACES: z.enum(['on', 'off']).default('off'),

@@ -11,9 +11,10 @@ import { Resources } from './resources.ts';
 import type { ResourcesOptions } from './resources.ts';
 import {
   assertNotRefused,
-  assertSchedulable,
   buildVolumeInfo,
   describeStartError,
+  describeUnserved,
+  UNREACHABLE,
   findServingPod,
   findSessionPod,
   readMessage,
@@ -31,17 +32,14 @@ import type {
 } from '../sandbox.ts';
 import type { Signer } from '../executor/token.ts';
 
-/** How long a call waits while its pod starts. */
-const START_MS = 120_000;
-/** How long a file call waits for a pod that serves its volume. */
-const VOLUME_WAIT_MS = 10_000;
+/** How long a call waits while its pod starts, and a file call for a pod that serves its volume. */
+const [START_MS, VOLUME_WAIT_MS] = [120_000, 10_000];
 const STANDBY_MS = 5 * 60_000;
 /** Announcing a session is optional, so its creation waits no longer than this. */
 const ANNOUNCE_MS = 5000;
 /** Activity of a session is reported at most this often, and at most this long after a call. */
 const TOUCH_MS = 60_000;
 const [POLL_MS, CHANGE_MS, RETRY_MS, USAGE_TIMEOUT_MS] = [50, 1000, 500, 5000];
-const UNREACHABLE = 'the API server of Kubernetes does not respond';
 
 export type KubernetesSandboxOptions = Omit<ResourcesOptions, 'publicKey'> & {
   signer: Signer;
@@ -290,12 +288,9 @@ class KubernetesSandboxes {
       const address = findServingPod(this.#resources, name);
       const connection = address === undefined ? undefined : await this.#connections.connect(address);
       if (connection !== undefined) return connection;
-      assertNotRefused(this.#resources.volumes.get(name), startedMs);
-      if (Date.now() > deadline) {
-        assertSchedulable(this.#resources.volumes.get(name));
-        const message = failure === undefined ? 'the sandbox is still warming up' : UNREACHABLE;
-        throw new SandboxError(message, { cause: failure });
-      }
+      const volume = this.#resources.volumes.get(name);
+      assertNotRefused(volume, startedMs);
+      if (Date.now() > deadline) throw describeUnserved(volume, failure);
       await this.#resources.changed(address === undefined ? CHANGE_MS : POLL_MS);
     }
   }

@@ -1,6 +1,6 @@
 import { errorText } from '../../platform/errors.ts';
 import { hasStatus } from '../../platform/kubernetes/client.ts';
-import { SandboxCapacityError, SandboxRefusedError } from '../sandbox.ts';
+import { SandboxCapacityError, SandboxError, SandboxRefusedError } from '../sandbox.ts';
 import type { Condition } from '../../platform/kubernetes/resource.ts';
 import type { Session } from '../resources/session.ts';
 import type { Volume } from '../resources/volume.ts';
@@ -64,10 +64,13 @@ function buildRefusal({ message, reason }: Condition): SandboxRefusedError {
   return isShort ? new SandboxCapacityError(text) : new SandboxRefusedError(text);
 }
 
-/** Throws `SandboxCapacityError` when no node takes the volume's standby pod. Nodes may be added, so a caller waits first. */
-export function assertSchedulable(volume: Volume | undefined): void {
+export const UNREACHABLE = 'the API server of Kubernetes does not respond';
+
+/** Why nothing serves the volume's files after a wait; nodes may be added, so one that is missing is no refusal before. */
+export function describeUnserved(volume: Volume | undefined, failure: unknown): SandboxError {
   const standby = volume?.status?.conditions?.find(({ type }) => type === 'Standby');
-  if (standby?.status === 'False' && standby.reason === 'Unschedulable') throw buildRefusal(standby);
+  if (standby?.status === 'False' && standby.reason === 'Unschedulable') return buildRefusal(standby);
+  return new SandboxError(failure === undefined ? 'the sandbox is still warming up' : UNREACHABLE, { cause: failure });
 }
 
 /** The message of the condition Ready, to be part of a sentence. */

@@ -39,9 +39,17 @@ const SandboxClassSpec = z
         storageClassName: z.string().max(253).optional(),
         initialSize: size.optional(),
         maxSize: size.optional(),
+        backup: z
+          .object({
+            everyHours: z.int().min(0).max(8760),
+            keep: z.int().min(1).max(100).optional(),
+            snapshotClassName: z.string().max(253).optional(),
+          })
+          .optional()
+          .meta({ description: 'How often VolumeSnapshots are taken, and how many are kept; 0 hours: never.' }),
       })
       .optional()
-      .meta({ description: 'Of claims that are created from now on; maxSize of all.' }),
+      .meta({ description: 'Of claims that are created from now on; maxSize and backup of all.' }),
   })
   .meta({ description: 'What is set here replaces the settings of the operator.' });
 

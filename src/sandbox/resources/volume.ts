@@ -59,6 +59,8 @@ const VolumeSpec = z
 
 export const VOLUME_PHASES = ['Pending', 'Ready', 'Resizing', 'Failed'] as const;
 
+const Backup = z.object({ snapshot: z.string(), at: DateTime });
+
 const VolumeStatus = z
   .object({
     observedGeneration: z.int().min(0).optional(),
@@ -82,6 +84,8 @@ const VolumeStatus = z
     podUid: z.string().optional(),
     podIP: z.string().optional().meta({ description: 'Set while the standby pod takes calls.' }),
     publicKey: z.string().optional().meta({ description: 'Fingerprint of the key that the standby pod trusts.' }),
+    lastBackup: Backup.optional().meta({ description: 'The newest VolumeSnapshot that is ready.' }),
+    pendingBackup: Backup.optional().meta({ description: 'The VolumeSnapshot that is being taken.' }),
     ...FAILURE_FIELDS,
     conditions: Conditions.optional(),
   })
