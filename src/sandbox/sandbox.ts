@@ -216,6 +216,18 @@ export type VolumeInfo = {
   updatedAt: Date;
 };
 
+/** The sandbox of one session, while it has one. */
+export type SandboxInfo = Omit<SandboxTarget, 'organizationId'> & {
+  phase: 'starting' | 'running' | 'stopping' | 'failed';
+  /** why it does not run, as the cluster says it */
+  reason: string | undefined;
+  node: string | undefined;
+  pod: string | undefined;
+  startedAt: Date | undefined;
+  /** of the subject's files; undefined: not counted yet */
+  volume: Pick<VolumeInfo, 'usedBytes' | 'sizeBytes'> | undefined;
+};
+
 /**
  * The port for running tools. `acquire` is idempotent: a session gets the same sandbox again, and a new one on the same
  * volume after its sandbox died.
@@ -233,6 +245,8 @@ export type Sandboxes = {
    * A hint to prepare a volume and a standby, which the subject's next session adopts. Resolves once it is accepted.
    */
   warm(volume: VolumeKey): Promise<void>;
+  /** The sandboxes of an organization's sessions, as far as this process knows them, in no order. */
+  list(organizationId: string): Promise<SandboxInfo[]>;
   /** Ends the session's sandbox; the volume stays. Succeeds if there is none. */
   remove(target: SandboxTarget): Promise<void>;
   /**

@@ -6,7 +6,7 @@ import type { ApiPorts } from '../../src/agents/api/deps.ts';
 import { openMemoryBus } from '../../src/platform/bus/memory.ts';
 import { openMemoryLimits } from '../../src/platform/limits/memory.ts';
 import { openFiles } from '../../src/platform/objects/files.ts';
-import type { SandboxTarget, Sandboxes, VolumeKey } from '../../src/sandbox/sandbox.ts';
+import type { SandboxInfo, SandboxTarget, Sandboxes, VolumeKey } from '../../src/sandbox/sandbox.ts';
 import { openEmbeddedDatabase } from './database.ts';
 import { openLocalSandboxes } from './sandbox.ts';
 import type { LocalSandboxes } from './sandbox.ts';
@@ -20,6 +20,8 @@ export type NotedSandboxes = Sandboxes & {
   /** agents whose volumes were deleted */
   deleted: Omit<VolumeKey, 'subjectId'>[];
   deletedVolumes: VolumeKey[];
+  /** what `list` finds */
+  live: (SandboxInfo & { organizationId: string })[];
   fail: boolean;
 };
 
@@ -36,11 +38,13 @@ export function openNotedSandboxes(): NotedSandboxes {
     removed: [],
     deleted: [],
     deletedVolumes: [],
+    live: [],
     fail: false,
     announce: (target) => note(noted.announced, target),
     prepare: async () => undefined,
     acquire: () => Promise.reject(new Error('no sandbox here')),
     warm: (volume) => note(noted.warmed, volume),
+    list: async (organizationId) => noted.live.filter((info) => info.organizationId === organizationId),
     remove: (target) => note(noted.removed, target),
     openVolume: async (volume, request) => (await open()).openVolume(volume, request),
     describeVolume: async (volume) => (await open()).describeVolume(volume),

@@ -2,6 +2,34 @@
 import type { CallOptions } from '../options.ts';
 import type { Metadata, Reasoning, Session, StopReason, SubjectId, Timestamp, Usage } from './common.ts';
 
+export type Sandbox = {
+  object: "sandbox";
+  sessionId: string;
+  sessionTitle: string | null;
+  sessionStatus: "idle" | "running" | "waiting_on_human" | "archived" | null;
+  agentId: string;
+  agentName: string | null;
+  subjectId: SubjectId;
+  phase: "starting" | "running" | "stopping" | "failed";
+  /** why it does not run, as the cluster says it */
+  reason: string | null;
+  /** null outside Kubernetes, as is `pod` */
+  node: string | null;
+  pod: string | null;
+  startedAt: Timestamp | null;
+  /** the subject's files, which several sessions may share; null where they are not counted yet */
+  volume: {
+    usedBytes: number;
+    sizeBytes: number;
+  } | null;
+};
+
+export type SandboxStopped = {
+  object: "sandbox.stopped";
+  sessionId: string;
+  stopped: true;
+};
+
 export type SandboxWarm = {
   object: "sandbox.warm";
   status: "warming";
@@ -151,6 +179,29 @@ export type SessionsOperations = {
    * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, invalid_state, rate_limited, server_error, storage_full.
    */
   archiveSession(sessionId: string, options?: CallOptions): Promise<Session>;
+
+  /**
+   * The sandboxes that run or start now in all sessions of the organization, newest session first. `GET /v1/sandboxes`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
+   */
+  listSandboxes(query?: { limit?: number | undefined; cursor?: string | undefined; agentId?: string | undefined; subjectId?: SubjectId | undefined }, options?: CallOptions): Promise<{
+    object: "list";
+    data: Sandbox[];
+    pagination: {
+      limit: number;
+      hasMore: boolean;
+      /** null on the last page */
+      nextCursor: string | null;
+    };
+  }>;
+
+  /**
+   * End the sandbox of a session with all its processes; files stay, and the next call starts another. `DELETE /v1/sessions/{sessionId}/sandbox`
+   *
+   * Needs a key with the scope `agents:write`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   */
+  stopSandbox(sessionId: string, options?: CallOptions): Promise<SandboxStopped>;
 
   /**
    * A hint that a session of this subject is about to start. `POST /v1/sandboxes/warm`

@@ -156,6 +156,32 @@ const SUBJECT_COMMANDS: readonly RestCommand[] = [
   },
 ];
 
+const SANDBOX_COMMANDS: readonly RestCommand[] = [
+  {
+    use: 'sandboxes list',
+    about: 'the sandboxes that run now',
+    method: 'GET',
+    path: '/v1/sandboxes',
+    options: [LIMIT],
+    columns: [
+      ['SESSION', 'sessionId'],
+      ['AGENT', 'agentName'],
+      ['SUBJECT', 'subjectId'],
+      ['PHASE', 'phase'],
+      ['SINCE', 'startedAt'],
+      ['USED BYTES', 'volume.usedBytes'],
+    ],
+  },
+  {
+    use: 'sandboxes stop <session>',
+    about: 'end the sandbox of a session with all its processes; files stay',
+    method: 'DELETE',
+    path: '/v1/sessions/{session}/sandbox',
+    confirm: 'Stop the sandbox of {session} and all its processes?',
+    done: 'Stopped the sandbox of {session}',
+  },
+];
+
 const VIDEO_COMMANDS: readonly RestCommand[] = [
   { use: 'videos list', about: 'generations, newest first', method: 'GET', path: '/api/generations', options: [LIMIT] },
   { use: 'videos models', about: 'models of videos', method: 'GET', path: '/api/models' },
@@ -233,6 +259,7 @@ const GROUPS: readonly { name: string; about: string; commands: readonly RestCom
   { name: 'memory', about: 'what agents have noted', commands: MEMORY_COMMANDS },
   { name: 'files', about: 'files of a subject', commands: FILE_COMMANDS },
   { name: 'subjects', about: 'all that is kept about a subject', commands: SUBJECT_COMMANDS },
+  { name: 'sandboxes', about: 'where commands of sessions run', commands: SANDBOX_COMMANDS },
   { name: 'providers', about: 'own keys of model providers', commands: PROVIDER_COMMANDS },
   { name: 'videos', about: 'generated videos', commands: VIDEO_COMMANDS },
   { name: 'budgets', about: 'limits on what models cost', commands: BUDGET_COMMANDS },

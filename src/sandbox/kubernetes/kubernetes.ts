@@ -6,6 +6,7 @@ import { guardSession, guardVolumeFiles } from '../executor/guard.ts';
 import { ActivityReporter } from './activity.ts';
 import { Connections } from './connections.ts';
 import type { Connection } from './connections.ts';
+import { listSandboxes } from './list-sandboxes.ts';
 import { buildSessionName, buildVolumeName } from './names.ts';
 import { Resources } from './resources.ts';
 import type { ResourcesOptions } from './resources.ts';
@@ -62,12 +63,13 @@ export async function openKubernetesSandboxes(options: KubernetesSandboxOptions)
     prepare: (target) => pods.prepare(target),
     acquire: (target, signal) => pods.acquire(target, signal),
     warm: (key) => pods.warm(key),
+    list: async (organizationId) => pods.list(organizationId),
     remove: (target) => pods.remove(target),
     openVolume: (key, { create }) => pods.openVolume(key, create),
     describeVolume: (key) => pods.describeVolume(key),
     deleteVolume: (key) => pods.deleteVolume(key),
     deleteVolumes: (agent) => pods.deleteVolumes(agent),
-    onNotice: (handler) => pods.onNotice(handler),
+    onNotice: (handler) => void pods.handlers.add(handler),
     ping: async () => void (await options.kubernetes.request({ method: 'GET', path: '/version' })),
     close: () => pods.close(),
   };
@@ -79,7 +81,7 @@ class KubernetesSandboxes {
   readonly #connections: Connections;
   readonly #activity: ActivityReporter;
   readonly #usage: ReturnType<typeof openUsageReporter>;
-  readonly #handlers = new Set<(notice: SandboxNotice) => void>();
+  readonly handlers = new Set<(notice: SandboxNotice) => void>();
   /** sessions that `prepare` has woken and no call has used yet, by name */
   readonly #prepared = new Map<string, Promise<Session | undefined>>();
   #closed = false;
@@ -88,7 +90,7 @@ class KubernetesSandboxes {
     this.#options = options;
     const { signer, log, touchMs = TOUCH_MS } = options;
     this.#resources = new Resources({ ...options, publicKey: signer.publicKey });
-    this.#connections = new Connections(signer, (notice) => this.#handlers.forEach((handler) => handler(notice)));
+    this.#connections = new Connections(signer, (notice) => this.handlers.forEach((handler) => handler(notice)));
     this.#activity = new ActivityReporter({
       resources: this.#resources,
       connections: this.#connections,
@@ -102,6 +104,8 @@ class KubernetesSandboxes {
   async synced(): Promise<void> {
     await Promise.all([this.#resources.sessions.synced, this.#resources.volumes.synced]);
   }
+
+  readonly list = (organizationId: string) => listSandboxes(this.#resources, organizationId);
 
   async announce(target: SandboxTarget): Promise<void> {
     this.#assertOpen();
@@ -192,10 +196,6 @@ class KubernetesSandboxes {
 
   async deleteVolumes(agent: Omit<VolumeKey, 'subjectId'>): Promise<void> {
     await this.#resources.removeAgent(agent);
-  }
-
-  onNotice(handler: (notice: SandboxNotice) => void): void {
-    this.#handlers.add(handler);
   }
 
   async close(): Promise<void> {

@@ -41,7 +41,10 @@ export class Resources {
 
   constructor(options: ResourcesOptions) {
     this.#options = options;
-    this.sessions = this.#startInformer<Session>('sessions', { volume: ({ spec }) => spec.volumeName });
+    this.sessions = this.#startInformer<Session>('sessions', {
+      volume: ({ spec }) => spec.volumeName,
+      organization: ({ spec }) => spec.organizationId,
+    });
     this.volumes = this.#startInformer<Volume>('volumes', {});
     const wakeAll = (): void => this.#waiting.forEach((wake) => wake());
     this.sessions.onChange(wakeAll);

@@ -176,6 +176,7 @@ export class ExecutorPool {
       child: this.#options.start(volume),
       started: undefined,
       files: undefined,
+      startedMs: Date.now(),
       usedMs: Date.now(),
       active: 0,
       resumed: undefined,

@@ -13,6 +13,7 @@ export type PooledExecutor = {
   started: ExecutorChild | undefined;
   /** the volume's files through this executor, once requested */
   files: VolumeFiles | undefined;
+  startedMs: number;
   usedMs: number;
   /** calls in progress */
   active: number;

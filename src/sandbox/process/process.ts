@@ -16,6 +16,7 @@ import type { PooledExecutor } from './pooled-executor.ts';
 import { buildGuard, describeWatched, explainOutOfMemory, keepActiveWhileOpen } from './executor-use.ts';
 import { openControlGroups } from './control-groups.ts';
 import type { ControlGroups } from './control-groups.ts';
+import { listSandboxes } from './list-sandboxes.ts';
 import { decideLimits, describeLimits } from './limits.ts';
 import type { SandboxLimits } from './limits.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -75,12 +76,13 @@ export async function openProcessSandboxes(options: ProcessSandboxOptions): Prom
     prepare: async () => undefined,
     acquire: (target, signal) => local.acquire(target, signal),
     warm: (key) => local.warm(key),
+    list: async (organizationId) => local.list(organizationId),
     remove: (target) => local.remove(target),
     openVolume: (key, { create }) => local.openVolume(key, create),
     describeVolume: (key) => local.describeVolume(key),
     deleteVolume: (key) => local.deleteVolume(key),
     deleteVolumes: (agent) => local.deleteVolumes(agent),
-    onNotice: (handler) => local.onNotice(handler),
+    onNotice: (handler) => void local.handlers.add(handler),
     ping: async () => accessSync(options.dir, constants.W_OK),
     close: () => local.close(),
   };
@@ -93,7 +95,7 @@ class ProcessSandboxes {
   readonly #owners: VolumeOwners;
   readonly #waitMs: number;
   readonly #sizes: VolumeSizes;
-  readonly #handlers = new Set<(notice: SandboxNotice) => void>();
+  readonly handlers = new Set<(notice: SandboxNotice) => void>();
   /** bytes in use by volume folder, as executors reported last */
   readonly #usage = new Map<string, number>();
   readonly #pool: ExecutorPool;
@@ -116,7 +118,7 @@ class ProcessSandboxes {
     };
     this.#pool = new ExecutorPool({
       start: (volume) => this.#startExecutor(volume),
-      onNotice: (notice) => this.#handlers.forEach((handler) => handler(notice)),
+      onNotice: (notice) => this.handlers.forEach((handler) => handler(notice)),
       onStop: (volume) => this.#onStop(volume),
       idleMs: options.idleMs ?? IDLE_MS,
       suspendMs: options.suspendMs ?? SUSPEND_MS,
@@ -135,6 +137,8 @@ class ProcessSandboxes {
     });
     options.log.info(describeLimits(this.#limits, this.#groups, this.#sizes.maxBytes), 'limits of sandboxes');
   }
+
+  readonly list = (organizationId: string) => listSandboxes(this.#pool.list(), organizationId, this.#usage);
 
   async acquire(target: SandboxTarget, signal: AbortSignal): Promise<SandboxSession> {
     signal.throwIfAborted();
@@ -207,10 +211,6 @@ class ProcessSandboxes {
   async deleteVolumes(agent: Omit<VolumeKey, 'subjectId'>): Promise<void> {
     const folder = dirname(volumeFolder(this.#dir, { ...agent, subjectId: '' }));
     await deleteFolders(this.#pool, ({ volume }) => dirname(volume) === folder, [folder]);
-  }
-
-  onNotice(handler: (notice: SandboxNotice) => void): void {
-    this.#handlers.add(handler);
   }
 
   async close(): Promise<void> {

@@ -15,3 +15,9 @@ export function volumeFolder(dir: string, key: VolumeKey): string {
 export function sessionKey(target: SandboxTarget): string {
   return JSON.stringify([target.organizationId, target.agentId, target.subjectId, target.sessionId]);
 }
+
+/** What `sessionKey` was made of. */
+export function readSessionKey(key: string): SandboxTarget {
+  const [organizationId = '', agentId = '', subjectId = '', sessionId = ''] = JSON.parse(key) as string[];
+  return { organizationId, agentId, subjectId, sessionId };
+}

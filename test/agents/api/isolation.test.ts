@@ -94,6 +94,7 @@ test('the loop covers every route that names a resource', () => {
     'createAgent',
     'createSession',
     'listSessions',
+    'listSandboxes',
     'warmSandbox',
     'listPendingActions',
     'streamOrganizationEvents',

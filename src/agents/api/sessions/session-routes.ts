@@ -14,6 +14,7 @@ import { checkReadable } from '../approvers.ts';
 import { createSession } from './create.ts';
 import { archiveSession, removeSession } from './end.ts';
 import { getSession } from './find.ts';
+import { listSandboxes, stopSandbox } from './sandboxes.ts';
 
 export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void {
   const { db } = deps;
@@ -59,6 +60,16 @@ export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void
   registerRoute(app, deps, sessionRoutes.deleteSession, async ({ params, caller }) => {
     await removeSession(deps, caller.organizationId, params.sessionId);
     return { status: 200, body: { object: 'session.deleted', id: params.sessionId, deleted: true } };
+  });
+
+  registerRoute(app, deps, sessionRoutes.listSandboxes, async ({ query, caller }) => {
+    const { rows, nextCursor } = await listSandboxes(deps, caller.organizationId, query);
+    return { status: 200, body: buildCursorList(rows, query, nextCursor) };
+  });
+
+  registerRoute(app, deps, sessionRoutes.stopSandbox, async ({ params, caller }) => {
+    await stopSandbox(deps, caller.organizationId, params.sessionId);
+    return { status: 200, body: { object: 'sandbox.stopped', sessionId: params.sessionId, stopped: true } };
   });
 
   registerRoute(app, deps, sessionRoutes.warmSandbox, async ({ body, caller }) => {

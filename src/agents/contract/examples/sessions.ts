@@ -156,6 +156,27 @@ export const sessionExamples: Record<string, Example> = {
   updateSession: { body: { title: 'Late delivery' }, answers: { 200: session } },
   archiveSession: { answers: { 200: { ...session, status: 'archived', archivedAt: LATER } } },
   deleteSession: { answers: { 200: { object: 'session.deleted', id: ID.session, deleted: true } } },
+  listSandboxes: {
+    query: { agentId: ID.agent },
+    answers: {
+      200: cursorListExample({
+        object: 'sandbox',
+        sessionId: ID.session,
+        sessionTitle: 'Late delivery',
+        sessionStatus: 'running',
+        agentId: ID.agent,
+        agentName: 'support',
+        subjectId: SUBJECT,
+        phase: 'running',
+        reason: null,
+        node: 'node-1',
+        pod: 'ses-01m81zzn88ecy9rs3wbezc8mch',
+        startedAt: TIME,
+        volume: { usedBytes: 1_048_576, sizeBytes: 536_870_912 },
+      }),
+    },
+  },
+  stopSandbox: { answers: { 200: { object: 'sandbox.stopped', sessionId: ID.session, stopped: true } } },
   warmSandbox: {
     body: { agentId: ID.agent, subjectId: SUBJECT },
     answers: {

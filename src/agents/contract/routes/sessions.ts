@@ -14,6 +14,7 @@ import {
   SessionListQuery,
   SessionUpdate,
 } from '../sessions.ts';
+import { Sandbox, SandboxListQuery, SandboxStopped } from '../sandboxes.ts';
 import { Turn, TurnListQuery } from '../turns.ts';
 
 const SessionParams = z.object({ sessionId: Id });
@@ -101,6 +102,28 @@ export const sessionRoutes = {
     params: SessionParams,
     responses: { 200: SessionDeleted },
     errors: ['not_found', 'invalid_state', 'service_delete_failed'],
+  }),
+  listSandboxes: defineRoute({
+    ...read,
+    id: 'listSandboxes',
+    method: 'GET',
+    path: '/v1/sandboxes',
+    tag: 'Sessions',
+    summary: 'The sandboxes that run or start now in all sessions of the organization, newest session first',
+    query: SandboxListQuery,
+    responses: { 200: cursorListOf(Sandbox) },
+    errors: [],
+  }),
+  stopSandbox: defineRoute({
+    ...write,
+    id: 'stopSandbox',
+    method: 'DELETE',
+    path: '/v1/sessions/{sessionId}/sandbox',
+    tag: 'Sessions',
+    summary: 'End the sandbox of a session with all its processes; files stay, and the next call starts another',
+    params: SessionParams,
+    responses: { 200: SandboxStopped },
+    errors: ['not_found', 'unavailable'],
   }),
   warmSandbox: defineRoute({
     ...write,
