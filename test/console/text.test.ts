@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAnsi } from '../../src/console/page/text/ansi.ts';
+import { buildCall, readAnswer, writeCurl } from '../../src/console/page/gateway/dialects.ts';
 import { formatMoney } from '../../src/console/page/text/money.ts';
 import { splitInvisible } from '../../src/console/page/text/invisible.ts';
 import { decodeEntities, isSafeLink } from '../../src/console/page/text/links.ts';
@@ -83,4 +84,22 @@ test('small amounts of money keep the digits that say something', () => {
   const amounts = [0, 0.0000001, 0.000012, 0.0021, 0.05, 0.0999, 12.4];
   const shown = ['$0', '<$0.000001', '$0.000012', '$0.0021', '$0.05', '$0.10', '$12.40'];
   expect(amounts.map((usd) => formatMoney(usd).replace(',', '.'))).toEqual(shown);
+});
+
+test('each dialect of the gateway has its request, and the text of its answer is found', () => {
+  const answers = {
+    chat: { choices: [{ message: { role: 'assistant', content: 'Hello' } }] },
+    responses: { output: [{ type: 'message', content: [{ type: 'output_text', text: 'Hello' }] }] },
+    messages: { content: [{ type: 'text', text: 'Hello' }] },
+  } as const;
+  const found = (['chat', 'responses', 'messages'] as const).map((dialect) => [
+    buildCall(dialect, 'script/demo', 'Hi').path,
+    readAnswer(dialect, answers[dialect]),
+  ]);
+  expect(found).toEqual([
+    ['v1/chat/completions', 'Hello'],
+    ['v1/responses', 'Hello'],
+    ['v1/messages', 'Hello'],
+  ]);
+  expect(writeCurl('http://a.example', { text: "it's" })).toContain(String.raw`it'\''s`);
 });

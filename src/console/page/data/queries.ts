@@ -1,4 +1,5 @@
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { Sandbox } from '../../../../clients/typescript/generated/sessions.ts';
 import type { EventEnvelope } from './events.ts';
 import { get, isTransient } from './http.ts';
 import type { Query } from './http.ts';
@@ -7,9 +8,11 @@ import { useStore } from './store.ts';
 import type { AuditRecord } from '../../../../clients/typescript/generated/audit.ts';
 import type { Budget } from '../../../../clients/typescript/generated/budgets.ts';
 import type { Automation } from '../../../../clients/typescript/generated/automations.ts';
-import type { Agent, AgentVersion, Caller, CursorPage, PendingAction, Session, Turn } from './types.ts';
+import type { Agent, AgentVersion, Caller, CursorPage, Login, PendingAction, Session, Turn } from './types.ts';
 
 const POLL_MS = 10_000;
+/** A code has to be given within minutes. */
+const LOGINS_POLL_MS = 3000;
 const MAX_RETRIES = 3;
 /** More rows than fit on a screen; a smaller page loads sooner. */
 const LATEST = 50;
@@ -49,7 +52,7 @@ function useCursorList<T>(
   key: string,
   path: string,
   query: Query,
-  options: { isLive?: boolean; enabled?: boolean } = {},
+  options: { isLive?: boolean; enabled?: boolean; pollMs?: number } = {},
 ) {
   const poll = usePoll();
   return useInfiniteQuery({
@@ -64,6 +67,7 @@ function useCursorList<T>(
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
     ...(options.isLive === true ? { refetchInterval: poll } : {}),
+    ...(options.pollMs === undefined ? {} : { refetchInterval: options.pollMs }),
   });
 }
 
@@ -130,6 +134,16 @@ export function useAgents(query: Query = {}) {
 export function useAutomations(agentId?: string) {
   const path = agentId === undefined ? 'v1/automations' : `v1/agents/${encodeURIComponent(agentId)}/automations`;
   return useCursorList<Automation>('automations', path, {});
+}
+
+/** Where commands run now; asked for again while the page is open. */
+export function useSandboxes() {
+  return useCursorList<Sandbox>('sandboxes', 'v1/sandboxes', {}, { pollMs: POLL_MS });
+}
+
+/** Of the last seven days. */
+export function useLogins() {
+  return useCursorList<Login>('logins', 'api/logins', {}, { pollMs: LOGINS_POLL_MS });
 }
 
 export function useBudgets() {

@@ -108,3 +108,25 @@ export type UsageItem = {
 };
 
 export type UsageReport = { object: 'list'; data: UsageItem[]; totals?: UsageItem; timeZone?: string };
+
+/** A sign-in at a website. */
+export type Login = {
+  id: string;
+  operation: 'login' | 'signup' | 'refresh';
+  origin: string;
+  usernameHint: string | null;
+  method: string;
+  status: 'running' | 'waiting' | 'succeeded' | 'failed';
+  action: {
+    challengeId: string;
+    kind: string;
+    hint: string | null;
+    fields: ('code' | 'link' | 'option' | 'done')[];
+    expiresAt: string;
+  } | null;
+  helpUrl: string | null;
+  error: { error: string; message: string } | null;
+  hasPicture: boolean;
+  startedAt: string;
+  durationMs: number | null;
+};

@@ -1,8 +1,17 @@
-import { Archive, CircleAlert, CircleCheck, CircleDollarSign, CircleX, Clock, LoaderCircle } from 'lucide-react';
+import {
+  Archive,
+  CircleAlert,
+  CircleCheck,
+  CircleDashed,
+  CircleDollarSign,
+  CircleX,
+  Clock,
+  LoaderCircle,
+} from 'lucide-react';
 import type { Session } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
 
-export type StatusKind = 'running' | 'waiting' | 'idle' | 'failed' | 'archived' | 'stuck' | 'budget';
+export type StatusKind = keyof typeof ICONS;
 
 const ICONS = {
   running: LoaderCircle,
@@ -12,6 +21,9 @@ const ICONS = {
   archived: Archive,
   stuck: Clock,
   budget: CircleDollarSign,
+  starting: CircleDashed,
+  stopping: CircleDashed,
+  done: CircleCheck,
 };
 const WORDS: Record<StatusKind, string> = {
   running: 'running',
@@ -21,6 +33,9 @@ const WORDS: Record<StatusKind, string> = {
   archived: 'archived',
   stuck: 'stuck',
   budget: 'out of budget',
+  starting: 'starting',
+  stopping: 'stopping',
+  done: 'done',
 };
 /** A running session without events for longer is shown as stuck. */
 export const STUCK_MS = 10 * 60_000;

@@ -101,6 +101,26 @@ const vaults = createRoute({
   path: '/vaults',
   component: lazyRouteComponent(() => import('./vaults.tsx'), 'Vaults'),
 });
+const sandboxes = createRoute({
+  getParentRoute: () => root,
+  path: '/sandboxes',
+  component: lazyRouteComponent(() => import('./sandboxes.tsx'), 'Sandboxes'),
+});
+const models = createRoute({
+  getParentRoute: () => root,
+  path: '/models',
+  component: lazyRouteComponent(() => import('./models.tsx'), 'Models'),
+});
+const videos = createRoute({
+  getParentRoute: () => root,
+  path: '/videos',
+  component: lazyRouteComponent(() => import('./videos.tsx'), 'Videos'),
+});
+const logins = createRoute({
+  getParentRoute: () => root,
+  path: '/logins',
+  component: lazyRouteComponent(() => import('./logins.tsx'), 'Logins'),
+});
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/admin/keys',
@@ -136,6 +156,10 @@ const routeTree = root.addChildren([
   usage,
   automations,
   vaults,
+  sandboxes,
+  models,
+  videos,
+  logins,
   keys,
   budgets,
   audit,

@@ -1,11 +1,15 @@
 import {
   Bot,
+  Box,
   CalendarClock,
   ChartColumn,
   CircleDollarSign,
   CirclePlay,
+  Clapperboard,
+  Cpu,
   Inbox,
   KeyRound,
+  LogIn,
   MessagesSquare,
   ScrollText,
   Settings,
@@ -22,6 +26,10 @@ export type Place = {
     | '/usage'
     | '/automations'
     | '/vaults'
+    | '/sandboxes'
+    | '/models'
+    | '/videos'
+    | '/logins'
     | '/admin/keys'
     | '/admin/budgets'
     | '/admin/audit'
@@ -56,6 +64,17 @@ export const PLACES: readonly Place[] = [
     service: 'agents',
   },
   { to: '/vaults', name: 'Vaults', chord: 'v', icon: Vault, scopes: ['agents:read'], service: 'agents' },
+  { to: '/sandboxes', name: 'Sandboxes', chord: 'x', icon: Box, scopes: ['agents:read'], service: 'agents' },
+  { to: '/models', name: 'Models', chord: 'm', icon: Cpu, scopes: ['inference'], service: 'inference' },
+  {
+    to: '/videos',
+    name: 'Videos',
+    chord: 'd',
+    icon: Clapperboard,
+    scopes: ['video', 'services:read'],
+    service: 'video',
+  },
+  { to: '/logins', name: 'Logins', chord: 'l', icon: LogIn, scopes: ['login', 'services:read'], service: 'login' },
   { to: '/admin/keys', name: 'API keys', chord: 'k', icon: KeyRound, scopes: ['admin'] },
   { to: '/admin/budgets', name: 'Budgets', chord: 'b', icon: CircleDollarSign, scopes: ['services:read', 'admin'] },
   { to: '/admin/audit', name: 'Audit', chord: 'h', icon: ScrollText, scopes: ['admin'] },

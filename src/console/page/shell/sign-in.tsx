@@ -22,7 +22,10 @@ function Provider() {
   const host = provider.issuer === null ? null : URL.parse(provider.issuer);
   return (
     <p>
-      <a className="button button-primary" href={buildUrl(provider.href.replace(/^\/+/, ''))}>
+      <a
+        className="button button-primary"
+        href={buildUrl(provider.href.replace(/^\/+/, ''), { returnTo: location.href })}
+      >
         {host === null ? t('Sign in with your company account') : t('Sign in with {name}', { name: host.host })}
       </a>
     </p>

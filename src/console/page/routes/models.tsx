@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { get } from '../data/http.ts';
+import { useCan } from '../data/queries.ts';
+import { t } from '../i18n/t.ts';
+import { Button } from '../parts/button.tsx';
+import { Copy } from '../parts/copy.tsx';
+import { ErrorNote } from '../parts/error-note.tsx';
+import { Empty, Skeleton } from '../parts/states.tsx';
+import { ModelCall } from '../gateway/model-call.tsx';
+import type { Model } from '../gateway/model-call.tsx';
+import { formatCount } from '../text/format.ts';
+import { formatMoney } from '../text/money.ts';
+
+function Row({ model, onTry }: { model: Model; onTry: (() => void) | undefined }) {
+  const { id, context_window: window, max_output_tokens: output, price } = model;
+  return (
+    <tr>
+      <td>
+        <Copy text={id} />
+      </td>
+      <td className="cell-number">{typeof window === 'number' ? formatCount(window) : '–'}</td>
+      <td className="cell-number">{typeof output === 'number' ? formatCount(output) : '–'}</td>
+      <td className="cell-number">{formatMoney(price?.input)}</td>
+      <td className="cell-number">{formatMoney(price?.output)}</td>
+      <td>{onTry === undefined ? null : <Button onClick={onTry}>{t('Try')}</Button>}</td>
+    </tr>
+  );
+}
+
+const HEADS = ['Model', 'Window', 'Output', 'Input, a million', 'Output, a million', ''];
+
+/** The models that the caller may use, their prices, and a call to one of them. */
+export function Models() {
+  const canCall = useCan('inference');
+  const [chosen, setChosen] = useState<string>();
+  const models = useQuery({
+    queryKey: ['models'],
+    queryFn: ({ signal }) => get<{ data: Model[] }>('v1/models', {}, signal),
+    staleTime: 60_000,
+  });
+  const rows = models.data?.data ?? [];
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{t('Models')}</h1>
+        <span className="meta">{t('Prices in US dollars for a million tokens')}</span>
+      </header>
+      {models.error === null ? null : <ErrorNote error={models.error} onRetry={() => void models.refetch()} />}
+      {models.isPending ? <Skeleton /> : null}
+      {models.isSuccess && rows.length === 0 ? (
+        <Empty text={t('No model is there yet. Set the key of a provider, such as OPENAI_API_KEY.')} />
+      ) : null}
+      {rows.length === 0 ? null : (
+        <div className="table-scroll" tabIndex={0}>
+          <table className="list">
+            <thead>
+              <tr>
+                {HEADS.map((name, index) => (
+                  <th key={name} scope="col" className={index === 0 || name === '' ? '' : 'cell-number'}>
+                    {name === '' ? <span className="visually-hidden">{t('Actions')}</span> : t(name)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((model) => (
+                <Row key={model.id} model={model} onTry={canCall ? () => setChosen(model.id) : undefined} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {chosen === undefined ? null : (
+        <ModelCall key={chosen} model={chosen} models={rows} onModel={setChosen} onClose={() => setChosen(undefined)} />
+      )}
+    </div>
+  );
+}
