@@ -59,6 +59,18 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
     const run = async (target: ReturnType<typeof newTarget>, command: string) =>
       (await sandboxes.acquire(target, NEVER)).run({ callId: newName(), command, timeoutMs: 20_000 }, NEVER);
 
+    test('a session with a pod is among the sandboxes, one that was only announced is not', async () => {
+      const [used, announced] = [newSubject(), newSubject()];
+      await sandboxes.announce(announced);
+      await run(used, 'true');
+      const find = async ({ organizationId, sessionId }: typeof used) =>
+        (await sandboxes.list(organizationId)).find((sandbox) => sandbox.sessionId === sessionId);
+      await expect.poll(async () => (await find(used))?.phase, { timeout: 30_000 }).toBe('running');
+      expect(await find(used)).toMatchObject({ subjectId: used.subjectId, pod: expect.any(String) as string });
+      await api.untilReason(nameOf(announced.sessionId), 'NotStarted');
+      expect(await find(announced)).toBeUndefined();
+    });
+
     test('an announced session is listed without a pod; preparing it starts one that the first call takes', async () => {
       const target = newSubject();
       const own = await openAdapter(cluster, { announceMs: 60_000 });
