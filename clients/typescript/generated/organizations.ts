@@ -2,6 +2,19 @@
 import type { CallOptions } from '../options.ts';
 import type { Timestamp } from './common.ts';
 
+export type DemoUsage = {
+  object: "demo_usage";
+  /** entries of the ledger that were made */
+  records: number;
+  days: number;
+  costUsd: number;
+};
+
+export type DemoUsageCreate = {
+  /** also where the ledger has entries of other days */
+  force?: boolean | undefined;
+};
+
 export type Organization = {
   object: "organization";
   id: string;
@@ -29,4 +42,11 @@ export type OrganizationsOperations = {
       total?: number | undefined;
     };
   }>;
+
+  /**
+   * Make up 30 days of usage of the subjects that have sessions; `metadata.demo` marks each entry. `POST /v1/demo-usage`
+   *
+   * Needs a key with the scope `owner`. Errors: validation_error, unauthorized, forbidden, invalid_state, payload_too_large, rate_limited, server_error, storage_full.
+   */
+  createDemoUsage(body: DemoUsageCreate, options?: CallOptions): Promise<DemoUsage>;
 };

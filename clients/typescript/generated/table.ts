@@ -113,6 +113,7 @@ export const TABLE: Readonly<Record<string, OperationEntry>> = {
   listSignInMethods: {"method":"GET","path":"/v1/sign-in-methods","parameters":[],"query":false,"answer":"json","safe":true,"idempotencyKey":false},
   listAudit: {"method":"GET","path":"/v1/audit","parameters":[],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   verifyAudit: {"method":"GET","path":"/v1/audit/verify","parameters":[],"query":false,"answer":"json","safe":true,"idempotencyKey":false},
+  createDemoUsage: {"method":"POST","path":"/v1/demo-usage","parameters":[],"query":false,"body":"json","answer":"json","safe":false,"idempotencyKey":false},
   createGenerations: {"method":"POST","path":"/api/generations","parameters":[],"query":false,"body":"json","answer":"json","safe":true,"idempotencyKey":true},
   listGenerations: {"method":"GET","path":"/api/generations","parameters":[],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   getGeneration: {"method":"GET","path":"/api/generations/{generationId}","parameters":["generationId"],"query":false,"answer":"json","safe":true,"idempotencyKey":false},

@@ -8,6 +8,7 @@ import type { ServerOptions, RoutePlugin } from '../../platform/http/server.ts';
 import { registerAgentRoutes } from './agents/agent-routes.ts';
 import { registerAutomationRoutes } from './automations/automation-routes.ts';
 import type { ApiDeps, ApiPorts } from './deps.ts';
+import { registerDemoRoutes } from './demo/demo-routes.ts';
 import { registerEventRoutes } from './events/event-routes.ts';
 import { registerFileRoutes } from './files/file-routes.ts';
 import { registerBudgetRoutes } from '../../platform/http/budget-routes.ts';
@@ -49,6 +50,7 @@ export function buildApiSurface(ports: ApiPorts): RoutePlugin {
     registerAutomationRoutes(app, deps);
     registerMemoryRoutes(app, deps);
     registerSubjectRoutes(app, deps);
+    registerDemoRoutes(app, deps);
   };
 }
 

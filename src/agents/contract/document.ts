@@ -1,4 +1,5 @@
 import { agentExamples, mcpExamples, memoryExamples, subjectExamples } from './examples/agents.ts';
+import { demoExamples } from './examples/demo.ts';
 import { fileExamples } from './examples/files.ts';
 import { automationExamples, eventExamples, sessionExamples } from './examples/sessions.ts';
 import { pendingActionExamples } from './examples/pending-actions.ts';
@@ -17,6 +18,7 @@ import { webhookRoutes } from '../../platform/contract/webhooks.ts';
 import { keyRoutes } from '../../platform/contract/key-routes.ts';
 import { auditRoutes } from '../../platform/contract/audit.ts';
 import { signInRoutes } from '../../platform/contract/sign-ins.ts';
+import { demoRoutes } from './demo.ts';
 import { memoryRoutes } from './routes/memory.ts';
 import { pendingActionRoutes } from './routes/pending-actions.ts';
 import { eventRoutes, sessionRoutes } from './routes/sessions.ts';
@@ -41,6 +43,7 @@ export const AGENT_SERVICE_ROUTES: readonly Route<ErrorCode>[] = [
   ...Object.values(budgetRoutes),
   ...Object.values(signInRoutes),
   ...Object.values(auditRoutes),
+  ...Object.values(demoRoutes),
 ];
 
 /** Examples by operation id. */
@@ -60,6 +63,7 @@ export const AGENT_SERVICE_EXAMPLES = {
   ...budgetExamples,
   ...signInExamples,
   ...auditExamples,
+  ...demoExamples,
 };
 
 export function buildAgentsDocument(): Record<string, unknown> {

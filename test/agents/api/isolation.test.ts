@@ -114,6 +114,7 @@ test('the loop covers every route that names a resource', () => {
     'listSignInMethods',
     'listAudit',
     'verifyAudit',
+    'createDemoUsage',
   ]);
 });
 

@@ -122,7 +122,7 @@ function useVideos(limit: number) {
 export function Videos() {
   const [limit, setLimit] = useState(LIMIT);
   const [isNew, setNew] = useState(false);
-  const canWrite = useCan('video');
+  const canWrite = useCan('templates:read');
   const videos = useVideos(limit);
   const models = useQuery({
     queryKey: ['video-models'],

@@ -71,7 +71,7 @@ export const PLACES: readonly Place[] = [
     name: 'Videos',
     chord: 'd',
     icon: Clapperboard,
-    scopes: ['video', 'services:read'],
+    scopes: ['templates:read', 'services:read'],
     service: 'video',
   },
   { to: '/logins', name: 'Logins', chord: 'l', icon: LogIn, scopes: ['login', 'services:read'], service: 'login' },
