@@ -19,6 +19,8 @@ export type CliServer = {
   capstan(args: string[], options?: RunOptions): Promise<Finished>;
   /** The same, while it runs; killed with the server. */
   start(args: string[], options?: RunOptions): ChildProcess;
+  /** Ends the server as a crash does; its folder stays until `close`. */
+  kill(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -72,6 +74,7 @@ export async function startServer(settings: Record<string, string> = {}): Promis
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = /listens on (\S+)/.exec(await waitFor(server, /listens on \S+\n/))?.[1] ?? '';
+  const ended = new Promise((resolve) => server.once('close', resolve));
   const env = { CAPSTAN_URL: url, CAPSTAN_DATA_DIR: dataDir };
   const children: ChildProcess[] = [];
   const start = (args: string[], options: RunOptions = {}) => {
@@ -85,9 +88,12 @@ export async function startServer(settings: Record<string, string> = {}): Promis
     env,
     start,
     capstan: (args, options = {}) => collect(start(args, { input: '', ...options })),
+    async kill() {
+      server.kill('SIGKILL');
+      await ended;
+    },
     async close() {
       for (const child of children) child.kill('SIGKILL');
-      const ended = new Promise((resolve) => server.once('close', resolve));
       server.kill('SIGTERM');
       await ended;
       rmSync(folder, { recursive: true, force: true });

@@ -199,6 +199,19 @@ export class TranscriptStore {
     }
   }
 
+  /** Reads new events, for a tab without a stream. Resolves with the state of the connection. */
+  async catchUp(): Promise<'connected' | 'reconnecting'> {
+    await this.#beginning;
+    const path = `v1/sessions/${encodeURIComponent(this.sessionId)}/events`;
+    try {
+      const { data } = await get<EventPage>(path, { after: this.lastSequence, limit: PAGE, attachments: 'omit' });
+      for (const event of data) this.accept(event);
+      return 'connected';
+    } catch {
+      return 'reconnecting';
+    }
+  }
+
   /** Handles an event of the stream. */
   accept(event: EventEnvelope): void {
     if (isLiveOnly(event)) this.#acceptLive(event);

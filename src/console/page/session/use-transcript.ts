@@ -1,12 +1,15 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { EventEnvelope } from '../data/events.ts';
 import { fetchLatestEvents, queries } from '../data/queries.ts';
-import { followStream } from '../data/stream.ts';
+import { withStreamSlot } from '../data/stream-slot.ts';
+import { followStream, pause } from '../data/stream.ts';
 import type { Session } from '../data/types.ts';
 import { TranscriptStore } from './transcript-store.ts';
 
 /** The stream of a hidden tab closes after this time, because browsers open at most six connections per server. */
 const HIDDEN_MS = 60_000;
+/** A tab for which no stream is left asks this often. */
+const POLL_MS = 2000;
 const CHANGES_SESSION = new Set([
   'session.status_idle',
   'session.status_running',
@@ -54,13 +57,22 @@ export function useTranscript(session: Session): { store: TranscriptStore; versi
   useEffect(() => {
     if (!isVisible) return undefined;
     const stop = new AbortController();
-    void followStream({
-      path: `v1/sessions/${encodeURIComponent(id)}/events/stream`,
-      query: () => ({ after: store.lastSequence }),
-      signal: stop.signal,
-      onState: setState,
-      onMessage: (data) => store.accept(JSON.parse(data) as EventEnvelope),
-    });
+    const { signal } = stop;
+    const stream = () =>
+      followStream({
+        path: `v1/sessions/${encodeURIComponent(id)}/events/stream`,
+        query: () => ({ after: store.lastSequence }),
+        signal,
+        onState: setState,
+        onMessage: (data) => store.accept(JSON.parse(data) as EventEnvelope),
+      });
+    const follow = async () => {
+      while (!signal.aborted && !(await withStreamSlot(stream))) {
+        setState(await store.catchUp());
+        await pause(POLL_MS, signal);
+      }
+    };
+    void follow();
     return () => stop.abort();
   }, [id, store, isVisible]);
   return { store, version, state };
