@@ -1,8 +1,9 @@
 import { useCallback, useState } from 'react';
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import { isStatus } from '../data/http.ts';
 import type { EventEnvelope } from '../data/events.ts';
 import { useTurns } from '../data/queries.ts';
+import { usePainted } from '../data/use-painted.ts';
 import type { Session } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
 import { Boundary } from '../parts/boundary.tsx';
@@ -57,10 +58,16 @@ function Bar({ isShown, filter, onFilter }: BarProps) {
   );
 }
 
+/** The minimap, or its place until the first rows are painted. */
+function MinimapPlace({ isShown, ...rest }: ComponentProps<typeof Minimap> & { isShown: boolean }) {
+  return isShown ? <Minimap {...rest} /> : <div className="minimap" />;
+}
+
 /** A live session: its views, and the form for messages. */
 export function SessionView({ session, view, target, onTarget, hasDetails, onSelect, filter, onFilter }: Props) {
   const { store, version, state } = useTranscript(session);
   const turns = useTurns(session.id);
+  const isPainted = usePainted();
   const [range, setRange] = useState<readonly [number, number]>([1, 1]);
   const [selected, setSelected] = useState<EventEnvelope>();
   const onRange = useCallback((first: number, last: number) => {
@@ -85,7 +92,9 @@ export function SessionView({ session, view, target, onTarget, hasDetails, onSel
           </p>
         ) : null}
         <Bar isShown={hasFind} filter={filter} onFilter={onFilter} />
-        {isEmpty ? null : <Minimap store={store} version={version} range={range} onSeek={onTarget} />}
+        {isEmpty ? null : (
+          <MinimapPlace isShown={isPainted} store={store} version={version} range={range} onSeek={onTarget} />
+        )}
         <Boundary>
           {isEmpty ? <Empty text={t('Nothing has been said yet. Write the first message below.')} /> : null}
           {view === 'transcript' && !isEmpty ? (
@@ -106,7 +115,9 @@ export function SessionView({ session, view, target, onTarget, hasDetails, onSel
         </Boundary>
         <Composer session={session} />
       </div>
-      {hasDetails ? <Details session={session} store={store} version={version} selected={selected} /> : null}
+      {hasDetails && isPainted ? (
+        <Details session={session} store={store} version={version} selected={selected} />
+      ) : null}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react
 import { isToolUse, readPayload } from '../data/events.ts';
 import type { EventEnvelope, ToolUse } from '../data/events.ts';
 import type { Session, Turn } from '../data/types.ts';
+import { usePainted } from '../data/use-painted.ts';
 import { t } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
@@ -151,6 +152,7 @@ export function Transcript({ store, version, session, turns, target, onRange, on
   const [selected, setSelected] = useState<number>();
   const live = [...store.live.values()].filter((item) => item.text !== '' || item.type === 'agent.tool_use');
   const count = store.lastSequence + live.length;
+  const isPainted = usePainted();
   const list = useVirtualizer<HTMLDivElement, Element>({
     count,
     getScrollElement: () => scroller.current,
@@ -158,7 +160,7 @@ export function Transcript({ store, version, session, turns, target, onRange, on
       const event = store.find(index + 1);
       return event !== undefined && isAbsorbed(event) && !store.isTurnStart(event) ? 0 : ROW;
     },
-    overscan: OVERSCAN,
+    overscan: isPainted ? OVERSCAN : 0,
     getItemKey: (index) => (index < store.lastSequence ? index : (live[index - store.lastSequence]?.id ?? index)),
   });
   const items = list.getVirtualItems();
