@@ -132,8 +132,8 @@ async function tryPart(part: Part, work: () => Promise<unknown>): Promise<Part[]
 async function createBudgets(client: Client, agents: ReadonlyMap<string, string>): Promise<void> {
   const { organizationId } = await client.getCaller();
   const [support = '', reporter = ''] = [agents.get('support'), agents.get('reporter')];
-  await client.putBudget('organization', organizationId, { limitUsd: 250, period: 'month', onReached: 'notify' });
-  await client.putBudget('agent', reporter, { limitUsd: 40, period: 'month', onReached: 'notify' });
+  await client.putBudget('organization', organizationId, { limitUsd: 15, period: 'month', onReached: 'notify' });
+  await client.putBudget('agent', reporter, { limitUsd: 3, period: 'month', onReached: 'notify' });
   await client.putBudget('subject', `${support}:ada`, { limitUsd: 0.005, period: 'day', onReached: 'notify' });
 }
 

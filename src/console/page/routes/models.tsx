@@ -28,7 +28,7 @@ function Row({ model, onTry }: { model: Model; onTry: (() => void) | undefined }
   );
 }
 
-const HEADS = ['Model', 'Window', 'Output', 'Input, a million', 'Output, a million', ''];
+const HEADS = ['Model', 'Window', 'Output', 'Input a million', 'Output a million', ''];
 
 /** The models that the caller may use, their prices, and a call to one of them. */
 export function Models() {

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { Link, createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { prefetchSession } from '../data/queries.ts';
 import { Empty } from '../parts/states.tsx';
 import { t } from '../i18n/t.ts';
@@ -21,7 +21,11 @@ function pick<K extends string>(names: readonly K[]): (search: Raw) => { [P in K
 
 const root = createRootRoute({
   component: Layout,
-  notFoundComponent: () => <Empty text={t('This page does not exist.')} />,
+  notFoundComponent: () => (
+    <Empty text={t('This page does not exist.')}>
+      <Link to="/sessions">{t('All sessions')}</Link>
+    </Empty>
+  ),
 });
 
 const home = createRoute({

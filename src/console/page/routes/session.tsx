@@ -88,7 +88,13 @@ export function SessionPage() {
   const view = readView(search.view);
   const filter = readFilter(search.find, search.types);
   const [target, setTarget] = useTarget(sessionId, search.event);
-  if (isStatus(session.error, 404)) return <Empty text={t('This session does not exist.')} />;
+  if (isStatus(session.error, 404)) {
+    return (
+      <Empty text={t('This session does not exist.')}>
+        <Link to="/sessions">{t('All sessions')}</Link>
+      </Empty>
+    );
+  }
   if (session.error !== null && session.data === undefined) {
     return <ErrorNote error={session.error} onRetry={() => void session.refetch()} />;
   }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { Fragment, useMemo } from 'react';
 import { BASE, get } from '../data/http.ts';
 import { useAgents } from '../data/queries.ts';
@@ -13,7 +13,7 @@ import { saveFile } from '../parts/save-file.ts';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { formatCount, formatDay } from '../text/format.ts';
 import { formatMoney } from '../text/money.ts';
-import { NO_NAME, readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
+import { NO_NAME, listPeriods, readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
 import type { By, UsageRow } from '../text/usage.ts';
 
 const route = getRouteApi('/usage');
@@ -68,6 +68,46 @@ function useNames(by: By): (name: string) => string {
   return (name) => (name === NO_NAME ? t(WITHOUT[by]) : by === 'agent' ? (names.get(name) ?? name) : name);
 }
 
+/** Leads to what was used: the agent, or the sessions of the subject. */
+function Name({ by, name, text }: { by: By; name: string; text: string }) {
+  if (name === NO_NAME) return text;
+  if (by === 'subject') {
+    return (
+      <Link to="/sessions" search={{ subject: name }}>
+        {text}
+      </Link>
+    );
+  }
+  if (by !== 'agent') return text;
+  return (
+    <Link to="/agents/$agentId/$tab" params={{ agentId: name, tab: 'overview' }}>
+      {text}
+    </Link>
+  );
+}
+
+/** The days at a choice; `custom` while the fields beside it say something else. */
+function PeriodChoice({ from, to, onChange }: { from: string; to: string; onChange: (days: Days) => void }) {
+  const periods = listPeriods(Date.now());
+  const chosen = periods.find((period) => period.from === from && period.to === to);
+  return (
+    <Choice
+      isInline
+      label={t('Period')}
+      value={chosen?.id ?? 'custom'}
+      options={[
+        ...periods.map(({ id, name }) => [id, t(name)] as const),
+        ...(chosen === undefined ? [['custom', t('Other days')] as const] : []),
+      ]}
+      onChange={(id) => {
+        const period = periods.find((each) => each.id === id);
+        if (period !== undefined) onChange({ from: period.from, to: period.to });
+      }}
+    />
+  );
+}
+
+type Days = { from: string; to: string };
 type TableProps = { rows: readonly UsageRow[]; by: By; total: number; nameOf: (name: string) => string };
 
 function Table({ rows, by, total, nameOf }: TableProps) {
@@ -87,7 +127,9 @@ function Table({ rows, by, total, nameOf }: TableProps) {
         <tbody>
           {rows.map((row) => (
             <tr key={row.name}>
-              <td>{nameOf(row.name)}</td>
+              <td>
+                <Name by={by} name={row.name} text={nameOf(row.name)} />
+              </td>
               <td className="cell-number">{formatMoney(row.costUsd)}</td>
               <td className="cell-number">{total === 0 ? '–' : `${Math.round((row.costUsd / total) * 100)} %`}</td>
               <td className="cell-number">{formatCount(row.requests)}</td>
@@ -176,6 +218,7 @@ export function UsagePage() {
         <span className="meta">{t('{from} to {to}, UTC', { from: formatDay(from), to: formatDay(to) })}</span>
       </header>
       <div className="filters" role="group" aria-label={t('Filters')}>
+        <PeriodChoice from={from} to={to} onChange={change} />
         <input
           type="date"
           aria-label={t('From')}

@@ -61,7 +61,7 @@ function Card({ video }: { video: Generation }) {
       <Media video={video} />
       <p className="video-prompt">{video.prompt}</p>
       <p className="meta">
-        <Status kind={STATES[video.status]} /> {video.model_name} · {video.duration} · {video.resolution}
+        <Status kind={STATES[video.status]} /> · {video.model_name} · {video.duration} · {video.resolution}
         {video.created_at === null ? '' : ` · ${formatDateTime(video.created_at)}`}
       </p>
     </li>

@@ -16,6 +16,25 @@ export const NO_NAME = '';
 const NONE: Amount = { requests: 0, failures: 0, tokens: 0, costUsd: 0 };
 const DAY_MS = 86_400_000;
 
+export type Period = { id: string; name: string; from: string; to: string };
+
+function toDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** The days that people ask for, both included. A week begins on Monday. */
+export function listPeriods(now: number): Period[] {
+  const today = toDay(now);
+  const weekday = (new Date(now).getUTCDay() + 6) % 7;
+  const monday = now - weekday * DAY_MS;
+  return [
+    { id: '30', name: 'Last 30 days', from: toDay(now - 29 * DAY_MS), to: today },
+    { id: '7', name: 'Last 7 days', from: toDay(now - 6 * DAY_MS), to: today },
+    { id: 'last-week', name: 'Last week', from: toDay(monday - 7 * DAY_MS), to: toDay(monday - DAY_MS) },
+    { id: 'month', name: 'This month', from: `${today.slice(0, 7)}-01`, to: today },
+  ];
+}
+
 function readNumber(item: UsageItem, ...names: string[]): number {
   const value = names.map((name) => item[name]).find((each) => typeof each === 'number' || typeof each === 'string');
   return Number(value ?? 0) || 0;
