@@ -2,57 +2,17 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Agent } from '../../src/agents/contract/agents.ts';
 import type { Session } from '../../src/agents/contract/sessions.ts';
+import type { ApiKeyCreated } from '../../src/platform/contract/keys.ts';
 import { openConsole } from './open-console.ts';
 import type { ConsoleServer } from './open-console.ts';
+import { listRoutes } from './routes.ts';
+import type { ConsoleRoute } from './routes.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let site: ConsoleServer;
-let routes: readonly (readonly [path: string, ready: string])[];
-
-/** Each address, and what is on it once it is loaded. */
-async function listRoutes(): Promise<typeof routes> {
-  const { data: agents } = await site.call<{ data: Agent[] }>('GET', '/v1/agents');
-  const { data: sessions } = await site.call<{ data: Session[] }>('GET', '/v1/sessions');
-  const agent = agents.find(({ name }) => name === 'support')?.id ?? '';
-  const reporter = agents.find(({ name }) => name === 'reporter')?.id ?? '';
-  const find = (title: string) => sessions.find((session) => session.title === title)?.id ?? '';
-  return [
-    ['sessions', 'table.list tbody tr'],
-    ['sessions?q=nothing-has-this-name', '.empty'],
-    [`sessions/${find('Weekly report')}`, '.event'],
-    [`sessions/${find('Weekly report')}?find=order`, '.match'],
-    [`sessions/${find('Weekly report')}?types=calls`, '.match'],
-    [`sessions/${find('Weekly report')}?view=timeline`, '.timeline-turn, .empty'],
-    [`sessions/${find('Weekly report')}?view=raw`, '.raw-line'],
-    [`sessions/${find('Delete old exports')}`, '.ask-card-open .answers'],
-    [`sessions/${find('Import of contacts')}`, '.note-error'],
-    ['sessions/ses_01m81zzn88ecy9rs3wbezc8mch', '.empty'],
-    ['inbox', '.ask-row'],
-    ['agents', 'table.list tbody tr'],
-    [`agents/${agent}/overview`, 'form.form'],
-    [`agents/${agent}/versions`, '.diff'],
-    [`agents/${agent}/memory?subject=ada`, '.form .form textarea'],
-    [`agents/${reporter}/files?subject=team-7`, 'table.list tbody tr'],
-    [`agents/${agent}/vaults`, '.empty'],
-    [`agents/${agent}/automations`, '.empty'],
-    ['playground', '.playground-session button'],
-    ['usage', '.chart'],
-    ['automations', 'table.list tbody tr, .empty'],
-    ['vaults', '.empty'],
-    ['sandboxes', 'table.list tbody tr, .empty'],
-    ['models', 'table.list tbody tr'],
-    ['videos', '.video-card, .empty'],
-    ['logins', '.empty'],
-    ['admin/keys', 'table.list tbody tr'],
-    ['admin/budgets', '.empty'],
-    ['admin/audit', 'table.list tbody tr'],
-    ['settings', '.facts'],
-    ['nowhere', '.empty'],
-  ];
-}
+let routes: readonly ConsoleRoute[];
 
 /** What the rules of WCAG 2.2 AA find. A debugging protocol runs it, so that the policy of the page stays. */
 async function findViolations(page: Page): Promise<string[]> {
@@ -73,7 +33,7 @@ beforeAll(async () => {
   site = await openConsole();
   const { code, err } = await site.server.capstan(['demo']);
   if (code !== 0) throw new Error(err);
-  routes = await listRoutes();
+  routes = await listRoutes(site);
 });
 afterAll(() => site.close());
 
@@ -112,3 +72,48 @@ test.each([
     await context.close();
   },
 );
+
+/** Pages that a key which may only read is not led to. */
+const OTHERS = /^(?:playground|models|admin\/(?:keys|audit))/;
+
+test('the server refuses nothing that a button of a read-only key does', async () => {
+  const scopes = ['agents:read', 'services:read'];
+  const { key } = await site.call<ApiKeyCreated>('POST', '/v1/api-keys', { name: 'reader', scopes });
+  const { page, context, faults } = await site.visit({ key });
+  const refused: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() === 403) refused.push(`${page.url()}: ${response.request().method()} ${response.url()}`);
+  });
+  const seen = new Set<string>();
+  for (const [path] of routes.filter(([each]) => !OTHERS.test(each))) {
+    await page.goto(`${site.url}/console/${path}`);
+    await page.locator('main h1, main .empty').first().waitFor();
+    await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => undefined);
+    const buttons = page.locator('main button:enabled');
+    for (const name of new Set(await buttons.allInnerTexts())) {
+      if (name === '' || seen.has(`${path} ${name}`)) continue;
+      seen.add(`${path} ${name}`);
+      const button = buttons.filter({ hasText: name }).first();
+      if (await button.isVisible()) await button.click({ timeout: 5000 }).catch(() => undefined);
+      await page.keyboard.press('Escape');
+    }
+  }
+  expect(seen.size).toBeGreaterThan(5);
+  expect(refused).toEqual([]);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('at twice the size and with longer texts nothing is wider than the screen', async () => {
+  const { page, context, faults } = await site.visit({ width: 640, height: 400 });
+  await page.addInitScript("localStorage.setItem('capstan.locale', 'pseudo')");
+  const wide: string[] = [];
+  for (const [path, ready] of routes) {
+    await page.goto(`${site.url}/console/${path}`);
+    await page.waitForSelector(`main ${ready}`);
+    if (await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')) wide.push(path);
+  }
+  expect(wide).toEqual([]);
+  expect(faults).toEqual([]);
+  await context.close();
+});
