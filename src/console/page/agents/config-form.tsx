@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../../../../clients/typescript/errors.ts';
 import { announce } from '../data/announce.ts';
@@ -46,6 +47,19 @@ function describeFault(thrown: unknown): unknown {
     return new Error(t('Somebody has saved another version meanwhile. Reload the page to see it.'), { cause: thrown });
   }
   return thrown;
+}
+
+/** Says that the latest version is saved and not yet in use, and leads to where that changes. */
+function NotLive({ agent }: { agent: Agent }) {
+  if (agent.productionVersion === agent.version.version) return null;
+  return (
+    <span className="meta">
+      {t('It is not in production.')}{' '}
+      <Link to="/agents/$agentId/$tab" params={{ agentId: agent.id, tab: 'versions' }}>
+        {t('Compare and promote')}
+      </Link>
+    </span>
+  );
 }
 
 /** Saves the configuration as a new version. Promotion is a separate step. */
@@ -124,7 +138,10 @@ export function ConfigForm({ agent, onSaved }: { agent: Agent; onSaved?: (agent:
             {isBusy ? t('Saving…') : t('Save version')}
           </Button>
           {changes === '' ? (
-            <span className="meta">{t('No change to version {n}.', { n: agent.version.version })}</span>
+            <>
+              <span className="meta">{t('No change to version {n}.', { n: agent.version.version })}</span>
+              <NotLive agent={agent} />
+            </>
           ) : (
             <>
               <Button onClick={() => setDraft(saved)}>{t('Discard')}</Button>

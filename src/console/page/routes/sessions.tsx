@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { Query } from '../data/http.ts';
 import { useAgents, useCan, useSessions } from '../data/queries.ts';
 import type { Session } from '../data/types.ts';
+import { StopTurn } from '../session/stop-turn.tsx';
 import { useStableRows } from '../data/use-stable-rows.ts';
 import { useNow } from '../data/use-now.ts';
 import { t, tCount } from '../i18n/t.ts';
@@ -125,7 +126,7 @@ function describeNotice(session: Session): string {
   if (stop?.type === 'error') return stop.code;
   if (session.waiting !== null && session.waiting !== undefined) return session.waiting.code;
   const open = session.openActions ?? session.pendingActions.length;
-  return open === 0 ? '' : tCount(open, '{count} open', '{count} open');
+  return open === 0 ? '' : tCount(open, '{count} to answer', '{count} to answer');
 }
 
 function Row({ session, now, isSelected }: { session: Session; now: number; isSelected: boolean }) {
@@ -154,7 +155,7 @@ function Row({ session, now, isSelected }: { session: Session; now: number; isSe
         {formatAge(session.lastActivityAt, now)}
       </td>
       <td className="cell-number cell-cost">{formatMoney(session.usage?.cost_usd)}</td>
-      <td className="cell-notice">{describeNotice(session)}</td>
+      <td className="cell-notice">{runs ? <StopTurn sessionId={session.id} /> : describeNotice(session)}</td>
     </tr>
   );
 }

@@ -153,10 +153,12 @@ function Report({ report, by, from, to }: { report: UsageReport; by: By; from: s
   const series = new Map(rows.map((row, index) => [row.name, Math.min(index, SERIES)]));
   const bars = sumByDay(report, by, { from, to }).map(({ day, parts }) => ({
     label: day,
-    parts: [...parts].map(([name, amount]) => ({
-      series: series.get(name) ?? SERIES,
-      value: hasCost ? amount.costUsd : amount.tokens,
-    })),
+    parts: [...parts]
+      .map(([name, amount]) => ({
+        series: series.get(name) ?? SERIES,
+        value: hasCost ? amount.costUsd : amount.tokens,
+      }))
+      .sort((left, right) => left.series - right.series),
   }));
   if (rows.length === 0) return <Empty text={t('Nothing was used in these days.')} />;
   const shown = [

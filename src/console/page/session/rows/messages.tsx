@@ -108,7 +108,12 @@ export function StopNote({ stop }: { stop: StopReason & { type: 'error' } }) {
       <CircleX size={16} aria-hidden="true" />
       <div className="note-body">
         <p>
-          <strong>{stop.code}</strong> {stop.retryable ? t('(the same prompt may succeed later)') : ''}
+          <strong>{stop.code}</strong>{' '}
+          <span className="meta">
+            {stop.retryable
+              ? t('The same prompt may succeed later.')
+              : t('Sending the prompt again will not help: the cause has to be removed first.')}
+          </span>
         </p>
         <Terminal text={stop.message} />
       </div>
