@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { get } from '../data/http.ts';
 import { useCan } from '../data/queries.ts';
+import type { UsageItem, UsageReport } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
 import { Copy } from '../parts/copy.tsx';
@@ -9,10 +10,36 @@ import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { ModelCall } from '../gateway/model-call.tsx';
 import type { Model } from '../gateway/model-call.tsx';
-import { formatCount } from '../text/format.ts';
+import { formatCount, formatDuration } from '../text/format.ts';
 import { formatMoney } from '../text/money.ts';
 
-function Row({ model, onTry }: { model: Model; onTry: (() => void) | undefined }) {
+const POLL_MS = 30_000;
+const DAY_MS = 86_400_000;
+const FAILING = 0.1;
+
+/** How the calls of each model went in the last 24 hours, from all products. */
+function useHealth(): ReadonlyMap<string, UsageItem> {
+  const { data } = useQuery({
+    queryKey: ['models', 'health'],
+    queryFn: ({ signal }) => {
+      const [from, to] = [Date.now() - DAY_MS, Date.now()].map((time) => new Date(time).toISOString());
+      return get<UsageReport>('v1/usage', { from, to, groupBy: 'model', source: 'all' }, signal);
+    },
+    refetchInterval: POLL_MS,
+  });
+  return useMemo(() => new Map((data?.data ?? []).map((item) => [item.model ?? '', item])), [data]);
+}
+
+function Failures({ health }: { health: UsageItem | undefined }) {
+  const { requests = 0, failures = 0 } = health ?? {};
+  if (requests === 0) return '–';
+  const share = failures / requests;
+  return <span className={share >= FAILING ? 'error-text' : ''}>{`${(share * 100).toFixed(1)} %`}</span>;
+}
+
+type RowProps = { model: Model; health: UsageItem | undefined; onTry: (() => void) | undefined };
+
+function Row({ model, health, onTry }: RowProps) {
   const { id, context_window: window, max_output_tokens: output, price } = model;
   return (
     <tr>
@@ -23,12 +50,19 @@ function Row({ model, onTry }: { model: Model; onTry: (() => void) | undefined }
       <td className="cell-number">{typeof output === 'number' ? formatCount(output) : '–'}</td>
       <td className="cell-number">{formatMoney(price?.input)}</td>
       <td className="cell-number">{formatMoney(price?.output)}</td>
+      <td className="cell-number">{formatCount(health?.requests ?? 0)}</td>
+      <td className="cell-number">
+        <Failures health={health} />
+      </td>
+      <td className="cell-number">
+        {typeof health?.p95LatencyMs === 'number' ? formatDuration(health.p95LatencyMs) : '–'}
+      </td>
       <td>{onTry === undefined ? null : <Button onClick={onTry}>{t('Try')}</Button>}</td>
     </tr>
   );
 }
 
-const HEADS = ['Model', 'Window', 'Output', 'Input a million', 'Output a million', ''];
+const HEADS = ['Model', 'Window', 'Output', 'Input a million', 'Output a million', 'Calls, 24 h', 'Failed', 'p95', ''];
 
 /** The models that the caller may use, their prices, and a call to one of them. */
 export function Models() {
@@ -39,6 +73,7 @@ export function Models() {
     queryFn: ({ signal }) => get<{ data: Model[] }>('v1/models', {}, signal),
     staleTime: 60_000,
   });
+  const health = useHealth();
   const rows = models.data?.data ?? [];
   return (
     <div className="page">
@@ -65,7 +100,12 @@ export function Models() {
             </thead>
             <tbody>
               {rows.map((model) => (
-                <Row key={model.id} model={model} onTry={canCall ? () => setChosen(model.id) : undefined} />
+                <Row
+                  key={model.id}
+                  model={model}
+                  health={health.get(model.id)}
+                  onTry={canCall ? () => setChosen(model.id) : undefined}
+                />
               ))}
             </tbody>
           </table>
