@@ -5,16 +5,18 @@ import { errors } from '../platform/errors.ts';
 import type { Caller } from '../platform/http/deps.ts';
 import { estimateWorstCost } from '../inference/budgeted.ts';
 import { estimateTokens } from '../inference/estimate.ts';
-import type { CallOptions, ModelDelta, ModelRequest, ModelUsage } from '../inference/model.ts';
-import type { PassThroughCall } from '../inference/pass-through.ts';
+import type { ModelDelta, ModelRequest, ModelUsage } from '../inference/model.ts';
 import { inferenceOf, requireModel } from './allowed-models.ts';
 import { readBody } from './body.ts';
 import { ClientGoneError, watchClient } from './client-gone.ts';
 import type { GatewayDeps } from './deps.ts';
-import type { ClientCall, ClientDialect, FrameWriter, ResponseMeta, JsonObject } from './dialects/dialect.ts';
+import type { ClientCall, ClientDialect, FrameWriter, ResponseMeta } from './dialects/dialect.ts';
 import { listIgnored } from './fields/apply.ts';
 import { decideFault, logGatewayError } from './errors.ts';
+import { findPassThrough, readOptions, sendRequestId } from './forward-call.ts';
 import { invalid } from './gateway-error.ts';
+import { buildReplyCheck, describeCall, holdStream, inspectRequest, inspectText } from './hooks/inspect.ts';
+import type { ResponseGuard } from './hooks/hooks.ts';
 import type { CachedCall } from './response-cache.ts';
 import { buildSequencer, collectSequence } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
@@ -66,54 +68,12 @@ type Task = {
   passThrough: PassThroughReply | undefined;
   /** undefined: the caller did not ask for the cache */
   cached: CachedCall | undefined;
+  /** undefined: no hook inspects the response */
+  guard: ResponseGuard | undefined;
 };
 
-/** Request headers that are forwarded to upstreams of the same format. */
-const FORWARDED = ['anthropic-beta'];
-
-function findPassThrough(
-  deps: GatewayDeps,
-  { dialect, call, meta }: Pick<Task, 'dialect' | 'call' | 'meta'>,
-  request: FastifyRequest,
-  onRequestId: (requestId: string) => void,
-): PassThroughReply | undefined {
-  const { body, headers, caller, rawBody } = request;
-  if (call.passThrough === undefined) return undefined;
-  const { refusal, anyOfFormat = false, buildBody } = call.passThrough;
-  const sent = FORWARDED.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as const] : []));
-  const forwarded: PassThroughCall = {
-    format: dialect.name,
-    headers: Object.fromEntries(sent),
-    raw: rawBody && { bytes: rawBody, parsed: readBody(request) },
-    buildBody: (target) => {
-      const { models: _models, ...own } = buildBody(body as JsonObject, target);
-      return own;
-    },
-  };
-  const organization = caller?.organizationId ?? '';
-  const open = inferenceOf(deps, request).findPassThrough(call.request, forwarded, {
-    force: anyOfFormat,
-    organization,
-    onRequestId,
-  });
-  if (open !== undefined) return { open, writer: call.passThrough.open(meta) };
-  if (refusal !== undefined) throw refusal;
-  return undefined;
-}
-
-/** The provider's request ids, so that clients can quote them. */
-function sendRequestId(reply: FastifyReply): (requestId: string) => void {
-  return (requestId) => {
-    if (!reply.raw.headersSent) void reply.header('x-upstream-request-id', requestId);
-  };
-}
-
-function readOptions({ caller }: FastifyRequest, reply: FastifyReply): CallOptions {
-  return { organization: caller?.organizationId ?? '', onRequestId: sendRequestId(reply) };
-}
-
 async function writeReply(
-  { call, meter }: Task,
+  { call, meta, meter, guard }: Task,
   deltas: AsyncIterable<ModelDelta>,
   frames: FrameWriter,
   stream: ReturnType<typeof openClientStream>,
@@ -129,7 +89,10 @@ async function writeReply(
     events.length = 0;
     if (text === '') continue;
     if (delta.type === 'finish') {
-      if (last?.type === 'finish') meter.finish(last.reply);
+      if (last?.type === 'finish') {
+        meter.finish(last.reply);
+        await buildReplyCheck(guard, call, meta)?.(last.reply);
+      }
       await meter.settled();
       return stream.end(text);
     }
@@ -150,14 +113,18 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     keepaliveMs: deps.timing?.keepaliveMs,
     signal: watch.signal,
   });
-  const { passThrough, cached } = task;
-  const stream = cached?.record(opened) ?? opened;
+  const { passThrough, cached, guard } = task;
+  const recorded = cached?.record(opened) ?? opened;
+  const stream = guard?.holdStreams === true ? holdStream(recorded) : recorded;
   const frames = call.buildFrames(meta);
   const inference = inferenceOf(deps, request);
   try {
     if (passThrough === undefined)
       await writeReply(task, inference.stream(call.request, watch.signal, readOptions(request, reply)), frames, stream);
-    else await writePassThrough(task.meter, passThrough, watch.signal, stream);
+    else {
+      const seen = { meter: task.meter, check: buildReplyCheck(guard, call, meta) };
+      await writePassThrough(seen, passThrough, watch.signal, stream);
+    }
     reply.hijack();
   } catch (error) {
     if (error instanceof ClientGoneError) {
@@ -171,7 +138,8 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
     if (!stream.hasBegun()) throw error;
     reply.hijack();
     logGatewayError(deps.log, error, fault, request);
-    stream.end((passThrough?.writer ?? frames).fail(fault));
+    // What is held back stays so.
+    opened.end((passThrough?.writer ?? frames).fail(fault));
   } finally {
     stream.release();
     watch.release();
@@ -183,15 +151,16 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
 
 /** The body of a response that is not streamed. */
 async function collectBody(deps: GatewayDeps, task: Task, reply: FastifyReply, signal: AbortSignal): Promise<string> {
-  const { call, meta, meter, passThrough } = task;
-  if (passThrough !== undefined) return collectPassThrough(meter, passThrough, signal);
+  const { call, meta, meter, passThrough, guard } = task;
+  if (passThrough !== undefined) return inspectText(guard, await collectPassThrough(meter, passThrough, signal));
   const whole = await collectSequence(
     inferenceOf(deps, reply.request).stream(call.request, signal, readOptions(reply.request, reply)),
     call,
   );
   meter.finish(whole);
   await meter.settled();
-  return JSON.stringify(call.buildFinal(whole, meta));
+  const final = call.buildFinal(whole, meta);
+  return JSON.stringify(guard === undefined ? final : await guard.inspect(final));
 }
 
 async function sendJson(deps: GatewayDeps, task: Task, reply: FastifyReply): Promise<void> {
@@ -218,7 +187,7 @@ export async function answerCall(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const call = dialect.readCall(readBody(request));
+  const call = dialect.readCall(await inspectRequest(deps.hooks, dialect.name, request));
   const session = call.request.cacheKey ?? findSession(request);
   if (session !== undefined) call.request.cacheKey = session;
   checkModel(deps, dialect, call.request, request);
@@ -277,7 +246,8 @@ async function answerReserved(
     return;
   }
   const passThrough = findPassThrough(deps, { dialect, call, meta }, request, sendRequestId(reply));
-  const task = { dialect, call, meta, meter, cached, passThrough };
+  const guard = deps.hooks?.guardResponse(describeCall(request, dialect.name, readBody(request)));
+  const task = { dialect, call, meta, meter, cached, passThrough, guard };
   // Only a forwarded call needs its raw bytes; they would be held for the whole stream.
   request.rawBody = undefined;
   if (task.passThrough === undefined) {

@@ -2,6 +2,7 @@ import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
 import type { Budgets } from '../platform/budgets/budgets.ts';
 import type { GatewayInference } from '../inference/inference.ts';
 import type { Admission } from './admission.ts';
+import type { Hooks } from './hooks/hooks.ts';
 import type { ProviderPorts } from './providers/provider-routes.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { MeterPorts } from './usage/meter.ts';
@@ -17,6 +18,8 @@ export type GatewayPorts = HttpPorts & {
   maxBytesInFlight?: number;
   /** absent: organizations cannot add providers */
   providers?: ProviderPorts;
+  /** absent: no call is inspected */
+  hooks?: Hooks | undefined;
   /** tokens that each key may use per day; absent: unlimited */
   tokensPerDay?: number | undefined;
 };

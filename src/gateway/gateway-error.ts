@@ -12,6 +12,7 @@ export const GATEWAY_ERROR_STATUS = {
   invalid_request: 400,
   unsupported_field: 400,
   context_length_exceeded: 400,
+  content_policy_violation: 400,
   upstream_authentication_failed: 400,
   invalid_api_key: 401,
   forbidden: 403,

@@ -4,17 +4,28 @@ import type { GatewayDeps } from './deps.ts';
 import type { JsonObject } from './dialects/dialect.ts';
 import { inferenceOf, mayUse, requireModel } from './allowed-models.ts';
 
-/** One record for clients of every format. The creation time is unknown; clients require one, so it is 0. */
+/** A date in a model's name, as 20250929 or 2025-09-29. */
+const DATE = /(?<!\d)(20\d{2})(-?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)/;
+
+/** When the model came out, by its name; else since when this process offers it. Unix seconds. */
+export function findCreated(name: string): number {
+  const [, year, , month, day] = DATE.exec(name) ?? [];
+  const released = Date.parse(`${year}-${month}-${day}T00:00:00Z`);
+  return Math.floor((Number.isNaN(released) ? performance.timeOrigin : released) / 1000);
+}
+
+/** One record for clients of every format. */
 export function buildModelRecord(info: ModelInfo): JsonObject {
   const slash = info.name.indexOf('/');
+  const created = findCreated(info.name);
   return {
     id: info.name,
     object: 'model',
-    created: 0,
+    created,
     owned_by: slash === -1 ? 'capstan' : info.name.slice(0, slash),
     type: 'model',
     display_name: info.name,
-    created_at: new Date(0).toISOString(),
+    created_at: new Date(created * 1000).toISOString(),
     context_window: info.contextWindow,
     max_output_tokens: info.maxOutputTokens ?? null,
     price: info.price ?? null,

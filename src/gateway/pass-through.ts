@@ -1,4 +1,5 @@
 import { ModelError } from '../inference/model.ts';
+import type { ModelReply } from '../inference/model.ts';
 import type { PassThroughEvent } from '../inference/pass-through.ts';
 import type { SseEvent } from '../inference/upstream/dialect.ts';
 import type { PassThroughWriter } from './dialects/dialect.ts';
@@ -19,39 +20,49 @@ function frame({ event }: SseEvent, data: string): string {
   return `${name}data: ${/[\r\n]/.test(data) ? data.replaceAll(/\r\n?|\n/g, '\ndata: ') : data}\n\n`;
 }
 
-/** Meters the events of a reply. The result says whether the reply is complete. */
-function buildCounter(meter: Meter): (passThrough: PassThroughEvent) => boolean {
-  const sequencer = buildSequencer({ reasoning: false });
+/** What follows a reply while it is forwarded. */
+export type PassThroughWatch = {
+  meter: Meter;
+  /** called with the whole reply before its last event is sent; its error ends the stream */
+  check?: ((reply: ModelReply) => Promise<unknown>) | undefined;
+};
+
+/** Meters the events of a reply. Returns the reply once it is complete; without content unless it is checked. */
+function buildCounter({ meter, check }: PassThroughWatch): (passThrough: PassThroughEvent) => ModelReply | undefined {
+  const isChecked = check !== undefined;
+  const sequencer = buildSequencer({ reasoning: isChecked });
   const out: ReplyEvent[] = [];
   return ({ deltas }) => {
     for (const delta of deltas) {
       meter.note(delta);
       // The content is not needed for metering.
-      if (delta.type !== 'start' && delta.type !== 'finish') continue;
+      if (!isChecked && delta.type !== 'start' && delta.type !== 'finish') continue;
       sequencer.push(delta, out);
     }
     const last = out.at(-1);
     out.length = 0;
-    if (last?.type !== 'finish') return false;
+    if (last?.type !== 'finish') return undefined;
     meter.finish(last.reply);
-    return true;
+    return last.reply;
   };
 }
 
 /** Forwards the upstream's events one by one. */
 export async function writePassThrough(
-  meter: Meter,
+  watch: PassThroughWatch,
   { open, writer }: PassThroughReply,
   signal: AbortSignal,
   stream: ClientStream,
 ): Promise<void> {
-  const count = buildCounter(meter);
+  const { meter, check } = watch;
+  const count = buildCounter(watch);
   for await (const passThrough of open(signal)) {
     const ended = count(passThrough);
     const data = passThrough.event.data === '' ? undefined : writer.take(passThrough.event);
     const text = data === undefined ? '' : frame(passThrough.event, data);
-    if (ended) {
+    if (ended !== undefined) {
       await meter.settled();
+      await check?.(ended);
       return stream.end(text);
     }
     if (text === '') continue;
@@ -67,11 +78,11 @@ export async function collectPassThrough(
   { open, writer }: PassThroughReply,
   signal: AbortSignal,
 ): Promise<string> {
-  const count = buildCounter(meter);
+  const count = buildCounter({ meter });
   let body: SseEvent | undefined;
   let ended = false;
   for await (const passThrough of open(signal)) {
-    ended ||= count(passThrough);
+    ended ||= count(passThrough) !== undefined;
     if (passThrough.event.data !== '') body ??= passThrough.event;
   }
   await meter.settled();

@@ -1,4 +1,5 @@
 import type { GatewayPorts } from '../gateway/deps.ts';
+import { openHooks } from '../gateway/hooks/hooks.ts';
 import { buildGateway } from '../gateway/server.ts';
 import { openInference } from '../inference/inference.ts';
 import { openProviders } from './providers.ts';
@@ -11,7 +12,7 @@ const RETRY = { attempts: 2, baseMs: 250, maxMs: 5000 };
 
 export async function openGatewayPorts(context: RoleContext<SharedBackends>): Promise<GatewayPorts> {
   const { config, backends, lifecycle, log } = context;
-  const { providers, models, otel } = config;
+  const { providers, models, otel, hooks } = config;
   const { masterKeys, egress } = backends;
   const live = await openProviders(context);
   const inference = lifecycle.use(
@@ -32,6 +33,7 @@ export async function openGatewayPorts(context: RoleContext<SharedBackends>): Pr
     log,
     inference,
     providers: { live, masterKeys, egress },
+    hooks: hooks.length === 0 ? undefined : await openHooks(hooks, { egress, log }),
     tokensPerDay: config.file.limits?.tokensPerDay,
   };
   if (otel === undefined) return ports;

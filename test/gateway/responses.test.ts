@@ -260,11 +260,17 @@ describe('the models', () => {
       expect(await (await gateway.get(path)).json()).toMatchObject({
         id: 'blind/small',
         display_name: 'blind/small',
-        created_at: '1970-01-01T00:00:00.000Z',
+        created_at: expect.stringMatching(/^20/),
         modalities: { input: ['text'], output: ['text'] },
       });
     },
   );
+
+  it('are as old as their names say', async () => {
+    const response = await gateway.get('/v1/models/chat/claude-sonnet-4-5-20250929');
+    const created_at = '2025-09-29T00:00:00.000Z';
+    expect(await response.json()).toMatchObject({ created: Date.parse(created_at) / 1000, created_at });
+  });
 
   it('are not found elsewhere', async () => {
     const response = await gateway.get('/v1/models/nobody/none');

@@ -30,6 +30,7 @@ const gateway = shareGateway({
     },
     fastest: { models: ['first/slow', 'first/quick'], routing: 'latency' },
     eager: { models: [{ model: 'first/a', retries: 2, timeoutSeconds: 5 }] },
+    hasty: { models: [{ model: 'first/a', timeoutSeconds: 0.05 }, 'second/b'] },
     strict: { models: ['first/a', 'second/b'], fallbackOn: ['content_policy'] },
     special: { models: ['same/x'], extraBody: { top_k: 7 }, extraHeaders: { 'x-team': 'red' } },
   },
@@ -113,6 +114,13 @@ it('weights, latency, retries and aliases decide what is asked', async () => {
   expect((await ask('eager')).status).toBe(200);
   expect(gateway.upstream.requests).toHaveLength(3);
   expect((await ask('alias')).body.model).toBe('first/a');
+});
+
+it('a model of a list has a time limit of its own', async () => {
+  gateway.upstream.script(({ body }) => (body['model'] === 'a' ? { hang: 'before-headers' } : {}));
+  const key = await gateway.makeKey({ organization: 'hasty' });
+  expect(await ask('hasty', { key })).toMatchObject({ status: 200, body: { model: 'second/b' } });
+  expect(listModels()).toEqual(['a', 'b']);
 });
 
 it('a client may send the list itself', async () => {

@@ -196,7 +196,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
 ];
 
 const ERRORS: Record<number, string> = {
-  400: '`invalid_request`, `unsupported_field`, `context_length_exceeded` or `upstream_authentication_failed`',
+  400: '`invalid_request`, `unsupported_field`, `context_length_exceeded`, `content_policy_violation` or `upstream_authentication_failed`',
   401: '`invalid_api_key`',
   403: '`forbidden`',
   404: '`model_not_found`',

@@ -15,6 +15,8 @@ import type { JsonObject } from '../dialects/dialect.ts';
 import { isAbsent } from '../dialects/fields.ts';
 import { decideFault } from '../errors.ts';
 import { unknownModel } from '../gateway-error.ts';
+import { describeCall, inspectText } from '../hooks/inspect.ts';
+import type { ResponseGuard } from '../hooks/hooks.ts';
 import { startMeter } from '../usage/meter.ts';
 import type { Meter } from '../usage/meter.ts';
 import { readTags } from '../usage/request-log.ts';
@@ -43,6 +45,14 @@ async function readInput(deps: GatewayDeps, endpoint: Endpoint, request: Fastify
   const { fields } = input;
   if (!isAbsent(fields['model']) || !isAbsent(fields['models'])) return input;
   return { ...input, fields: { ...fields, model: findDefaultModel(inferenceOf(deps, request), endpoint) } };
+}
+
+/** The input as the hooks leave it. Of forms they see the fields, not the files. */
+async function inspectInput(deps: GatewayDeps, endpoint: Endpoint, request: FastifyRequest): Promise<EndpointInput> {
+  const input = await readInput(deps, endpoint, request);
+  if (deps.hooks === undefined) return input;
+  const fields = await deps.hooks.inspectRequest(describeCall(request, endpoint.name, input.fields));
+  return { ...input, fields };
 }
 
 /** The body for an upstream that calls the model `id`. */
@@ -77,12 +87,12 @@ async function* meterChunks(reply: ForwardedReply, meter: Meter): AsyncGenerator
   }
 }
 
-async function collectJson(reply: ForwardedReply, meter: Meter): Promise<Buffer> {
+async function collectJson(reply: ForwardedReply, meter: Meter, guard: ResponseGuard | undefined) {
   const chunks: Uint8Array[] = [];
   for await (const chunk of reply.chunks) chunks.push(chunk);
   const body = Buffer.concat(chunks);
   await finishMeter(meter, reply.model, body.length > MAX_PARSED ? undefined : findUsage(body.toString('utf8')));
-  return body;
+  return guard === undefined ? body : inspectText(guard, body.toString('utf8'));
 }
 
 async function sendForwarded(
@@ -103,7 +113,8 @@ async function sendForwarded(
     void reply.type(answer.contentType);
     if (answer.requestId !== undefined) void reply.header('x-upstream-request-id', answer.requestId);
     if (answer.contentType.includes('json')) {
-      await reply.send(await collectJson(answer, meter));
+      const guard = deps.hooks?.guardResponse(describeCall(request, endpoint.name, input.fields));
+      await reply.send(await collectJson(answer, meter, guard));
       return;
     }
     await reply.send(Readable.from(meterChunks(answer, meter)));
@@ -145,7 +156,7 @@ export async function answerEndpoint(
 ): Promise<void> {
   const { caller } = request;
   if (caller === undefined) throw errors.unauthorized();
-  const input = await readInput(deps, endpoint, request);
+  const input = await inspectInput(deps, endpoint, request);
   const { model, fallbackModels = [] } = readModels(input.fields);
   endpoint.check(input);
   const isScript = SCRIPT.test(model);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ModelsConfig, ProvidersConfig } from '../../inference/config.ts';
 import { LoginMethod } from '../../login/contract/shapes.ts';
 import { OidcConfig } from '../../platform/contract/oidc.ts';
+import { HookConfig } from '../../gateway/contract/hooks.ts';
 import { VideoEnginesConfig } from '../../video/contract/engines.ts';
 import { McpCatalog } from '../../agents/contract/mcp-catalog.ts';
 import { WebSearchConfig } from '../../agents/contract/web-search.ts';
@@ -72,6 +73,16 @@ export const ConfigFile = z.strictObject({
       /** subjects of whom nothing was seen for so long are deleted with their files; absent: they stay */
       subjectDays: z.number().positive().max(36_500).optional(),
       usageDays: z.number().positive().max(36_500).default(400),
+    })
+    .prefault({}),
+  gateway: z
+    .strictObject({
+      /** inspect, replace and refuse requests and responses, in this order */
+      hooks: z
+        .array(HookConfig)
+        .max(20)
+        .refine((hooks) => new Set(hooks.map(({ name }) => name)).size === hooks.length, 'names must differ')
+        .default([]),
     })
     .prefault({}),
   /** tokens of each key and day at the gateway; absent: unlimited */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigFile } from './config-file.ts';
 import { DEFAULT_LOGIN_METHODS } from '../../login/contract/shapes.ts';
@@ -39,6 +39,7 @@ function listNeededKeys(role: string | undefined, file: ConfigFile) {
     webSearch: isAll || role === 'worker',
     engines: isAll || role === 'worker' || role === 'video',
     people: isAll || role === 'api',
+    hooks: isAll || role === 'gateway',
   };
 }
 
@@ -137,6 +138,16 @@ const list = (value: string) =>
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+
+/** Hooks of the gateway: each with its secret found and its module's path made absolute. */
+function readHooks({ gateway: { hooks } }: ConfigFile, settings: Settings, env: Environment, isNeeded: boolean) {
+  const folder = dirname(resolve(settings.CAPSTAN_CONFIG ?? 'capstan.yaml'));
+  return hooks.map((hook) => {
+    const secret = hook.secret ?? findKey(env, hook.secretEnv, isNeeded && `The hook ${hook.name}`);
+    const module = hook.module && resolve(folder, hook.module);
+    return { ...hook, ...omitUndefined({ secret, module }) };
+  });
+}
 
 /** Where the API server is: what pods are told of it, where no kubeconfig is named. */
 function readKubernetes({ KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: Settings) {
@@ -239,6 +250,7 @@ export function readConfig(env: Environment, role?: string) {
     providers: readProviders(file, settings, env, needed.providers),
     models: file.models,
     gateway: readGateway(settings),
+    hooks: readHooks(file, settings, env, needed.hooks),
     otel: readOtel(settings),
     oidc: readOidc(file, env, needed.people),
     webSearch: readWebSearch(file, env, needed.webSearch),

@@ -5,6 +5,7 @@ const FAILURES: Partial<Record<GatewayError['code'], string>> = {
   context_length_exceeded: 'context_length_exceeded',
   rate_limit_exceeded: 'rate_limit_exceeded',
   invalid_request: 'invalid_prompt',
+  content_policy_violation: 'invalid_prompt',
 };
 
 /** The `error` of a response that failed midway. */
