@@ -22,7 +22,6 @@ import {
   startLogin,
 } from './service.ts';
 import type { LoginResult } from './service.ts';
-import { signUp } from './signup.ts';
 import { buildSite } from './site.ts';
 import type { Site } from './site.ts';
 import { buildLogin, readSecrets } from './stored-secrets.ts';
@@ -127,6 +126,7 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
       const about = describeSignup(organizationId, { site, body });
       const { recorder } = about;
       const job = await startLimitedJob(ports, { ...body, organizationId, key: null }, async (context) => {
+        const { signUp } = await import('./signup.ts');
         const attempted = { organizationId, origin: site.url.origin, username: username ?? email };
         const done = await limitAttempts(ports, attempted, () =>
           withMailbox(ports, box, { site, address: email }, (mailbox) => {

@@ -18,7 +18,6 @@ import type { CollectedSession } from './flow/collect.ts';
 import type { NamedProof } from './flow/session-check.ts';
 import { startJob } from './job.ts';
 import type { Job } from './job.ts';
-import { logIn } from './login.ts';
 import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
 import { buildSite } from './site.ts';
 import type { Site } from './site.ts';
@@ -137,6 +136,8 @@ export function startLogin(
   const { username } = cred;
   const claimKey = order.useCache ? key : null;
   return startLimitedJob(ports, { ...order, key: claimKey }, async (job) => {
+    // On first use: the flows and the detection of pages are a third of the service.
+    const { logIn } = await import('./login.ts');
     const { signal } = job;
     const session = await limitAttempts(ports, { organizationId, origin: site.url.origin, username }, () =>
       withMailbox(ports, cred.mailbox, { site, address: username }, (mailbox) => {

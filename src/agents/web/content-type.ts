@@ -1,4 +1,4 @@
-import { fileTypeFromBuffer } from 'file-type';
+import { detectMediaType } from '../../platform/documents/media-type.ts';
 import { isDocumentType } from '../../platform/documents/formats.ts';
 import type { PageSource } from '../../platform/documents/job.ts';
 
@@ -18,7 +18,7 @@ const HEAD = 1024;
 export async function findBodyType(bytes: Uint8Array, contentType: string | null): Promise<BodyType> {
   const declared = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const charset = /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType ?? '')?.[1] ?? null;
-  const seen = (await fileTypeFromBuffer(bytes).catch(() => undefined))?.mime ?? '';
+  const seen = (await detectMediaType(bytes)) ?? '';
   for (const mimeType of [seen, declared]) if (isDocumentType(mimeType)) return { kind: 'document', mimeType };
   if (seen !== '' && !TEXTUAL.test(seen)) return { kind: 'other', mimeType: seen };
   if (/[/+]json$/.test(declared)) return { kind: 'page', mimeType: 'application/json', charset };

@@ -1,5 +1,4 @@
-import { Parser } from 'htmlparser2';
-import PostalMime from 'postal-mime';
+import type { Parser } from 'htmlparser2';
 import { says } from '../detection/captions.ts';
 import { normalizeText } from '../detection/match.ts';
 import { findRegistrableDomain } from '../site.ts';
@@ -22,12 +21,14 @@ const RECIPIENT_HEADERS = new Set(['delivered-to', 'x-original-to', 'envelope-to
 
 /** Parses a raw email. Input that is not an email has no text and no links. */
 export async function readEmail(source: Uint8Array): Promise<Email> {
+  // On first use: most logins read no email.
+  const [{ default: PostalMime }, html5] = await Promise.all([import('postal-mime'), import('htmlparser2')]);
   const { from, to = [], cc = [], headers, subject = '', text = '', html = '' } = await PostalMime.parse(source);
   const named = [...to, ...cc].flatMap((each) => [each, ...(each.group ?? [])]).map(({ address }) => address ?? '');
   const delivered = headers
     .filter(({ key }) => RECIPIENT_HEADERS.has(key))
     .flatMap(({ value }) => value.match(ADDRESS) ?? []);
-  const page = readHtml(html.slice(0, MAX_TEXT));
+  const page = readHtml(html5.Parser, html.slice(0, MAX_TEXT));
   const plain = text.slice(0, MAX_TEXT);
   const shown = plain.trim() === '' ? page.text : plain;
   return {
@@ -42,11 +43,11 @@ export async function readEmail(source: Uint8Array): Promise<Email> {
 const SKIPPED = new Set(['style', 'script', 'title', 'head']);
 const BLOCKS = new Set(['p', 'div', 'td', 'tr', 'br', 'li', 'table', 'h1', 'h2', 'h3', 'h4']);
 
-function readHtml(html: string): { text: string; links: string[] } {
+function readHtml(HtmlParser: typeof Parser, html: string): { text: string; links: string[] } {
   const links: string[] = [];
   let text = '';
   let skipped = 0;
-  const parser = new Parser({
+  const parser = new HtmlParser({
     onopentag(name, { href }) {
       if (SKIPPED.has(name)) skipped += 1;
       if (BLOCKS.has(name)) text += '\n';

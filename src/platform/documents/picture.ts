@@ -1,8 +1,8 @@
 import { decode } from 'bmp-ts';
-import { fileTypeFromBuffer } from 'file-type';
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 import { DocumentError } from './error.ts';
+import { detectMediaType } from './media-type.ts';
 import type { Picture } from './job.ts';
 
 /** What models take as it is, up to these bounds. */
@@ -22,7 +22,7 @@ const OPEN = { limitInputPixels: MAX_PIXELS, failOn: 'none' } as const;
 
 /** An image as models take it: as it is where it may be, else encoded anew and smaller. Told by its bytes. */
 export async function preparePicture(bytes: Uint8Array): Promise<Picture> {
-  const type = (await fileTypeFromBuffer(bytes).catch(() => undefined))?.mime ?? 'unknown';
+  const type = (await detectMediaType(bytes)) ?? 'unknown';
   if (!type.startsWith('image/')) throw new DocumentError('unsupported', 'This is not an image.');
   const open = (): Sharp => (type === 'image/bmp' ? openBmp(bytes) : sharp(bytes, OPEN));
   try {

@@ -1,7 +1,6 @@
 import { probeClip } from './clip.ts';
 import type { AudioFacts, VideoFacts } from './clip.ts';
 import type { ReferenceKind } from './formats.ts';
-import { probeImage } from './image.ts';
 import type { ImageFacts } from './image.ts';
 
 type FactsByKind = { image: ImageFacts; video: VideoFacts; audio: AudioFacts };
@@ -16,6 +15,10 @@ export async function probeReference<K extends ReferenceKind>(
   kind: K,
   options: { signal?: AbortSignal } = {},
 ): Promise<FactsByKind[K]> {
-  const facts = kind === 'image' ? await probeImage(path, options.signal) : await probeClip(path, kind, options.signal);
+  // On first use: the image library adds noticeably to the start of a role.
+  const facts =
+    kind === 'image'
+      ? await (await import('./image.ts')).probeImage(path, options.signal)
+      : await probeClip(path, kind, options.signal);
   return facts as FactsByKind[K];
 }

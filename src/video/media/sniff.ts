@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { fileTypeFromBuffer } from 'file-type';
+import { detectMediaType } from '../../platform/documents/media-type.ts';
 import { InvalidReferenceError } from './error.ts';
 
 /** Bytes read to detect a file's type; enough to skip the pictures in MP3 tags. */
@@ -14,7 +14,7 @@ export async function sniffFile(path: string): Promise<Sniffed> {
   if (size === 0) throw new InvalidReferenceError('The file is empty.');
   const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
   const { bytesRead } = await file.read(head, 0, head.length, 0);
-  const type = await fileTypeFromBuffer(head.subarray(0, bytesRead)).catch(() => undefined);
-  if (type === undefined) throw new InvalidReferenceError('The file has an unknown type.');
-  return { mime: type.mime, bytes: size };
+  const mime = await detectMediaType(head.subarray(0, bytesRead));
+  if (mime === undefined) throw new InvalidReferenceError('The file has an unknown type.');
+  return { mime, bytes: size };
 }

@@ -7,7 +7,6 @@ import { pipeline } from 'node:stream/promises';
 import type { Objects } from '../../platform/objects/objects.ts';
 import { videoErrors } from '../errors.ts';
 import { InvalidReferenceError } from '../media/error.ts';
-import { normalizeImage } from '../media/image.ts';
 import { probeReference } from '../media/probe.ts';
 import type { ProbedUpload, ReferenceKind, StoredUpload } from '../store/references.ts';
 
@@ -63,6 +62,7 @@ export async function inspectFile(
       return { key, kind, cleanKey: await keep(path, 'application/octet-stream'), facts: size };
     }
     const clean = `${path}.clean`;
+    const { normalizeImage } = await import('../media/image.ts');
     const { mime, width, height } = await normalizeImage(path, clean);
     return { key, kind, cleanKey: await keep(clean, mime), facts: { width, height } };
   } catch (error) {

@@ -1,5 +1,5 @@
-import { fileTypeFromBuffer, supportedMimeTypes } from 'file-type';
 import { lookup } from 'mime-types';
+import { detectMediaType, hasSignature } from '../../../platform/documents/media-type.ts';
 import type { FileEntry } from '../../../sandbox/protocol/executor.ts';
 import { baseName } from './paths.ts';
 
@@ -19,20 +19,11 @@ export async function decideMimeType(entry: FileEntry): Promise<string | null> {
   const isText = entry.text ?? (head.length > 0 && !head.includes(0));
   if (isText) {
     if (named !== undefined && TEXTUAL.test(named)) return named;
-    const sniffed = head.length === 0 ? undefined : await sniff(head);
+    const sniffed = head.length === 0 ? undefined : await detectMediaType(head);
     return sniffed ?? 'text/plain';
   }
-  const sniffed = await sniff(head);
+  const sniffed = await detectMediaType(head);
   if (sniffed !== undefined) return sniffed;
-  const hasSignature = named !== undefined && supportedMimeTypes.has(named);
-  return named === undefined || hasSignature || TEXTUAL.test(named) ? 'application/octet-stream' : named;
-}
-
-async function sniff(head: Buffer): Promise<string | undefined> {
-  try {
-    return (await fileTypeFromBuffer(head))?.mime;
-  } catch {
-    // the file ends before the length in its signature
-    return undefined;
-  }
+  if (named === undefined || TEXTUAL.test(named) || (await hasSignature(named))) return 'application/octet-stream';
+  return named;
 }

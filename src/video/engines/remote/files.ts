@@ -4,7 +4,6 @@ import { omitUndefined } from '../../../platform/records.ts';
 import { probeClip } from '../../media/clip.ts';
 import { InvalidReferenceError } from '../../media/error.ts';
 import { buildInputArguments, findDemuxer } from '../../media/formats.ts';
-import { normalizeImage } from '../../media/image.ts';
 import { runMedia } from '../../media/run.ts';
 import { RenderError } from '../engine.ts';
 import type { RenderRequest } from '../engine.ts';
@@ -32,6 +31,7 @@ export async function prepareFiles(request: RenderRequest, signal: AbortSignal):
   const { inputs, folder } = request;
   const image = async (path: string, name: string): Promise<SentFile> => {
     const target = join(folder, `sent-${name}`);
+    const { normalizeImage } = await import('../../media/image.ts');
     const { mime } = await normalizeImage(path, target, { maxSide: 2048, signal });
     return { path: target, mime, name: `${name}.${mime === 'image/png' ? 'png' : 'jpg'}` };
   };

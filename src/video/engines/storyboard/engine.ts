@@ -5,7 +5,6 @@ import { MediaRunError, runMedia } from '../../media/run.ts';
 import { RenderError } from '../engine.ts';
 import type { Engine, ModelCapabilities, RenderContext, RenderRequest, RenderResult } from '../engine.ts';
 import { FRAMES_PER_SECOND, buildGraph } from './graph.ts';
-import { listRead, makePlan } from './plan.ts';
 
 export const STORYBOARD_MODEL = 'local/storyboard-1';
 
@@ -43,6 +42,8 @@ export function openStoryboard(): Engine {
 
 async function render(request: RenderRequest, context: RenderContext): Promise<RenderResult> {
   const { signal } = context;
+  // On first use: the image library adds noticeably to the start of a role.
+  const { listRead, makePlan } = await import('./plan.ts');
   try {
     const plan = await makePlan(request, signal);
     const result = {

@@ -1,4 +1,4 @@
-import { fileTypeFromBuffer } from 'file-type';
+import { detectMediaType } from '../../../../platform/documents/media-type.ts';
 import { dataUrlBytes, decodeDataUrl, readReference } from '../../../contract/attachments.ts';
 import type { MessageAttachment } from '../../../contract/attachments.ts';
 import type { EventsSend } from '../../../contract/events.ts';
@@ -44,7 +44,7 @@ async function findFault({ mediaType, source }: MessageAttachment, stored: Store
 }
 
 async function isOfType(mediaType: string, head: Buffer, tail: Buffer): Promise<boolean> {
-  const found: string | undefined = (await fileTypeFromBuffer(head).catch(() => undefined))?.mime;
+  const found = await detectMediaType(head);
   if (mediaType === 'application/pdf') return head.subarray(0, PDF_WITHIN).includes('%PDF-');
   if (mediaType === 'image/png') return found === 'image/png' || found === 'image/apng';
   if (mediaType.startsWith('image/')) return found === mediaType;
