@@ -126,14 +126,13 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
       const about = describeSignup(organizationId, { site, body });
       const { recorder } = about;
       const job = await startLimitedJob(ports, { ...body, organizationId, key: null }, async (context) => {
-        const { signUp } = await import('./signup.ts');
         const attempted = { organizationId, origin: site.url.origin, username: username ?? email };
         const done = await limitAttempts(ports, attempted, () =>
-          withMailbox(ports, box, { site, address: email }, (mailbox) => {
+          withMailbox(ports, box, { site, address: email }, async (mailbox) => {
+            const { signUp } = await import('./signup.ts');
             const answers = buildAnswers({ loginMethod: 'otp_email', cred: {} }, { ...context, mailbox });
-            const { signal } = context;
-            const { fleet, egress } = ports;
-            return signUp({ ...account, organizationId, site }, { fleet, egress, answers, signal, recorder });
+            const flow = { ...ports, answers, signal: context.signal, recorder };
+            return signUp({ ...account, organizationId, site }, flow);
           }),
         );
         const { loginUrl, username: name } = done;
