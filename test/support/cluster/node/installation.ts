@@ -144,7 +144,21 @@ async function install(kubeconfig: string): Promise<Installation> {
       await waitFor('the API is ready', async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, SLOW_MS);
       return { url, key, client: buildClient({ baseUrl: url, apiKey: key }) };
     };
-    const upgrade = async (...sets: string[]) => void (await apply('upgrade', [...settings, ...sets]));
+    const upgrade = async (...sets: string[]) => {
+      await apply('upgrade', [...settings, ...sets]);
+      // helm waits for the new operator alone. Until the earlier one has ended, it may lead and start sandboxes.
+      await kubectl('-n', namespace, 'rollout', 'status', 'deployment/capstan-operator', '--timeout=5m');
+      const selector = [
+        '-l',
+        'app.kubernetes.io/component=operator',
+        '-o=jsonpath={.items[*].metadata.deletionTimestamp}',
+      ];
+      await waitFor(
+        'the earlier operator has ended',
+        async () => (await kubectl('-n', namespace, 'get', 'pods', ...selector)) === '' || undefined,
+        SLOW_MS,
+      );
+    };
     const image = `${repository}:${version}`;
     const installation: Installation = {
       ...(await connect()),
