@@ -5,6 +5,7 @@ import { testIsolation } from './isolation.ts';
 import { testMedia } from './media.ts';
 import { testRestore } from './restore.ts';
 import { testSessions } from './sessions.ts';
+import { testTakeover } from './takeover.ts';
 import { testUpgrade } from './upgrade.ts';
 
 const install = await findInstallation();
@@ -22,6 +23,9 @@ describe.skipIf(install === undefined)('Capstan on a real node', () => {
 
   describe('sessions', () => {
     testSessions(find);
+  });
+  describe('takeovers', () => {
+    testTakeover(find);
   });
   describe('isolation', () => {
     testIsolation(find);

@@ -16,6 +16,8 @@ export type Conversation = {
   name: string;
   /** What the command printed, from the result in the log. */
   run(command: string): Promise<string>;
+  /** The same in two steps: resolves when the prompt is taken, with what waits for the result. */
+  start(command: string): Promise<() => Promise<string>>;
   events(): Promise<EventEnvelope[]>;
 };
 
@@ -42,18 +44,13 @@ export function continueConversation(
       if (!pagination.hasMore) return all;
     }
   };
-  return {
-    agentId,
-    subjectId,
-    id,
-    name: id.replaceAll('_', '-'),
-    events,
-    async run(command) {
-      const before = (await waitFor('the log', () => events().catch(ignoreRefusal), SLOW_MS)).at(-1)?.sequence ?? 0;
-      const content = [{ type: 'text' as const, text: `run: ${command}` }];
-      const idempotencyKey = randomUUID();
-      const send = () => client.sendEvents(id, { events: [{ type: 'user.message', content }] }, { idempotencyKey });
-      await waitFor('the prompt is taken', () => send().catch(ignoreRefusal), SLOW_MS);
+  const start = async (command: string): Promise<() => Promise<string>> => {
+    const before = (await waitFor('the log', () => events().catch(ignoreRefusal), SLOW_MS)).at(-1)?.sequence ?? 0;
+    const content = [{ type: 'text' as const, text: `run: ${command}` }];
+    const idempotencyKey = randomUUID();
+    const send = () => client.sendEvents(id, { events: [{ type: 'user.message', content }] }, { idempotencyKey });
+    await waitFor('the prompt is taken', () => send().catch(ignoreRefusal), SLOW_MS);
+    return async () => {
       const news = await waitFor(
         `the turn of ${command}`,
         async () => {
@@ -71,7 +68,16 @@ export function continueConversation(
         const logs = await kubectl('-n', namespace, 'logs', '-l', selector, '-c', 'worker', '--tail=20').catch(String);
         throw new Error(`${String(error)}\nWorkers say: ${logs}`, { cause: error });
       }
-    },
+    };
+  };
+  return {
+    agentId,
+    subjectId,
+    id,
+    name: id.replaceAll('_', '-'),
+    events,
+    start,
+    run: async (command) => (await start(command))(),
   };
 }
 
