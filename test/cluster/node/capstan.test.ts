@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { findInstallation } from '../../support/cluster/node/installation.ts';
 import type { Installation } from '../../support/cluster/node/installation.ts';
+import { testEscapes } from './escapes.ts';
 import { testIsolation } from './isolation.ts';
 import { testMedia } from './media.ts';
 import { testRestore } from './restore.ts';
@@ -29,6 +30,9 @@ describe.skipIf(install === undefined)('Capstan on a real node', () => {
   });
   describe('isolation', () => {
     testIsolation(find);
+  });
+  describe('escapes', () => {
+    testEscapes(find);
   });
   describe('videos and website logins', () => {
     testMedia(find);

@@ -146,18 +146,7 @@ async function install(kubeconfig: string): Promise<Installation> {
     };
     const upgrade = async (...sets: string[]) => {
       await apply('upgrade', [...settings, ...sets]);
-      // helm waits for the new operator alone. Until the earlier one has ended, it may lead and start sandboxes.
-      await kubectl('-n', namespace, 'rollout', 'status', 'deployment/capstan-operator', '--timeout=5m');
-      const selector = [
-        '-l',
-        'app.kubernetes.io/component=operator',
-        '-o=jsonpath={.items[*].metadata.deletionTimestamp}',
-      ];
-      await waitFor(
-        'the earlier operator has ended',
-        async () => (await kubectl('-n', namespace, 'get', 'pods', ...selector)) === '' || undefined,
-        SLOW_MS,
-      );
+      await waitForOperator((...args) => kubectl('-n', namespace, ...args));
     };
     const image = `${repository}:${version}`;
     const installation: Installation = {
@@ -181,4 +170,12 @@ async function install(kubeconfig: string): Promise<Installation> {
     await close();
     throw new Error(`helm install did not come to an end: ${String(error)}\n${state}`, { cause: error });
   }
+}
+
+/** helm waits for the new operator alone. Until the earlier one has ended, it may lead and start sandboxes. */
+async function waitForOperator(kubectl: Installation['kubectl']): Promise<void> {
+  await kubectl('rollout', 'status', 'deployment/capstan-operator', '--timeout=5m');
+  const selector = ['-l', 'app.kubernetes.io/component=operator', '-o=jsonpath={.items[*].metadata.deletionTimestamp}'];
+  const hasEnded = async () => (await kubectl('get', 'pods', ...selector)) === '' || undefined;
+  await waitFor('the earlier operator has ended', hasEnded, SLOW_MS);
 }
