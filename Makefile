@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help run test test-console test-cluster test-control-plane test-node cluster cluster-down test-clients test-login-apps services lint fmt generate bench
+.PHONY: help run test test-console test-cluster test-control-plane test-node cluster cluster-down test-clients test-client-matrix test-login-apps services lint fmt generate bench
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -49,6 +49,11 @@ test-console: $(INSTALLED) ## the part of `make test` that opens the web console
 test-clients: $(INSTALLED) ## install what is missing, then let Codex CLI and Claude Code work through the gateway
 	scripts/install-clients.sh
 	vitest run --project clients
+
+test-client-matrix: $(INSTALLED) ## install what is missing, then print a table of clients, their helpers and formats of providers; with Python's clients
+	scripts/install-clients.sh
+	scripts/install-python-clients.sh
+	vitest run --project python-clients --project clients --project default --reporter verbose test/real-clients test/gateway/helpers test/gateway/langchain.test.ts
 
 test-login-apps: $(INSTALLED) services ## install what is missing, then sign in to real applications through the login service
 	scripts/install-login-apps.sh

@@ -66,12 +66,24 @@ export default defineConfig({
         test: {
           name: 'clients',
           include: ['test/real-clients/**/*.test.ts'],
+          exclude: ['test/real-clients/python.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
           pool: 'forks',
           // Each client is a process of hundreds of megabytes.
           fileParallelism: false,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        // `make test-client-matrix`: published Python clients through the gateway.
+        test: {
+          name: 'python-clients',
+          include: ['test/real-clients/python.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+          pool: 'forks',
+          sequence: { groupOrder: 5 },
         },
       },
       {

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Gets the Python clients that `make client-matrix` runs, 600 MB, and are not there yet: each in an environment of its own,
+# Gets the Python clients that `make test-client-matrix` runs, 1 GB, and are not there yet: each in an environment of its own,
 # because their dependencies disagree. They are no dependencies of Capstan.
 set -euo pipefail
 
 CLIENTS=(
   'sdks openai==3.54.0 anthropic==2.12.0'
   'agents openai-agents==0.24.0'
-  'litellm litellm==1.108.11'
-  'langchain langchain==1.5.0 langchain-openai==1.7.4 langchain-anthropic==1.7.10'
+  'litellm litellm==1.106.2 mcp==1.30.0'
+  'langchain langchain-openai==1.7.3 langchain-anthropic==1.7.7'
   'pydantic-ai pydantic-ai-slim[openai,anthropic]==2.66.0'
   'instructor instructor[anthropic]==1.17.0'
 )
