@@ -5,6 +5,7 @@ import { CALL_SCOPES, READ_SCOPES } from './contract/document.ts';
 import type { GatewayDeps } from './deps.ts';
 import { CHAT_COMPLETIONS } from './dialects/chat-completions/dialect.ts';
 import type { ClientDialect } from './dialects/dialect.ts';
+import { MESSAGES } from './dialects/messages/dialect.ts';
 import { sendGatewayError } from './errors.ts';
 import { GatewayError } from './gateway-error.ts';
 import { addSdkRateLimitHeaders } from './rate-limit-headers.ts';
@@ -16,7 +17,13 @@ export const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'D
 export type RouteOptions = { open?: boolean; dialect?: ClientDialect; bodyLimit?: number };
 export type AddRoutes = (url: string, handlers: Record<string, Handler>, options?: RouteOptions) => void;
 
-/** Adds routes whose errors are in the format of their dialect. Other methods of the same path are 405. */
+/** The format of an error: the route's, else the one of the caller's SDK. */
+function findRender(dialect: ClientDialect | undefined, { headers }: FastifyRequest) {
+  if (dialect !== undefined) return dialect.buildError;
+  return headers['anthropic-version'] === undefined ? CHAT_COMPLETIONS.buildError : MESSAGES.buildError;
+}
+
+/** Adds routes whose errors are in the format of their dialect, or of the caller's SDK. Other methods of the same path are 405. */
 export function buildAddRoutes(app: FastifyInstance, deps: GatewayDeps): AddRoutes {
   const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = await deps.authenticate(request, reply);
@@ -24,10 +31,10 @@ export function buildAddRoutes(app: FastifyInstance, deps: GatewayDeps): AddRout
     addSdkRateLimitHeaders(reply);
     request.caller = caller;
   };
-  return (url, handlers, { open = false, dialect = CHAT_COMPLETIONS, bodyLimit = BODY_LIMIT } = {}) => {
-    const { requestIdHeader, checkHeaders } = dialect;
+  return (url, handlers, { open = false, dialect, bodyLimit = BODY_LIMIT } = {}) => {
+    const { requestIdHeader, checkHeaders } = dialect ?? CHAT_COMPLETIONS;
     const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      sendGatewayError({ log: deps.log, render: dialect.buildError }, error, request, reply);
+      sendGatewayError({ log: deps.log, render: findRender(dialect, request) }, error, request, reply);
     for (const [method, handler] of Object.entries(handlers)) {
       app.route({
         method,

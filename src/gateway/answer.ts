@@ -13,6 +13,7 @@ import type { GatewayDeps } from './deps.ts';
 import type { ClientCall, ClientDialect, FrameWriter, ResponseMeta } from './dialects/dialect.ts';
 import { listIgnored } from './fields/apply.ts';
 import { decideFault, logGatewayError } from './errors.ts';
+import { finishReply } from './finish-reply.ts';
 import { findPassThrough, readOptions, sendRequestId } from './forward-call.ts';
 import { invalid } from './gateway-error.ts';
 import { buildReplyCheck, describeCall, holdStream, inspectRequest, inspectText } from './hooks/inspect.ts';
@@ -90,8 +91,7 @@ async function writeReply(
     if (text === '') continue;
     if (delta.type === 'finish') {
       if (last?.type === 'finish') {
-        meter.finish(last.reply);
-        await buildReplyCheck(guard, call, meta)?.(last.reply);
+        await finishReply({ meter, check: buildReplyCheck(guard, call, meta) }, last.reply);
       }
       await meter.settled();
       return stream.end(text);
@@ -152,15 +152,19 @@ async function sendStream(deps: GatewayDeps, task: Task, request: FastifyRequest
 /** The body of a response that is not streamed. */
 async function collectBody(deps: GatewayDeps, task: Task, reply: FastifyReply, signal: AbortSignal): Promise<string> {
   const { call, meta, meter, passThrough, guard } = task;
-  if (passThrough !== undefined) return inspectText(guard, await collectPassThrough(meter, passThrough, signal));
+  if (passThrough !== undefined)
+    return collectPassThrough(meter, passThrough, signal, (text) => inspectText(guard, text));
   const whole = await collectSequence(
     inferenceOf(deps, reply.request).stream(call.request, signal, readOptions(reply.request, reply)),
     call,
   );
-  meter.finish(whole);
+  let final = call.buildFinal(whole, meta);
+  const check = async () => {
+    if (guard !== undefined) final = await guard.inspect(final);
+  };
+  await finishReply({ meter, check }, whole);
   await meter.settled();
-  const final = call.buildFinal(whole, meta);
-  return JSON.stringify(guard === undefined ? final : await guard.inspect(final));
+  return JSON.stringify(final);
 }
 
 async function sendJson(deps: GatewayDeps, task: Task, reply: FastifyReply): Promise<void> {

@@ -3,6 +3,8 @@ import type { ModelReply } from '../inference/model.ts';
 import type { PassThroughEvent } from '../inference/pass-through.ts';
 import type { SseEvent } from '../inference/upstream/dialect.ts';
 import type { PassThroughWriter } from './dialects/dialect.ts';
+import { finishReply } from './finish-reply.ts';
+import type { ReplyWatch } from './finish-reply.ts';
 import { buildSequencer } from './sequence.ts';
 import type { ReplyEvent } from './sequence.ts';
 import type { ClientStream } from './stream.ts';
@@ -20,15 +22,8 @@ function frame({ event }: SseEvent, data: string): string {
   return `${name}data: ${/[\r\n]/.test(data) ? data.replaceAll(/\r\n?|\n/g, '\ndata: ') : data}\n\n`;
 }
 
-/** What follows a reply while it is forwarded. */
-export type PassThroughWatch = {
-  meter: Meter;
-  /** called with the whole reply before its last event is sent; its error ends the stream */
-  check?: ((reply: ModelReply) => Promise<unknown>) | undefined;
-};
-
 /** Meters the events of a reply. Returns the reply once it is complete; without content unless it is checked. */
-function buildCounter({ meter, check }: PassThroughWatch): (passThrough: PassThroughEvent) => ModelReply | undefined {
+function buildCounter({ meter, check }: ReplyWatch): (passThrough: PassThroughEvent) => ModelReply | undefined {
   const isChecked = check !== undefined;
   const sequencer = buildSequencer({ reasoning: isChecked });
   const out: ReplyEvent[] = [];
@@ -42,50 +37,54 @@ function buildCounter({ meter, check }: PassThroughWatch): (passThrough: PassThr
     const last = out.at(-1);
     out.length = 0;
     if (last?.type !== 'finish') return undefined;
-    meter.finish(last.reply);
     return last.reply;
   };
 }
 
 /** Forwards the upstream's events one by one. */
 export async function writePassThrough(
-  watch: PassThroughWatch,
+  watch: ReplyWatch,
   { open, writer }: PassThroughReply,
   signal: AbortSignal,
   stream: ClientStream,
 ): Promise<void> {
-  const { meter, check } = watch;
   const count = buildCounter(watch);
   for await (const passThrough of open(signal)) {
     const ended = count(passThrough);
     const data = passThrough.event.data === '' ? undefined : writer.take(passThrough.event);
     const text = data === undefined ? '' : frame(passThrough.event, data);
     if (ended !== undefined) {
-      await meter.settled();
-      await check?.(ended);
+      await finishReply(watch, ended);
+      await watch.meter.settled();
       return stream.end(text);
     }
     if (text === '') continue;
-    if (!stream.hasBegun()) meter.begin();
+    if (!stream.hasBegun()) watch.meter.begin();
     const room = stream.write(text);
     if (room !== undefined) await room;
   }
 }
 
-/** The upstream's whole reply, unchanged. */
+/** The upstream's whole reply, unchanged but for `inspect`. */
 export async function collectPassThrough(
   meter: Meter,
   { open, writer }: PassThroughReply,
   signal: AbortSignal,
+  inspect: (text: string) => Promise<string>,
 ): Promise<string> {
   const count = buildCounter({ meter });
   let body: SseEvent | undefined;
-  let ended = false;
+  let whole: ModelReply | undefined;
   for await (const passThrough of open(signal)) {
-    ended ||= count(passThrough) !== undefined;
+    whole ??= count(passThrough);
     if (passThrough.event.data !== '') body ??= passThrough.event;
   }
+  if (body === undefined || whole === undefined) throw new ModelError('upstream', "The provider's reply was cut off.");
+  let text = writer.take(body) ?? body.data;
+  const check = async () => {
+    text = await inspect(text);
+  };
+  await finishReply({ meter, check }, whole);
   await meter.settled();
-  if (body === undefined || !ended) throw new ModelError('upstream', "The provider's reply was cut off.");
-  return writer.take(body) ?? body.data;
+  return text;
 }

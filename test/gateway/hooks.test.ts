@@ -171,6 +171,20 @@ it('the official SDKs see a refusal as a bad request, and do not repeat it', asy
   expect(seen).toHaveLength(2);
 });
 
+it('a refused reply has cost its tokens, and is logged as refused', async () => {
+  const { url: base, post } = await open({ on: ['response'] });
+  decide = () => refuse;
+  const headers = { 'x-request-id': 'refused-reply' };
+  expect((await post('/v1/chat/completions', buildBody('chat-completions', 'Hi'), headers)).status).toBe(400);
+  const read = async () => {
+    const response = await fetch(`${base}/v1/requests/refused-reply`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+    return response.json();
+  };
+  await expect.poll(read).toMatchObject({ outcome: 'content_policy_violation', inputTokens: 10, outputTokens: 5 });
+});
+
 it('embeddings are inspected', async () => {
   const { post } = await open({});
   decide = () => refuse;

@@ -15,7 +15,7 @@ export type Meter = {
   begin(): void;
   /** Counts the text sent to the client, for replies that never finish. */
   note(delta: ModelDelta): void;
-  finish(reply: ModelReply): void;
+  finish(reply: ModelReply, outcome?: string): void;
   /** `outcome` is the fault's code, or `client_gone` */
   fail(outcome: string): void;
   /** Resolves once the budgets have the cost of the call. */
@@ -154,7 +154,7 @@ export function startMeter(
         told = delta.usage;
       }
     },
-    finish: (reply) => end(reply.model, reply.usage, 'ok'),
+    finish: (reply, outcome = 'ok') => end(reply.model, reply.usage, outcome),
     fail: (outcome) => end(answering, estimateUsage(), outcome),
     settled: () => settling,
   };
