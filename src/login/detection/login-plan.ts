@@ -151,8 +151,8 @@ export type FailureCause =
 
 /** Signals of how an attempt ended, on one page. */
 export type OutcomeSignals = {
-  /** The most specific first. */
-  failures: readonly { id: string; cause: FailureCause }[];
+  /** The most specific first. `aside`: a small part of its page, that names neither an account nor a login. */
+  failures: readonly { id: string; cause: FailureCause; aside: boolean }[];
   /** A visible control to sign out. */
   logout: string | undefined;
   /** A visible marker of an account: menu, avatar, "my account", a greeting. */
@@ -169,6 +169,8 @@ export type OutcomeSignals = {
   confirm: string | undefined;
   /** The outcome in the plain text of a small page without an account, if no message states one. */
   stated: FailureCause | undefined;
+  /** `stated` can be about nothing but the login, whoever may see the page. */
+  clearlyStated: boolean;
   /** Sign-in methods that need no form: other services by name, and passkeys. */
   otherWays: { providers: readonly string[]; passkey: boolean };
 };

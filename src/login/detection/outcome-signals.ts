@@ -5,6 +5,7 @@ import type { ElementDescription, FrameDescription, Observation } from './descri
 import { buildMatcher, normalizeText } from './match.ts';
 import type { FailureCause, OutcomeSignals } from './login-plan.ts';
 import { ACCOUNT } from './words/more-actions.ts';
+import { USERNAME } from './words/fields.ts';
 import { CAPTCHA } from './words/more-fields.ts';
 import { LIMITED, LOCKED, UNDER_WAY, WRONG } from './words/outcomes.ts';
 import { SUSPENDED } from './words/more-interstitials.ts';
@@ -24,6 +25,7 @@ const reports = {
   unverified: buildMatcher(UNVERIFIED),
   underWay: buildMatcher(UNDER_WAY),
   account: buildMatcher(ACCOUNT),
+  username: buildMatcher(USERNAME),
 };
 
 /** The most specific first: a message may name a locked account together with a wrong password. */
@@ -44,7 +46,7 @@ const RANK: readonly FailureCause[] = [
 
 /** "Your account will be locked after two more attempts" has not happened yet. */
 const THREAT =
-  /(?<!\p{L})(?:will|wird|werden|sera|sara|verra|zal|wordt|kommer|bude|zostanie|будет|буде|edilecek|if you)(?!\p{L})|attempts? (?:left|remain)/u;
+  /(?<!\p{L})(?:will|before (?:your|the|this) account|bevor|wird|werden|sera|sara|verra|zal|wordt|kommer|bude|zostanie|будет|буде|edilecek|if you)(?!\p{L})|attempts? (?:left|remain)/u;
 
 /**
  * The failure that a message of a page or a script's dialog reports. Undefined if it reports none of the causes. The
@@ -145,7 +147,8 @@ function findConfirm({ elements }: FrameDescription): readonly ElementDescriptio
   });
 }
 
-const OF_ACCOUNT = /account|user|konto|compte|cuenta|conta|счет|аккаунт|учетн|запис|hesap|账|帳|アカウント|계정/u;
+const OF_ACCOUNT =
+  /account|credential|identi|authen|anmeld|zugang|accès|acces|user|konto|compte|cuenta|conta|счет|аккаунт|учетн|запис|hesap|账|帳|アカウント|계정/u;
 
 /** Beside a logout control, warnings concern the application. Only a locked account is a failed login. */
 function isAboutAccount({ text }: ElementDescription, cause: FailureCause): boolean {
@@ -156,12 +159,36 @@ function isAboutAccount({ text }: ElementDescription, cause: FailureCause): bool
 const MAX_STATED = 800;
 const STATED: ReadonlySet<FailureCause> = new Set(['suspended', 'locked', 'rate-limited', 'wrong-credentials']);
 
+/** A page with less text says one thing. */
+const MAX_ALONE = 300;
+
 /** Sites without styled messages state a refusal as a heading, in plain text, or in the words of their URL. */
-function readStated(frames: readonly FrameDescription[]): FailureCause | undefined {
-  const text = frames.map((frame) => frame.text).join(' ');
+function readStated(text: string): FailureCause | undefined {
   if (text.length > MAX_STATED) return undefined;
   const cause = readMessageCause(text);
   return cause !== undefined && STATED.has(cause) ? cause : undefined;
+}
+
+/** Names of what a login is about. */
+function isAboutLogin(said: string): boolean {
+  return says.password(said) || says.signIn(said) || reports.username(said) || OF_ACCOUNT.test(said);
+}
+
+/** Whether a page that states a refusal can be about nothing else, though strangers may not see it. */
+function isClearlyStated(cause: FailureCause | undefined, text: string): boolean {
+  if (cause === undefined) return false;
+  return (cause === 'rate-limited' && text.length <= MAX_ALONE) || isAboutLogin(normalizeText(text));
+}
+
+/** Causes that applications report of other things as well: builds fail, cards are invalid. */
+const COMMON: ReadonlySet<FailureCause> = new Set(['wrong-credentials', 'error', 'field-rejected', 'expired']);
+/** Times that the rest of a page is longer than a message aside. */
+const REST = 3;
+
+function isAside({ text }: ElementDescription, cause: FailureCause, shown: string): boolean {
+  if (!COMMON.has(cause) || shown.length < (REST + 1) * text.length) return false;
+  const said = normalizeText(text);
+  return !isAboutLogin(said) && !says.code(said);
 }
 
 /** Reads the signals of how an attempt ended. Pure. */
@@ -171,14 +198,16 @@ export function readOutcome({ frames }: Observation): OutcomeSignals {
   const logout = findLogout(elements);
   const isAsking = promptsSignIn(frames);
   const isInside = logout !== undefined && passwords.length === 0 && !isAsking;
+  const shown = frames.map((frame) => frame.text).join(' ');
   const failures = elements
     .filter((element) => element.control === 'message' && isSeen(element))
     .flatMap((element) => {
       const cause = readFailure(element);
       const counts = cause !== undefined && (!isInside || isAboutAccount(element, cause));
-      return counts ? [{ id: element.id, cause }] : [];
+      return counts ? [{ id: element.id, cause, aside: isAside(element, cause, shown) }] : [];
     })
     .toSorted((a, b) => RANK.indexOf(a.cause) - RANK.indexOf(b.cause));
+  const stated = logout === undefined ? readStated(shown) : undefined;
   const confirming = frames.flatMap(findConfirm);
   return {
     failures,
@@ -189,7 +218,8 @@ export function readOutcome({ frames }: Observation): OutcomeSignals {
     promptsSignIn: isAsking,
     messageSentNotice: findMessageSentNotice(frames),
     confirm: confirming.length === 1 ? confirming[0]?.id : undefined,
-    stated: logout === undefined ? readStated(frames) : undefined,
+    stated,
+    clearlyStated: isClearlyStated(stated, shown),
     otherWays: findOtherMethods(elements),
   };
 }

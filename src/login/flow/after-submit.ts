@@ -155,7 +155,8 @@ export function decideAfterCheck(state: FlowState, submitted: Submitted, checked
   }
   const page = describePage(view.snapshot);
   if (state.unproven?.page !== page) return wait({ ...state, unproven: { page, at: view.now } }, view);
-  return { state, action: { do: 'fail', error: buildUnprovenLoginError(view.snapshot, session) } };
+  const doubt = view.verdict.is === 'proven' ? view.verdict.doubt : undefined;
+  return { state, action: { do: 'fail', error: buildUnprovenLoginError({ ...view.snapshot, session, doubt }) } };
 }
 
 /** An accepted registration, signed in or not. */
@@ -170,7 +171,7 @@ function decideSuccess(
 ): AfterSubmit {
   const agreedMs = state.likely === undefined ? 0 : view.now - state.likely.at;
   if (agreedMs < CONFIRM_MS[state.goal]) return wait(state, view);
-  const isProven = signals.includes('account') || signals.includes('http-authentication');
+  const isProven = signals.includes('http-authentication');
   if (isProven && !isFirstSignIn(state, submitted) && !state.isNamed) {
     return { state, action: { do: 'finish', signals } };
   }

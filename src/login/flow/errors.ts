@@ -1,8 +1,13 @@
 import { LoginError } from '../login-error.ts';
+import type { FailureCause } from '../detection/login-plan.ts';
 import type { PageStep } from './decide.ts';
 import type { PageSnapshot } from './evidence.ts';
 import { buildOutcomeError } from './outcome.ts';
 import type { SessionState } from './session-check.ts';
+
+/** Addresses by which sites tell their own pages of a refusal: `?error=1`, `?login_failed`. */
+const FAILED_ADDRESS =
+  /[?&](?:[a-z]{0,20}[_-]?)(?:error|errors|err|fail|failed|failure|invalid|denied|incorrect)(?:[_-][a-z]{1,20})?(?:=(?!(?:0|false|none|no|)(?:&|$))|&|$)/i;
 
 const MESSAGES: Partial<Record<string, string>> = {
   login_form_not_found: 'No login form was found.',
@@ -33,8 +38,18 @@ export function buildStepError(
 }
 
 /** After a submit that the site accepted by all signals, without proof of a session. */
-export function buildUnprovenLoginError({ signals, plan }: PageSnapshot, session: SessionState): LoginError {
-  if (signals.stated !== undefined) return buildOutcomeError(signals.stated, 'password');
+export function buildUnprovenLoginError({
+  signals,
+  plan,
+  url,
+  session,
+  doubt,
+}: Pick<PageSnapshot, 'signals' | 'plan' | 'url'> & {
+  session: SessionState;
+  doubt?: FailureCause | undefined;
+}): LoginError {
+  const cause = signals.stated ?? doubt ?? (FAILED_ADDRESS.test(URL.parse(url)?.search ?? '') ? 'error' : undefined);
+  if (cause !== undefined) return buildOutcomeError(cause, 'password');
   if (session === 'signedOut') {
     return new LoginError('invalid_credentials', 'The site refused the credentials.', {
       details: { reason: 'signed_out' },

@@ -43,12 +43,14 @@ export type SuccessSignal =
   | 'named'
   | 'http-authentication';
 
-/** A cause of failure. `byAbsence`: derived from a form that stays, not from a statement of the site. */
-export type Veto = { cause: FailureCause; byAbsence: boolean };
+/** A cause of failure, and what it rests on: a form that stays, the status of an answer, or what the site said. */
+export type Veto = { cause: FailureCause; byAbsence: boolean; byStatus?: boolean };
 
 export type Evidence = {
   signals: SuccessSignal[];
   veto: Veto | undefined;
+  /** what a message aside on a page without a form says: a failure, unless something proves a session */
+  doubt: FailureCause | undefined;
   /** a login form is visible */
   hasForm: boolean;
   /** the status of a server error in answer to the submit; 0 where no answer came */
@@ -59,6 +61,7 @@ type Timing = {
   /** the page has settled, so a visible form will stay */
   stays: boolean;
   sinceSubmitMs: number;
+  networkIdleMs: number;
 };
 
 const FORMS = new Set(['login', 'username-first', 'password-step', 'one-time-code']);
@@ -66,6 +69,8 @@ const FORMS = new Set(['login', 'username-first', 'password-step', 'one-time-cod
 const NEW_PASSWORD_FORMS = new Set(['change', 'recovery']);
 const LOGIN_PATH =
   /(?:^|[/_.?=&-])(?:log-?in|log-?on|sign-?in|signon|auth(?:enticate|entication)?|sessions?(?:\/new)?|2fa|two-?fa|two-?factor|mfa|otp|totp|connexion|anmeld[^\W_]*|acceso|entrar|sso)(?:$|[/_.?=&-])/i;
+/** ms without any request after which a form that is still shown is the answer */
+const UNMOVED_MS = 6000;
 /** ms after which a submit counts as sent although no request for it was seen, as over a WebSocket */
 const UNSEEN_SUBMIT_MS = 5000;
 
@@ -108,16 +113,17 @@ function asksForOldPassword({ plan }: PageSnapshot): boolean {
   return plan.kind === 'change' && count(['password']) > 0 && count(['new-password', 'password-again']) > 0;
 }
 
-function findNewFailure({ signals, document }: PageSnapshot, before: PageSnapshot): FailureCause | undefined {
+type Failures = OutcomeSignals['failures'];
+
+function listNewFailures({ signals, document }: PageSnapshot, before: PageSnapshot): Failures {
   const isSameDocument = document === before.document;
-  const count = (failures: OutcomeSignals['failures'], cause: FailureCause) =>
+  const count = (failures: Failures, cause: FailureCause) =>
     failures.filter((failure) => failure.cause === cause).length;
-  const found = signals.failures.find(({ id, cause }) =>
+  return signals.failures.filter(({ id, cause }) =>
     isSameDocument
       ? !before.signals.failures.some((old) => old.id === id && old.cause === cause)
       : count(signals.failures, cause) > count(before.signals.failures, cause),
   );
-  return found?.cause;
 }
 
 function isAccepted(last: Submission | undefined, hasForm: boolean): boolean {
@@ -131,7 +137,9 @@ export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: 
   const last = listSent(attempt.submissions).at(-1);
   const hasForm = hasLoginForm(snapshot);
   // The browser's own error page is not content of the site.
-  if (snapshot.failed) return { signals: [], veto: undefined, hasForm, failedStatus: last?.status ?? 0 };
+  if (snapshot.failed) {
+    return { signals: [], veto: undefined, doubt: undefined, hasForm, failedStatus: last?.status ?? 0 };
+  }
   const isAnswered = isAccepted(last, hasForm);
   const seen: [SuccessSignal, boolean][] = [
     ['form-gone', !hasForm],
@@ -143,12 +151,26 @@ export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: 
   ];
   const signals = seen.filter(([, isThere]) => isThere).map(([signal]) => signal);
   const failedStatus = last?.carriesSecret === true && last.status >= 500 ? last.status : undefined;
-  const cause = findStatedFailure(snapshot, attempt, last);
-  if (cause !== undefined) return { signals, veto: { cause, byAbsence: false }, hasForm, failedStatus };
+  const failures = listNewFailures(snapshot, before);
+  // Beside a form every message is about it.
+  const isAside = !hasForm && snapshot.document !== before.document;
+  const doubt = isAside ? failures.find(({ aside }) => aside)?.cause : undefined;
+  const own = failures.find(({ aside }) => !isAside || !aside)?.cause;
+  const found = { signals, doubt, hasForm, failedStatus };
+  const plain = isAside ? findPlainFailure(snapshot, before) : undefined;
+  const stated = findStatedFailure(own ?? attempt.dialogs[0] ?? plain, last);
+  if (stated !== undefined) return { ...found, veto: stated };
   const isRejected =
     hasForm && timing.stays && !signals.includes('account') && showsFormAgain(snapshot, attempt, timing);
-  const veto = isRejected ? ({ cause: 'wrong-credentials', byAbsence: true } as const) : undefined;
-  return { signals, veto, hasForm, failedStatus };
+  const cause = findPlainFailure(snapshot, before) ?? 'wrong-credentials';
+  return { ...found, veto: isRejected ? { cause, byAbsence: true } : undefined };
+}
+
+/** A refusal in the plain text of a small page, which the page before did not have. */
+function findPlainFailure({ signals, interstitial }: PageSnapshot, before: PageSnapshot): FailureCause | undefined {
+  if (!signals.clearlyStated || signals.stated === before.signals.stated || interstitial !== undefined)
+    return undefined;
+  return signals.stated;
 }
 
 const STATUS_CAUSES: Readonly<Record<number, FailureCause>> = {
@@ -159,30 +181,29 @@ const STATUS_CAUSES: Readonly<Record<number, FailureCause>> = {
 };
 
 /** A failure that the site states: by a message, a dialog or the status of its answer. */
-function findStatedFailure(
-  snapshot: PageSnapshot,
-  { before, dialogs }: Attempt,
-  last: Submission | undefined,
-): FailureCause | undefined {
-  const named = findNewFailure(snapshot, before) ?? dialogs[0];
-  if (named !== undefined && named !== 'error') return named;
+function findStatedFailure(named: FailureCause | undefined, last: Submission | undefined): Veto | undefined {
+  if (named !== undefined && named !== 'error') return { cause: named, byAbsence: false };
   const byStatus = last === undefined ? undefined : STATUS_CAUSES[last.status];
+  if (byStatus !== undefined) return { cause: byStatus, byAbsence: false, byStatus: true };
   // A bare answer that reports a failure, instead of a page.
   const byAnswer = last?.isNavigation === true && last.reportsFailure ? 'wrong-credentials' : undefined;
-  return byStatus ?? byAnswer ?? named;
+  const cause = byAnswer ?? named;
+  return cause && { cause, byAbsence: false };
 }
 
 /** Whether the submitted form is shown again, or still, once the page has settled. */
 function showsFormAgain(
   { plan, signals, document }: PageSnapshot,
-  { before, submissions }: Attempt,
-  { sinceSubmitMs }: Timing,
+  { before, submissions, newCookie }: Attempt,
+  { sinceSubmitMs, networkIdleMs }: Timing,
 ): boolean {
   const last = listSent(submissions).at(-1);
   const isSameKind = plan.kind === before.plan.kind;
   const isNewDocument = document !== before.document;
   if (isSameKind && plan.kind !== 'none' && isNewDocument) return true;
   if (isSameKind && last?.reportsFailure === true) return true;
+  const isUnmoved = isSameKind && !newCookie && last?.carriesSecret === true && last.status > 0;
+  if (isUnmoved && networkIdleMs >= UNMOVED_MS) return true;
   const isEmptied = signals.passwordField && signals.passwordEmpty && before.signals.passwordField;
   // Before a request is sent, a script may still process the password, for example hash it.
   const wasSent = isNewDocument || (last?.status ?? 0) > 0 || sinceSubmitMs >= UNSEEN_SUBMIT_MS;

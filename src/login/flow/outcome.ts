@@ -13,7 +13,8 @@ export type SubmittedStep = 'username' | 'password' | 'code' | 'link' | 'choice'
  * only once the page had time to run its scripts.
  */
 export type Verdict =
-  | { is: 'proven'; signals: SuccessSignal[] }
+  /** `doubt`: what a message on the page says, unless a session is proven */
+  | { is: 'proven'; signals: SuccessSignal[]; doubt: FailureCause | undefined }
   | { is: 'failed'; error: LoginError; tentative: boolean }
   /** the next form is shown */
   | { is: 'next' }
@@ -105,7 +106,7 @@ const NEXT: Verdict = { is: 'next' };
 export function assess(step: SubmittedStep, snapshot: PageSnapshot, attempt: Attempt, idle: Idle): Verdict {
   const isIdle = idle.networkIdleMs >= IDLE_MS;
   const stays = idle.settled && idle.networkIdleMs >= FORM_STAYS_MS && idle.sinceSubmitMs >= FORM_STAYS_MS;
-  const found = weighEvidence(snapshot, attempt, { stays, sinceSubmitMs: idle.sinceSubmitMs });
+  const found = weighEvidence(snapshot, attempt, { ...idle, stays });
   // A new account stays unverified until its email has been answered.
   const isExpected =
     step === 'registration' && found.veto?.cause === 'unverified' && snapshot.signals.messageSentNotice !== undefined;
@@ -132,7 +133,12 @@ function judgeInterstitial({ snapshot, attempt, idle, isIdle, evidence }: Case):
   if (found === undefined || snapshot.failed) return undefined;
   if (document === before.document && found.kind === before.interstitial?.kind) return undefined;
   const { veto, failedStatus } = evidence;
-  const isStated = veto !== undefined && !veto.byAbsence && (DECISIVE.has(veto.cause) || found.kind === 'site_error');
+  // A status alone says less than the page that comes with it.
+  const isStated =
+    veto !== undefined &&
+    !veto.byAbsence &&
+    veto.byStatus !== true &&
+    (DECISIVE.has(veto.cause) || found.kind === 'site_error');
   if (isStated && found.kind !== 'password_change') return undefined;
   if (failedStatus !== undefined && found.kind === 'site_error') return undefined;
   // Pages that watch for an approval never stop sending requests.
@@ -194,7 +200,9 @@ function judgeProgress(judged: Case): Verdict {
     if (evidence.hasForm && !stays) return PENDING;
   }
   const isLoaded = snapshot.loaded || judged.idle.networkIdleMs >= FORM_STAYS_MS;
-  return isIdle && isLoaded ? { is: 'proven', signals: evidence.signals } : { is: 'pending', likely: true };
+  return isIdle && isLoaded
+    ? { is: 'proven', signals: evidence.signals, doubt: evidence.doubt }
+    : { is: 'pending', likely: true };
 }
 
 function isNextForm({ step, snapshot: { plan }, attempt }: Case): boolean {

@@ -7,6 +7,7 @@ import type { ObservedPage } from './page-observer.ts';
 import type { FlowInput, FlowPorts } from './ports.ts';
 import { checkSession, findMemberDifference, findNamedProof, offersSignIn } from './session-check.ts';
 import type { SessionState } from './session-check.ts';
+import { isMarkerForStrangers } from './stranger-view.ts';
 import type { FlowState, Submitted } from './state.ts';
 
 const IDLE_MS = 60;
@@ -32,14 +33,35 @@ type Attempted = {
   loginUrl: string | undefined;
 };
 
-/** Finds out whether an accepted submit has created a session, if no marker of an account shows it. */
-export async function proveSession(
-  ports: Pick<FlowPorts, 'context' | 'egress' | 'traffic' | 'openStranger' | 'signal'>,
+type ProofPorts = Pick<FlowPorts, 'context' | 'egress' | 'traffic' | 'openStranger' | 'signal'>;
+
+/** What was found out, and the signs that hold. */
+export type Proven = { session: SessionState; signals: SuccessSignal[] };
+
+/** Finds out whether an accepted submit has led to a session. A marker of an account that strangers see is none. */
+export async function proveSession(ports: ProofPorts, observed: ObservedPage, attempted: Attempted): Promise<Proven> {
+  const { state, submitted } = attempted;
+  const isSignup = state.goal === 'signup' && submitted.step !== 'password';
+  const isMarked = attempted.signals.includes('account') && !(await isShownToAll(ports, observed));
+  const signals = attempted.signals.filter((signal) => signal !== 'account' || isMarked);
+  if (isSignup) return { session: await checkSession(ports, observed, signals), signals };
+  if (state.isNamed) return { session: 'unknown', signals };
+  if (isMarked) return { session: 'signedIn', signals };
+  const session = await compareSession(ports, observed, attempted);
+  return { session, signals: session === 'signedIn' ? [...signals, 'member-page'] : signals };
+}
+
+async function isShownToAll({ egress }: ProofPorts, observed: ObservedPage): Promise<boolean> {
+  const userAgent = await observed.page.evaluate<string>('navigator.userAgent').catch(() => '');
+  return isMarkerForStrangers({ egress, userAgent }, observed);
+}
+
+/** Looks for anything that differs without the session. */
+async function compareSession(
+  ports: ProofPorts,
   observed: ObservedPage,
-  { state, submitted, signals, loginUrl, site }: Attempted,
+  { state, loginUrl, site }: Attempted,
 ): Promise<SessionState> {
-  if (state.goal === 'signup' && submitted.step !== 'password') return checkSession(ports, observed, signals);
-  if (state.isNamed) return 'unknown';
   const isStep = looksLikeStep(observed.observation, observed.signals);
   if (await findMemberDifference(ports, observed, { loginUrl, calls: ports.traffic.read, isStep })) return 'signedIn';
   // Opens two more pages only after all cheaper checks, and after the page had time to show an account.

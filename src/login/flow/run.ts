@@ -9,7 +9,6 @@ import { describeStep } from './challenge.ts';
 import type { Challenge } from './challenge.ts';
 import { snapshotCookies } from './cookies.ts';
 import type { AvailableMethods, PageStep } from './decide.ts';
-import type { SuccessSignal } from './evidence.ts';
 import { buildEndlessError, buildForeignLinkError, buildStepError, buildUnprovenError } from './errors.ts';
 import { fillCode, fillCredentials, submit } from './fill.ts';
 import { findLoginPage, mayBeElsewhere } from './find-login-page.ts';
@@ -102,14 +101,13 @@ class Flow {
     const { state, action } = decideAfterSubmit(this.#state, submitted, view);
     this.#state = state;
     if (action.do !== 'check-session') return action;
-    const session = await proveSession(this.#ports, observed, {
+    const { session, signals } = await proveSession(this.#ports, observed, {
       state,
       submitted,
       signals: action.signals,
       site: this.#input.site,
       loginUrl: this.#loginUrl,
     });
-    const signals: SuccessSignal[] = [...action.signals, ...(session === 'signedIn' ? ['member-page' as const] : [])];
     const checked = decideAfterCheck(state, submitted, { session, signals, view });
     this.#state = checked.state;
     return checked.action;

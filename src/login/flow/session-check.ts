@@ -1,8 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Site } from '../site.ts';
+import { isLoginPath } from './evidence.ts';
 import type { PageSnapshot, SuccessSignal } from './evidence.ts';
 import type { ObservedPage } from './page-observer.ts';
+import { isShownToStrangers } from './stranger-view.ts';
 
 /** Whether a login or an accepted registration has led to a session. */
 export type SessionState =
@@ -49,6 +51,18 @@ async function viewFromPage({ url, timeoutMs }: { url: string; timeoutMs: number
   }
 }
 
+/** Runs in the page: where an address leads in the end. */
+async function followFromPage({ url, timeoutMs }: { url: string; timeoutMs: number }) {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { credentials: 'include', cache: 'no-store', signal });
+    const hasPasswordField = /<input\b[^<>]*\btype\s*=\s*["']?password\b/i.test(await response.text());
+    return { url: response.url, hasPasswordField };
+  } catch {
+    return undefined;
+  }
+}
+
 function isShown({ status, redirected, hasPasswordField }: View): boolean {
   return !redirected && !hasPasswordField && status >= 200 && status < 300;
 }
@@ -86,14 +100,17 @@ async function viewFromHere(
 async function viewBoth(ports: CheckPorts, page: Page, url: string): Promise<Views | undefined> {
   const own = await page.evaluate(viewFromPage, { url, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
   if (own !== undefined) return own;
-  const userAgent = await page.evaluate<string>('navigator.userAgent').catch(() => '');
-  return viewFromHere(ports, url, userAgent);
+  return viewFromHere(ports, url, await readUserAgent(page));
 }
 
+const readUserAgent = (page: Page) => page.evaluate<string>('navigator.userAgent').catch(() => '');
+
 /** The page itself is visible only with the session. */
-async function needsSession(ports: CheckPorts, page: Page, url: string): Promise<boolean> {
+async function needsSession(ports: CheckPorts, page: Page, loginUrl: string | undefined): Promise<boolean> {
+  const url = page.url();
   const views = await viewBoth(ports, page, url);
-  return views !== undefined && isShown(views.own) && !isShown(views.anonymous);
+  if (views === undefined || !isShown(views.own) || isShown(views.anonymous)) return false;
+  return !(await isShownToStrangers({ egress: ports.egress, userAgent: await readUserAgent(page) }, url, loginUrl));
 }
 
 /** The login page asks anonymous visitors to sign in; with the session it redirects or shows something else. */
@@ -103,7 +120,15 @@ async function knowsSession(ports: CheckPorts, page: Page, loginUrl: string): Pr
   const { own, anonymous } = views;
   const asks = !anonymous.redirected && anonymous.status >= 200 && anonymous.status < 300;
   if (!asks) return false;
-  return own.redirected || (anonymous.hasPasswordField && isShown(own));
+  // A site may also send whoever has failed to another form.
+  if (own.redirected) return !(await leadsToLogin(page, loginUrl));
+  return anonymous.hasPasswordField && isShown(own);
+}
+
+/** Whether the address leads to a form to sign in, with the session. False where the page may not see where it leads. */
+async function leadsToLogin(page: Page, url: string): Promise<boolean> {
+  const end = await page.evaluate(followFromPage, { url, timeoutMs: TIMEOUT_MS }).catch(() => undefined);
+  return end !== undefined && (end.hasPasswordField || isLoginPath(end.url));
 }
 
 /** Anonymous visitors are refused what the page loaded by script after the login. */
@@ -126,11 +151,14 @@ export type Compared = { loginUrl: string | undefined; calls: readonly string[];
 /** Whether any part of the site differs with and without the session. Bounded: five addresses at most. */
 export async function findMemberDifference(
   ports: CheckPorts,
-  { page }: ObservedPage,
+  observed: ObservedPage,
   { loginUrl, calls, isStep }: Compared,
 ): Promise<boolean> {
-  if (!isStep && (await needsSession(ports, page, page.url()))) return true;
-  if (!isStep && (await callsNeedSession(ports, page, calls))) return true;
+  const { page } = observed;
+  // What is shown after a refusal may also be kept from strangers, as long as it leads back to the login.
+  const mayBeAccount = !isStep && !offersSignIn(observed);
+  if (mayBeAccount && (await needsSession(ports, page, loginUrl))) return true;
+  if (mayBeAccount && (await callsNeedSession(ports, page, calls))) return true;
   return loginUrl !== undefined && (await knowsSession(ports, page, loginUrl));
 }
 
@@ -150,8 +178,7 @@ export async function checkSession(
 ): Promise<SessionState> {
   if (signals.includes('account')) return 'signedIn';
   if (offersSignIn(observed)) return 'signedOut';
-  const { page } = observed;
-  return (await needsSession(ports, page, page.url())) ? 'signedIn' : 'unknown';
+  return (await needsSession(ports, observed.page, undefined)) ? 'signedIn' : 'unknown';
 }
 
 /** The caller's proof: only a successful login shows it. */

@@ -54,7 +54,7 @@ export function isFailureBody(body: unknown): boolean {
     if (value !== undefined && value !== null && value !== false && !isEmpty) return true;
   }
   for (const name of ['success', 'ok', 'authenticated', 'valid', 'loggedIn', 'logged_in']) {
-    if (answer[name] === false) return true;
+    if (answer[name] === false || answer[name] === 0) return true;
   }
   return typeof answer['status'] === 'string' && /^(error|fail(ed|ure)?|invalid|denied)$/i.test(answer['status']);
 }

@@ -40,6 +40,17 @@ function classifyCaptcha(element: Element): Control | undefined {
   return CAPTCHA.test(`${source} ${names}`) ? 'captcha' : undefined;
 }
 
+const PROOF = 'textarea[name$=-response],input[name$=-response]';
+
+/** The place of a check that its vendor's script fills: still without proof, and without a frame that says more. */
+function isOpenCheck(element: Element): boolean {
+  if (!(element instanceof HTMLDivElement) && !(element instanceof HTMLSpanElement)) return false;
+  if (!element.hasAttribute('data-sitekey') || element.getAttribute('data-size') === 'invisible') return false;
+  if (!CAPTCHA.test(`${element.className} ${element.id}`) || element.querySelector('iframe')) return false;
+  const proof = element.querySelector<HTMLInputElement | HTMLTextAreaElement>(PROOF);
+  return (proof?.value ?? '') === '';
+}
+
 const MAX_TEXT_NODES = 60;
 
 /** Whether there is text of at most `most` characters. Longer text is not read to its end. */
@@ -84,6 +95,7 @@ function isMessage(element: Element): boolean {
 
 /** Elements without a native control: by role, heading or editing, else by appearance. */
 function classifyOther(element: Element): Control | undefined {
+  if (isOpenCheck(element)) return 'captcha';
   const role = element.getAttribute('role') ?? '';
   if (Object.hasOwn(ROLES, role)) return ROLES[role];
   if (/^(?:H[1-6]|LEGEND)$/.test(element.tagName)) return 'heading';

@@ -169,7 +169,9 @@ function describeElement(
 ): { description: ElementDescription; cover: Element | undefined } {
   const containers = listContainers(element);
   const isField = control === 'field' || control === 'select' || control === 'checkbox' || control === 'radio';
-  const unseen = findUnseen(element);
+  // A check that is not drawn yet has no box of its own.
+  const isPlace = control === 'captcha' && element instanceof HTMLElement && element.hasAttribute('data-sitekey');
+  const unseen = findUnseen((isPlace ? element.parentElement : undefined) ?? element);
   const cover = unseen === undefined && control !== 'message' && control !== 'heading' ? findCover(element) : undefined;
   const input = element as Partial<HTMLInputElement>;
   const form = input.form ?? element.closest('form');

@@ -221,7 +221,7 @@ export const GUEST: Words = {
 
 /** Other identity providers, and methods without a password. Independent of the language. */
 export const OTHER_WAYS: Words = {
-  en: 'google|facebook|apple|twitter|github|gitlab|linkedin|microsoft|amazon|yahoo|slack|discord|steam sign in|vk|vkontakte|odnoklassniki|yandex id|line|kakao|naver|wechat|weixin|qq|alipay|weibo|paypal|okta verify|sso|saml|single sign on|corporate sso|shibboleth|openid|oauth*|edugain|eidas|spid|cie|govbr|gov br|id me|bankid|mitid|itsme|franceconnect|passkey*|webauthn|fingerprint|face id|touch id|biometric*|qr|qr code|smart card|smartcard|certificate|piv|pivcard|e imza|social*|salesforce|auth0|keycloak|windows|kerberos|security key|mobile id|smart id|digid|clave pin|asan imza|e devlet|telegram|whatsapp',
+  en: 'google|facebook|apple|twitter|github|gitlab|linkedin|microsoft|amazon|yahoo|slack|discord|steam sign in|vk|vkontakte|odnoklassniki|yandex id|line|kakao|naver|wechat|weixin|qq|alipay|weibo|paypal|okta*|auth0|onelogin|entra id|azure ad|gitea|bitbucket|atlassian|sso|saml|single sign on|corporate sso|shibboleth|openid|oauth*|edugain|eidas|spid|cie|govbr|gov br|id me|bankid|mitid|itsme|franceconnect|passkey*|webauthn|fingerprint|face id|touch id|biometric*|qr|qr code|smart card|smartcard|certificate|piv|pivcard|e imza|social*|salesforce|keycloak|windows|kerberos|security key|mobile id|smart id|digid|clave pin|asan imza|e devlet|telegram|whatsapp',
 };
 
 /** Small buttons within forms that never submit them. */
