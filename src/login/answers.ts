@@ -50,8 +50,13 @@ export type AnswerPorts = Pick<JobContext, 'ask' | 'leftMs' | 'signal'> & {
   mailbox?: Mailbox | undefined;
 };
 
-/** Challenges that a mailbox can answer. */
-const BY_EMAIL: ReadonlySet<string> = new Set(['otp_email', 'magic_link', 'email_verification']);
+/** Challenges that a mailbox can answer, by the kind of message. */
+const CHANNELS: Readonly<Record<string, 'email' | 'sms'>> = {
+  otp_email: 'email',
+  magic_link: 'email',
+  email_verification: 'email',
+  otp_sms: 'sms',
+};
 /** Maximum wait for an email, and the time reserved for the steps after it; both in ms, within the deadline. */
 const EMAIL_MS = 60_000;
 const RESERVED_MS = 10_000;
@@ -68,7 +73,8 @@ export function buildAnswers(
     challenge: Challenge,
     wrong: boolean,
   ): Promise<Answer | { failure: MailboxFailure } | undefined> => {
-    if (mailbox === undefined || !BY_EMAIL.has(challenge.kind)) return undefined;
+    const channel = CHANNELS[challenge.kind];
+    if (mailbox === undefined || channel === undefined || !mailbox.channels.includes(channel)) return undefined;
     if (wrong) return { failure: 'wrong' };
     const left = leftMs();
     const expects = challenge.expects === 'link' ? 'link' : 'code';

@@ -128,7 +128,7 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
       const job = await startLimitedJob(ports, { ...body, organizationId, key: null }, async (context) => {
         const attempted = { organizationId, origin: site.url.origin, username: username ?? email };
         const done = await limitAttempts(ports, attempted, () =>
-          withMailbox(ports, box, { site, address: email }, async (mailbox) => {
+          withMailbox(ports, box, { organizationId, site, address: email }, async (mailbox) => {
             const { signUp } = await import('./signup.ts');
             const answers = buildAnswers({ loginMethod: 'otp_email', cred: {} }, { ...context, mailbox });
             const flow = { ...ports, answers, signal: context.signal, recorder };

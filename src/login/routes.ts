@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { loginRoutes } from './contract/routes.ts';
 import { registerBodyParser } from '../platform/http/body.ts';
+import { findBase } from '../platform/http/public-base.ts';
+import { newId } from '../platform/ids.ts';
 import { registerRoute } from '../platform/http/route.ts';
 import { startPeriodicTasks } from '../platform/jobs/periodic-tasks.ts';
 import type { RoutePlugin } from '../platform/http/server.ts';
@@ -14,8 +16,11 @@ import { LoginError } from './login-error.ts';
 import { registerHelpRoutes } from './help/help-routes.ts';
 import { registerLoginRoutes } from './login-routes.ts';
 import { Logins } from './logins.ts';
+import { signAddress } from './mailbox/address.ts';
+import { registerInboundRoutes } from './mailbox/inbound.ts';
 import { renewDueCredentials as renew } from './renewal.ts';
 import { openLoginService } from './service.ts';
+import { deleteOldLoginMessages } from './store/messages.ts';
 import { deleteOldLogins, endAllLogins, keepLoginsAlive } from './store/logins.ts';
 import { createCredential, readSecrets, updateCredential } from './stored-secrets.ts';
 import { readAnswer } from './waiting.ts';
@@ -50,6 +55,7 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
   const sweep = async () => {
     await deleteExpiredLogins(db);
     await deleteOldLogins(db);
+    await deleteOldLoginMessages(db);
   };
   const tasks = startPeriodicTasks(
     [
@@ -86,6 +92,14 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
 
   registerLoginRoutes(app, deps, { logins, service });
   registerHelpRoutes(app, deps, logins);
+  registerInboundRoutes(app, deps);
+
+  registerRoute(app, deps, loginRoutes.createMailbox, async ({ caller, request }) => {
+    const mailboxId = newId('mbx');
+    const token = signAddress(deps.masterKeys, { organizationId: caller.organizationId, mailboxId });
+    const url = `${findBase(request, deps.publicUrl)}/api/inbound/${token}`;
+    return { status: 201, body: { object: 'mailbox', mailboxId, url } };
+  });
 
   registerRoute(app, deps, loginRoutes.listCredentials, async ({ query, caller }) => {
     const { data, nextCursor } = await listCredentialPage(db, caller.organizationId, query);

@@ -140,7 +140,7 @@ export function startLogin(
     const { logIn } = await import('./login.ts');
     const { signal } = job;
     const session = await limitAttempts(ports, { organizationId, origin: site.url.origin, username }, () =>
-      withMailbox(ports, cred.mailbox, { site, address: username }, (mailbox) => {
+      withMailbox(ports, cred.mailbox, { organizationId, site, address: username }, (mailbox) => {
         const answers = buildAnswers(order, { ...job, mailbox });
         const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
         const { fleet, egress, readForm } = ports;

@@ -29,6 +29,7 @@ export type IdPrefix =
   | 'whk'
   | 'bud'
   | 'msg'
+  | 'mbx'
   | 'wrk'
   | 'upl'
   | 'prv';

@@ -40,6 +40,7 @@ const LEAST: Record<string, Role> = {
   deleteStoredCredential: 'operator',
   createStoredCredential: 'operator',
   updateStoredCredential: 'operator',
+  createInboundMailbox: 'operator',
   startLogin: 'operator',
   // A login under way shows the pages behind it.
   getLogin: 'operator',

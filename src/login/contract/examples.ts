@@ -222,6 +222,16 @@ export const LOGIN_EXAMPLES: Readonly<Record<string, Example>> = {
     body: { cred: { password: 'battery staple' } },
     answers: { 200: { ...account, health: 'unknown', checkedAt: null, expiresAt: null } },
   },
+  createInboundMailbox: {
+    body: {},
+    answers: {
+      201: {
+        object: 'mailbox',
+        mailboxId: 'mbx_01m824b0kdesj8gta4b7etsdmf',
+        url: 'https://capstan.example.com/api/inbound/WyJvcmdf….3f9c…',
+      },
+    },
+  },
   deleteStoredCredential: {
     answers: { 200: { object: 'credential.deleted', credentialId: CREDENTIAL_ID, deleted: true } },
   },

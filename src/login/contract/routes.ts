@@ -7,6 +7,7 @@ import type { Route } from '../../platform/contract/route.ts';
 import { asyncLoginRoutes } from './login-routes.ts';
 import { LOGIN_ERROR_STATUS, LoginErrorBody, publicLoginCode } from './errors.ts';
 import type { LoginErrorCode } from './errors.ts';
+import { InboundMailbox, NewInboundMailbox } from './mailboxes.ts';
 import { LOGIN_EXAMPLES, listLoginErrorExamples } from './examples.ts';
 import { ChallengeAnswer, LoginRequest, RefreshRequest, SignupRequest, SiteSession } from './shapes.ts';
 import {
@@ -126,6 +127,16 @@ export const loginRoutes = {
     body: CredentialChange,
     responses: { 200: StoredCredential },
     errors: ['not_found', 'method_not_available'],
+  }),
+  createMailbox: defineRoute({
+    ...login,
+    id: 'createInboundMailbox',
+    method: 'POST',
+    path: '/api/mailboxes',
+    summary: 'A mailbox that a provider of email or text messages posts to, for codes and links',
+    body: NewInboundMailbox,
+    responses: { 201: InboundMailbox },
+    errors: [],
   }),
   deleteCredential: defineRoute({
     ...login,

@@ -56,10 +56,16 @@ export const ImapMailbox = z
   .meta({ id: 'ImapMailbox' });
 export type ImapMailbox = z.infer<typeof ImapMailbox>;
 
-/** Where codes and links come from: a mailbox, or `webhook`: the client that answers the challenge. */
+/** Where codes and links come from: a mailbox, or `webhook`: one that providers post to, else the client that answers. */
 export const LoginMailbox = z.discriminatedUnion('type', [
   ImapMailbox,
-  z.object({ type: z.literal('webhook') }).meta({ id: 'WebhookMailbox' }),
+  z
+    .object({
+      type: z.literal('webhook'),
+      /** of `POST /api/mailboxes` */
+      mailboxId: z.string().min(1).max(64).optional(),
+    })
+    .meta({ id: 'WebhookMailbox' }),
 ]);
 export type LoginMailbox = z.infer<typeof LoginMailbox>;
 

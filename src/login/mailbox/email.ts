@@ -16,25 +16,33 @@ export type Email = {
 };
 
 const MAX_TEXT = 100_000;
+const MAX_ADDRESSES = 10_000;
 const ADDRESS = /(?<![\w.+'-])[\w.+'-]+@[\w-]+(?:\.[\w-]+)*/g;
 const RECIPIENT_HEADERS = new Set(['delivered-to', 'x-original-to', 'envelope-to']);
 
 /** Parses a raw email. Input that is not an email has no text and no links. */
 export async function readEmail(source: Uint8Array): Promise<Email> {
   // On first use: most logins read no email.
-  const [{ default: PostalMime }, html5] = await Promise.all([import('postal-mime'), import('htmlparser2')]);
+  const { default: PostalMime } = await import('postal-mime');
   const { from, to = [], cc = [], headers, subject = '', text = '', html = '' } = await PostalMime.parse(source);
   const named = [...to, ...cc].flatMap((each) => [each, ...(each.group ?? [])]).map(({ address }) => address ?? '');
   const delivered = headers
     .filter(({ key }) => RECIPIENT_HEADERS.has(key))
     .flatMap(({ value }) => value.match(ADDRESS) ?? []);
-  const page = readHtml(html5.Parser, html.slice(0, MAX_TEXT));
-  const plain = text.slice(0, MAX_TEXT);
+  return buildEmail({ from: from?.address ?? '', to: [...named, ...delivered], subject, text, html });
+}
+
+/** An email from its parts; `from` and `to` may hold names beside the addresses. */
+export async function buildEmail(parts: Omit<Email, 'links'> & { html: string }): Promise<Email> {
+  const html5 = await import('htmlparser2');
+  const page = readHtml(html5.Parser, parts.html.slice(0, MAX_TEXT));
+  const plain = parts.text.slice(0, MAX_TEXT);
   const shown = plain.trim() === '' ? page.text : plain;
+  const addressesIn = (text: string) => text.slice(0, MAX_ADDRESSES).toLowerCase().match(ADDRESS) ?? [];
   return {
-    to: [...named, ...delivered].map((address) => address.toLowerCase()),
-    from: (from?.address ?? '').toLowerCase().split('@').at(-1) ?? '',
-    subject,
+    to: parts.to.flatMap(addressesIn),
+    from: addressesIn(parts.from)[0]?.split('@').at(-1) ?? '',
+    subject: parts.subject,
     text: shown,
     links: [...new Set([...page.links, ...listAddresses(shown)])],
   };
@@ -136,4 +144,19 @@ export function findLink({ links }: Email, site: Site): string | undefined {
     });
   const [best] = rated.toSorted((left, right) => right.rating - left.rating);
   return best !== undefined && best.rating > 0 ? best.link : undefined;
+}
+
+/** The code or link of the newest email that has one: it invalidates those of older ones. */
+export function pickAnswer(
+  emails: readonly Email[],
+  wanted: 'code' | 'link',
+  site: Site,
+): { code: string } | { link: string } | undefined {
+  for (const email of emails.toReversed()) {
+    const code = wanted === 'code' ? findCode(email) : undefined;
+    if (code !== undefined) return { code };
+    const link = findLink(email, site);
+    if (link !== undefined) return { link };
+  }
+  return undefined;
 }

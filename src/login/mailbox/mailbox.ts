@@ -9,14 +9,18 @@ import type { Answer } from '../flow/challenge.ts';
 import type { Site } from '../site.ts';
 import { MailboxError, openFolder } from './imap.ts';
 import type { MailboxErrorReason } from './imap.ts';
-import { findCode, findLink, isFromSite, isTo, readEmail } from './email.ts';
+import { isFromSite, isTo, pickAnswer, readEmail } from './email.ts';
 import type { Email } from './email.ts';
+import { openInboundMailbox } from './inbound.ts';
+import type { InboundPorts } from './inbound.ts';
 
 /** A code or link from a mailbox, or why there is none; `nothing`: no such email arrived in time. */
 export type Found = Answer | { failure: MailboxErrorReason | 'nothing' };
 
 /** The mailbox of one login. */
 export type Mailbox = {
+  /** the messages that reach it */
+  channels: readonly ('email' | 'sms')[];
   /** Resolves once the mailbox is open, so that only newer emails count, or cannot be opened. */
   ready(): Promise<void>;
   /** Waits at most `withinMs` for an email. Throws the signal's reason. */
@@ -57,19 +61,8 @@ function openMailbox(
     log.warn({ failure, code: readCode(error) }, 'a mailbox could not be opened');
     return { failure };
   });
-  const take = (wanted: 'code' | 'link'): Answer | undefined => {
-    // The newest first, because it invalidates older ones.
-    for (const email of emails.toReversed()) {
-      const link = findLink(email, site);
-      const code = wanted === 'code' ? findCode(email) : undefined;
-      const answer = code !== undefined ? { code } : link === undefined ? undefined : { link };
-      if (answer === undefined) continue;
-      emails.length = 0;
-      return answer;
-    }
-    return undefined;
-  };
   return {
+    channels: ['email'],
     async ready() {
       await opening;
     },
@@ -86,8 +79,11 @@ function openMailbox(
         } catch (error) {
           return { failure: error instanceof MailboxError ? error.code : 'nothing' };
         }
-        const answer = take(wanted);
-        if (answer !== undefined) return answer;
+        const answer = pickAnswer(emails, wanted, site);
+        if (answer !== undefined) {
+          emails.length = 0;
+          return answer;
+        }
         if (performance.now() >= end) return { failure: 'nothing' };
         await sleep(LOOK_EVERY_MS, undefined, { signal });
       }
@@ -100,19 +96,28 @@ function openMailbox(
 
 /** Runs `use` with the open mailbox, or without one if the caller named none. */
 export async function withMailbox<T>(
-  ports: { egress: Egress; log: Logger },
+  ports: InboundPorts & { egress: Egress; log: Logger },
   box: LoginMailbox | undefined,
-  account: { site: Site; address: string | undefined },
+  account: { organizationId: string; site: Site; address: string | undefined },
   use: (mailbox: Mailbox | undefined) => Promise<T>,
 ): Promise<T> {
-  if (box?.type !== 'imap') return use(undefined);
-  const address = account.address?.includes('@') === true ? account.address : undefined;
-  const mailbox = openMailbox(ports, box, { ...account, address });
+  const mailbox = openNamed(ports, box, account);
   try {
     return await use(mailbox);
   } finally {
-    mailbox.close();
+    mailbox?.close();
   }
+}
+
+function openNamed(
+  ports: Parameters<typeof withMailbox>[0],
+  box: LoginMailbox | undefined,
+  { organizationId, site, ...account }: Parameters<typeof withMailbox>[2],
+): Mailbox | undefined {
+  const address = account.address?.includes('@') === true ? account.address : undefined;
+  if (box?.type === 'imap') return openMailbox(ports, box, { site, address });
+  if (box?.mailboxId === undefined) return undefined;
+  return openInboundMailbox(ports, { organizationId, mailboxId: box.mailboxId }, { site, address });
 }
 
 /** The error code, without any text of the server. */
