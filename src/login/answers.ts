@@ -6,7 +6,7 @@ import { LoginError } from './login-error.ts';
 import { namesFactor } from './flow/challenge.ts';
 import type { AnswerSource, Challenge, Answer } from './flow/challenge.ts';
 import type { JobContext } from './job.ts';
-import type { Mailbox } from './mailbox/mailbox.ts';
+import type { Mailbox } from './mailbox/port.ts';
 
 /** A code that expires sooner is not typed. */
 const TOO_LATE_MS = 2000;

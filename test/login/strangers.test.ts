@@ -2,14 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { OPEN_AND_SHUT, buildStranger } from '../support/login-sites/strangers.ts';
-import {
-  BEHIND,
-  FIRST_PAGES,
-  REFUSING,
-  buildBehind,
-  buildFirst,
-  buildRefusing,
-} from '../support/login-sites/strangers-between.ts';
+import { BEHIND, FIRST_PAGES, buildBehind, buildFirst } from '../support/login-sites/strangers-between.ts';
+import { REFUSING, buildRefusing } from '../support/login-sites/strangers-refusing.ts';
 import { byPassword, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 

@@ -140,30 +140,34 @@ export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: 
   if (snapshot.failed) {
     return { signals: [], veto: undefined, doubt: undefined, hasForm, failedStatus: last?.status ?? 0 };
   }
+  const signals = listSignals(snapshot, attempt, last);
+  const failures = listNewFailures(snapshot, before);
+  const plain = findPlainFailure(snapshot, before);
+  const failedStatus = findFailedStatus(last);
+  // Beside a form every message is about it.
+  if (!hasForm && snapshot.document !== before.document) {
+    const [doubt, own] = [true, false].map((aside) => failures.find((each) => each.aside === aside)?.cause);
+    const veto = findStatedFailure(own ?? attempt.dialogs[0] ?? plain, last);
+    return { signals, veto, doubt, hasForm, failedStatus };
+  }
+  const stated = findStatedFailure(failures[0]?.cause ?? attempt.dialogs[0], last);
+  const isRejected = !signals.includes('account') && showsFormAgain(snapshot, attempt, { last, timing });
+  const byForm = isRejected ? { cause: plain ?? 'wrong-credentials', byAbsence: true } : undefined;
+  return { signals, veto: stated ?? byForm, doubt: undefined, hasForm, failedStatus };
+}
+
+function listSignals(snapshot: PageSnapshot, { before, newCookie }: Attempt, last?: Submission): SuccessSignal[] {
+  const hasForm = hasLoginForm(snapshot);
   const isAnswered = isAccepted(last, hasForm);
   const seen: [SuccessSignal, boolean][] = [
     ['form-gone', !hasForm],
-    ['new-cookie', attempt.newCookie],
+    ['new-cookie', newCookie],
     ['left-path', hasLeftPath(before.url, snapshot.url)],
     ['account', hasNewMarker(snapshot, before)],
     ['submit-answered', isAnswered],
     ['http-authentication', isAnswered && !hasForm && last?.byAuthorization === true],
   ];
-  const signals = seen.filter(([, isThere]) => isThere).map(([signal]) => signal);
-  const failedStatus = last?.carriesSecret === true && last.status >= 500 ? last.status : undefined;
-  const failures = listNewFailures(snapshot, before);
-  // Beside a form every message is about it.
-  const isAside = !hasForm && snapshot.document !== before.document;
-  const doubt = isAside ? failures.find(({ aside }) => aside)?.cause : undefined;
-  const own = failures.find(({ aside }) => !isAside || !aside)?.cause;
-  const found = { signals, doubt, hasForm, failedStatus };
-  const plain = isAside ? findPlainFailure(snapshot, before) : undefined;
-  const stated = findStatedFailure(own ?? attempt.dialogs[0] ?? plain, last);
-  if (stated !== undefined) return { ...found, veto: stated };
-  const isRejected =
-    hasForm && timing.stays && !signals.includes('account') && showsFormAgain(snapshot, attempt, timing);
-  const cause = findPlainFailure(snapshot, before) ?? 'wrong-credentials';
-  return { ...found, veto: isRejected ? { cause, byAbsence: true } : undefined };
+  return seen.filter(([, isThere]) => isThere).map(([signal]) => signal);
 }
 
 /** A refusal in the plain text of a small page, which the page before did not have. */
@@ -171,6 +175,11 @@ function findPlainFailure({ signals, interstitial }: PageSnapshot, before: PageS
   if (!signals.clearlyStated || signals.stated === before.signals.stated || interstitial !== undefined)
     return undefined;
   return signals.stated;
+}
+
+/** 5xx in answer to what was typed. */
+function findFailedStatus(last: Submission | undefined): number | undefined {
+  return last?.carriesSecret === true && last.status >= 500 ? last.status : undefined;
 }
 
 const STATUS_CAUSES: Readonly<Record<number, FailureCause>> = {
@@ -191,21 +200,31 @@ function findStatedFailure(named: FailureCause | undefined, last: Submission | u
   return cause && { cause, byAbsence: false };
 }
 
+type Answered = { last: Submission | undefined; timing: Timing };
+
 /** Whether the submitted form is shown again, or still, once the page has settled. */
-function showsFormAgain(
-  { plan, signals, document }: PageSnapshot,
-  { before, submissions, newCookie }: Attempt,
-  { sinceSubmitMs, networkIdleMs }: Timing,
-): boolean {
-  const last = listSent(submissions).at(-1);
-  const isSameKind = plan.kind === before.plan.kind;
-  const isNewDocument = document !== before.document;
-  if (isSameKind && plan.kind !== 'none' && isNewDocument) return true;
-  if (isSameKind && last?.reportsFailure === true) return true;
-  const isUnmoved = isSameKind && !newCookie && last?.carriesSecret === true && last.status > 0;
-  if (isUnmoved && networkIdleMs >= UNMOVED_MS) return true;
-  const isEmptied = signals.passwordField && signals.passwordEmpty && before.signals.passwordField;
+function showsFormAgain(snapshot: PageSnapshot, attempt: Attempt, { last, timing }: Answered): boolean {
+  if (!timing.stays || !hasLoginForm(snapshot)) return false;
+  const { before } = attempt;
+  if (snapshot.plan.kind === before.plan.kind && isRefusedForm(snapshot, attempt, { last, timing })) return true;
+  const isNewDocument = snapshot.document !== before.document;
   // Before a request is sent, a script may still process the password, for example hash it.
-  const wasSent = isNewDocument || (last?.status ?? 0) > 0 || sinceSubmitMs >= UNSEEN_SUBMIT_MS;
-  return isEmptied && wasSent;
+  const wasSent = isNewDocument || (last?.status ?? 0) > 0 || timing.sinceSubmitMs >= UNSEEN_SUBMIT_MS;
+  return wasSent && isPasswordEmptied(snapshot, before);
+}
+
+/** Whether a form of the same kind is the answer: in a new document, beside a failure, or after a long silence. */
+function isRefusedForm(
+  { plan, document }: PageSnapshot,
+  { before, newCookie }: Attempt,
+  { last, timing }: Answered,
+): boolean {
+  if (plan.kind !== 'none' && document !== before.document) return true;
+  if (last === undefined) return false;
+  const isSilent = last.carriesSecret && last.status > 0 && timing.networkIdleMs >= UNMOVED_MS;
+  return last.reportsFailure || (isSilent && !newCookie);
+}
+
+function isPasswordEmptied({ signals }: PageSnapshot, before: PageSnapshot): boolean {
+  return signals.passwordField && signals.passwordEmpty && before.signals.passwordField;
 }

@@ -1,5 +1,5 @@
 // Tests: test/login/strangers.test.ts
-import { Parser } from 'htmlparser2';
+import type { Parser } from 'htmlparser2';
 import { CookieJar } from 'tough-cookie';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { ElementDescription } from '../detection/description.ts';
@@ -90,11 +90,11 @@ export async function isShownToStrangers(
 type Clickable = { path: string; text: string };
 
 /** Links and buttons of an HTML page, without those that its scripts draw. */
-function listClickables(html: string, base: string): Clickable[] {
+function listClickables(HtmlParser: typeof Parser, html: string, base: string): Clickable[] {
   const found: Clickable[] = [];
   let open: Clickable | undefined;
   let depth = 0;
-  const parser = new Parser({
+  const parser = new HtmlParser({
     onopentag(name, { href, value }) {
       if (name === 'script' || name === 'style' || name === 'template') depth += 1;
       if (depth > 0 || found.length >= MAX_CLICKABLES) return;
@@ -132,7 +132,8 @@ export async function isMarkerForStrangers(
     const seen = await new Stranger(egress, userAgent).view(url);
     if (seen.status >= 300 || PASSWORD_FIELD.test(seen.text)) return false;
     const caption = captionOf(marker);
-    return listClickables(seen.text, seen.url.href).some(({ path, text }) => {
+    const html5 = await import('htmlparser2');
+    return listClickables(html5.Parser, seen.text, seen.url.href).some(({ path, text }) => {
       const isSamePath = marker.control === 'link' && path !== seen.url.pathname && path === marker.path;
       return isSamePath || (caption !== '' && normalizeText(text) === caption);
     });

@@ -44,15 +44,19 @@ function readAuthorization(request: Request): string {
   }
 }
 
+const ERROR_FIELDS = ['error', 'errors', 'errorCode', 'error_code', 'errorMessage'];
+
+/** Whether a field of an answer holds anything. */
+function isGiven(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return value !== undefined && value !== null && value !== false && value !== '' && value !== 0 && value !== '0';
+}
+
 /** Whether a JSON answer reports a failure, whatever its status. */
 export function isFailureBody(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
   const answer = body as Record<string, unknown>;
-  for (const name of ['error', 'errors', 'errorCode', 'error_code', 'errorMessage']) {
-    const value = answer[name];
-    const isEmpty = Array.isArray(value) ? value.length === 0 : value === '' || value === 0 || value === '0';
-    if (value !== undefined && value !== null && value !== false && !isEmpty) return true;
-  }
+  if (ERROR_FIELDS.some((name) => isGiven(answer[name]))) return true;
   for (const name of ['success', 'ok', 'authenticated', 'valid', 'loggedIn', 'logged_in']) {
     if (answer[name] === false || answer[name] === 0) return true;
   }

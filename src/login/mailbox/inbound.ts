@@ -11,7 +11,7 @@ import { insertLoginMessage, listLoginMessageIds, takeLoginMessages } from '../s
 import type { StoredMessage } from '../store/messages.ts';
 import { readAddress } from './address.ts';
 import { isFromSite, isTo, pickAnswer } from './email.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { Mailbox } from './port.ts';
 import { readPosted } from './posted.ts';
 import type { PostedMessage } from './posted.ts';
 

@@ -5,29 +5,13 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
 import type { Logger } from '../../platform/log.ts';
 import { LoginError } from '../login-error.ts';
-import type { Answer } from '../flow/challenge.ts';
 import type { Site } from '../site.ts';
 import { MailboxError, openFolder } from './imap.ts';
-import type { MailboxErrorReason } from './imap.ts';
 import { isFromSite, isTo, pickAnswer, readEmail } from './email.ts';
 import type { Email } from './email.ts';
 import { openInboundMailbox } from './inbound.ts';
 import type { InboundPorts } from './inbound.ts';
-
-/** A code or link from a mailbox, or why there is none; `nothing`: no such email arrived in time. */
-export type Found = Answer | { failure: MailboxErrorReason | 'nothing' };
-
-/** The mailbox of one login. */
-export type Mailbox = {
-  /** the messages that reach it */
-  channels: readonly ('email' | 'sms')[];
-  /** Resolves once the mailbox is open, so that only newer emails count, or cannot be opened. */
-  ready(): Promise<void>;
-  /** Waits at most `withinMs` for an email. Throws the signal's reason. */
-  find(wanted: 'code' | 'link', withinMs: number, signal: AbortSignal): Promise<Found>;
-  /** Never throws. */
-  close(): void;
-};
+import type { Mailbox } from './port.ts';
 
 const LOOK_EVERY_MS = 700;
 

@@ -102,16 +102,19 @@ function findRaw(fields: Map<string, string>): string | undefined {
 export async function readPosted(type: string, body: Uint8Array): Promise<PostedMessage | undefined> {
   const fields = readFields(type, body);
   const raw = fields === undefined ? Buffer.from(body).toString() : findRaw(fields);
-  if (raw !== undefined) {
-    if (!HEADERS.test(raw.trimStart())) return undefined;
-    return { ...(await readEmail(Buffer.from(raw.trimStart()))), channel: 'email' };
-  }
-  const find = (names: readonly string[]) =>
-    names.map((name) => fields?.get(name)).find((value) => value !== undefined);
-  const [html, subject, from = '', to = ''] = [find(HTML), find(['subject']), find(FROM), find(TO)];
+  if (raw === undefined) return fields && readParsed(fields);
+  if (!HEADERS.test(raw.trimStart())) return undefined;
+  return { ...(await readEmail(Buffer.from(raw.trimStart()))), channel: 'email' };
+}
+
+/** A message that the provider has taken apart. */
+async function readParsed(fields: Map<string, string>): Promise<PostedMessage | undefined> {
+  const find = (names: readonly string[]) => names.map((name) => fields.get(name)).find((value) => value !== undefined);
+  const [html, subject] = [find(HTML), find(['subject'])];
   const text = find(html === undefined ? [...TEXT, ...BARE_TEXT] : TEXT);
   if (text === undefined && html === undefined && subject === undefined) return undefined;
+  const [from = '', to = ''] = [find(FROM), find(TO)];
   const isEmail = html !== undefined || subject !== undefined || from.includes('@');
-  const email = buildEmail({ from, to: [to], subject: subject ?? '', text: text ?? '', html: html ?? '' });
+  const email = await buildEmail({ from, to: [to], subject: subject ?? '', text: text ?? '', html: html ?? '' });
   return { ...email, channel: isEmail ? 'email' : 'sms' };
 }

@@ -161,6 +161,12 @@ function readStates(element: Element) {
   };
 }
 
+/** What shows whether an element is there: a check that is not drawn yet has no box of its own. */
+function findShown(element: Element, control: Control): Element {
+  const isPlace = control === 'captcha' && element.hasAttribute('data-sitekey');
+  return (isPlace ? element.parentElement : undefined) ?? element;
+}
+
 function describeElement(
   element: Element,
   control: Control,
@@ -169,9 +175,7 @@ function describeElement(
 ): { description: ElementDescription; cover: Element | undefined } {
   const containers = listContainers(element);
   const isField = control === 'field' || control === 'select' || control === 'checkbox' || control === 'radio';
-  // A check that is not drawn yet has no box of its own.
-  const isPlace = control === 'captcha' && element instanceof HTMLElement && element.hasAttribute('data-sitekey');
-  const unseen = findUnseen((isPlace ? element.parentElement : undefined) ?? element);
+  const unseen = findUnseen(findShown(element, control));
   const cover = unseen === undefined && control !== 'message' && control !== 'heading' ? findCover(element) : undefined;
   const input = element as Partial<HTMLInputElement>;
   const form = input.form ?? element.closest('form');
