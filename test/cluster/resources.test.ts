@@ -155,6 +155,9 @@ describe.skipIf(found === undefined)('custom resources on an API server', () => 
     expect(await runKubectl(cluster, ['get', 'sessions.capstan.dev', '-o', 'name'])).toContain(session.metadata.name);
     const selector = ['get', 'cvol', '--field-selector', 'spec.subjectId=ada,spec.agentId=agt_1', '-o', 'name'];
     expect(await runKubectl(cluster, selector)).toContain(volume.metadata.name);
+    expect(await runKubectl(cluster, ['get', 'cvol', '--field-selector', 'status.phase=Failed', '-o', 'name'])).toBe(
+      '',
+    );
     expect(await runKubectl(cluster, ['get', 'sess', '--field-selector', 'spec.subjectId=bob', '-o', 'name'])).toBe('');
     expect(await runKubectl(cluster, ['get', 'sess', '-o', 'wide'])).toMatch(
       /AGE +ORGANIZATION +VOLUME +LAST ACTIVITY/,

@@ -55,7 +55,7 @@ export function rules(...list: Rule[]): Record<string, Rule[]> {
 type Column = { name: string; type: 'string' | 'date'; jsonPath: string; priority?: 1 };
 
 /** Fields that `kubectl get --field-selector` takes. */
-const SELECTABLE = ['.spec.organizationId', '.spec.agentId', '.spec.subjectId'];
+const SELECTABLE = ['.spec.organizationId', '.spec.agentId', '.spec.subjectId', '.status.phase'];
 
 /** The names of a kind and its columns in `kubectl get`: `columns` between phase and age, `wide` only with `-o wide`. */
 export function nameKind<K extends string>(

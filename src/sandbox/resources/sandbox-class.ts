@@ -36,9 +36,9 @@ const SandboxClassSpec = z
     }),
     volume: z
       .object({
-        storageClassName: z.string().max(253).optional(),
-        initialSize: size.optional(),
-        maxSize: size.optional(),
+        storageClassName: z.string().max(253).optional().meta({ description: 'StorageClass of the claims.' }),
+        initialSize: size.optional().meta({ description: 'What a claim begins with.' }),
+        maxSize: size.optional().meta({ description: 'Up to where a claim is doubled as it fills.' }),
         backup: z
           .object({
             everyHours: z.int().min(0).max(8760),

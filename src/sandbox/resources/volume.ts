@@ -118,6 +118,7 @@ export const VOLUME_KIND = nameKind(
     { name: 'Organization', type: 'string', jsonPath: '.spec.organizationId' },
     { name: 'Disk', type: 'string', jsonPath: '.status.disk' },
     { name: 'Lost Disk', type: 'string', jsonPath: '.status.lostDisk' },
+    { name: 'Last Backup', type: 'date', jsonPath: '.status.lastBackup.at' },
     { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message' },
   ],
 );
