@@ -171,6 +171,16 @@ it('the official SDKs see a refusal as a bad request, and do not repeat it', asy
   expect(seen).toHaveLength(2);
 });
 
+it('a replacement of a streamed reply counts as a refusal', async () => {
+  const { post } = await open({ on: ['response'], streams: 'hold' });
+  decide = () => ({ body: { action: 'replace', body: {} } });
+  const response = await post('/v1/chat/completions', { ...buildBody('chat-completions', 'Hi'), stream: true });
+  expect([response.status, await response.json()]).toMatchObject([
+    400,
+    { error: { code: 'content_policy_violation' } },
+  ]);
+});
+
 it('a refused reply has cost its tokens, and is logged as refused', async () => {
   const { url: base, post } = await open({ on: ['response'] });
   decide = () => refuse;
@@ -197,6 +207,7 @@ const FAILURES = {
   'no answer': () => undefined,
   'status 500': () => ({ status: 500 }),
   nonsense: () => ({ body: { action: 'dance' } }),
+  'a replacement without a body': () => ({ body: { action: 'replace' } }),
 };
 describe.each(Object.entries(FAILURES))('a hook with %s', (_, failure) => {
   it.each([

@@ -36,11 +36,13 @@ export const HookConfig = HookFields.refine(({ url, module }) => (url === undefi
 export type HookConfig = z.infer<typeof HookFields>;
 
 /** What a hook answers. An empty object allows. */
-export const HookAnswer = z.object({
-  action: z.enum(['allow', 'refuse', 'replace']).default('allow'),
-  /** `refuse`: shown to the client */
-  message: z.string().max(2000).optional(),
-  /** `replace`: the whole request or response, in the client's format */
-  body: z.record(z.string(), z.unknown()).optional(),
-});
+export const HookAnswer = z
+  .object({
+    action: z.enum(['allow', 'refuse', 'replace']).default('allow'),
+    /** `refuse`: shown to the client */
+    message: z.string().max(2000).optional(),
+    /** `replace`: the whole request or response, in the client's format */
+    body: z.record(z.string(), z.unknown()).optional(),
+  })
+  .refine(({ action, body }) => action !== 'replace' || body !== undefined, { path: ['body'], message: 'is required' });
 export type HookAnswer = z.infer<typeof HookAnswer>;

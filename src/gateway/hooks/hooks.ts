@@ -14,8 +14,8 @@ export type ResponseGuard = {
   /** whether nothing of a stream may be sent before `inspect` has returned */
   holdStreams: boolean;
   /**
-   * Returns the response to send. A streamed reply is only inspected: its replacement is ignored. Throws a `GatewayError`
-   * if a hook refuses the response or has failed.
+   * Returns the response to send. Throws a `GatewayError` if a hook refuses the response, has failed, or replaces a reply
+   * that is streamed.
    */
   inspect(response: JsonObject): Promise<JsonObject>;
 };
@@ -81,8 +81,9 @@ export class Hooks {
           const { onResponse } = hook;
           if (onResponse === undefined) continue;
           const answer = await this.#ask(hook, call.requestId, (signal) => onResponse({ ...call, response }, signal));
-          if (answer?.action === 'refuse') throw refuse(hook, answer);
-          if (!call.stream && answer?.action === 'replace' && answer.body !== undefined) response = answer.body;
+          // What is streamed cannot be replaced any more, and must not be sent as it was.
+          if (answer?.action === 'refuse' || (call.stream && answer?.action === 'replace')) throw refuse(hook, answer);
+          if (answer?.action === 'replace' && answer.body !== undefined) response = answer.body;
         }
         return response;
       },
