@@ -2,6 +2,7 @@ import type { Egress } from '../platform/egress/egress.ts';
 import type { HelpScope, LoginMethod } from './contract/shapes.ts';
 import type { Fleet, BrowserSlot } from './browser/fleet.ts';
 import type { ReadForm } from './form-reader.ts';
+import type { IdentityProvider } from './identity-providers.ts';
 import { LoginError } from './login-error.ts';
 import type { AnswerSource, PageAnswers } from './flow/challenge.ts';
 import { collectSession, isEmpty } from './flow/collect.ts';
@@ -16,7 +17,11 @@ import { withSite } from './open-site.ts';
 
 export type LoginInput = Values & {
   organizationId: string;
+  /** all pages that the login may use */
   site: Site;
+  /** another service on whose pages the credentials are typed, and the pages of the site alone */
+  provider?: IdentityProvider;
+  ownSite?: Site;
   method: LoginMethod;
   /** which pages wait for a person instead of failing; absent: none */
   help?: HelpScope | undefined;
@@ -67,10 +72,15 @@ export async function logIn(input: LoginInput, ports: LoginPorts): Promise<Colle
       readForm: readForm && ((observation) => readForm(observation, secrets, signal)),
     });
     const { url, signals } = await flow.finally(() => recorder?.attach(undefined));
-    const session = await collectSession(slot.context, input.site, visited, url);
+    const session = await collectSession(slot.context, input.ownSite ?? input.site, visited, url);
     if (isEmpty(session) && !traffic.usedHttpAuthentication) throw buildEmptySessionError();
     return { ...session, userAgent: slot.userAgent, signs: signals };
   });
+  if (byForm === undefined && input.provider !== undefined) {
+    throw new LoginError('login_form_not_found', 'The site asks for HTTP authentication.', {
+      details: { reason: 'http_authentication' },
+    });
+  }
   return byForm ?? logInByHttp(input, ports);
 }
 

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MISSING_METHODS } from './contract/shapes.ts';
 import type { LoginRequest, SiteSession } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
 import { omitUndefined } from '../platform/records.ts';
@@ -13,6 +12,8 @@ import { openRecorder } from './recorder.ts';
 import type { Recorder } from './recorder.ts';
 import type { LoginPorts } from './deps.ts';
 import { LoginError } from './login-error.ts';
+import { readIdentityProvider } from './identity-providers.ts';
+import type { IdentityProvider } from './identity-providers.ts';
 import { isEmpty } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import type { NamedProof } from './flow/session-check.ts';
@@ -38,7 +39,13 @@ export type LoginResult = {
   expiresAt: Date | undefined;
 };
 
-export type LoginJobRequest = LoginRequest & { organizationId: string; site: Site; key: string };
+export type LoginJobRequest = LoginRequest & {
+  organizationId: string;
+  site: Site;
+  key: string;
+  /** on whose pages the credentials are typed; absent: on those of the site */
+  provider?: IdentityProvider;
+};
 
 /** The record of a job. */
 export function describeLogin(
@@ -63,11 +70,13 @@ export function readLoginRequest(
   organizationId: string,
   body: LoginRequest,
 ): LoginJobRequest {
-  if (!methods.includes(body.loginMethod) || MISSING_METHODS.includes(body.loginMethod)) {
+  if (!methods.includes(body.loginMethod)) {
     throw new LoginError('method_not_available', `The method ${body.loginMethod} is not available here.`);
   }
   const site = buildSite(body.domain, readAllowedDomains(body.additionalFields));
-  return { ...body, organizationId, site, key: buildSessionKey(masterKeys, { ...body, organizationId, site }) };
+  const provider = readIdentityProvider(body.loginMethod, body.cred);
+  const key = buildSessionKey(masterKeys, { ...body, organizationId, site });
+  return { ...body, organizationId, site, key, ...omitUndefined({ provider }) };
 }
 
 export function readAllowedDomains(fields: Record<string, unknown> | undefined): string[] {
@@ -145,8 +154,8 @@ export function startLogin(
         const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
         const { fleet, egress, readForm } = ports;
         const proof = readProof(order.additionalFields);
-        const input = { ...values, organizationId, site, method: loginMethod, proof, help: order.help };
-        return logIn(input, { fleet, egress, answers, signal, readForm, recorder });
+        const common = { ...values, organizationId, method: loginMethod, proof, help: order.help };
+        return logIn({ ...common, ...nameSites(order) }, { fleet, egress, answers, signal, readForm, recorder });
       }),
     );
     // If every request carries user name and password, the session may be empty.
@@ -154,6 +163,14 @@ export function startLogin(
     await whenDone({ session, expiresAt });
     return { session, expiresAt };
   });
+}
+
+/** The pages that a login may use: with an identity provider, those of both. */
+function nameSites({ site, provider, domain, additionalFields }: LoginJobRequest) {
+  if (provider === undefined) return { site };
+  const { url, domains } = provider.site;
+  const affiliates = [...readAllowedDomains(additionalFields), url.href, ...domains.slice(1)];
+  return { site: buildSite(domain, affiliates), ownSite: site, provider };
 }
 
 /** Records a job. If recording fails, the job does not run. */

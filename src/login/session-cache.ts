@@ -40,6 +40,7 @@ export function buildSessionKey(masterKeys: MasterKeys, identity: SessionIdentit
     cred.username ?? '',
     sha256(cred.password ?? ''),
     fields,
+    ...(cred.identityProvider === undefined ? [] : [cred.identityProvider]),
   ];
   return masterKeys.fingerprint('login-session', JSON.stringify(parts));
 }

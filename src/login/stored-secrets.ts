@@ -1,4 +1,4 @@
-import type { LoginMailbox, LoginMethod } from './contract/shapes.ts';
+import type { IdentityProviderRef, LoginMailbox, LoginMethod } from './contract/shapes.ts';
 import type { CredentialChange, NewCredential, StoredCredential } from './contract/credentials.ts';
 import { newId } from '../platform/ids.ts';
 import { UnsealError } from '../platform/master-key.ts';
@@ -26,6 +26,7 @@ export type Secrets = {
   mailbox?: LoginMailbox | undefined;
   loginMethod?: LoginMethod | undefined;
   totpSecret?: string | undefined;
+  identityProvider?: IdentityProviderRef | undefined;
   /** values for other fields of the form */
   fields?: Record<string, unknown> | undefined;
 };
@@ -38,14 +39,15 @@ export function buildLogin(
   organizationId: string,
   { secrets, timeoutSeconds }: { secrets: Secrets; timeoutSeconds: number },
 ): LoginJobRequest {
-  const { loginUrl, username, password, allowedDomains, mailbox, totpSecret, fields, loginMethod } = secrets;
+  const { loginUrl, allowedDomains, fields, loginMethod } = secrets;
+  const { username, password, mailbox, totpSecret, identityProvider } = secrets;
   const additionalFields = { ...fields, ...(allowedDomains.length > 0 && { allowedDomains }) };
   // A signup's password is valid for a login even if the method `password` is switched off.
   const methods = loginMethod === undefined ? (['password'] as const) : ports.methods;
   return readLoginRequest({ ...ports, methods }, organizationId, {
     domain: loginUrl,
     loginMethod: loginMethod ?? 'password',
-    cred: omitUndefined({ username, password, mailbox, totpSecret }),
+    cred: omitUndefined({ username, password, mailbox, totpSecret, identityProvider }),
     ...(Object.keys(additionalFields).length > 0 && { additionalFields }),
     useCache: true,
     timeoutSeconds,
@@ -82,7 +84,11 @@ export async function createCredential(
     allowedDomains: readAllowedDomains(additionalFields),
     loginMethod,
     fields: listProofAndFields(additionalFields),
-    ...omitUndefined({ mailbox: cred.mailbox, totpSecret: cred.totpSecret }),
+    ...omitUndefined({
+      mailbox: cred.mailbox,
+      totpSecret: cred.totpSecret,
+      identityProvider: cred.identityProvider,
+    }),
   };
   if (secrets.totpSecret !== undefined) readTotp(secrets.totpSecret);
   const { key: sessionKey } = buildLogin(ports, organizationId, { secrets, timeoutSeconds: TIMEOUT_SECONDS });

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { openMemoryBus } from '../../src/platform/bus/memory.ts';
 import { openMemoryLimits } from '../../src/platform/limits/memory.ts';
 import type { Scope } from '../../src/platform/contract/keys.ts';
-import { LOGIN_METHODS } from '../../src/login/contract/shapes.ts';
+import { DEFAULT_LOGIN_METHODS } from '../../src/login/contract/shapes.ts';
 import type { LoginMethod } from '../../src/login/contract/shapes.ts';
 import { openEgress } from '../../src/platform/egress/egress.ts';
 import type { EgressOptions } from '../../src/platform/egress/egress.ts';
@@ -55,7 +55,7 @@ export async function startTestLogin(options: TestLoginOptions = {}) {
     { program: getChromium(), noSandbox: process.getuid?.() === 0, maxJobs: 10, warm: false, ...options.fleet },
   );
   const masterKeys = buildMasterKeys(MASTER_KEY);
-  const methods = options.methods ?? LOGIN_METHODS;
+  const methods = options.methods ?? [...DEFAULT_LOGIN_METHODS, 'otp_sms'];
   const registry = new Registry();
   const loginMetrics = openLoginMetrics(registry, fleet);
   const { fallback } = options;

@@ -9,12 +9,14 @@ export const LOGIN_METHODS = [
   'otp_sms',
   'oauth_google',
   'oauth_github',
+  'oauth_microsoft',
+  'oauth',
 ] as const;
 export const LoginMethod = z.enum(LOGIN_METHODS);
 export type LoginMethod = z.infer<typeof LoginMethod>;
 
-/** Signing in through another service is not implemented: these methods answer 501 whatever the configuration says. */
-export const MISSING_METHODS: readonly LoginMethod[] = ['oauth_google', 'oauth_github'];
+/** Signing in on another service's pages. What they need is checked once it is known that they are switched on. */
+const BY_PROVIDER: readonly LoginMethod[] = ['oauth_google', 'oauth_github', 'oauth_microsoft', 'oauth'];
 
 /** The methods enabled by default; the others answer 501. */
 export const DEFAULT_LOGIN_METHODS: readonly LoginMethod[] = ['password', 'totp', 'otp_email', 'magic_link'];
@@ -69,6 +71,16 @@ export const LoginMailbox = z.discriminatedUnion('type', [
 ]);
 export type LoginMailbox = z.infer<typeof LoginMailbox>;
 
+/** The service on whose pages one signs in: required by `oauth`, and known for the other methods of that kind. */
+export const IdentityProviderRef = z
+  .object({
+    url: SiteUrl,
+    /** words of its button on the site; by default its name */
+    name: z.string().min(1).max(60).optional(),
+  })
+  .meta({ id: 'IdentityProvider' });
+export type IdentityProviderRef = z.infer<typeof IdentityProviderRef>;
+
 /** Fields that the method asks for; others are ignored. */
 export const LoginCred = z
   .object({
@@ -82,6 +94,7 @@ export const LoginCred = z
       .optional(),
     phone: z.string().min(3).max(40).optional(),
     mailbox: LoginMailbox.optional(),
+    identityProvider: IdentityProviderRef.optional(),
   })
   .meta({ id: 'LoginCred' });
 export type LoginCred = z.infer<typeof LoginCred>;
@@ -121,8 +134,7 @@ export function checkCred(
   { cred, loginMethod }: { cred: LoginCred; loginMethod: LoginMethod },
   context: z.RefinementCtx,
 ): void {
-  // Rejected later as not implemented, whatever the other fields are.
-  if (MISSING_METHODS.includes(loginMethod)) return;
+  if (BY_PROVIDER.includes(loginMethod)) return;
   const need = (field: 'username' | 'password') => {
     if (cred[field] === undefined) context.addIssue({ code: 'custom', path: ['cred', field], message: 'is required' });
   };

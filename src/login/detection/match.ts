@@ -7,6 +7,9 @@ const MAX_ARTICLE = 3;
 /** The most words that `…` matches. */
 const MAX_GAP = 7;
 
+/** Services that write their names with a capital inside, which splits no words. */
+const NAMES = /Git(?:Hub|Lab|Ea)|LinkedIn|PayPal|OpenI[Dd]|OneLogin|FranceConnect|WhatsApp|WeChat|YouTube|BankI[Dd]/g;
+
 const LETTERS: Readonly<Record<string, string>> = { ı: 'i', ł: 'l', ø: 'o', đ: 'd', ß: 'ss', æ: 'ae' };
 
 /**
@@ -15,6 +18,7 @@ const LETTERS: Readonly<Record<string, string>> = { ı: 'i', ł: 'l', ø: 'o', �
  */
 export function normalizeText(text: string): string {
   return text
+    .replaceAll(NAMES, (name) => name.toLowerCase())
     .replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .normalize('NFD')

@@ -1,5 +1,5 @@
 import { says } from './captions.ts';
-import type { ElementDescription } from './description.ts';
+import type { ElementDescription, Observation } from './description.ts';
 import { buildMatcher, normalizeText } from './match.ts';
 import type { OutcomeSignals } from './login-plan.ts';
 import { isUsable } from './sections.ts';
@@ -55,4 +55,43 @@ export function findOtherMethods(elements: readonly ElementDescription[]): Outco
     providers: leading.some(saysSso) ? [...named, 'sso'] : named,
     passkey: captions.some(({ text }) => saysPasskey(text)),
   };
+}
+
+const captionOf = ({ text, ariaLabel, title }: ElementDescription) => normalizeText(text || ariaLabel || title);
+
+type Wanted = { name: string; label: string | undefined };
+
+/** Whether a normalized text names the service: by the words of the caller, else by its name. */
+function buildNames({ name, label }: Wanted): (text: string) => boolean {
+  const pattern = label === undefined ? PROVIDERS.find(([known]) => known === name)?.[1] : undefined;
+  const wanted = normalizeText(label ?? name);
+  return (text) => (pattern === undefined ? ` ${text} `.includes(` ${wanted} `) : pattern.test(text));
+}
+
+function mayBePressed({ control, unseen, landmark }: ElementDescription): boolean {
+  if (control !== 'button' && control !== 'link') return false;
+  return (unseen === undefined || unseen === 'covered') && landmark !== 'footer';
+}
+
+/** How likely a button is that of the service; 0: it is not. By its text first, then by its names. */
+function rateButton(element: ElementDescription, { name, label }: Wanted): number {
+  const text = captionOf(element);
+  if (!mayBePressed(element) || text.length > MAX_CAPTION) return 0;
+  const names = buildNames({ name, label });
+  const penalty = says.register(text) && !says.signIn(text) ? 1 : 0;
+  if (names(text) && (label !== undefined || leadsToSignIn(element, text))) return 4 - penalty;
+  const { path, className, htmlId, marks } = element;
+  const leads = element.control === 'button' || SIGN_IN_ADDRESS.test(path);
+  if (leads && names(normalizeText(`${path} ${className} ${htmlId} ${marks} ${element.name}`))) return 2 - penalty;
+  const isKnown = PROVIDERS.some(([known]) => known === name);
+  return !isKnown && label === undefined && saysSso(text) ? 1 : 0;
+}
+
+/** The button of a service among those of a page. */
+export function findProviderButton(frames: Observation['frames'], wanted: Wanted): ElementDescription | undefined {
+  const rated = frames
+    .flatMap(({ elements }) => elements)
+    .map((element) => ({ element, rating: rateButton(element, wanted) }))
+    .filter(({ rating }) => rating > 0);
+  return rated.toSorted((left, right) => right.rating - left.rating)[0]?.element;
 }

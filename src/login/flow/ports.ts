@@ -2,6 +2,7 @@ import type { BrowserContext } from 'playwright-core';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { HelpScope, LoginMethod } from '../contract/shapes.ts';
 import type { SignInMethod } from '../detection/login-plan.ts';
+import type { IdentityProvider } from '../identity-providers.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Site } from '../site.ts';
 import type { PageAnswers } from './challenge.ts';
@@ -14,6 +15,9 @@ import type { Traffic } from './traffic.ts';
 
 export type FlowInput = Values & {
   site: Site;
+  /** on whose pages the credentials are typed, and the pages of the site without them */
+  provider?: IdentityProvider | undefined;
+  ownSite?: Site | undefined;
   method: LoginMethod;
   proof?: NamedProof | undefined;
   help?: HelpScope | undefined;

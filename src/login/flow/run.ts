@@ -12,6 +12,7 @@ import type { AvailableMethods, PageStep } from './decide.ts';
 import { buildEndlessError, buildForeignLinkError, buildStepError, buildUnprovenError } from './errors.ts';
 import { fillCode, fillCredentials, submit } from './fill.ts';
 import { findLoginPage, mayBeElsewhere } from './find-login-page.ts';
+import { findStart, withProvider } from './at-provider.ts';
 import { askAboutPage } from './ask-about-page.ts';
 import { buildInterstitialError } from './interstitial-errors.ts';
 import { withModelFallback } from './model-fallback.ts';
@@ -48,7 +49,7 @@ class Flow {
   readonly #input: FlowInput;
   readonly #ports: FlowPorts;
   readonly #available: AvailableMethods;
-  readonly #decidePage: ReturnType<typeof withModelFallback>;
+  readonly #decidePage: ReturnType<typeof withProvider>;
   readonly #help: PersonalHelp;
   #state: FlowState;
   #page = '';
@@ -67,7 +68,8 @@ class Flow {
       code: ports.answers.available,
       method: chooseMethod(input),
     };
-    this.#decidePage = withModelFallback(ports.readForm, () => this.#observe());
+    const decide = withModelFallback(ports.readForm, () => this.#observe());
+    this.#decidePage = withProvider(decide, input);
   }
 
   async run(): Promise<FlowResult> {
@@ -95,7 +97,7 @@ class Flow {
   async #decide(observed: ObservedPage): Promise<FlowAction> {
     const { submitted } = this.#state;
     if (submitted === undefined) return { do: 'act-on-page' };
-    const view = await viewSubmit(this.#ports, this.#input.site, { observed, submitted });
+    const view = await viewSubmit(this.#ports, this.#input, { observed, submitted });
     if (this.#state.isNamed && (await isNamedPage(this.#input, observed, { submitted, view })))
       return { do: 'finish', signals: ['named'] };
     const { state, action } = decideAfterSubmit(this.#state, submitted, view);
@@ -199,7 +201,7 @@ class Flow {
     const lastField = await fillCredentials(target, site, this.#input);
     signal.throwIfAborted();
     this.#state = markSent(this.#state, withPassword);
-    this.#loginUrl ??= observed.url;
+    this.#loginUrl ??= findStart(this.#input, observed.url);
     await this.#submit(target, lastField, { ...prepared, resubmitted });
   }
 
