@@ -97,6 +97,9 @@ it.each([
   ['src/agents/api/a.ts', 'const home = process.env.HOME;', 'reads the environment'],
   ['src/agents/api/a.ts', "console.log('hello');", 'prints'],
   ['src/agents/api/a.ts', 'export default 1;', 'has a default export'],
+  ['src/console/page/a.ts', 'const use = event.payload as ToolUse;', 'casts the payload of an event'],
+  ['src/agents/loop/a.ts', 'const { step } = event.internal! as StepPosition;', 'casts the payload of an event'],
+  ['src/cli/a.ts', 'return (event.payload) as unknown as T;', 'casts the payload of an event'],
   ['src/agents/api/index.ts', "export * from './start.ts';", 'exports what is not its own'],
   ['src/agents/api/a.ts', 'const a = 1;\n'.repeat(301), 'has 301 lines, more than 300'],
 ])('$0: $2', (path, text, breach) => {

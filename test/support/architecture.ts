@@ -26,19 +26,19 @@ const DOCUMENTS: Places = ['src/platform/documents/'];
 const JOBS: Places = ['src/platform/jobs/'];
 const HTTP: Places = ['src/platform/http/'];
 const BUDGETS: Places = ['src/platform/budgets/'];
-/** What products and the operator may take of the platform: no adapter of a port. */
+/** Parts of the platform that products and the operator may import: no adapter of a port. */
 const FOUNDATION: Places = [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...EGRESS, ...DOCUMENTS, ...JOBS, ...BUDGETS];
 const KEY_CHANGES: Places = ['key-changes', 'budget-changes', 'notices'].map((name) => `src/platform/bus/${name}.ts`);
 const SANDBOX: Places = ['src/sandbox/sandbox.ts', 'src/sandbox/volume-size.ts', 'src/sandbox/protocol/'];
 const INFERENCE: Places = ['src/inference/'];
-/** Shapes that cross a process. */
+/** Shapes that cross process boundaries. */
 const CONTRACTS: Places = [
   ...CONTRACT,
   ...['agents', 'gateway', 'video', 'login'].map((product) => `src/${product}/contract/`),
 ];
 const ROOTS: Places = ['src/roles/', 'src/start.ts', 'src/main.ts'];
 
-/** The parts of the agent service that do no input or output but through arguments. */
+/** The parts of the agent service that do I/O only through arguments. */
 const AGENTS_PURE: Places = ['src/agents/contract/', 'src/agents/log/', 'src/agents/loop/', 'src/agents/tools/'];
 const AGENTS_STORE: Places = ['src/agents/contract/', 'src/agents/store/', 'src/agents/vaults/', 'src/agents/mcp/'];
 /** The events of a session: their types, builders and readers. */
@@ -46,7 +46,7 @@ const AGENTS_LOG: Places = ['src/agents/log/'];
 const AGENTS_AUTOMATIONS: Places = ['src/agents/automations/'];
 const AGENTS_CHANNELS: Places = ['src/agents/channels.ts'];
 
-/** Which files of ours a file may import, by the first entry that it falls under. Files of its own entry always. */
+/** Files of ours that a file may import, by the first matching entry. It may always import files of its own entry. */
 const IMPORTS: readonly { from: Places; may: Places }[] = [
   {
     from: ['test/', 'bench/', 'scripts/', '*.config.ts', ...ROOTS],
@@ -113,12 +113,12 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: ['src/gateway/'], may: [...FOUNDATION, ...HTTP, ...INFERENCE] },
   { from: ['src/video/'], may: [...FOUNDATION, ...HTTP] },
   { from: ['src/login/'], may: [...FOUNDATION, ...HTTP, ...INFERENCE] },
-  // Works on the files of a server that does not run.
+  // Works on the files of a stopped server.
   {
     from: ['src/cli/backup.ts'],
     may: [...CONTRACT, ...BASE, 'src/cli/', 'src/platform/db/lock.ts', 'src/platform/db/sync-tree.ts'],
   },
-  // The very first key is made without a server.
+  // The very first key is created without a server.
   {
     from: ['src/cli/stored-keys.ts'],
     may: [...CONTRACT, ...BASE, ...STORE, 'src/cli/', 'src/platform/db/postgres.ts'],
@@ -127,7 +127,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
     from: ['src/cli/'],
     may: [...CONTRACT, ...BASE, 'src/agents/contract/', 'src/video/contract/', 'clients/typescript/'],
   },
-  // What runs in the browser knows the API as any client does.
+  // Code in the browser uses the API like any client.
   { from: ['src/console/page/'], may: ['clients/typescript/'] },
   { from: ['src/console/'], may: [...FOUNDATION, ...HTTP] },
   { from: ['clients/typescript/'], may: [] },
@@ -135,7 +135,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: ['sandbox-image/'], may: ['src/sandbox/protocol/'] },
 ];
 
-/** Packages that only these files may import; others are free where own code is. */
+/** Packages that only these files may import. All others may be imported anywhere in our code. */
 const PACKAGES: Readonly<Record<string, Places>> = {
   '@aws-sdk/': ['src/platform/objects/'],
   '@tanstack/': ['src/console/page/'],
@@ -164,6 +164,9 @@ const PRINTS: Places = [
   // warns of ignored fields
   'clients/typescript/send.ts',
 ];
+/** the only readers of the log's rows; everyone else narrows by `type` */
+const CASTS_EVENTS: Places = ['src/agents/log/'];
+const EVENT_CAST = /\b(?:payload|internal)\b[)\]!]*\s+as\s+(?!const\b)/;
 const BARRELS: Places = ['clients/typescript/index.ts'];
 const MAX_LINES = 300;
 /** read by nobody: the contract is */
@@ -176,9 +179,13 @@ function isIn(path: string, places: Places): boolean {
   });
 }
 
+function dropComments(text: string): string {
+  return text.replaceAll(/^\s*(?:\/\/|\*|\/\*).*$/gm, '');
+}
+
 /** The statements that name a module: import, export … from, and import(). Comments are not code. */
 export function findImports(text: string): string[] {
-  const code = text.replaceAll(/^\s*(?:\/\/|\*|\/\*).*$/gm, '');
+  const code = dropComments(text);
   const pattern =
     /^(?:import|export)\b[^;'"]*?from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
   return [...code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
@@ -211,6 +218,7 @@ function checkText({ path, text }: SourceFile): string[] {
   if (isIn(path, TOOLING)) return breaches;
   if (has(/\bprocess\.env\b/) && !isIn(path, READS_ENVIRONMENT)) breaches.push('reads the environment');
   if (has(/\bconsole\./) && !isIn(path, PRINTS)) breaches.push('prints');
+  if (EVENT_CAST.test(dropComments(text)) && !isIn(path, CASTS_EVENTS)) breaches.push('casts the payload of an event');
   return breaches;
 }
 

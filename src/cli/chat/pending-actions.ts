@@ -1,12 +1,14 @@
-import type { EventEnvelope, InboundEvent, OutboundPayload } from '../../../clients/typescript/index.ts';
+import type {
+  AgentApprovalRequest,
+  AgentClarifyRequest,
+  AgentCustomToolUse,
+  EventEnvelope,
+  InboundEvent,
+} from '../../../clients/typescript/index.ts';
 import { describeInput } from '../describe-event.ts';
 import { cleanText, cutLine, paint } from '../text.ts';
 import type { Lines } from './lines.ts';
 import type { View } from './view.ts';
-
-type Approval = Extract<OutboundPayload, { type: 'agent.approval_request' }>;
-type Clarification = Extract<OutboundPayload, { type: 'agent.clarify_request' }>;
-type CustomUse = Extract<OutboundPayload, { type: 'agent.custom_tool_use' }>;
 
 /** Ctrl-C, or the person leaves: the session goes on waiting. */
 type Unanswered = 'interrupted' | 'left';
@@ -50,7 +52,11 @@ function cutDetail(line: string): string {
   return line.length > DETAIL_WIDTH ? `${line.slice(0, DETAIL_WIDTH)}… (${line.length} characters)` : line;
 }
 
-async function answerApproval(action: Approval, lines: Lines, view: View): Promise<InboundEvent | Unanswered> {
+async function answerApproval(
+  action: AgentApprovalRequest,
+  lines: Lines,
+  view: View,
+): Promise<InboundEvent | Unanswered> {
   const answer = (result: 'allow' | 'deny', scope: 'once' | 'session' | 'always' = 'once') =>
     ({ type: 'user.approval_response', approval_id: action.id, result, scope }) as const;
   if (!lines.interactive) {
@@ -91,7 +97,11 @@ async function answerApproval(action: Approval, lines: Lines, view: View): Promi
   }
 }
 
-async function answerQuestion(action: Clarification, lines: Lines, view: View): Promise<InboundEvent | Unanswered> {
+async function answerQuestion(
+  action: AgentClarifyRequest,
+  lines: Lines,
+  view: View,
+): Promise<InboundEvent | Unanswered> {
   const choices = action.choices ?? [];
   view.note(`${paint('yellow', '?')} ${cleanText(action.question)}`);
   choices.forEach((choice, index) =>
@@ -108,7 +118,11 @@ async function answerQuestion(action: Clarification, lines: Lines, view: View): 
   return { type: 'user.clarify_result', request_id: action.request_id, answer: choice ?? text };
 }
 
-async function answerCustomTool(action: CustomUse, lines: Lines, view: View): Promise<InboundEvent | Unanswered> {
+async function answerCustomTool(
+  action: AgentCustomToolUse,
+  lines: Lines,
+  view: View,
+): Promise<InboundEvent | Unanswered> {
   const result = (text: string, failed: boolean): InboundEvent => ({
     type: 'user.custom_tool_result',
     tool_use_id: action.id,
@@ -138,8 +152,7 @@ export async function answerPendingActions(
   view: View,
 ): Promise<InboundEvent[] | Unanswered> {
   const answers: InboundEvent[] = [];
-  for (const { payload } of pendingActions) {
-    const action = payload as OutboundPayload;
+  for (const { payload: action } of pendingActions) {
     let answer: InboundEvent | Unanswered;
     if (action.type === 'agent.approval_request') answer = await answerApproval(action, lines, view);
     else if (action.type === 'agent.clarify_request') answer = await answerQuestion(action, lines, view);

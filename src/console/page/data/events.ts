@@ -1,56 +1,22 @@
-import type { EventEnvelope as SessionEvent } from '../../../../clients/typescript/generated/shapes.ts';
+import type { EventEnvelope, StopReason, TextBlock } from '../../../../clients/typescript/generated/shapes.ts';
 
-export type EventEnvelope = SessionEvent;
+export type { EventEnvelope, StopReason, TextBlock };
 
-export type TextBlock = { type: string; text?: string };
+type Payload = EventEnvelope['payload'];
 
-export type StopReason =
-  | { type: 'end_turn' }
-  | { type: 'error'; code: string; message: string; retryable: boolean }
-  | { type: 'requires_action'; event_ids: string[] }
-  | { type: 'budget_reached'; budget: BudgetRef };
+/** An event of one of these types, with their payload. */
+export type EventOf<T extends Payload['type']> = EventEnvelope & { payload: Extract<Payload, { type: T }> };
 
-export type BudgetRef = {
-  scope: string;
-  id: string;
-  limitUsd: number;
-  spentUsd: number;
-  period: string;
-  onReached: string;
-};
+const TOOL_USES = ['agent.tool_use', 'agent.mcp_tool_use', 'agent.custom_tool_use'] as const;
+const TOOL_RESULTS = ['agent.tool_result', 'agent.mcp_tool_result', 'user.custom_tool_result'] as const;
 
-export type ToolUse = {
-  id: string;
-  name: string;
-  toolset?: string | null;
-  mcp_server_name?: string;
-  input: unknown;
-  evaluated_permission?: 'allow' | 'ask' | 'deny';
-  parent_tool_use_id?: string;
-  thread_id?: string;
-};
+export type ToolUseEvent = EventOf<(typeof TOOL_USES)[number]>;
+export type ToolUse = ToolUseEvent['payload'];
+export type ToolResultEvent = EventOf<(typeof TOOL_RESULTS)[number]>;
+export type ToolResult = ToolResultEvent['payload'];
 
-export type ToolResult = {
-  tool_use_id: string;
-  name?: string;
-  content: TextBlock[];
-  is_error?: boolean;
-  duration_ms?: number;
-  status?: string;
-};
+export type BudgetRef = Extract<StopReason, { type: 'budget_reached' }>['budget'];
 
-export type ApprovalRequest = {
-  id: string;
-  tool_use_id: string;
-  tool_name: string;
-  toolset: string | null;
-  mcp_server_name: string | null;
-  input: unknown;
-  scopes: ('once' | 'session' | 'always')[];
-};
-
-const TOOL_USES = new Set(['agent.tool_use', 'agent.mcp_tool_use', 'agent.custom_tool_use']);
-const TOOL_RESULTS = new Set(['agent.tool_result', 'agent.mcp_tool_result', 'user.custom_tool_result']);
 const LIVE = new Set([
   'session.tool_updated',
   'agent.tool_output',
@@ -59,26 +25,46 @@ const LIVE = new Set([
   'session.waiting',
 ]);
 
-export function isToolUse(event: EventEnvelope): boolean {
-  return TOOL_USES.has(event.type);
+/** Whether an event has one of these types. Trusts the server that the payload fits the type. */
+export function isOf<T extends Payload['type']>(event: EventEnvelope, ...types: readonly T[]): event is EventOf<T> {
+  return types.some((type) => type === event.type);
 }
 
-export function isToolResult(event: EventEnvelope): boolean {
-  return TOOL_RESULTS.has(event.type);
+export function isToolUse(event: EventEnvelope): event is ToolUseEvent {
+  return isOf(event, ...TOOL_USES);
+}
+
+export function isToolResult(event: EventEnvelope): event is ToolResultEvent {
+  return isOf(event, ...TOOL_RESULTS);
 }
 
 /** On the stream only: not part of the log. */
-export function isLiveOnly(event: EventEnvelope): boolean {
-  const payload = readPayload<{ delta?: boolean }>(event);
-  return payload.delta === true || event.status === 'streaming' || LIVE.has(event.type);
+export function isLiveOnly({ payload, status, type }: EventEnvelope): boolean {
+  return ('delta' in payload && payload.delta) || status === 'streaming' || LIVE.has(type);
 }
 
-/** The payload as the caller, who has looked at the type, knows it. */
-export function readPayload<T>(event: EventEnvelope): T {
-  return event.payload as unknown as T;
+/** The subagent that an event belongs to. */
+export function threadIdOf({ payload }: EventEnvelope): string | undefined {
+  return 'thread_id' in payload ? payload.thread_id : undefined;
 }
 
-export function textOf(content: readonly TextBlock[] | undefined): string {
+/** The duration of a call; undefined for tools of the caller's application. */
+export function durationOf(result: ToolResult): number | undefined {
+  return 'duration_ms' in result ? result.duration_ms : undefined;
+}
+
+/** The permission of a call; undefined for tools of the caller's application. */
+export function permissionOf(use: ToolUse): 'allow' | 'ask' | 'deny' | undefined {
+  return 'evaluated_permission' in use ? use.evaluated_permission : undefined;
+}
+
+function joinText(content: readonly TextBlock[] | undefined): string {
   if (!Array.isArray(content)) return '';
   return content.map((block) => (typeof block.text === 'string' ? block.text : '')).join('\n');
+}
+
+/** The text of a message, of reasoning, of an interrupt or of a result; empty for payloads without text. */
+export function textOf(payload: Payload): string {
+  if ('message' in payload) return payload.message ?? '';
+  return 'content' in payload ? joinText(payload.content) : '';
 }

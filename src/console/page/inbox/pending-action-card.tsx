@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../data/http.ts';
-import { readPayload, textOf } from '../data/events.ts';
-import type { EventEnvelope, TextBlock, ToolUse } from '../data/events.ts';
+import { isOf, isToolUse, textOf } from '../data/events.ts';
+import type { EventEnvelope } from '../data/events.ts';
 import type { PendingAction } from '../data/types.ts';
 import { useNow } from '../data/use-now.ts';
 import { t } from '../i18n/t.ts';
@@ -25,17 +25,9 @@ export function describeAsk(action: PendingAction): string {
 }
 
 function describeEvent(event: EventEnvelope): string | undefined {
-  const payload = readPayload<{ content?: TextBlock[] } & ToolUse>(event);
-  switch (event.type) {
-    case 'user.message':
-    case 'agent.message':
-      return textOf(payload.content).slice(0, 600);
-    case 'agent.tool_use':
-    case 'agent.mcp_tool_use':
-      return `${nameTool(payload)} ${summarizeInput(payload.input)}`;
-    default:
-      return undefined;
-  }
+  if (isOf(event, 'user.message', 'agent.message')) return textOf(event.payload).slice(0, 600);
+  if (!isToolUse(event)) return undefined;
+  return `${nameTool(event.payload)} ${summarizeInput(event.payload.input)}`;
 }
 
 /** The last messages and calls before the pending action. */

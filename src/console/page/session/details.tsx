@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { isToolResult, isToolUse, readPayload } from '../data/events.ts';
-import type { EventEnvelope, ToolResult, ToolUse } from '../data/events.ts';
+import { durationOf, isToolResult, isToolUse } from '../data/events.ts';
+import type { EventEnvelope } from '../data/events.ts';
 import type { Session } from '../data/types.ts';
 import { t, tCount } from '../i18n/t.ts';
 import { Copy } from '../parts/copy.tsx';
@@ -19,7 +19,7 @@ function countTools(store: TranscriptStore): ToolLine[] {
   const names = new Map<string, string>();
   for (const event of store.loaded()) {
     if (!isToolUse(event)) continue;
-    const use = readPayload<ToolUse>(event);
+    const use = event.payload;
     const name = nameTool(use);
     names.set(use.id, name);
     const line = lines.get(name) ?? { name, calls: 0, failed: 0, times: [] };
@@ -28,11 +28,12 @@ function countTools(store: TranscriptStore): ToolLine[] {
   }
   for (const event of store.loaded()) {
     if (!isToolResult(event)) continue;
-    const result = readPayload<ToolResult>(event);
+    const result = event.payload;
     const line = lines.get(names.get(result.tool_use_id) ?? '');
     if (line === undefined) continue;
     if (result.is_error === true) line.failed += 1;
-    if (result.duration_ms !== undefined) line.times.push(result.duration_ms);
+    const ms = durationOf(result);
+    if (ms !== undefined) line.times.push(ms);
   }
   return [...lines.values()].sort((left, right) => right.calls - left.calls);
 }

@@ -1,6 +1,6 @@
 // Tests: test/console/transcript.test.ts
-import { isToolUse, readPayload } from '../data/events.ts';
-import type { EventEnvelope, ToolResult, ToolUse } from '../data/events.ts';
+import { durationOf, isToolResult, isToolUse, permissionOf } from '../data/events.ts';
+import type { EventEnvelope, ToolResult } from '../data/events.ts';
 import { isAbsorbed } from './rows/kinds.ts';
 
 /** Consecutive successful read calls, shown as one row. */
@@ -20,12 +20,12 @@ type Log = {
 
 function findRead(log: Log, event: EventEnvelope): ToolResult | undefined {
   if (!isToolUse(event)) return undefined;
-  const use = readPayload<ToolUse>(event);
-  if (!READS.has(use.name) || use.evaluated_permission === 'ask' || use.evaluated_permission === 'deny')
-    return undefined;
+  const use = event.payload;
+  const permission = permissionOf(use);
+  if (!READS.has(use.name) || permission === 'ask' || permission === 'deny') return undefined;
   const result = log.findResult(use.id);
-  const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
-  return outcome === undefined || outcome.is_error === true ? undefined : outcome;
+  if (result === undefined || !isToolResult(result)) return undefined;
+  return result.payload.is_error === true ? undefined : result.payload;
 }
 
 /** The read calls after `sequence` in this direction, without the one at `sequence` itself. */
@@ -51,7 +51,8 @@ export function findFold(log: Log, sequence: number): Fold | undefined {
   let ms = 0;
   for (const each of sequences) {
     const read = log.find(each);
-    ms += (read === undefined ? undefined : findRead(log, read))?.duration_ms ?? 0;
+    const result = read === undefined ? undefined : findRead(log, read);
+    ms += result === undefined ? 0 : (durationOf(result) ?? 0);
   }
   return { id: `fold ${first}`, first, calls: sequences.length, ms };
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Search, X } from 'lucide-react';
-import { isToolResult, isToolUse, readPayload, textOf } from '../data/events.ts';
-import type { EventEnvelope, TextBlock, ToolUse } from '../data/events.ts';
+import { isToolResult, isToolUse, textOf } from '../data/events.ts';
+import type { EventEnvelope } from '../data/events.ts';
 import { get } from '../data/http.ts';
 import { t } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
@@ -42,13 +42,10 @@ export function readFilter(find: string | undefined, kind: string | undefined): 
 }
 
 function summarize(event: EventEnvelope): string {
-  if (isToolUse(event)) {
-    const use = readPayload<ToolUse>(event);
-    return `${nameTool(use)} ${summarizeInput(use.input)}`;
-  }
-  const { content, message } = readPayload<{ content?: TextBlock[]; message?: string }>(event);
-  if (content !== undefined || message !== undefined) return message ?? textOf(content);
-  return JSON.stringify(event.payload);
+  if (isToolUse(event)) return `${nameTool(event.payload)} ${summarizeInput(event.payload.input)}`;
+  const { payload } = event;
+  const hasText = 'content' in payload || ('message' in payload && payload.message !== undefined);
+  return hasText ? textOf(payload) : JSON.stringify(payload);
 }
 
 /** The text around the first match. */
@@ -107,7 +104,7 @@ export function Matches({
         <button key={event.id} type="button" className="match" onClick={() => onOpen(event)}>
           <span className="match-head">
             {formatTime(event.createdAt)} · {event.type}
-            {isToolResult(event) && readPayload<{ is_error?: boolean }>(event).is_error === true ? (
+            {isToolResult(event) && event.payload.is_error === true ? (
               <span className="error-text"> {t('failed')}</span>
             ) : null}
           </span>

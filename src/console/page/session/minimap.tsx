@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef } from 'react';
 import type { PointerEvent } from 'react';
-import { isToolUse, readPayload } from '../data/events.ts';
-import type { EventEnvelope, ToolUse } from '../data/events.ts';
+import { isToolUse, threadIdOf } from '../data/events.ts';
+import type { EventEnvelope } from '../data/events.ts';
 import { t } from '../i18n/t.ts';
 import { isFailure } from './rows/kinds.ts';
 import type { TranscriptStore } from './transcript-store.ts';
@@ -29,7 +29,7 @@ function findColour(event: EventEnvelope): string | undefined {
 function buildLanes(): (event: EventEnvelope) => number {
   const lanes = new Map<string, number>();
   return (event) => {
-    const id = readPayload<Partial<ToolUse>>(event).thread_id ?? '';
+    const id = threadIdOf(event) ?? '';
     const known = lanes.get(id);
     if (known !== undefined) return known;
     const lane = id === '' ? 0 : Math.min(MAX_LANES - 1, lanes.size === 0 ? 1 : lanes.size);

@@ -1,7 +1,7 @@
 // Tests: test/console
 import { get } from '../data/http.ts';
-import { isLiveOnly, isToolResult, isToolUse, readPayload, textOf } from '../data/events.ts';
-import type { EventEnvelope, TextBlock, ToolResult } from '../data/events.ts';
+import { isLiveOnly, isOf, isToolResult, isToolUse, textOf } from '../data/events.ts';
+import type { EventEnvelope } from '../data/events.ts';
 
 /** Stream events that the transcript does not show. */
 const NOT_SHOWN = new Set(['session.waiting', 'mcp.server_unavailable']);
@@ -15,7 +15,6 @@ const MAX_OUTPUT = 32_768;
 /** Text that an agent is writing: on the stream, not yet in the log. */
 export type LiveItem = { id: string; type: string; text: string; event: EventEnvelope };
 type EventPage = { data: EventEnvelope[] };
-type Delta = { id?: string; delta?: boolean; offset?: number; content?: TextBlock[] };
 
 /**
  * The events of one session, outside React. Sequences have no gaps, so the row of an event is its sequence. Only pages
@@ -100,18 +99,17 @@ export class TranscriptStore {
 
   #index(event: EventEnvelope): void {
     const { sequence } = event;
-    if (isToolUse(event)) this.#uses.set(readPayload<{ id: string }>(event).id, sequence);
+    if (isToolUse(event)) this.#uses.set(event.payload.id, sequence);
     if (isToolResult(event)) {
-      const { tool_use_id: useId, status } = readPayload<ToolResult>(event);
-      if (status !== 'running') {
+      const { payload } = event;
+      const { tool_use_id: useId } = payload;
+      if (!('status' in payload && payload.status === 'running')) {
         this.#results.set(useId, sequence);
         this.#outputs.delete(useId);
       }
     }
-    if (event.type === 'user.approval_response')
-      this.#answers.set(readPayload<{ approval_id: string }>(event).approval_id, sequence);
-    if (event.type === 'user.clarify_result')
-      this.#answers.set(readPayload<{ request_id: string }>(event).request_id, sequence);
+    if (isOf(event, 'user.approval_response')) this.#answers.set(event.payload.approval_id, sequence);
+    if (isOf(event, 'user.clarify_result')) this.#answers.set(event.payload.request_id, sequence);
     if (event.turnId === null) return;
     const start = this.#turnStarts.get(event.turnId);
     if (start === undefined || sequence < start) this.#turnStarts.set(event.turnId, sequence);
@@ -150,7 +148,7 @@ export class TranscriptStore {
     for (let page = 1; page <= MAX_AHEAD; page += 1) {
       const isOpen = (sequence: number) => {
         const event = this.find(sequence);
-        return event !== undefined && isToolUse(event) && !this.#results.has(readPayload<{ id: string }>(event).id);
+        return event !== undefined && isToolUse(event) && !this.#results.has(event.payload.id);
       };
       let sequence = first;
       while (sequence <= last && !isOpen(sequence)) sequence += 1;
@@ -230,23 +228,24 @@ export class TranscriptStore {
   }
 
   #acceptLive(event: EventEnvelope): void {
-    const payload = readPayload<Delta>(event);
-    if (event.type === 'agent.message_discarded') {
-      if (payload.id !== undefined) this.live.delete(payload.id);
+    if (isOf(event, 'agent.message_discarded')) {
+      this.live.delete(event.payload.id);
       return;
     }
-    if (event.type === 'agent.tool_output') {
-      const { tool_use_id: useId, content } = readPayload<ToolResult>(event);
+    if (isOf(event, 'agent.tool_output')) {
+      const { tool_use_id: useId } = event.payload;
       const before = this.#outputs.get(useId) ?? '';
       const gap = before === '' || before.endsWith('\n') ? '' : '\n';
-      this.#outputs.set(useId, `${before}${gap}${textOf(content)}`.slice(-MAX_OUTPUT));
+      this.#outputs.set(useId, `${before}${gap}${textOf(event.payload)}`.slice(-MAX_OUTPUT));
       return;
     }
     if (NOT_SHOWN.has(event.type)) return;
-    const id = payload.id ?? event.id;
+    const { payload } = event;
+    const id = 'id' in payload ? payload.id : event.id;
     const before = this.live.get(id)?.text ?? '';
-    const added = textOf(payload.content);
-    const text = payload.delta === true ? before.slice(0, payload.offset ?? before.length) + added : added;
+    const added = textOf(payload);
+    const isDelta = 'delta' in payload && payload.delta;
+    const text = isDelta ? before.slice(0, payload.offset ?? before.length) + added : added;
     this.live.set(id, { id, type: event.type, text, event });
   }
 

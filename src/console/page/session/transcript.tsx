@@ -2,8 +2,8 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import type { Virtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { isToolUse, readPayload } from '../data/events.ts';
-import type { EventEnvelope, ToolUse } from '../data/events.ts';
+import { isToolUse } from '../data/events.ts';
+import type { EventEnvelope } from '../data/events.ts';
 import type { Session, Turn } from '../data/types.ts';
 import { usePainted } from '../data/use-painted.ts';
 import { t } from '../i18n/t.ts';
@@ -46,7 +46,7 @@ function findTurn(turns: readonly Turn[] | undefined, turnId: string | null) {
 function LiveRow({ item }: { item: LiveItem }) {
   if (item.type === 'agent.message') return <AgentMessage text={item.text} isStreaming />;
   if (item.type === 'agent.thinking') return <Thinking text={item.text} isOpen={false} onToggle={() => undefined} />;
-  const { name } = readPayload<Partial<ToolUse>>(item.event);
+  const name = isToolUse(item.event) ? item.event.payload.name : undefined;
   return <p className="meta">{name === undefined ? item.type : t('writing a call of {tool} …', { tool: name })}</p>;
 }
 
@@ -133,8 +133,8 @@ function Row({ event, live, store, turns, session, opened, onToggle }: RowProps)
       event={event}
       fold={fold}
       isFoldOpen={fold !== undefined && opened.get(fold.id) === true}
-      result={isToolUse(event) ? store.findResult(readPayload<ToolUse>(event).id) : undefined}
-      output={isToolUse(event) ? store.findOutput(readPayload<ToolUse>(event).id) : undefined}
+      result={isToolUse(event) ? store.findResult(event.payload.id) : undefined}
+      output={isToolUse(event) ? store.findOutput(event.payload.id) : undefined}
       answer={store.findAnswer(event.id)}
       turn={store.isTurnStart(event) ? findTurn(turns, event.turnId) : undefined}
       session={session}

@@ -1,8 +1,8 @@
 import { ChevronRight } from 'lucide-react';
 import { memo } from 'react';
 import type { ReactNode } from 'react';
-import { isToolUse, readPayload, textOf } from '../../data/events.ts';
-import type { EventEnvelope, TextBlock, ToolUse } from '../../data/events.ts';
+import { isOf, isToolUse, textOf, threadIdOf } from '../../data/events.ts';
+import type { EventEnvelope, ToolUseEvent } from '../../data/events.ts';
 import type { Session, Turn } from '../../data/types.ts';
 import { t } from '../../i18n/t.ts';
 import { formatDuration, formatTime } from '../../text/format.ts';
@@ -12,8 +12,6 @@ import { Approval, Clarification } from './pending-actions.tsx';
 import { isAbsorbed, isFailure, readStop } from './kinds.ts';
 import { AgentMessage, BudgetNote, OtherEvent, StopNote, Thinking, UserMessage } from './messages.tsx';
 import { ToolCall } from './tool-call.tsx';
-
-type Said = { content?: TextBlock[] };
 
 export type RowProps = {
   event: EventEnvelope;
@@ -32,7 +30,9 @@ export type RowProps = {
   onToggle: (id: string, isOpen: boolean) => void;
 };
 
-function Call({ event, result, output, session, isOpen, onToggle }: RowProps) {
+type CallProps = Omit<RowProps, 'event'> & { event: ToolUseEvent };
+
+function Call({ event, result, output, session, isOpen, onToggle }: CallProps) {
   const shown = isOpen ?? (output !== undefined || (result !== undefined && isFailure(result)));
   return (
     <ToolCall
@@ -59,26 +59,19 @@ const CONTENTS: Record<string, (props: RowProps) => ReactNode> = {
   'user.message': said,
   'user.steer': said,
   'user.interrupt': said,
-  'agent.message': ({ event }) => <AgentMessage text={textOf(readPayload<Said>(event).content)} />,
+  'agent.message': ({ event }) => <AgentMessage text={textOf(event.payload)} />,
   'agent.thinking': ({ event, isOpen = false, onToggle }) => (
-    <Thinking
-      text={textOf(readPayload<Said>(event).content)}
-      isOpen={isOpen}
-      onToggle={() => onToggle(event.id, !isOpen)}
-    />
-  ),
-  'agent.approval_request': ({ event, answer, session, isFirstOpenAsk }) => (
-    <Approval event={event} answer={answer} session={session} isFirstOpen={isFirstOpenAsk} />
-  ),
-  'agent.clarify_request': ({ event, answer, session, isFirstOpenAsk }) => (
-    <Clarification event={event} answer={answer} session={session} isFirstOpen={isFirstOpenAsk} />
+    <Thinking text={textOf(event.payload)} isOpen={isOpen} onToggle={() => onToggle(event.id, !isOpen)} />
   ),
   'session.status_idle': (props) => <Stop {...props} />,
 };
 
 function Content(props: RowProps) {
   const { event, isOpen = false, onToggle } = props;
-  if (isToolUse(event)) return <Call {...props} />;
+  if (isToolUse(event)) return <Call {...props} event={event} />;
+  const { answer, session, isFirstOpenAsk: isFirstOpen } = props;
+  if (isOf(event, 'agent.approval_request')) return <Approval {...{ event, answer, session, isFirstOpen }} />;
+  if (isOf(event, 'agent.clarify_request')) return <Clarification {...{ event, answer, session, isFirstOpen }} />;
   if (Object.hasOwn(CONTENTS, event.type)) return CONTENTS[event.type]?.(props);
   return <OtherEvent event={event} isOpen={isOpen} onToggle={() => onToggle(event.id, !isOpen)} />;
 }
@@ -100,7 +93,7 @@ function FoldLine({ fold, isOpen, onToggle }: { fold: Fold; isOpen: boolean; onT
 /** One event of the transcript with its time. Those of subagents are indented. */
 export const EventRow = memo(function EventRow(props: RowProps) {
   const { event, turn, fold, isFoldOpen, onToggle } = props;
-  const thread = readPayload<Partial<ToolUse>>(event).thread_id;
+  const thread = threadIdOf(event);
   return (
     <>
       {turn === undefined ? null : <TurnHeader number={turn.number} turn={turn.turn} />}

@@ -1,6 +1,6 @@
 import { CircleDollarSign, CircleX, User } from 'lucide-react';
-import { readPayload, textOf } from '../../data/events.ts';
-import type { BudgetRef, EventEnvelope, StopReason, TextBlock } from '../../data/events.ts';
+import { isOf, textOf } from '../../data/events.ts';
+import type { BudgetRef, EventEnvelope, StopReason } from '../../data/events.ts';
 import { t } from '../../i18n/t.ts';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
@@ -10,21 +10,12 @@ import { BASE } from '../../data/http.ts';
 import { formatBytes } from '../../text/format.ts';
 import { formatMoney } from '../../text/money.ts';
 
-type Attachment = {
-  type?: string;
-  name?: string;
-  filename?: string;
-  mediaType?: string;
-  sizeBytes?: number;
-  href?: string;
-};
-type UserPayload = { content?: TextBlock[]; message?: string; attachments?: Attachment[] };
+type Attachment = { filename: string; mediaType: string; sizeBytes?: number | undefined; href?: string };
 
 const SHOWN_INLINE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 function Attached({ attachment }: { attachment: Attachment }) {
-  const { name, filename, mediaType = '', sizeBytes, href } = attachment;
-  const label = name ?? filename ?? (mediaType === '' ? t('attachment') : mediaType);
+  const { filename: label, mediaType, sizeBytes, href } = attachment;
   const isOwn = href !== undefined && new URL(href, BASE).origin === new URL(BASE).origin;
   const address = href === undefined ? '' : new URL(href.replace(/^\/+/, ''), BASE).href;
   if (isOwn && SHOWN_INLINE.has(mediaType)) {
@@ -57,8 +48,8 @@ function Attached({ attachment }: { attachment: Attachment }) {
 const USER_LABELS: Record<string, string> = { 'user.steer': 'steer', 'user.interrupt': 'interrupt' };
 
 export function UserMessage({ event, subject }: { event: EventEnvelope; subject: string }) {
-  const payload = readPayload<UserPayload>(event);
-  const text = payload.message ?? textOf(payload.content);
+  const text = textOf(event.payload);
+  const attachments: readonly Attachment[] = isOf(event, 'user.message') ? (event.payload.attachments ?? []) : [];
   const label = USER_LABELS[event.type];
   return (
     <div className="user-message">
@@ -68,7 +59,7 @@ export function UserMessage({ event, subject }: { event: EventEnvelope; subject:
         {event.status === 'queued' ? <span className="tag">{t('queued')}</span> : null}
       </p>
       {text === '' ? null : <Markdown text={text} />}
-      {(payload.attachments ?? []).map((attachment, index) => (
+      {attachments.map((attachment, index) => (
         <Attached key={index} attachment={attachment} />
       ))}
     </div>

@@ -1,6 +1,6 @@
 import { CircleAlert, CircleHelp } from 'lucide-react';
-import { readPayload } from '../../data/events.ts';
-import type { ApprovalRequest, EventEnvelope } from '../../data/events.ts';
+import { isOf } from '../../data/events.ts';
+import type { EventEnvelope, EventOf } from '../../data/events.ts';
 import type { Session } from '../../data/types.ts';
 import { useNow } from '../../data/use-now.ts';
 import { t } from '../../i18n/t.ts';
@@ -10,8 +10,12 @@ import { MarkedText } from '../../parts/marked-text.tsx';
 import { formatAge, formatTime } from '../../text/format.ts';
 import { Input } from './tool-call.tsx';
 
-type Props = { event: EventEnvelope; answer: EventEnvelope | undefined; session: Session; isFirstOpen: boolean };
-type Response = { result?: string; scope?: string; message?: string; answer?: string };
+type Props<T extends 'agent.approval_request' | 'agent.clarify_request'> = {
+  event: EventOf<T>;
+  answer: EventEnvelope | undefined;
+  session: Session;
+  isFirstOpen: boolean;
+};
 type By = { actor?: { name?: string | null; id?: string }; answeredBy?: { name?: string | null; id?: string } };
 
 const SCOPES: Record<string, string> = {
@@ -20,13 +24,16 @@ const SCOPES: Record<string, string> = {
   always: 'Always allowed',
 };
 
-function describeResponse(response: Response): string {
-  if (response.result === 'deny')
-    return response.message === undefined ? t('Denied') : t('Denied: {reason}', { reason: response.message });
-  return t(SCOPES[response.scope ?? 'once'] ?? 'Allowed');
+function describeAnswer(event: EventEnvelope): string {
+  if (isOf(event, 'user.clarify_result')) return event.payload.answer;
+  if (!isOf(event, 'user.approval_response')) return '';
+  const { result, scope, message } = event.payload;
+  if (result === 'deny') return message === undefined ? t('Denied') : t('Denied: {reason}', { reason: message });
+  return t(SCOPES[scope ?? 'once'] ?? 'Allowed');
 }
 
-function Answered({ event, text }: { event: EventEnvelope; text: string }) {
+function Answered({ event }: { event: EventEnvelope }) {
+  const text = describeAnswer(event);
   const { actor, answeredBy } = event as EventEnvelope & By;
   const name = actor?.name ?? answeredBy?.name;
   return (
@@ -42,9 +49,9 @@ function isOpenAsk(event: EventEnvelope, session: Session): boolean {
 }
 
 /** A call that needs a person: the form while it is open, one line afterwards. */
-export function Approval({ event, answer, session, isFirstOpen }: Props) {
+export function Approval({ event, answer, session, isFirstOpen }: Props<'agent.approval_request'>) {
   const now = useNow();
-  const request = readPayload<ApprovalRequest>(event);
+  const request = event.payload;
   const isOpen = answer === undefined && isOpenAsk(event, session);
   const name =
     request.mcp_server_name === null ? request.tool_name : `${request.mcp_server_name} > ${request.tool_name}`;
@@ -75,14 +82,14 @@ export function Approval({ event, answer, session, isFirstOpen }: Props) {
           }}
         />
       ) : null}
-      {answer === undefined ? null : <Answered event={answer} text={describeResponse(readPayload<Response>(answer))} />}
+      {answer === undefined ? null : <Answered event={answer} />}
       {answer === undefined && !isOpen ? <p className="meta">{t('No longer open.')}</p> : null}
     </div>
   );
 }
 
-export function Clarification({ event, answer, session, isFirstOpen }: Props) {
-  const { question, choices } = readPayload<{ question: string; choices: string[] | null }>(event);
+export function Clarification({ event, answer, session, isFirstOpen }: Props<'agent.clarify_request'>) {
+  const { question, choices } = event.payload;
   const isOpen = answer === undefined && isOpenAsk(event, session);
   return (
     <div className={isOpen ? 'ask-card ask-card-open' : 'ask-card'}>
@@ -106,7 +113,7 @@ export function Clarification({ event, answer, session, isFirstOpen }: Props) {
           }}
         />
       ) : null}
-      {answer === undefined ? null : <Answered event={answer} text={readPayload<Response>(answer).answer ?? ''} />}
+      {answer === undefined ? null : <Answered event={answer} />}
     </div>
   );
 }

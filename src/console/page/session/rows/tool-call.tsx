@@ -1,7 +1,7 @@
 import { ChevronRight, CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
-import { readPayload, textOf } from '../../data/events.ts';
-import type { EventEnvelope, ToolResult, ToolUse } from '../../data/events.ts';
+import { durationOf, isToolResult, permissionOf, textOf } from '../../data/events.ts';
+import type { EventEnvelope, ToolResult, ToolUseEvent } from '../../data/events.ts';
 import { t } from '../../i18n/t.ts';
 import { Clipped } from '../../parts/clipped.tsx';
 import { Code } from '../../parts/code.tsx';
@@ -16,7 +16,7 @@ const LIMIT = 200_000;
 const CODE_LIMIT = 20_000;
 
 type Props = {
-  use: EventEnvelope;
+  use: ToolUseEvent;
   result: EventEnvelope | undefined;
   /** its output so far, while it runs */
   output: string | undefined;
@@ -69,8 +69,12 @@ export function Input({ input }: { input: unknown }) {
   return <JsonView value={input} />;
 }
 
+function readResult(result: EventEnvelope | undefined): ToolResult | undefined {
+  return result !== undefined && isToolResult(result) ? result.payload : undefined;
+}
+
 function Outcome({ outcome, output }: { outcome: ToolResult | undefined; output: string | undefined }) {
-  if (outcome !== undefined) return <Output text={textOf(outcome.content)} />;
+  if (outcome !== undefined) return <Output text={textOf(outcome)} />;
   if (output !== undefined) return <Terminal text={output} />;
   return <p className="meta">{t('No result yet.')}</p>;
 }
@@ -79,7 +83,7 @@ function Body({ use, result, output }: Pick<Props, 'use' | 'result' | 'output'>)
   const [chosen, setTab] = useState<Tab>();
   // What is printed shows itself; what a reader has chosen stays.
   const tab = chosen ?? (result === undefined && output === undefined ? 'input' : 'output');
-  const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
+  const outcome = readResult(result);
   const tabs: readonly (readonly [Tab, string])[] = [
     ['input', 'Input'],
     ['output', 'Output'],
@@ -94,7 +98,7 @@ function Body({ use, result, output }: Pick<Props, 'use' | 'result' | 'output'>)
           </button>
         ))}
       </div>
-      {tab === 'input' ? <Input input={readPayload<ToolUse>(use).input} /> : null}
+      {tab === 'input' ? <Input input={use.payload.input} /> : null}
       {tab === 'output' ? <Outcome outcome={outcome} output={output} /> : null}
       {tab === 'raw' ? <JsonView value={result === undefined ? [use] : [use, result]} /> : null}
     </div>
@@ -112,11 +116,12 @@ function findKind(outcome: ToolResult | undefined, isRunning: boolean): Kind {
 
 /** One line per call, with input and output on request. Failed calls are open. */
 export function ToolCall({ use, result, output, isRunning, isOpen, onToggle }: Props) {
-  const payload = readPayload<ToolUse>(use);
-  const outcome = result === undefined ? undefined : readPayload<ToolResult>(result);
+  const { payload } = use;
+  const outcome = readResult(result);
   const kind = findKind(outcome, isRunning);
   const Icon = ICONS[kind];
-  const permission = payload.evaluated_permission;
+  const permission = permissionOf(payload);
+  const ms = outcome === undefined ? undefined : durationOf(outcome);
   return (
     <div className={`call call-${kind}`}>
       <button type="button" className="call-line" aria-expanded={isOpen} onClick={onToggle}>
@@ -130,9 +135,7 @@ export function ToolCall({ use, result, output, isRunning, isOpen, onToggle }: P
           <MarkedText text={summarizeInput(payload.input)} />
         </span>
         {permission === 'ask' || permission === 'deny' ? <span className="tag">{permission}</span> : null}
-        <span className="call-time">
-          {outcome?.duration_ms === undefined ? '' : formatDuration(outcome.duration_ms)}
-        </span>
+        <span className="call-time">{ms === undefined ? '' : formatDuration(ms)}</span>
       </button>
       {isOpen ? <Body use={use} result={result} output={output} /> : null}
     </div>

@@ -1,6 +1,4 @@
 // Tests: test/console
-import type { ToolUse } from '../../data/events.ts';
-
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -22,7 +20,7 @@ export function summarizeInput(input: unknown): string {
   return typeof first === 'string' ? firstLine(first) : '';
 }
 
-export function nameTool({ name, mcp_server_name: server }: Pick<ToolUse, 'name' | 'mcp_server_name'>): string {
+export function nameTool({ name, mcp_server_name: server }: { name: string; mcp_server_name?: string }): string {
   return server === undefined ? name : `${server} > ${name}`;
 }
 
