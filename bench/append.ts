@@ -1,5 +1,6 @@
-// Events appended a second on PostgreSQL through the worker's appender (fenced, grouped into commits, sequences given
-// out), beside the floor: one connection that inserts the same rows into the same kind of table, 64 rows a statement.
+// Appends events on PostgreSQL through the worker's appender (fenced, grouped into commits, with assigned sequences)
+// and reports events per second. Floor: one connection that inserts the same rows into the same kind of table, 64 rows
+// per statement.
 // Needs: PostgreSQL (make services).
 import { openPostgres } from '../src/platform/db/postgres.ts';
 import type { Db } from '../src/platform/db/db.ts';

@@ -1,9 +1,9 @@
-// How many facts survive compaction: 100 facts, ten in each of ten tool results of 6,000 characters, then work that fills
-// the window again and again. A fact counts as answerable when the request of the next turn holds it word by word.
-// The summarizer is scripted: it repeats every fact that it is shown, within the output limit of its request. So the
-// figure is what the service itself loses: what it cuts before the summarizer reads, and what it drops of summaries. A
-// model that sums up loses more.
-// Needs: what the tests need.
+// Counts the facts that survive compaction: 100 facts, ten in each of ten tool results of 6,000 characters, then work
+// that fills the window again and again. A fact counts as answerable if the request of the next turn contains it
+// verbatim. The summarizer is scripted: it repeats every fact in its input, within the output limit of its request. So
+// the figure is the loss in the service itself: text that it cuts before the summarizer reads it, and text that it
+// drops from summaries. A real model loses more.
+// Needs: the services of the tests.
 import { printMachine } from './support/figures.ts';
 import type { Tool } from '../src/agents/tools/tool.ts';
 import { allowAll } from '../test/support/chat.ts';
@@ -22,14 +22,14 @@ const fact = (number: number): string => {
   return `The code of depot ${number} is ${letters}-${1000 + ((number * 7919) % 9000)}-${letters}.`;
 };
 
-/** Filler that no fact looks like; different on each page. */
+/** Filler that resembles no fact; different on each page. */
 const filler = (seed: number, characters: number): string => {
   let text = '';
   for (let line = 0; text.length < characters; line += 1) text += `Entry ${seed}/${line}: delivered, signed, filed.\n`;
   return text.slice(0, characters);
 };
 
-/** Pages 0 to 9 hold ten facts each, spread over the page; later ones none. */
+/** Pages 0 to 9 hold ten facts each, spread over the page; later pages hold none. */
 const archive: Tool = {
   name: 'archive',
   toolset: 'file',

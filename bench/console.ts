@@ -1,7 +1,7 @@
-// What a browser does with a session of 10,000 events: the time to the first rows, to jump and to scroll, and its tasks.
-// Aims: first rows in 1 s, a jump in 300 ms, no task above 200 ms, 1,500 elements.
+// Measures a session of 10,000 events in a browser: the time to the first rows, to jump and to scroll, and the long
+// tasks. Targets: first rows in 1 s, a jump in 300 ms, no task above 200 ms, 1,500 elements.
 // Needs: Chromium on the path.
-// EVENTS=1000 RUNS=1 node bench/console.ts is a quick look.
+// EVENTS=1000 RUNS=1 node bench/console.ts gives a quick result.
 import { rmSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { CDPSession, Page } from 'playwright-core';

@@ -1,5 +1,6 @@
-// What it costs that the embedded database syncs its commits: one write after the other, and 64 at a time, with and without.
-// Needs: nothing. The files lie in the system's folder for temporary files, so set TMPDIR to the disk to be measured.
+// Measures the cost of syncing commits in the embedded database: sequential writes, and 64 concurrent ones, with and
+// without sync.
+// Needs: nothing. The files are in the system's temporary folder, so set TMPDIR to the disk to measure.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

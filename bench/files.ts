@@ -1,6 +1,7 @@
-// The files API beside nginx on the same machine, in the same run: 1 KiB and 40 MiB, up (WebDAV PUT) and down (static).
-// The floor of a server in Node is files-server.ts: bare node:http, without keys, sandboxes, checksums or a contract.
-// Needs: nothing; the peer is nginx with its dav module (apt-get install nginx-light) and is left out if it is missing.
+// Compares the files API with nginx on the same machine, in the same run: 1 KiB and 40 MiB, up (WebDAV PUT) and down
+// (static). Floor for a server in Node: files-server.ts, which is bare node:http without keys, sandboxes, checksums or
+// a contract.
+// Needs: nothing; the peer is nginx with its dav module (apt-get install nginx-light) and is skipped if it is missing.
 import { once } from 'node:events';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -98,7 +99,7 @@ function exchange(method: string, url: URL, headers: Record<string, string>, bod
   });
 }
 
-/** Exchanges a second, with eight connections, once a quarter of as many have warmed both ends up. */
+/** Exchanges per second with eight connections, after a warm-up with a quarter as many exchanges. */
 async function measure(count: number, act: (index: number) => Promise<number>): Promise<number> {
   for (let index = 0; index < count / 4; index += 1) await act(index);
   const begun = performance.now();

@@ -8,8 +8,9 @@ import type { Ready } from './gateway-server.ts';
 import { milliseconds, printMachine, quantile } from './support/figures.ts';
 
 /**
- * From the moment at which a client closes its connection to the moment at which the upstream sees its own close, for
- * each phase of a call. The upstream and the client share this process and its clock. `node bench/gateway-cancel.ts [rounds]`
+ * Measures the time from the client closing its connection to the upstream seeing the close, for each phase of a call.
+ * The upstream and the client share this process and its clock.
+ * `node bench/gateway-cancel.ts [rounds]`
  * Needs: nothing.
  */
 const ROUNDS = Number(process.argv[2] ?? 100);
@@ -75,7 +76,7 @@ async function measure({ stream }: Phase, model: string): Promise<number> {
       `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   await came;
-  // So that what the upstream has sent by now is where it goes.
+  // Waits until everything that the upstream has sent has arrived.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const left = performance.now();
   socket.destroy();

@@ -18,8 +18,9 @@ import { startStacks } from './support/stacks.ts';
 import { NEEDS, requireFound } from './support/needs.ts';
 
 /**
- * Resident memory of the role `gateway` on PostgreSQL, NATS, Redis and S3 over 100,000 requests, half of them streams, and with
- * 1,000 streams that are open and silent. `node bench/gateway-memory.ts [requests] [streams] [NODE_OPTIONS]`
+ * Measures the resident memory of the role `gateway` on PostgreSQL, NATS, Redis and S3 over 100,000 requests, half of
+ * them streams, and with 1,000 open, silent streams.
+ * `node bench/gateway-memory.ts [requests] [streams] [NODE_OPTIONS]`
  * Needs: PostgreSQL, NATS, Redis and an S3 server (make services).
  */
 const REQUESTS = Number(process.argv[2] ?? 100_000);

@@ -12,13 +12,14 @@ import type { Path } from './support/load.ts';
 import { GATEWAY_CORE, LOAD_CORE, findPort, pin, readCpu, readResident, startForeign } from './support/processes.ts';
 
 /**
- * The gateway beside others, in front of an upstream that answers at once: each of them on one core, the load and the
- * upstream on the other, rounds interleaved, medians. The floors are a bare proxy of Node and nginx. Peers come by
- * scripts/install-gateway-peers.sh; which cannot run is said. `node bench/gateway-peers.ts [rounds]`
- * Needs: nothing; peers come from scripts/install-gateway-peers.sh, and those that are missing are left out.
+ * Compares the gateway with others in front of an upstream that answers at once: each gateway on one core, the load
+ * and the upstream on the other, interleaved rounds, medians. Floors: a bare proxy in Node, and nginx. Prints which
+ * peers cannot run.
+ * `node bench/gateway-peers.ts [rounds]`
+ * Needs: nothing; peers come from scripts/install-gateway-peers.sh, and missing ones are skipped.
  */
 const ROUNDS = Number(process.argv[2] ?? 5);
-// Enough for a percentile that is not the slowest call.
+// Enough calls for a percentile below the maximum.
 const SEQUENTIAL = 1000;
 const FIRSTS = 100;
 const FLOOD_MS = 2000;
@@ -88,8 +89,8 @@ http { access_log off; client_body_temp_path ${folder}; proxy_temp_path ${folder
 }
 
 /**
- * Portkey 1.15 adds to the headers of what `fetch` gives, which Node does not allow, and answers every stream with 500.
- * With headers that may be written it streams: to be measured, it gets those.
+ * Portkey 1.15 adds to the headers of a `fetch` response, which Node forbids, and answers every stream with 500. With
+ * writable headers it streams, so it gets those here.
  */
 const WRITABLE_HEADERS = `const plain = globalThis.fetch;
 globalThis.fetch = async (...args) => {
@@ -141,13 +142,13 @@ async function addLiteLlm(upstream: string): Promise<void> {
     '--telemetry',
     'False',
   ];
-  // It does not start without one, and checks it as the others check theirs.
+  // It does not start without a key, and checks it as the other gateways check theirs.
   const key = `sk-${randomBytes(32).toString('hex')}`;
   const env = {
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',
     LITELLM_LOG: 'ERROR',
     LITELLM_MASTER_KEY: key,
-    // Else it asks for responses, which is another pair than the one that is measured.
+    // Otherwise it uses the responses format, which is not the measured pair.
     LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
   };
   const pid = await addForeign('LiteLLM', [program, ...args], port, env);

@@ -14,7 +14,10 @@ import { openInference } from '../src/inference/inference.ts';
 import { createKey } from '../src/platform/store/keys.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
 
-/** The measured processes of bench/gateway.ts: `upstream`, `bare <url>` (the least that can proxy) and `gateway <url> [database]`. */
+/**
+ * The measured processes of bench/gateway.ts: `upstream`, `bare <url>` (a minimal proxy) and `gateway <url>
+ * [database]`.
+ */
 export type Ready = { url: string; key: string };
 
 const CHUNKS = 200;
@@ -44,7 +47,7 @@ function serveUpstream(): void {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     let text = '';
     for await (const chunk of request) text += String(chunk);
-    // The gateway translates over a stream, whatever its client asked for; words of the prompt tell which one did.
+    // The gateway always translates over a stream; words in the prompt tell whether the client asked for one.
     const stream = text.includes('"stream":true');
     const short = text.includes('short');
     response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
@@ -68,14 +71,14 @@ function serveBare(upstream: string): void {
   listen(server, 'none');
 }
 
-/** Only what is used is loaded, as the roles do it. */
+/** Loads only what is used, as the roles do. */
 async function openDatabase(url: string | undefined) {
   if (url !== undefined) return (await import('../src/platform/db/postgres.ts')).openPostgres({ url });
   const dataDir = join(mkdtempSync(join(tmpdir(), 'capstan-bench-')), 'db');
   return (await import('../src/platform/db/pglite.ts')).openPglite({ dataDir });
 }
 
-/** On PostgreSQL where its address is given, as the role runs; else on the embedded database. */
+/** On PostgreSQL if its address is given, as the role runs; otherwise on the embedded database. */
 async function serveGateway(upstream: string, databaseUrl: string | undefined): Promise<void> {
   const db = await openDatabase(databaseUrl);
   await runMigrations(db);

@@ -3,7 +3,8 @@ import { Agent, request } from 'undici';
 import { openGatewayParts } from './support/gateway-parts.ts';
 
 /**
- * The gateway beside a bare Node proxy, in front of an upstream that answers at once; interleaved rounds, medians.
+ * Compares the gateway with a bare Node proxy, in front of an upstream that answers at once; interleaved rounds,
+ * medians.
  * `node bench/gateway.ts [rounds]`
  * Needs: nothing.
  */

@@ -1,7 +1,7 @@
-// What a server costs that has nothing to do: memory once it is ready, and processor time while nobody asks for
-// anything; then a list of 1,000 sessions, page by page. Embedded in one process, and each role in its own on servers.
+// Measures an idle server: memory once it is ready, and processor time without requests; then a list of 1,000
+// sessions, page by page. Embedded in one process, and each role in its own process on servers.
 // Needs: nothing; PostgreSQL, NATS and Redis (make services) add the roles.
-// SECONDS=60 is how long idleness is measured.
+// SECONDS=60 is the duration of the idle phase.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { makeScratch } from '../test/support/scratch.ts';
@@ -14,7 +14,7 @@ const SECONDS = Number(process.env['SECONDS'] ?? 60);
 const SESSIONS = 1000;
 const PAGE = 100;
 const ROUNDS = 15;
-/** What a start still does when it listens already. */
+/** Time for start-up work that continues after the server listens. */
 const SETTLE_MS = 15_000;
 
 async function measureIdle(name: string, pid: number): Promise<void> {
@@ -66,7 +66,7 @@ for (const stack of await startStacks()) {
     for (const role of ['api', 'worker', 'inference', 'video', 'login']) {
       const env = {
         ...stack.env,
-        // Nobody is asked for objects here.
+        // Objects are not used here.
         CAPSTAN_OBJECTS: 's3://bench?endpoint=http://127.0.0.1:9&region=none',
         AWS_ACCESS_KEY_ID: 'none',
         AWS_SECRET_ACCESS_KEY: 'none',

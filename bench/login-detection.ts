@@ -1,8 +1,9 @@
-// How well logins are found on captured real pages, in Chromium, and how long it takes; beside the usual naive way (the
-// first visible password, the text field before it, the first submit), and after changes to the pages that a detector
-// survives that knows more than these pages. `node bench/login-detection.ts CORPUS`, or CAPSTAN_LOGIN_CORPUS: a folder of
-// pages whose fields carry `data-manual-scoring` and whose submit buttons `data-manual-submit`; the file name says the
-// kind, and an optional `index.json` the titles.
+// Measures how well logins are found on captured real pages, in Chromium, and how long it takes. Compares with the
+// naive method (the first visible password, the text field before it, the first submit), and repeats the measurement
+// after mutations of the pages that test generalization.
+// `node bench/login-detection.ts CORPUS`, or CAPSTAN_LOGIN_CORPUS: a folder of pages whose fields carry `data-manual-
+// scoring` and whose submit buttons carry `data-manual-submit`; the file name contains the kind, and an optional
+// `index.json` the titles.
 // Needs: Chromium (make services) and a corpus of pages.
 import { chromium } from 'playwright-core';
 import { planLogin } from '../src/login/detection/classify.ts';
@@ -28,7 +29,7 @@ const LANGUAGES = Object.keys(SIGN_IN).map((language) => {
   return { language, says: (text: string) => words.some((matches) => matches(text)) };
 });
 
-/** The language that most of a page's words for signing in are of; few pages declare one. */
+/** The language of most sign-in words on a page; few pages declare theirs. */
 function guessLanguage(page: CorpusPage): string {
   const texts = (page.observation.frames[0]?.elements ?? []).map(({ label, text, placeholder }) =>
     normalizeText(label || text || placeholder),

@@ -1,4 +1,4 @@
-// From the click of a person on the help page of a login to the picture that shows what came of it.
+// Measures the time from a person's click on the help page of a login to the picture of the result.
 // Needs: Chromium (make services).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoginSites, PASSWORD, USER } from '../test/support/login-sites/server.ts';
@@ -10,7 +10,7 @@ import { requireChromium } from './support/needs.ts';
 const ROUNDS = 100;
 const PAUSE_MS = 150;
 
-/** A bot wall that changes its color at every click, and nothing else. */
+/** A bot wall that only changes its color at every click. */
 const WALL: SiteKind = {
   name: 'color',
   serve: () => ({
@@ -23,7 +23,7 @@ const WALL: SiteKind = {
   }),
 };
 
-/** Resolves with each picture of a stream as it comes. */
+/** Resolves with each picture of a stream as it arrives. */
 async function* readFrames(url: string): AsyncGenerator<void> {
   const response = await fetch(url);
   let rest = '';

@@ -1,5 +1,6 @@
-// How well logins are found on a site when the tables of words lack what only that site says: one site after the other is
-// left out. `node bench/login-leave-one-out.ts CORPUS`, or CAPSTAN_LOGIN_CORPUS; the corpus as for `login-detection.ts`.
+// Measures how well logins are found on a site if the word tables lack the words that occur only on that site. Leaves
+// out one site after another.
+// `node bench/login-leave-one-out.ts CORPUS`, or CAPSTAN_LOGIN_CORPUS; the corpus as for `login-detection.ts`.
 // Needs: Chromium (make services) and a corpus of pages.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

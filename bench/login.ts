@@ -1,4 +1,4 @@
-// Website logins a second and what they cost, beside a script that somebody would write for the one site.
+// Measures website logins per second and their cost, compared with a script written for the one site.
 // Needs: Chromium (make services).
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ async function time(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Proportional memory of every process of these groups in MiB: what is shared between them counts once. */
+/** Proportional memory of all processes of these groups in MiB: shared memory counts once. */
 function readMemory(groups: readonly number[]): number {
   let kilobytes = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -33,7 +33,7 @@ function readMemory(groups: readonly number[]): number {
       if (!groups.includes(group)) continue;
       kilobytes += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
     } catch {
-      // It ended while it was looked at.
+      // It ended meanwhile.
     }
   }
   return kilobytes / 1024;
@@ -49,7 +49,7 @@ const signIn = async (useCache: boolean, user = USER) => {
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
 };
 
-// The peer: what somebody would write for this one site, in a browser that runs already, with a new context each time.
+// The peer: a script written for this one site, in a running browser, with a new context each time.
 const browser = await chromium.launch({ executablePath: program, chromiumSandbox: process.getuid?.() !== 0 });
 const byHand = async () => {
   const context = await browser.newContext();
@@ -69,7 +69,7 @@ const own: number[] = [];
 const hand: number[] = [];
 for (let round = 0; round < ROUNDS; round += 1) {
   own.push(await time(() => signIn(false)));
-  // The answer comes before its browser context is gone; the script shall not pay for that.
+  // The answer arrives before its browser context is closed; the script must not pay for that.
   await sleep(SETTLE_MS);
   hand.push(await time(byHand));
 }

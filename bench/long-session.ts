@@ -1,6 +1,6 @@
-// What a turn costs late in a long session: 1,000 turns of one session, one after the other, over an HTTP provider whose
-// window makes the session compact, so that the prompts of the first and the last turns have the same size. Floor: the
-// first block of the same session.
+// Measures a turn late in a long session: 1,000 consecutive turns of one session over an HTTP provider whose window
+// makes the session compact, so that the prompts of the first and the last turns have the same size. Floor: the first
+// block of the same session.
 // Needs: nothing; PostgreSQL, NATS and Redis (make services) add the shared backends.
 // TURNS=400 WINDOW=1000000 node bench/long-session.ts measures a session that is never compacted.
 import { createServer } from 'node:http';
@@ -59,7 +59,7 @@ async function runTurns(url: string, key: string, sessionId: string): Promise<nu
     const idle = new Promise<void>((resolve) => (ended = resolve));
     const response = await fetch(path, { method: 'POST', headers, body });
     if (response.status === 429) {
-      // An agent takes 1,000 prompts a minute at most; the wait is not measured.
+      // An agent accepts at most 1,000 prompts per minute; the wait is not measured.
       await response.arrayBuffer();
       await sleep(1000);
       turn -= 1;

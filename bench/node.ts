@@ -1,10 +1,9 @@
 /**
- * Sandboxes on a real node, one at a time: a pod of its own with a new volume, suspension, resumption on the same volume,
- * a start with a pod that stands ready, and what each costs the API server; then many at once. The same pod made by hand
- * is the control, and kubernetes-sigs/agent-sandbox the peer; the arms take turns.
+ * Measures sandboxes on a real node, one at a time: a pod with a new volume, suspension, resumption on the same
+ * volume, a start with a standby pod, and the writes to the API server for each; then many at once. The control is the
+ * same pod created by hand, and the peer is kubernetes-sigs/agent-sandbox; the arms alternate.
  * Needs: `make cluster` and `scripts/cluster/build-agent-sandbox.sh`.
- *
- * Arguments: rounds (10), how many at once (50; 0: none).
+ * Arguments: rounds (10), number of concurrent starts (50; 0: none).
  */
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,13 +15,13 @@ import type { NodeCluster } from './support/node-cluster.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 10);
 const BURST = Number(process.argv[3] ?? 50);
-/** For what kubelet, scheduler and controllers still write when the sandbox is ready. */
+/** Time for writes of kubelet, scheduler and controllers after the sandbox is ready. */
 const SETTLE_MS = 3000;
 
 const figures = new Map<string, number[]>();
 const note = (name: string, value: number): void => void figures.set(name, [...(figures.get(name) ?? []), value]);
 
-/** Notes how long the step took, and after a while how many writes it came to. */
+/** Records the duration of the step and, after a while, its number of writes. */
 async function runStep(cluster: NodeCluster, arm: Arm, step: string, run: () => Promise<number>): Promise<void> {
   await sleep(SETTLE_MS);
   const before = await cluster.countWrites();
@@ -43,7 +42,7 @@ async function runArm(cluster: NodeCluster, arm: Arm): Promise<void> {
   await arm.remove();
 }
 
-/** All of a kind at once, each with a new volume; the kinds one after the other. */
+/** Starts all sandboxes of a kind at once, each with a new volume; one kind after another. */
 async function runBursts(build: () => Arm[]): Promise<void> {
   const many = Array.from({ length: BURST }, build);
   for (const [kind, { name }] of build().entries()) {
@@ -66,7 +65,7 @@ async function main(): Promise<void> {
   const arms = peers.build();
   try {
     for (let round = 0; round < ROUNDS; round += 1) {
-      // Each begins in turn, so that none always follows the same other.
+      // Rotates the first arm, so that no arm always follows the same other.
       for (let place = 0; place < arms.length; place += 1) {
         const arm = arms[(round + place) % arms.length];
         if (arm !== undefined) await runArm(cluster, arm);
@@ -85,6 +84,6 @@ async function main(): Promise<void> {
   console.log(`load of the machine: ${loadavg()[0]?.toFixed(1)}`);
 }
 
-// What was started ends with it.
+// A signal also stops the processes that the bench started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main();

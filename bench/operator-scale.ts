@@ -1,9 +1,9 @@
 /**
- * Sessions by the thousand on a control plane of Kubernetes whose nodes kwok plays: how fast they start beside bare pods at
- * the same rate, what each costs the API server, and what the operator needs at 1,000 and 10,000 of them.
+ * Measures thousands of sessions on a Kubernetes control plane whose nodes kwok simulates: start times compared with
+ * bare pods at the same rate, writes to the API server per session, and the operator's resources at 1,000 and 10,000
+ * sessions.
  * Needs: `scripts/cluster/install-control-plane.sh` and `scripts/cluster/build-kwok.sh`.
- *
- * Arguments: sessions in the end (10,000 take a while), sessions begun a second.
+ * Arguments: final number of sessions (10,000 take a while), sessions started per second.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ import { startOperator } from './support/operator.ts';
 import type { OperatorProcess } from './support/operator.ts';
 
 const NODES = 100;
-/** sessions in the end, and how many are begun a second, for ten seconds an arm */
+/** final number of sessions, and sessions started per second, for ten seconds per arm */
 const MOST = Number(process.argv[2] ?? 1000);
 const RATE = Number(process.argv[3] ?? 75);
 const BURST = RATE * 10;
@@ -39,7 +39,7 @@ const newName = (): string => {
   return text;
 };
 
-/** `count` times at RATE a second, whether or not the ones before have ended. */
+/** Starts `count` runs at RATE per second, whether or not earlier runs have ended. */
 async function runOpenLoop(count: number, begin: (index: number) => void): Promise<void> {
   const startMs = performance.now();
   for (let index = 0; index < count; index += 1) {
@@ -63,7 +63,7 @@ async function describeMemory(operator: OperatorProcess): Promise<string> {
   return `${now.toFixed(0)} MiB resident (${most.toFixed(0)} at most), ${heap} of its heap; its event loop late by ${milliseconds(lateMs)} at most since the last look; term ${terms}`;
 }
 
-/** What is made on the cluster, and how long it takes until it is there. */
+/** Creates objects on the cluster and measures the time until they are ready. */
 function openWorkload(cluster: FakeCluster) {
   const { kubernetes, namespace } = cluster;
   const create = (plural: 'sessions' | 'volumes' | 'pods', body: object) =>
@@ -72,7 +72,7 @@ function openWorkload(cluster: FakeCluster) {
     startInformer<T>({ kubernetes, path: buildListPath(namespace, plural), strip: stripResource, log });
   const sessions = follow<Session>('sessions');
   const volumes = follow<Volume>('volumes');
-  /** when each was asked for, and what to do when it is there */
+  /** request time of each object, and the callback when it is ready */
   const waiting = new Map<string, (ms: number) => void>();
   const note = (name: string, isThere: boolean): void => {
     if (!isThere) return;
@@ -147,7 +147,7 @@ async function runArm(start: (index: number) => Promise<number>): Promise<number
   return Promise.all(times);
 }
 
-/** so far: writes by all, writes by the operator, events among them, passes over sessions */
+/** counts so far: writes by all, writes by the operator, events among them, reconciles of sessions */
 async function readCosts(cluster: FakeCluster, operator: OperatorProcess): Promise<number[]> {
   return [
     await cluster.countWrites(),
@@ -157,7 +157,7 @@ async function readCosts(cluster: FakeCluster, operator: OperatorProcess): Promi
   ];
 }
 
-/** Bare pods, sessions on a volume and sessions that adopt a standby pod, twice each in turn. */
+/** Bare pods, sessions on a volume and sessions that adopt a standby pod, alternating, twice each. */
 async function measureArms(cluster: FakeCluster, workload: Workload, operator: OperatorProcess): Promise<void> {
   const { volumes, makeVolumes, startSession, startPod, removeBarePods } = workload;
   const bare: number[] = [];
@@ -206,7 +206,7 @@ async function grow(workload: Workload, operator: OperatorProcess, count: number
   console.log(`${count} sessions run${rate}: operator ${await describeMemory(operator)}`);
 }
 
-/** Writes at rest, then a restart of the operator. Returns the new operator. */
+/** Counts writes at rest, then restarts the operator. Returns the new operator. */
 async function measureRestart(
   cluster: FakeCluster,
   { sessions, volumes, makeVolumes, startSession }: Workload,
@@ -257,6 +257,6 @@ async function main(): Promise<void> {
   await cluster.close();
 }
 
-// What was started ends with it.
+// A signal also stops the processes that the bench started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 await main();

@@ -1,5 +1,6 @@
-// Session search on PostgreSQL over EVENTS messages (default 1,000,000): what the tool does for a query, from the ranked
-// hits with snippets to the messages around them. One subject owns a tenth of all; the rest is spread over 1,000.
+// Measures session search on PostgreSQL over EVENTS messages (default 1,000,000): the tool's whole work for a query,
+// from the ranked hits with snippets to the messages around them. One subject owns a tenth of all messages; the others
+// are spread over 1,000 subjects.
 // Needs: PostgreSQL (make services).
 import { openPostgres } from '../src/platform/db/postgres.ts';
 import type { Db } from '../src/platform/db/db.ts';
@@ -17,7 +18,7 @@ const BATCH = 10_000;
 const QUERIES = 300;
 const WORDS = 20_000;
 
-// A word's rank decides how often it comes, as in any language: word 1 stands in most messages, word 20,000 in few.
+// Words follow a natural distribution: word 1 is in most messages, word 20,000 in few.
 const MESSAGE = `(SELECT string_agg('w' || floor(exp(random() * ln(${WORDS})))::int, ' ') FROM generate_series(1, 40) WHERE n > 0)`;
 
 async function fill(db: Db): Promise<void> {
@@ -43,11 +44,11 @@ async function fill(db: Db): Promise<void> {
       [from, to],
     );
   }
-  // As autovacuum would, which also takes what is new into the index of words.
+  // Like autovacuum, which also moves pending entries into the word index.
   for (const table of ['message_words', 'sessions', 'events']) await db.exec(`VACUUM ANALYZE ${table}`);
 }
 
-/** Words as models search for them: neither the commonest nor the rarest. */
+/** Words as models search for them: neither the most common nor the rarest. */
 function pickWord(query: number, place: number): string {
   const spread = ((query * 7919 + place * 104_729) % 1000) / 1000;
   return `w${Math.floor(Math.exp(Math.log(30) + spread * (Math.log(WORDS) - Math.log(30))))}`;

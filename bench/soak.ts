@@ -1,5 +1,5 @@
-// A tenant beside nobody, then beside one that does its worst: the success rate and the time of its turns, and what the
-// server's memory, descriptors and disk come to. Floor: the same turns while nobody else is there, in the same run.
+// Measures a tenant alone, then beside a hostile one: success rate and duration of its turns, and the server's memory,
+// descriptors and disk. Floor: the same turns without the hostile tenant, in the same run.
 // CAPSTAN_SOAK_MINUTES sets the minutes of each part (default 1).
 // Needs: bubblewrap.
 import { execFileSync } from 'node:child_process';
@@ -13,11 +13,11 @@ import type { BenchServer } from './support/server.ts';
 
 const MINUTES = Number(process.env['CAPSTAN_SOAK_MINUTES'] ?? 1);
 const CLIENTS = 4;
-/** Eight sandboxes a minute for each client. */
+/** Eight sandboxes per minute for each client. */
 const PAUSE_MS = 7500;
 const TURN_LIMIT_MS = 120_000;
 
-/** What a command can do to the machine that it runs on. Each ends by itself or is ended by its limit. */
+/** Attacks of a command on its machine. Each ends on its own or at its limit. */
 const BOMBS: readonly [name: string, command: string][] = [
   ['processes', 'bomb() { bomb | bomb & }; bomb; sleep 5'],
   ['memory', 'tail /dev/zero'],
@@ -58,7 +58,7 @@ async function createAgent(server: BenchServer, name: string): Promise<string> {
   return id;
 }
 
-/** One session with one command in a sandbox of its own. */
+/** One session with one command in its own sandbox. */
 async function runTurn(
   server: BenchServer,
   at: { agentId: string; subjectId: string },
@@ -86,7 +86,7 @@ async function runTurn(
   return { ok: false, ms: performance.now() - started, why: 'no end within two minutes' };
 }
 
-/** The turns of the good tenant for some minutes. */
+/** Turns of the good tenant for some minutes. */
 async function work(server: BenchServer, agentId: string, minutes: number): Promise<Turn[]> {
   const turns: Turn[] = [];
   const end = performance.now() + minutes * 60_000;

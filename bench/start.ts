@@ -1,5 +1,5 @@
-// From the start of the process to the line that says it listens: on a data folder that exists, and on none, where the
-// embedded database has to be made first. Floor: node that opens a port.
+// Measures the time from the start of the process to the line that says it listens: with an existing data folder, and
+// without one, when the embedded database must be created first. Floor: node opening a port.
 // Needs: nothing.
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';

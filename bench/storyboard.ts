@@ -12,9 +12,9 @@ import { NEEDS, requireProgram } from './support/needs.ts';
 const ffmpeg = requireProgram('ffmpeg', NEEDS.ffmpeg);
 
 /**
- * A clip of `local/storyboard-1` from request to finished file and thumbnail, beside the bare ffmpeg command that renders
- * the same frames from pictures that are drawn already, without walls and limits. Turns are taken, so both meet the same
- * machine. Aim: within 1.1 of the bare command for 5 s of 720p.
+ * Measures a clip of `local/storyboard-1` from the request to the finished file and thumbnail, compared with the bare
+ * ffmpeg command that renders the same frames from finished pictures, without isolation and limits. The two alternate,
+ * so both run under the same conditions. Target: within 1.1 of the bare command for 5 s of 720p.
  * Needs: ffmpeg (make services).
  */
 const ROUNDS = 5;

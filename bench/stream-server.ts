@@ -19,7 +19,10 @@ import { writeJournal } from '../src/agents/store/journal.ts';
 import { bootstrapKey } from '../src/platform/store/keys.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
 
-/** The measured process of bench/stream.ts: a replica of the API, or the least that can stream, told by messages. */
+/**
+ * The measured process of bench/stream.ts, controlled by messages: a replica of the API, or a minimal streaming
+ * server.
+ */
 export type Command =
   | { do: 'sessions'; count: number }
   | { do: 'append'; sessionId: string; at: string }

@@ -1,5 +1,6 @@
-// Time from the begin of an append to the frame at the client with 1,000 watched sessions, and memory of 10,000 idle
-// streams; beside each the floor: the least that node:http can do. Usage: bench/stream.ts [postgres-url [nats-url]]
+// Measures the time from the start of an append to the frame at the client with 1,000 watched sessions, and the memory
+// of 10,000 idle streams. Floor for both: a minimal node:http server.
+// Usage: bench/stream.ts [postgres-url [nats-url]]
 // Needs: nothing; PostgreSQL and NATS only if their addresses are given.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -28,7 +29,7 @@ async function startServer(args: string[]): Promise<Server> {
   return { child, url: new URL(ready.url), key: ready.key, ask };
 }
 
-/** A client that costs little: the socket alone. */
+/** A cheap client: only the socket. */
 async function openStream({ url, key }: Server, sessionId: string, onText: (text: string) => void): Promise<Socket> {
   const socket = connect(Number(url.port), url.hostname).setEncoding('utf8');
   socket.on('error', (error) => console.error(error.message));

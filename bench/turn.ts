@@ -1,6 +1,6 @@
-// What a turn costs beside its model: POST of a prompt to the frame `session.status_idle`, with the built-in model that
-// answers at once; then turns a second with many sessions at once. Floor: the same client against a bare node:http
-// server that answers the POST and writes one frame.
+// Measures the overhead of a turn: from the POST of a prompt to the frame `session.status_idle`, with the built-in
+// model, which answers at once; then turns per second with many concurrent sessions. Floor: the same client against a
+// bare node:http server that answers the POST and writes one frame.
 // Needs: nothing; PostgreSQL, NATS and Redis (make services) add the shared backends.
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';

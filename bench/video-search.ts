@@ -1,5 +1,5 @@
-// Search over ASSETS videos (default 1,000,000) on PostgreSQL: words of every frequency, in the community and in histories;
-// how long it takes, and what the database's processors work for it.
+// Measures search over ASSETS videos (default 1,000,000) on PostgreSQL: words of every frequency, in the community and
+// in histories; the duration, and the processor time of the database.
 // Needs: PostgreSQL (make services).
 import { openPostgres } from '../src/platform/db/postgres.ts';
 import type { Db } from '../src/platform/db/db.ts';
@@ -17,7 +17,7 @@ const WORDS = 20_000;
 const ORGANIZATIONS = 1000;
 const QUERIES = 300;
 
-// A word's rank decides how often it comes: word 1 stands in most prompts, word 20,000 in few.
+// Words follow a natural distribution: word 1 is in most prompts, word 20,000 in few.
 const PROMPT = `(SELECT string_agg('w' || floor(exp(random() * ln(${WORDS})))::int, ' ') FROM generate_series(1, 12) WHERE n >= 0)`;
 
 async function fill(db: Db): Promise<void> {
@@ -38,7 +38,7 @@ async function fill(db: Db): Promise<void> {
       [from, Math.min(ASSETS, from + BATCH) - 1, ASSETS],
     );
   }
-  // Made at the end, as for a table that is there already: the same index, in a tenth of the time.
+  // Created at the end, as fast as possible: the same index, in a tenth of the time.
   await db.exec(
     `CREATE INDEX video_assets_by_text ON video_assets
     USING gin (video_shelves(scope, place), search_text gin_trgm_ops) WITH (fastupdate = off)`,

@@ -1,6 +1,6 @@
-// The video service by its API on PostgreSQL and on the embedded database: submits and looks at a status, one after the
-// other and 32 at once, while a video is rendered, beside the bare insert of a row; with the processor time of each request
-// that the server and the database take, which says more on a busy machine than the rate.
+// Measures the video service through its API on PostgreSQL and on the embedded database: submits and status requests,
+// sequential and 32 at once, while a video is rendered. Floor: the bare insert of a row. Prints the processor time per
+// request of server and database, which says more on a busy machine than the rate.
 // Needs: PostgreSQL (make services).
 import { Agent, request } from 'undici';
 import { openPostgres } from '../src/platform/db/postgres.ts';
@@ -19,7 +19,7 @@ const AT_ONCE = 32;
 
 const BODY = { prompt: 'A lighthouse', modelName: 'local/storyboard-1', duration: '1s', resolution: '480p' };
 
-/** Milliseconds of a processor that have been used so far, by name. */
+/** Milliseconds of processor time used so far, by name. */
 type Usage = Record<string, () => number>;
 
 async function measure(name: string, usage: Usage, work: (index: number) => Promise<unknown>): Promise<void> {
@@ -49,7 +49,7 @@ const agent = new Agent({ connections: AT_ONCE, pipelining: 1 });
 
 async function measureService(name: string, server: BenchServer, database: Usage): Promise<void> {
   const usage: Usage = { server: () => readOwnCpu(server.pid), ...database };
-  // Far more than is spent here, to organizations that take turns.
+  // Far more than is spent here, for organizations in turn.
   const keys = await Promise.all(
     Array.from({ length: 8 }, async (_, index) => {
       const organization = `bench-${index}`;

@@ -1,5 +1,6 @@
-// web_extract beside what it could have been: the same pages, in turns, by our reader in its thread, by our reader
-// itself, and by jsdom with the same Readability and turndown on what it gives. RUNS (default 5) of each; medians.
+// Compares web_extract with its alternatives: the same pages, alternating, by our reader in its thread, by our reader
+// without the thread, and by jsdom with the same Readability and turndown on its output. RUNS (default 5) of each;
+// medians.
 // Needs: nothing.
 import { Readability } from '@mozilla/readability';
 import { JSDOM } from 'jsdom';
@@ -41,7 +42,7 @@ for (const paragraphs of [20, 500, 2000]) {
   const html = buildArticlePage(paragraphs);
   console.log(`\npage of ${Math.round(html.length / 1000)} KB`);
   const times = new Map(Object.keys(READERS).map((name) => [name, [] as number[]]));
-  // The first round loads and warms up.
+  // The first round loads the modules and warms up.
   for (let run = -1; run < RUNS; run += 1) {
     for (const [name, read] of Object.entries(READERS)) {
       const started = performance.now();

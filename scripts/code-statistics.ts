@@ -7,8 +7,8 @@ import { measure } from './statistics/measure.ts';
 import type { Measures } from './statistics/measure.ts';
 
 /**
- * Prints how large and how tangled the code is: `node scripts/code-statistics.ts [REVISION]`. Without a revision it measures
- * the working tree. Every function counts, also callbacks. Generated files do not.
+ * Prints size and complexity of the code: `node scripts/code-statistics.ts [REVISION]`. Without a revision it measures
+ * the working tree. Every function counts, including callbacks. Generated files do not.
  */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 

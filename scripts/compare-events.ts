@@ -9,16 +9,16 @@ import { diffJson, normalize } from './wire-events/normalize.ts';
 import { SCENARIOS } from './wire-events/scenarios.ts';
 
 /**
- * Plays the same turns against the servers of two checkouts and prints how the events on the wire differ:
- * `node scripts/compare-events.ts BEFORE [AFTER]`. Both are folders with installed dependencies, the second by default this
- * one. Exits with 1 when any event differs.
+ * Plays the same turns against the servers of two checkouts and prints the differences between their events: `node
+ * scripts/compare-events.ts BEFORE [AFTER]`. Both are folders with installed dependencies; the default for the second
+ * is this checkout. Exits with 1 if any event differs.
  */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const KEY = 'cap_key_of_the_comparison';
 
 type Server = { url: string; key: string; close(): Promise<void> };
 
-/** Starts the role `all` of a checkout with a data folder of its own. Throws what it prints when it does not serve. */
+/** Starts the role `all` of a checkout with its own data folder. Throws its output if it does not start. */
 async function startServer(checkout: string): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'capstan-events-'));
   const env = { PATH: process.env.PATH, CAPSTAN_DATA_DIR: folder, CAPSTAN_API_KEY: KEY, CAPSTAN_PORT: '0' };

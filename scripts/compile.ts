@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 
 /**
- * Loads what the roles are made of, so that it lies compiled in the folder that NODE_COMPILE_CACHE names: for an image,
- * whose processes cannot write there. Without it each of them would have to strip types, for which Node keeps 25 MiB.
+ * Loads all modules of the roles, so that their compiled form is in the folder NODE_COMPILE_CACHE: for an image, whose
+ * processes cannot write there. Without it each process would have to strip types, for which Node keeps 25 MiB.
  */
 if (getCompileCacheDir() === undefined) throw new Error('NODE_COMPILE_CACHE names no folder that can be written');
 const source = new URL('../src/', import.meta.url);

@@ -55,7 +55,7 @@ try {
       await page.locator('.ask-row').first().click();
       await page.locator('.ask .answers').waitFor();
     }
-    // Icons that turn and rows that are measured come to rest.
+    // Waits until icons stop turning and measured rows are stable.
     await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => undefined);
     await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: 'disabled' });
     await context.close();

@@ -1,4 +1,4 @@
-// Draws docs/images/storyboard.jpg: what `local/storyboard-1` makes of prompts, frames, pictures, clips and shapes.
+// Draws docs/images/storyboard.jpg: results of `local/storyboard-1` for prompts, frames, pictures, clips and shapes.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

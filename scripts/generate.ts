@@ -12,7 +12,7 @@ const ROOT = new URL('../', import.meta.url);
 
 const GATEWAY_PAGE = 'docs/inference-gateway.md';
 
-/** The page with the tables between its two marks written anew. */
+/** The page with the tables between its two markers replaced. */
 function buildGatewayPage(): string {
   const page = readFileSync(new URL(GATEWAY_PAGE, ROOT), 'utf8');
   const [start, end] = ['<!-- fields -->', '<!-- end of fields -->'];
@@ -22,7 +22,7 @@ function buildGatewayPage(): string {
   return `${before}${start}\n\n${describeFields()}\n\n${end}${after}`;
 }
 
-/** What is generated from the contract, by path. */
+/** Files generated from the contract, by path. */
 const FILES: Record<string, () => string> = {
   [GATEWAY_PAGE]: buildGatewayPage,
   'openapi.json': () => `${JSON.stringify(buildServerDocument(SERVICE_DOCUMENTS), null, 2)}\n`,
@@ -30,7 +30,7 @@ const FILES: Record<string, () => string> = {
     Object.entries(buildDefinitions()).flatMap(([name, definition]) => {
       const build = () =>
         `# Generated from src/sandbox/resources by "make generate".\n${stringify(definition, { aliasDuplicateObjects: false, lineWidth: 120 })}`;
-      // A chart holds all it installs: Helm follows no links out of it.
+      // A chart contains all its files: Helm follows no links out of it.
       return [
         [`crds/${name}`, build],
         [`charts/capstan/files/crds/${name}`, build],

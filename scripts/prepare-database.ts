@@ -1,4 +1,5 @@
-// Makes the empty database that first starts copy, unless it is there. Run after the dependencies came, and before tests.
+// Creates the empty database that first starts copy, unless it exists. Runs after the dependencies are installed, and
+// before tests.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -16,16 +17,16 @@ if (!existsSync(place)) {
   await mkdir(dirname(place), { recursive: true });
   const db = await openPglite({ dataDir: draft });
   await runMigrations(db);
-  // Its library makes tables of its own.
+  // Its library creates its own tables.
   await (await openVideoQueue({ db, log: openLog({ level: 'warn', pretty: false }) })).close();
   await db.close();
   await rm(`${draft}.lock`, { force: true });
-  // Should another process have made it meanwhile, either is as good.
+  // If another process has created it meanwhile, both are equally good.
   await rename(draft, place).catch(() => rm(draft, { recursive: true, force: true }));
 }
 try {
-  // Whoever starts the server may be another user than the one who installed it.
+  // The user who starts the server may differ from the one who installed it.
   setTreeModes(place, { folders: 0o755, files: 0o644 });
 } catch {
-  // It belongs to another user, who has done so.
+  // It belongs to another user, who has already set the mode.
 }

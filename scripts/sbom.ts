@@ -1,4 +1,4 @@
-// Writes the software bill of materials of what the images run, CycloneDX as JSON, to the file named, else to stdout.
+// Writes the software bill of materials of the images' contents, CycloneDX as JSON, to the named file, else to stdout.
 // Usage: node scripts/sbom.ts [FILE]
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const Bom = z.looseObject({
   dependencies: z.array(z.looseObject({ ref: z.string(), dependsOn: z.array(z.string()) })),
 });
 
-// From the lock file alone: what is installed here may be another platform's.
+// Reads the lock file alone: the installed packages may be for another platform.
 const text = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
   cwd: ROOT,
   encoding: 'utf8',
@@ -28,9 +28,9 @@ const text = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=
 });
 const bom = Bom.parse(JSON.parse(text));
 const { name, version } = Package.parse(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')));
-// npm names the folder, and calls every package a library.
+// npm uses the folder's name, and calls every package a library.
 bom.metadata.component = { ...bom.metadata.component, name, version, type: 'application' };
-// `npm sbom --omit=dev` would leave out what both the product and a tool depend on, such as zod.
+// `npm sbom --omit=dev` would omit dependencies shared by the product and a tool, such as zod.
 const lock = Lock.parse(JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8')));
 const shipped = new Set([`${name}@${version}`]);
 for (const [path, entry] of Object.entries(lock.packages)) {

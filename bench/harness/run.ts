@@ -1,7 +1,8 @@
-// What a session makes of 54 things that go wrong or are awkward, and what that costs: each scenario is a session of the
-// whole service with real sandboxes, a provider that plays its part, and a check. Prints the model calls (those for
-// titles aside) and tokens of each, four bytes of a request or a reply as one. Exit code 1 if a check fails.
-// Needs: what the tests need. SCENARIO=text runs those whose name contains the text.
+// Runs 54 awkward or failing situations through a session and reports their cost. Each scenario is a session of the
+// whole service with real sandboxes, a scripted provider, and a check. Prints the model calls (without those for
+// titles) and tokens of each, counting four bytes of a request or a reply as one token. Exit code 1 if a check fails.
+// Needs: the services of the tests.
+// SCENARIO=text runs the scenarios whose name contains the text.
 import { printMachine } from '../support/figures.ts';
 import { startTestMcp, ECHO } from '../../test/support/mcp/server.ts';
 import type { RecordedRequest, ScriptedAnswer } from '../../test/support/model-server/server.ts';
@@ -20,7 +21,7 @@ type Cost = { calls: number; input: number; output: number };
 
 const toTokens = (bytes: number): number => Math.ceil(bytes / 4);
 
-/** The same answer, with its tokens counted and told as a provider tells them. */
+/** The same answer, with counted tokens and a provider's usage report. */
 function count(answer: Answer, cost: Cost): Answer {
   return async (request: RecordedRequest): Promise<ScriptedAnswer> => {
     const given = typeof answer === 'function' ? await answer(request) : answer;
@@ -34,7 +35,7 @@ function count(answer: Answer, cost: Cost): Answer {
   };
 }
 
-/** Runs one scenario in a session of its own. Throws what its check throws. */
+/** Runs one scenario in its own session. Throws the error of its check. */
 async function runScenario(scenario: Scenario, bench: Bench): Promise<Cost> {
   const { service } = bench;
   const cost: Cost = { calls: 0, input: 0, output: 0 };

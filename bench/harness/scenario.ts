@@ -7,31 +7,31 @@ import { textOf } from '../../test/support/chat.ts';
 import type { Service } from '../../test/support/service.ts';
 import type { TestMcp } from '../../test/support/mcp/server.ts';
 
-/** What a scenario works with. */
+/** The services that a scenario uses. */
 export type Bench = { service: Service; mcp: TestMcp };
 
-/** What became of the session. */
+/** The result of the session. */
 export type Outcome = {
   events: EventEnvelope[];
   /** each request of the model as text, message by message */
   requests: string[][];
-  /** how its last turn ended */
+  /** the stop reason of its last turn */
   stop: { type: string; code?: string };
   chat: Chat;
 };
 
-/** One thing that goes wrong or is awkward in a session, and what a good harness makes of it. */
+/** One failing or awkward situation in a session, and the expected reaction of the service. */
 export type Scenario = {
   name: string;
-  /** what the model says, one answer after the other, and then "ok" */
+  /** the model's answers, in order; after them "ok" */
   play: readonly Answer[];
-  /** fields of the agent; default: every built-in tool, allowed */
+  /** fields of the agent; default: all built-in tools, allowed */
   agent?: (bench: Bench) => object;
-  /** Opens the session; default: one of the agent. */
+  /** Opens the session; default: one session of the agent. */
   open?: (bench: Bench) => Promise<Chat>;
   /** Talks in the session until its last turn has ended; default: one prompt. */
   talk?: (chat: Chat, bench: Bench) => Promise<unknown>;
-  /** Throws where the session did not become what it should. */
+  /** Throws if the session did not end as expected. */
   check: (outcome: Outcome) => void;
 };
 
@@ -41,19 +41,19 @@ export const resultsOf = ({ events }: Outcome): EventEnvelope[] =>
 export const messagesOf = ({ events }: Outcome): string[] =>
   events.filter(({ type }) => type === 'agent.message').map(textOf);
 
-/** The last thing that the model read before its answer of this number. */
+/** The last text that the model read before its answer of this number. */
 export const lastRead = ({ requests }: Outcome, number: number): string => requests[number]?.at(-1) ?? '';
 
 export const readRequests = ({ service }: Bench): string[][] => service.model.requests.map(readChat);
 
-/** One call of a tool for each argument. */
+/** One tool call per argument. */
 export const repeat = (count: number, make: (number: number) => ScriptedAnswer): ScriptedAnswer[] =>
   Array.from({ length: count }, (_, number) => make(number));
 
 export const terminal = (...commands: string[]): ScriptedAnswer =>
   callTools(commands.map((command) => ['terminal', { command }]));
 
-/** Tools with one policy for each toolset, and allowed otherwise. */
+/** Tools with the given policy for each toolset; all others allowed. */
 export const withPolicies = (policies: Record<string, string>): object => ({
   tools: [
     {

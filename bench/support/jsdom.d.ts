@@ -1,5 +1,5 @@
 declare module 'jsdom' {
-  /** What the measurement needs of it. */
+  /** The parts that the bench uses. */
   export class JSDOM {
     constructor(html: string, options: { url: string });
     readonly window: { document: never; close(): void };

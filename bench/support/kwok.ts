@@ -27,11 +27,11 @@ const KWOK = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'c
 const STAGES = fileURLToPath(new URL('kwok-stages.yaml', import.meta.url));
 const log = openLog({ level: 'warn', pretty: false });
 
-/** A control plane whose nodes are played by kwok: pods become ready on them, and nothing runs. */
+/** A control plane whose nodes kwok simulates: pods become ready, and nothing runs. */
 export type FakeCluster = {
   kubernetes: Kubernetes;
   server: string;
-  /** what a pod finds of its service account, by the file's name */
+  /** service account files of a pod, by file name */
   account: Record<'token' | 'ca.crt' | 'namespace', string>;
   namespace: string;
   pods: Informer<Pod>;
@@ -41,12 +41,12 @@ export type FakeCluster = {
 };
 
 /**
- * Binds pods to nodes in turns and claims to storage, at once: what a scheduler and a storage class would take is not
- * what is measured here. Undefined where a program is missing.
+ * Binds pods to nodes in turn and claims to storage, at once: the scheduler and the storage class are not measured
+ * here. Undefined if a program is missing.
  */
 export async function startFakeCluster(nodes: number): Promise<FakeCluster | undefined> {
   if (!existsSync(KWOK)) return undefined;
-  // kwok would list by watches, which need a newer etcd than some systems have.
+  // Without this flag kwok lists by watches, which need a newer etcd than some systems have.
   const service = await startKubernetes(['--feature-gates=WatchList=false']);
   if (service === undefined) return undefined;
   const kubernetes = await openKubernetes({ kubeconfig: service.url });
@@ -92,7 +92,7 @@ export async function startFakeCluster(nodes: number): Promise<FakeCluster | und
   };
 }
 
-/** Asks every 50 ms until it holds. Throws `what` after the time. */
+/** Polls every 50 ms until the condition holds. Throws with `what` after the timeout. */
 export async function until(what: string, holds: () => Promise<boolean> | boolean, ms = 600_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await holds())) {
@@ -104,7 +104,7 @@ export async function until(what: string, holds: () => Promise<boolean> | boolea
 function startKwok(kubeconfig: string): ChildProcess {
   const args = ['--kubeconfig', kubeconfig, '--manage-all-nodes', '--cidr', '10.64.0.0/12', '--node-ip', '10.63.0.1'];
   const child = spawn(KWOK, [...args, '--node-lease-duration-seconds', '0', '--config', STAGES, '--v', '4'], {
-    // It tells of each pod that is gone before it could take it away.
+    // It logs an error for each pod that disappeared before it could delete it.
     stdio: 'ignore',
   });
   process.once('exit', () => child.kill('SIGKILL'));
@@ -113,7 +113,7 @@ function startKwok(kubeconfig: string): ChildProcess {
 
 const WRITES = /^apiserver_request_total\{(.*)\} (\d+)/gm;
 
-/** By the API server's own count, whoever wrote: control plane, kwok and all. */
+/** By the API server's own count, of all clients: control plane, kwok and others. */
 async function countWrites(server: string, token: string, ca: string): Promise<number> {
   const dispatcher = new Agent({ connect: { ca } });
   const headers = { authorization: `Bearer ${token}` };

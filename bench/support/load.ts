@@ -1,11 +1,11 @@
 import { Agent, request } from 'undici';
 
-/** One way to ask for a text. */
+/** One kind of completion request. */
 export type Path = { name: string; url: string; headers: Record<string, string>; body: (stream: boolean) => string };
 
 const SEED_HEADERS = { 'content-type': 'application/json' };
 
-/** Sends requests over kept-alive connections, `width` at most. */
+/** Sends requests over kept-alive connections, at most `width` of them. */
 export function openLoad(width: number) {
   const agent = new Agent({ connections: width, pipelining: 1 });
 
@@ -33,13 +33,13 @@ export function openLoad(width: number) {
 
   return {
     call,
-    /** Calls one after the other. */
+    /** Sequential calls. */
     async sequence(path: Path, stream: boolean, count: number) {
       const calls: Awaited<ReturnType<typeof call>>[] = [];
       for (let index = 0; index < count; index += 1) calls.push(await call(path, stream));
       return calls;
     },
-    /** As many calls as go through in `ms`, `width` at once; how many that were, and in how many milliseconds. */
+    /** Runs calls for `ms`, `width` at once. Returns their number and the elapsed milliseconds. */
     async flood(path: Path, stream: boolean, at: { width: number; ms: number }) {
       const started = performance.now();
       let count = 0;

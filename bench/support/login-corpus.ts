@@ -17,7 +17,7 @@ export type CorpusPage = {
 const ORIGIN = 'https://site.example';
 const LOAD_TIMEOUT_MS = 30_000;
 
-/** Keeps the labels beside their elements and takes them out of the page, before anything looks at it. */
+/** Stores the labels outside of their elements and removes them from the page before detection sees it. */
 const HIDE_LABELS = `globalThis.labelled = [...document.querySelectorAll('[data-manual-scoring],[data-manual-submit]')].map((element) => {
   const label = { scoring: element.getAttribute('data-manual-scoring'), submit: element.hasAttribute('data-manual-submit') };
   element.removeAttribute('data-manual-scoring');
@@ -32,7 +32,7 @@ const READ_LABELS = `((numbers) => {
 
 const Index = z.array(z.object({ html: z.string(), title: z.string().optional() }));
 
-/** Titles that the captured pages have lost, by file; an optional `index.json` beside the pages names them. */
+/** Titles that the captured pages lack, by file; an optional `index.json` beside the pages holds them. */
 function readTitles(folder: string): ReadonlyMap<string, string> {
   const path = join(folder, 'index.json');
   if (!existsSync(path)) return new Map();
@@ -57,7 +57,7 @@ async function readLabels(page: Page, elements: readonly ElementDescription[]): 
   );
 }
 
-/** Serves each page of a folder by itself, with everything else of the network refused, and observes it. */
+/** Serves each page of a folder alone, with all other network access refused, and observes it. */
 export async function* observeCorpus(folder: string, context: BrowserContext): AsyncGenerator<CorpusPage> {
   let html = '';
   const titles = readTitles(folder);

@@ -4,9 +4,9 @@ import type { CorpusPage } from './login-corpus.ts';
 import { dropPhrases } from './login-words.ts';
 import type { Phrase } from './login-words.ts';
 
-/** What the worker is given. */
+/** Input of the worker. */
 export type LeftOut = { pages: readonly CorpusPage[]; phrases: readonly Phrase[] };
-/** What it answers: counts by name, and a line a page with a miss. */
+/** Output of the worker: counts by name, and a line per page with a miss. */
 export type LeftOutResult = { parts: [string, { right: number; of: number }][]; misses: string[] };
 
 const { pages, phrases } = workerData as LeftOut;

@@ -1,4 +1,4 @@
-// Changes to observed pages that a detector which generalizes survives. They change descriptions, never the pages.
+// Mutations of observed pages that a generalizing detector survives. They change descriptions, never the pages.
 import { createHash } from 'node:crypto';
 import type {
   ElementDescription,
@@ -13,9 +13,9 @@ import type { Words } from '../../src/login/detection/words/fields.ts';
 import { REMEMBER } from '../../src/login/detection/words/more-actions.ts';
 
 /**
- * `renamed`: names, ids, classes and paths say nothing. `translated`: texts that name a topic are said in another
- * language. `unreadable`: every visible text is in a language that no table knows. `shuffled`: the controls of the page
- * other than fields come before the fields, in another order. `untagged`: no `autocomplete`.
+ * `renamed`: names, ids, classes and paths are meaningless. `translated`: texts with a topic use another language.
+ * `unreadable`: every visible text is in a language without a table. `shuffled`: other controls come before the
+ * fields, in another order. `untagged`: no `autocomplete`.
  */
 export const MUTATIONS = ['renamed', 'translated', 'unreadable', 'shuffled', 'untagged'] as const;
 export type Mutation = (typeof MUTATIONS)[number];
@@ -77,7 +77,7 @@ function shuffle(frame: FrameDescription): FrameDescription {
   const fields = frame.elements.filter(({ control }) => control === 'field');
   const places = frame.elements.flatMap(({ control }, index) => (control === 'field' ? [index] : []));
   const elements = [...frame.elements];
-  // Two fields beside each other of one form change places, as a password above its user name.
+  // Swaps two neighbouring fields of one form, so that a password may come before its user name.
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const [first, second] = [fields[index], fields[index + 1]];
     const [here, there] = [places[index], places[index + 1]];
@@ -108,7 +108,7 @@ function mutateFrame(frame: FrameDescription, mutation: Mutation, language: stri
   return shuffle(frame);
 }
 
-/** A changed copy of what was observed; the ids of the elements stay. */
+/** A changed copy of an observation. The ids of the elements stay. */
 export function mutate(observation: Observation, mutation: Mutation): Observation {
   const seed = observation.frames[0]?.elements.length ?? 0;
   const language = SPOKEN[seed % SPOKEN.length] ?? 'de';

@@ -1,7 +1,7 @@
 import type { ElementDescription } from '../../src/login/detection/description.ts';
 import type { CorpusPage } from './login-corpus.ts';
 
-/** What a way of detection selects on a page. */
+/** The selection of a detection method on a page. */
 export type Selected = {
   kind: string;
   username: string | undefined;
@@ -12,7 +12,7 @@ export type Miss = { cause: string; text: string };
 
 const isSeen = ({ unseen }: ElementDescription) => unseen === undefined || unseen === 'covered';
 
-/** The usual way: the first visible password, the text field before it, the first submit of its form. */
+/** The naive method: the first visible password, the text field before it, the first submit of its form. */
 export function selectNaively(elements: readonly ElementDescription[]): Selected {
   const seen = elements.filter(isSeen);
   const at = seen.findIndex(({ type }) => type === 'password');
@@ -57,12 +57,12 @@ export class Score {
   }
 }
 
-/** What was filled on a page for another purpose belongs to a login there. */
+/** Whether the filled fields on a page with another purpose belong to a login there. */
 function isBesideLogin({ kind, password }: Selected, scoring: (id: string | undefined) => string): boolean {
   return /^password(?!\.new)/.test(scoring(password)) && kind !== 'registration';
 }
 
-/** Compares a selection with the labels of a page: counts into `score`, returns what is wrong. */
+/** Compares a selection with the labels of a page. Counts into `score`, and returns the misses. */
 export function judge(page: CorpusPage, selected: Selected, score: Score): Miss[] {
   const elements = page.observation.frames[0]?.elements ?? [];
   const labelled = elements.filter((element) => isSeen(element) && page.labels.has(element.id));

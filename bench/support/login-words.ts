@@ -12,19 +12,19 @@ export type Phrase = { topic: string; language: string; phrase: string };
 
 const TOPICS: Readonly<Record<string, Words>> = { ...actions, ...fields, ...moreActions, ...moreFields, ...traits };
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
-/** Matches nothing, in place of the last phrase of a language. */
+/** Matches nothing; replaces the last phrase of a language. */
 const NOTHING = 'zzzz';
 
-/** The kind of page in a file's name, behind the name of the site. */
+/** The kind of a page in its file name, after the name of the site. */
 const KIND =
   /[-_]?(?:login|signup|checkout|newsletter|account|home|payment|address|change|card|contact|search|new|old|password|form)[-_a-z0-9]*$/;
 
-/** The site that a page was captured from, by the name of its file. */
+/** The site of a captured page, from its file name. */
 export function readSite(file: string): string {
   return file.replace(/\.html$/, '').replace(KIND, '');
 }
 
-/** Every text of a page that the detector reads, normalized, a line each. */
+/** All texts of a page that the detector reads, normalized, one per line. */
 export function listTexts({ frames }: Observation): string {
   const texts = frames.flatMap(({ title, path, elements, forms }) => [
     title,
@@ -47,7 +47,7 @@ function listPhrases(): Phrase[] {
   );
 }
 
-/** The phrases that occur on one site and on no other, by site. `texts`: of each site. */
+/** The phrases that occur on one site only, by site. `texts`: the texts of each site. */
 export function findOwnPhrases(texts: ReadonlyMap<string, string>): Map<string, Phrase[]> {
   const own = new Map<string, Phrase[]>();
   for (const each of listPhrases()) {
@@ -60,7 +60,7 @@ export function findOwnPhrases(texts: ReadonlyMap<string, string>): Map<string, 
   return own;
 }
 
-/** Takes phrases out of the tables of this process. Call it before anything imports the detector. */
+/** Removes phrases from the tables of this process. Call it before anything imports the detector. */
 export function dropPhrases(phrases: readonly Phrase[]): void {
   for (const { topic, language, phrase } of phrases) {
     const words = TOPICS[topic];

@@ -29,7 +29,7 @@ async function runTurn(server: BenchServer, id: string, text: string): Promise<v
   }
 }
 
-/** Copies the events of a session behind them, under new ids, until there are `events`. */
+/** Copies the events of a session, under new ids, until there are `events`. */
 async function multiply(db: Queryable, sessionId: string, events: number): Promise<void> {
   const { rows } = await db.query<Span>(
     'SELECT min(sequence)::int AS first, max(sequence)::int AS last FROM events WHERE session_id = $1',
@@ -37,7 +37,7 @@ async function multiply(db: Queryable, sessionId: string, events: number): Promi
   );
   const last = rows[0]?.last ?? 0;
   const copies = Math.ceil(events / last) - 1;
-  // The number of the copy takes the place of the last three characters of each id.
+  // The number of the copy replaces the last three characters of each id.
   const rename = (column: string) =>
     `regexp_replace(${column}, '([a-z]{3,4}_[0-9a-z]{23})[0-9a-z]{3}', '\\1' || lpad(c::text, 3, '0'), 'g')`;
   await db.query(
@@ -56,7 +56,7 @@ async function multiply(db: Queryable, sessionId: string, events: number): Promi
   await db.query('UPDATE sessions SET last_sequence = $2 WHERE id = $1', [sessionId, last * (copies + 1)]);
 }
 
-/** A server whose only session has at least `events` events: three turns of the built-in model, again and again. */
+/** A server whose only session has at least `events` events: three turns of the built-in model, repeated. */
 export async function startWithLongSession(
   dataDir: string,
   events: number,

@@ -1,7 +1,7 @@
 import { findChromium } from '../../src/login/browser/chromium.ts';
 import { findProgram } from '../../test/support/services/process.ts';
 
-/** What benches need and how it is installed. */
+/** Requirements of benches, and how to install them. */
 export const NEEDS = {
   postgres: 'PostgreSQL (make services)',
   servers: 'PostgreSQL, NATS, Redis and an S3 server (make services)',
@@ -9,7 +9,7 @@ export const NEEDS = {
   ffmpeg: 'ffmpeg (make services)',
 } as const;
 
-/** The thing, if it was found. Otherwise says in one line what the bench needs and ends the process: nothing is measured. */
+/** Returns `found`. If it is undefined, prints the requirement in one line and ends the process without measuring. */
 export function requireFound<T>(found: T | undefined, need: string): T {
   if (found !== undefined) return found;
   console.log(`Not measured. This bench needs ${need}.`);

@@ -12,16 +12,16 @@ import { openLog } from '../../src/platform/log.ts';
 import { until } from './kwok.ts';
 import type { NodeCluster } from './node-cluster.ts';
 
-/** One way to get a sandbox. Each step resolves with its milliseconds, from the request to what says that it is ready. */
+/** One way to get a sandbox. Each step resolves with its milliseconds, from the request to the ready condition. */
 export type Arm = {
   name: string;
   /** with a new volume */
   start(): Promise<number>;
-  /** the pod goes, the volume stays */
+  /** deletes the pod, keeps the volume */
   suspend(): Promise<number>;
-  /** a pod again, on the same volume */
+  /** a new pod on the same volume */
   resume(): Promise<number>;
-  /** with a pod that stands ready; absent where there is no such thing */
+  /** with a standby pod; absent if the arm has none */
   warm?: { prepare(): Promise<void>; start(): Promise<number> };
   remove(): Promise<void>;
 };
@@ -43,10 +43,10 @@ const newName = (): string =>
 const isReady = (object: Conditioned | Pod | undefined): boolean =>
   object?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
-/** The objects of the cluster that the arms make and watch. */
+/** The objects of the cluster that the arms create and watch. */
 function openObjects({ kubernetes, namespace }: NodeCluster) {
   const informers: { close(): Promise<void> }[] = [];
-  /** asked at each change of anything */
+  /** called at each change of any object */
   const looks = new Set<() => void>();
   const follow = <T extends Conditioned>(path: string): Informer<T> => {
     const informer = startInformer<T>({ kubernetes, path, strip: (object) => object, log });
@@ -100,7 +100,7 @@ function openObjects({ kubernetes, namespace }: NodeCluster) {
     post,
     patch,
     remove,
-    /** ms from `ask` until `holds` is true, tried at each change of anything */
+    /** ms from `ask` until `holds` is true, checked at each change of any object */
     measure,
     isGone: (name: string): boolean => pods.get(name) === undefined,
     close: async () => void (await Promise.all(informers.map((informer) => informer.close()))),
@@ -112,7 +112,7 @@ type BuildSpec = (claimName: string | undefined) => object;
 
 const CLAIM_SPEC = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: SIZE } } };
 
-/** The same pod in every arm, by the operator's own hand: only who makes it differs. */
+/** The same pod in every arm, built by the operator's code: only its creator differs. */
 function buildPodSpecs({ image, namespace }: NodeCluster): BuildSpec {
   const options = {
     image,
@@ -120,12 +120,12 @@ function buildPodSpecs({ image, namespace }: NodeCluster): BuildSpec {
     requests: { cpu: '20m', memory: '64Mi' },
     limits: { cpu: '2', memory: '2Gi', 'ephemeral-storage': '2Gi' },
   };
-  // `claimName`: of a claim that is there; undefined where whoever makes the pod adds the volume `workspace`.
+  // `claimName`: of an existing claim; undefined if the creator of the pod adds the volume `workspace`.
   return (claimName) => {
     const metadata = { name: claimName ?? 'none', uid: 'none', namespace } as ResourceMeta;
     const volume = { metadata, spec: { publicKey: KEY, maxSize: '4Gi', initialSize: SIZE } } as Volume;
     const owner = { apiVersion: 'v1', kind: 'none', name: 'none', uid: 'none' };
-    // Where all pods of a volume go is the operator's question; there is one node.
+    // The operator decides where all pods of a volume run; this cluster has one node.
     const { affinity: _, ...spec } = buildPod(volume, options, { name: 'none', owner, labels: {} }).spec;
     const isOwn = claimName !== undefined;
     return { ...spec, volumes: spec.volumes?.filter(({ name }) => isOwn || name !== 'workspace') };
@@ -198,7 +198,7 @@ function buildOwn(objects: Objects): Arm {
       start: () => measure(makeSession, runs),
     },
     async remove() {
-      // Before the session: without one, the volume would have another standby pod.
+      // Before the session: otherwise the volume would get a second standby pod.
       await remove(`${paths.volumes}/${volumeName}`);
       await remove(`${paths.sessions}/${name}`);
       const isOwn = ({ metadata }: Pod) => metadata.name === name || metadata.name.startsWith(volumeName);
@@ -211,7 +211,7 @@ function buildPeer(objects: Objects, buildSpec: BuildSpec): Arm {
   const { namespace, paths, pods, sandboxes, sandboxClaims, pools, post, patch, remove, measure, isGone } = objects;
   const POOL = 'pool';
   let name = '';
-  // Its own word may be of the pod before.
+  // Its own status may still describe the previous pod.
   const ready = () => isReady(sandboxes.get(name)) && isReady(pods.get(name));
   const mode = (operatingMode: string) => patch(`${paths.sandboxes}/${name}`, { operatingMode });
   const isFull = () => pools.get(POOL)?.status?.readyReplicas === 1;
@@ -233,7 +233,7 @@ function buildPeer(objects: Objects, buildSpec: BuildSpec): Arm {
       ),
     resume: () => measure(() => mode('Running'), ready),
     warm: {
-      // Its pods that stand ready have volumes of their own: a claim with one for its user starts cold.
+      // Its standby pods have their own volumes: a claim with a volume for its user starts cold.
       async prepare() {
         if (pools.get(POOL) === undefined) {
           const podTemplate = { spec: buildSpec(undefined) };
@@ -264,7 +264,7 @@ function buildPeer(objects: Objects, buildSpec: BuildSpec): Arm {
 }
 
 export function openArms(cluster: NodeCluster): {
-  /** a sandbox of each kind, not started yet */
+  /** one sandbox of each kind, not started yet */
   build(): Arm[];
   close(): Promise<void>;
 } {

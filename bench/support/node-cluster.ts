@@ -13,13 +13,13 @@ import { findKubectl } from '../../test/support/services/kubernetes.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan');
 
-/** A cluster with a node, a namespace of the bench's own, and operators as processes of this machine. */
+/** A cluster with a node, a namespace for the bench, and operators as processes of this machine. */
 export type NodeCluster = {
   kubernetes: Kubernetes;
   namespace: string;
   /** of sandbox pods */
   image: string;
-  /** so far, by any component: writes to what a sandbox is made of, without Events and leases */
+  /** count so far, by any component: writes to the objects of a sandbox, without Events and leases */
   countWrites(): Promise<number>;
   close(): Promise<void>;
 };
@@ -32,7 +32,7 @@ const COUNTED = new Set(
 );
 const WRITES = /^apiserver_request_total\{(.*)\} (\d+)/gm;
 
-/** Undefined where `make cluster` or `CAPSTAN_TEST_KUBECONFIG` gives none, or the peer is not built. */
+/** Undefined if neither `make cluster` nor `CAPSTAN_TEST_KUBECONFIG` gives a cluster, or the peer is not built. */
 export async function startNodeCluster(): Promise<NodeCluster | undefined> {
   const given = process.env['CAPSTAN_TEST_KUBECONFIG'] ?? '';
   const kubeconfig = given === '' ? join(CACHE, 'cluster/kubeconfig') : given;
@@ -52,13 +52,13 @@ export async function startNodeCluster(): Promise<NodeCluster | undefined> {
       KUBECONFIG: kubeconfig,
       CAPSTAN_KUBERNETES_NAMESPACE: namespace,
       CAPSTAN_SANDBOX_IMAGE: image,
-      // As in the other arms, so that as many fit on the node.
+      // As in the other arms, so that the same number fits on the node.
       CAPSTAN_SANDBOX_CPU: '20m,2',
       CAPSTAN_SANDBOX_MEMORY: '64Mi,2Gi',
       CAPSTAN_PORT: '0',
       CAPSTAN_LOG_LEVEL: 'warn',
     }),
-    // As its own manifest runs it, but for the ports and for who leads: there is one.
+    // As in its own manifest, except for ports and leader election: there is only one.
     startProcess(
       join(peer, 'agent-sandbox-controller'),
       [
@@ -91,7 +91,7 @@ export async function startNodeCluster(): Promise<NodeCluster | undefined> {
   };
 }
 
-/** The folder that scripts/cluster/build-agent-sandbox.sh has made. */
+/** The folder that scripts/cluster/build-agent-sandbox.sh creates. */
 function findPeer(): string | undefined {
   const folder = join(CACHE, 'agent-sandbox');
   const versions = existsSync(folder) ? readdirSync(folder) : [];

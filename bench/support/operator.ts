@@ -8,13 +8,13 @@ import { until } from './kwok.ts';
 import type { FakeCluster } from './kwok.ts';
 
 export type OperatorProcess = {
-  /** MiB, resident; the most there has been */
+  /** MiB, resident; the maximum so far */
   readMemory(): { now: number; most: number };
-  /** MiB of the heap that are in use, garbage not yet collected among them */
+  /** MiB of the heap in use, including uncollected garbage */
   readHeap(): Promise<number>;
-  /** how often it has begun to lead; more than once: it had lost its lease */
+  /** number of leadership terms; more than one: it lost its lease */
   countTerms(): number;
-  /** of a counter, over all its labels that fit */
+  /** sum of a counter over all matching labels */
   readCounter(name: string, labels?: RegExp): Promise<number>;
   stop(): Promise<void>;
 };
@@ -23,12 +23,15 @@ const ROOT = new URL('../..', import.meta.url);
 const COMPILED = fileURLToPath(new URL('node_modules/.cache/capstan/compiled', ROOT));
 const SECRETS = '/run/secrets/kubernetes.io/serviceaccount';
 
-/** The role as image and chart run it in a pod: compiled, with its flags, API server and token found where pods find them. */
+/**
+ * The role as it runs in a pod by image and chart: compiled, with its flags, and with API server and token in their
+ * places.
+ */
 export async function startOperator(cluster: FakeCluster): Promise<OperatorProcess> {
   execFileSync(process.execPath, ['scripts/compile.ts'], { cwd: ROOT, env: { NODE_COMPILE_CACHE: COMPILED } });
   const account = mkdtempSync(join(tmpdir(), 'capstan-account-'));
   for (const [name, text] of Object.entries(cluster.account)) writeFileSync(join(account, name), text);
-  // Its own view of the files, without a process between: the script becomes the operator.
+  // Its own mount namespace without a wrapper process: the script becomes the operator.
   const enter = `mount -t tmpfs none /run && mkdir -p ${SECRETS} && cp ${account}/* ${SECRETS} && exec "$@"`;
   const program = [process.execPath, 'src/main.ts', 'operator'];
   const { hostname, port } = new URL(cluster.server);
@@ -76,7 +79,7 @@ export async function startOperator(cluster: FakeCluster): Promise<OperatorProce
   };
 }
 
-/** What the chart has Node run the operator with, and more from CAPSTAN_BENCH_NODE_OPTIONS, such as `--cpu-prof`. */
+/** The chart's Node options for the operator, plus CAPSTAN_BENCH_NODE_OPTIONS, such as `--cpu-prof`. */
 function readNodeOptions(): string {
   const path = fileURLToPath(new URL('../../charts/capstan/values.yaml', import.meta.url));
   const { operator } = parse(readFileSync(path, 'utf8')) as { operator: { nodeOptions: string } };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Db } from '../../src/platform/db/db.ts';
 
-/** The process of a PostgreSQL server on this machine that all others of it belong to. */
+/** The main process of a PostgreSQL server on this machine, the parent of all its others. */
 export async function findPostmaster(db: Db): Promise<number> {
   const { rows } = await db.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const stat = readFileSync(`/proc/${rows[0]?.pid}/stat`, 'utf8');

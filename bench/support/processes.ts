@@ -4,11 +4,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** Whatever a measurement starts is on one core, and the load and the upstream on the other. */
+/** Measured processes run on one core, the load and the upstream on the other. */
 export const GATEWAY_CORE = 0;
 export const LOAD_CORE = 1;
 
-/** Binds a process, and what it starts later, to one core; false where that cannot be done. */
+/** Binds a process and its future children to one core; false if that is not possible. */
 export function pin(pid: number, core: number): boolean {
   try {
     execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
@@ -34,7 +34,7 @@ export function listTree(pid: number): number[] {
   return collect(pid);
 }
 
-/** Milliseconds of processor time that a process alone has used; in steps of 10. */
+/** Milliseconds of processor time of a process without its children, in steps of 10. */
 export function readOwnCpu(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -46,7 +46,7 @@ export function readCpu(pid: number): number {
   return listTree(pid).reduce((sum, each) => sum + readOwnCpu(each), 0);
 }
 
-/** MiB that a process and its children hold. */
+/** Resident MiB of a process and its children. */
 export function readResident(pid: number): number {
   return listTree(pid).reduce((sum, each) => {
     const status = readFileSync(`/proc/${each}/status`, 'utf8');
@@ -62,7 +62,10 @@ export async function findPort(): Promise<number> {
   return port;
 }
 
-/** A server of somebody else, once it answers on its port; undefined when it ends or does not within a minute or two. */
+/**
+ * Starts a third-party server. Resolves once it answers on its port; undefined if it ends or does not answer within a
+ * minute or two.
+ */
 export async function startForeign(
   command: string,
   args: readonly string[],

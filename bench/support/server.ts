@@ -3,11 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { makeScratch } from '../../test/support/scratch.ts';
 
-/** The product as a user starts it, in a process of its own on a scratch folder. */
+/** The product as a user starts it, in its own process on a scratch folder. */
 export type BenchServer = {
   url: string;
   key: string;
-  /** may make keys of any organization */
+  /** may create keys of any organization */
   adminKey: string;
   /** from spawn to the line that says it listens */
   readyMs: number;
@@ -20,7 +20,7 @@ export type BenchServer = {
 
 const KEY = 'cap_bench_key_0123456789';
 
-/** A role of the product in a process of its own, and where it listens. What it says ends up where ours does. */
+/** A role of the product in its own process, and its address. Its output goes to ours. */
 export async function startRole(
   role: string,
   env: Record<string, string>,

@@ -16,7 +16,7 @@ function fileOf(tag: string): string {
   return tag.toLowerCase().replaceAll(/[^a-z]+/g, '-');
 }
 
-/** The named shapes that a value needs, those inside of them included. */
+/** The named shapes of a value, including nested ones. */
 function collectRefs(
   value: unknown,
   schemas: Document['components']['schemas'],
@@ -30,7 +30,7 @@ function collectRefs(
   return found;
 }
 
-/** In which file each named shape goes: its tag's where only one tag needs it. */
+/** The file of each named shape: that of its tag, if only one tag uses it. */
 function placeShapes({ tags, paths, components }: Document): Map<string, string> {
   const places = new Map<string, string>();
   for (const { name } of tags) {
@@ -62,7 +62,10 @@ function printShape(name: string, schema: Schema): string {
   return `${printComment(schema.description)}export type ${name} = ${printType(schema)};\n`;
 }
 
-/** May be sent twice: it only reads, or a key in its header or body makes the second one answer as the first did. */
+/**
+ * Whether a request may be repeated: it only reads, or an idempotency key makes the repetition return the first
+ * answer.
+ */
 function isSafe({ method, operation }: ClientFunction, schemas: Document['components']['schemas']): boolean {
   const { $ref = '' } = operation.requestBody?.content['application/json']?.schema ?? {};
   const hasKey = schemas[refName($ref)]?.required?.includes('idempotencyKey') === true;

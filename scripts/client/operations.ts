@@ -32,7 +32,7 @@ function listSuccesses(operation: Operation): Content[] {
     .map(([, { content }]) => content);
 }
 
-/** What the client offers for an operation; nothing for a stream, which has its own code. */
+/** The client's functions for an operation; none for a stream, which has its own code. */
 export function listFunctions(method: string, path: string, operation: Operation): ClientFunction[] {
   const successes = listSuccesses(operation);
   if (successes.some((content) => 'text/event-stream' in content)) return [];

@@ -22,7 +22,7 @@ function printUnion(types: string[]): string {
   return [...new Set(types)].join(' | ');
 }
 
-/** `{ object: 'list', data, pagination }` as the contract's `listOf` makes it. */
+/** Recognizes `{ object: 'list', data, pagination }`, the output of the contract's `listOf`. */
 function findListItem({ properties }: Schema): Schema | undefined {
   const names = Object.keys(properties ?? {}).join();
   const paging = Object.keys(properties?.['pagination']?.properties ?? {}).join();

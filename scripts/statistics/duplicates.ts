@@ -1,9 +1,9 @@
-/** A block shorter than this is a habit of the language, not a copy. */
+/** A shorter block is an idiom of the language, not a copy. */
 const BLOCK_LINES = 5;
 /** With fewer letters a block is mostly punctuation (`});`). */
 const MIN_LETTERS = 60;
 
-/** How many lines stand in a block of at least five lines that occurs twice or more; imports and blank lines aside. */
+/** Number of lines in blocks of at least five lines that occur more than once, without imports and blank lines. */
 export function countDuplicates(texts: readonly string[]): number {
   const files = texts.map((text) =>
     text

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Paths of the TypeScript files below `folders`, relative to `root`; folders that do not exist have none. */
+/** Paths of the TypeScript files below `folders`, relative to `root`; missing folders have none. */
 export function listFiles(root: string, folders: readonly string[]): string[] {
   return folders
     .filter((folder) => existsSync(join(root, folder)))

@@ -24,7 +24,7 @@ const Report = z.object({ diagnostics: z.array(z.object({ code: z.string(), mess
 /** One number per function, in no order; functions without parameters are missing in `parameters`. */
 export type LintValues = { functionLines: number[]; parameters: number[]; complexities: number[]; casts: number };
 
-/** What oxlint says of the files below `folders`. Throws what oxlint prints if that is no report. */
+/** oxlint's report on the files below `folders`. Throws oxlint's output if it is not a report. */
 export function lintEverything(root: string, folders: readonly string[]): LintValues {
   const scratch = mkdtempSync(join(tmpdir(), 'capstan-lint-'));
   try {

@@ -34,7 +34,7 @@ export function measure(root: string, folders: readonly string[]): Measures {
   const lineCounts = [...sources.values()].map((text) => text.trimEnd().split('\n').length);
   const lines = lineCounts.reduce((sum, count) => sum + count, 0);
   const found = lintEverything(root, folders);
-  // A function without parameters is not reported for their number.
+  // oxlint does not report the parameters of a function without any.
   const parameters = [
     ...found.parameters,
     ...Array<number>(found.functionLines.length - found.parameters.length).fill(0),

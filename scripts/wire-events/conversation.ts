@@ -10,20 +10,20 @@ export type WireEvent = {
 export type Conversation = {
   /** Throws when the events are refused. */
   send: (...events: object[]) => Promise<void>;
-  /** The next event of this type on the stream, after those found so far. */
+  /** The next event of this type on the stream, after those already returned. */
   next: (type: string) => Promise<WireEvent>;
-  /** The next end of a turn; a turn that waits for an answer has not ended. */
+  /** The next end of a turn. A turn that waits for an answer has not ended. */
   ended: () => Promise<void>;
 };
 
 export type Recording = {
   /** the log, as `GET /v1/sessions/{id}/events` lists it */
   listed: WireEvent[];
-  /** frames of the stream without deltas, whose cuts depend on the machine's speed */
+  /** frames of the stream, without deltas, whose boundaries depend on the machine's speed */
   streamed: WireEvent[];
 };
 
-/** Returns what the route answers. Throws for any status but 2xx. */
+/** Returns the body of the response. Throws for any status but 2xx. */
 export async function request<T>(url: string, key: string, path: string, body?: object): Promise<T> {
   const response = await fetch(url + path, {
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),

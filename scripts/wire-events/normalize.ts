@@ -4,16 +4,18 @@ const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const QUOTED_DURATION = /(\\"duration_seconds\\":)[\d.]+/g;
 /** The random token of guidance, which the scripted model quotes. */
 const GUIDANCE = /(<\/?user-guidance )[0-9a-f]+/g;
-/** Fields whose number depends on the machine's speed. */
+/** Fields whose value depends on the machine's speed. */
 const DURATIONS = new Set(['duration_ms', 'duration_seconds', 'latency_ms', 'last_turn_latency_ms']);
 
-/** Counts of `usage` that follow the wording of the system prompt, which is no part of the wire. */
+/** Counts of `usage` that depend on the wording of the system prompt, which is not part of the wire. */
 const COUNTS = new Set(['input', 'output', 'total', 'context_used', 'context_percent']);
 
 const isMeasure = (field: string, item: unknown): boolean =>
   typeof item === 'number' && (DURATIONS.has(field) || COUNTS.has(field));
 
-/** Replaces identifiers by their order of appearance and times by a word, so that two runs of the same turns are equal. */
+/**
+ * Replaces identifiers by their order of appearance and times by a word, so that two runs of the same turns are equal.
+ */
 export function normalize(value: unknown): unknown {
   const names = new Map<string, string>();
   const rename = (id: string, prefix: string): string => {
@@ -33,7 +35,7 @@ function sortKeys(_: string, item: unknown): unknown {
   return Object.fromEntries(Object.entries(item).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-/** The lines of two values in JSON that differ, as `- before` and `+ after`; none when they are equal. */
+/** The differing lines of two JSON values, as `- before` and `+ after`; none if they are equal. */
 export function diffJson(before: unknown, after: unknown): string[] {
   const [left, right] = [before, after].map((value) => JSON.stringify(value, sortKeys, 1).split('\n'));
   return diffLines(left ?? [], right ?? []);

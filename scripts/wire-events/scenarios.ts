@@ -1,6 +1,9 @@
 import type { Conversation } from './conversation.ts';
 
-/** One session and what its application does. Everything is fixed: the model is `script/demo`, which obeys its prompt. */
+/**
+ * One session and the actions of its application. Everything is deterministic: the model is `script/demo`, which obeys
+ * its prompt.
+ */
 export type Scenario = {
   name: string;
   agent: object;
@@ -37,7 +40,7 @@ const text = (value: string) => [{ type: 'text', text: value }];
 const prompt = (value: string, more: object = {}) => ({ type: 'user.message', content: text(value), ...more });
 const call = (tool: string, input: unknown) => prompt(`call ${tool} ${JSON.stringify(input)}`);
 
-/** Sends prompts one after the other, each when the turn before has ended. */
+/** Sends prompts in sequence, each when the previous turn has ended. */
 const inTurn =
   (...prompts: object[]) =>
   async ({ send, ended }: Conversation) => {
@@ -155,7 +158,7 @@ export const SCENARIOS: readonly Scenario[] = [
     session: { yoloMode: true },
     play: async ({ send, ended }) => {
       await send(prompt('/goal run: echo one more >> log; wc -l < log\nuntil: 3'));
-      // Three turns, and what the service says of the goal.
+      // Three turns, and the service's messages about the goal.
       for (let end = 0; end < 4; end += 1) await ended();
     },
   },

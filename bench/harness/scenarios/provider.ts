@@ -11,7 +11,7 @@ const cutCall = (content: string): ScriptedAnswer => {
   return { reply: { ...reply, finish: 'length' } };
 };
 
-/** A provider that fails and then answers: the turn ends well, after so many calls. */
+/** A provider that fails and then answers: the turn ends well after the given number of calls. */
 const recovers = (name: string, ...answers: ScriptedAnswer[]): Scenario => ({
   name,
   play: [...answers, say('done')],
@@ -22,7 +22,9 @@ const recovers = (name: string, ...answers: ScriptedAnswer[]): Scenario => ({
   },
 });
 
-/** A turn that cannot go on: it ends with this error after so many calls, and the session stays usable. */
+/**
+ * A turn that cannot continue: it ends with this error after the given number of calls, and the session stays usable.
+ */
 const fails = (name: string, code: string, calls: number, answers: readonly ScriptedAnswer[]): Scenario => ({
   name,
   play: answers,
@@ -32,7 +34,7 @@ const fails = (name: string, code: string, calls: number, answers: readonly Scri
   },
 });
 
-/** Providers that fail, stall and cut off. */
+/** Providers that fail, stall and cut off replies. */
 export const PROVIDER: readonly Scenario[] = [
   recovers('429 with Retry-After', { status: 429, headers: { 'retry-after': '1' } }),
   recovers('503 twice', { status: 503 }, { status: 503 }),

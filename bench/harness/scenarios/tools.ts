@@ -11,7 +11,7 @@ function endsWell({ stop }: Outcome): void {
   assert.equal(stop.type, 'end_turn');
 }
 
-/** One call, and what the model reads of it. */
+/** One call, and the result that the model reads. */
 const reads = (name: string, call: [string, unknown], pattern: RegExp): Scenario => ({
   name,
   play: [callTools([call]), say('done')],
