@@ -9,9 +9,9 @@ import { findShellBlocks } from './support/docs.ts';
 import { makeScratch } from './support/scratch.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-/** The server of `make run`, which the pages expect. */
+/** The server of `make run`, as the pages assume. */
 const DOCUMENTED_URL = 'http://127.0.0.1:8080';
-/** `make` starts the server; the video needs ffmpeg, and its engine has tests of its own. */
+/** `make` starts the server; the video needs ffmpeg, and its engine has its own tests. */
 const LEFT_OUT = /^(?:\w+=\S+ )?make |\/api\/generations/m;
 
 let server: CliServer;
@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder that looks like a checkout beside its running server. */
+/** A folder that looks like a checkout with a running server. */
 function buildCheckout(name: string): string {
   const checkout = join(folder, name);
   mkdirSync(join(checkout, 'bin'), { recursive: true });
@@ -53,11 +53,11 @@ it.each([
     const checkout = buildCheckout(page.replaceAll('/', '-'));
     const script = `set -eu\n${blocks.join('\n')}`.replaceAll(DOCUMENTED_URL, server.url);
     writeFileSync(join(checkout, 'page.sh'), script);
-    // What the pages set themselves is not in the environment; only the port differs from that of `make run`.
+    // Variables that the pages set themselves are not in the environment; only the port differs from `make run`.
     const env = { PATH: process.env['PATH'], HOME: checkout, CAPSTAN_PORT: new URL(server.url).port };
     const { code, out, err } = await collect(spawn('bash', ['page.sh'], { cwd: checkout, env }));
     expect({ code, out, err }).toMatchObject({ code: 0 });
-    // The API answers errors with an exit code of 0: only the pages' own examples of errors are expected.
+    // curl exits with 0 for API errors: only the pages' own examples of errors are expected.
     const errors = [...out.matchAll(/"error":"(\w+)"/g)].map(([, name]) => name);
     expect(errors.filter((name) => !['validation_error', 'conflict'].includes(name ?? ''))).toEqual([]);
   },

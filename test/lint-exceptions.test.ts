@@ -26,7 +26,7 @@ const config = Config.parse(JSON.parse(readFileSync(join(ROOT, '.oxlintrc.json')
 
 type Exception = { file: string; rule: string; limit: number };
 
-/** Every exception by file and rule; `limit` is what a higher limit of the exception still refuses, else 0. */
+/** Every exception by file and rule. `limit` is the higher limit of the exception; 0: the rule is off. */
 const exceptions: Exception[] = config.overrides.flatMap(({ files, rules }) =>
   Object.entries(rules)
     .filter(([rule]) => RATCHET.some((name) => name === rule))
@@ -37,7 +37,7 @@ const exceptions: Exception[] = config.overrides.flatMap(({ files, rules }) =>
 );
 const named = exceptions.filter(({ file }) => !file.includes('*'));
 
-/** What each file would be reported for without any exception: rule → highest value, by file. */
+/** The violations of each file without any exception: rule → highest value, by file. */
 async function lintWithoutExceptions(): Promise<Map<string, number>> {
   const folder = mkdtempSync(join(tmpdir(), 'capstan-lint-'));
   try {
@@ -70,7 +70,7 @@ test('only tests have an exception by pattern: a describe block is no long funct
 
 test('every exception in .oxlintrc.json is still needed', async () => {
   const found = await lintWithoutExceptions();
-  // A limit of 20 is not needed below the general one; a rule that is off is not needed where 20 would do.
+  // A limit of 20 is unneeded if the general limit suffices; a disabled rule is unneeded if 20 suffices.
   const isNeeded = ({ file, rule, limit }: Exception) => {
     const value = found.get(`${file} ${rule}`) ?? 0;
     return rule === 'complexity' && limit === 0 ? value > 20 : value > 0;

@@ -19,7 +19,7 @@ const MIB = 1_000_000;
 const { literals, built } = readPatterns();
 const bySource = Map.groupBy(literals, ({ source, flags }) => `/${source}/${flags}`);
 
-/** Nothing when 1 MB takes less than 100 ms of the processor, or about four times as long as 250 KB. */
+/** Undefined if 1 MB takes less than 100 ms of processor time, or about four times as long as 250 KB. */
 function findGrowth(attack: Attack, run: (text: string) => void): string | undefined {
   const [quarter, whole] = [MIB / 4, MIB].map((length) => {
     const text = writeAttack(attack, length);

@@ -20,7 +20,7 @@ const folders = Map.groupBy(
   (path) => dirname(path),
 );
 
-/** Where the tests of a source folder are unless a file in it says otherwise: src/video/media → test/video/media. */
+/** The tests of a source folder, unless a file in it names others: src/video/media → test/video/media. */
 const mirror = (folder: string): string => join('test', folder.replace(/^src(\/|$)/, ''));
 
 /** Tests that the head comments of these files name: `// Tests: test/flow/turn.test.ts, test/cluster`. */

@@ -18,7 +18,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const readLines = (path: string): string[] => readFileSync(join(ROOT, path), 'utf8').split('\n');
 
-/** The folder that the last stage of a Dockerfile makes of the repository, without what other stages give it. */
+/** The files that the last stage of a Dockerfile copies from the repository, without those of other stages. */
 function copyStage(dockerfile: string, folder: string): void {
   const lines = readLines(dockerfile);
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));

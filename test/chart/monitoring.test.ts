@@ -28,14 +28,14 @@ const dashboard = JSON.parse(read('charts/capstan/files/monitoring/dashboard.jso
 const expressions: [string, string][] = [
   ...rules.map(({ alert, expr }): [string, string] => [alert, expr]),
   ...dashboard.panels.flatMap(({ title, targets }) =>
-    // The variables that Grafana puts in.
+    // Variables that Grafana substitutes.
     targets.map(({ expr }): [string, string] => [title, expr.replaceAll('$__rate_interval', '5m')]),
   ),
 ];
 
 type Selector = { metric: string; labels: string[] };
 
-/** What an expression asks for, by the grammar of Prometheus itself. */
+/** The metrics in an expression, parsed by the grammar of Prometheus. */
 function readSelectors(expression: string): { selectors: Selector[]; grouped: string[]; faults: string[] } {
   const selectors: Selector[] = [];
   const grouped: string[] = [];
@@ -54,7 +54,7 @@ function readSelectors(expression: string): { selectors: Selector[]; grouped: st
   return { selectors, grouped, faults };
 }
 
-/** Given by Prometheus itself, to whatever it finds by a ServiceMonitor. */
+/** Labels that Prometheus itself adds to targets of a ServiceMonitor. */
 const FROM_TARGET = ['namespace', 'pod', 'container', 'job', 'service'];
 
 describe('alerts and dashboard', () => {
@@ -77,7 +77,7 @@ describe('alerts and dashboard', () => {
     const log = pino({ level: 'silent' });
     openWorkerMetrics(registry, { db: backends.db, log, countRunning: () => 0 });
     const egress = openEgress({ allow: [] });
-    // Without a browser: what needs one ends as `capacity`.
+    // Without a browser, calls that need one end as `capacity`.
     const browsers = { program: undefined, noSandbox: true, maxJobs: 1, warm: false };
     const fleet = openFleet({ egress, log }, browsers);
     const { measure, countModelCall } = openLoginMetrics(registry, fleet);
@@ -90,7 +90,7 @@ describe('alerts and dashboard', () => {
     await measure('login', async () => ({ status: 200, body: {}, headers: { 'x-session-cache': 'miss' } }));
     const inference = openInference({ providers: {}, models: {}, log });
     const gateway = buildGateway({ ...backends, registry, inference, tokensPerDay: undefined });
-    // What has labels is served once it has happened.
+    // A metric with labels is exported only after its first event.
     const owner = { name: 'test', organization: 'default', scopes: ['inference'] as Scope[], requestsPerMinute: 100 };
     const { key } = await createKey(backends.db, owner);
     const answer = await gateway.inject({

@@ -50,9 +50,9 @@ describe('values of the chart', () => {
 
 test('the chart gives no setting that Capstan does not know', () => {
   const names = new Set(templates.match(/CAPSTAN_[A-Z_]+/g));
-  // What Kubernetes would call it if it were let; the templates say why it is not.
+  // The name that Kubernetes would generate; the templates explain why it is not used.
   expect(names.delete('CAPSTAN_API_SERVICE_HOST')).toBe(true);
-  // The command line's own.
+  // Variables of the command line only.
   expect(names.delete('CAPSTAN_URL')).toBe(true);
   expect(names.size).toBeGreaterThan(10);
   for (const name of names) expect(() => readConfig({ [name]: '' })).not.toThrow();

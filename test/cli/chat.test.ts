@@ -16,7 +16,7 @@ afterAll(() => server.close());
 
 let subjects = 0;
 
-/** A conversation of a subject of its own: how many one may begin in a minute is limited. */
+/** A conversation with its own subject: conversations per subject and minute are limited. */
 function chat(input: string, ...args: string[]) {
   subjects += 1;
   return server.capstan(['chat', 'demo', '--subject', `subject ${subjects}`, ...args], { input });
@@ -31,7 +31,7 @@ describe('with input from a pipe', () => {
   it('prints the conversation and ends with the input', async () => {
     const { code, out, err } = await chat('run: echo "hi"; pwd\nbye', '--yolo');
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    // A call that took a second or more says so.
+    // A call of a second or more shows its duration.
     expect(out.replaceAll(/(?<=└.*) · [\d.]+ s$/gm, '').replaceAll(/· .* ms|· .* s/g, '·')).toBe(
       [
         '› run: echo "hi"; pwd\n',

@@ -18,7 +18,7 @@ const TEXT = [
   'and the end: `x',
 ].join('\n');
 
-/** Without styles: tests have no terminal. */
+/** Without styles, because tests have no terminal. */
 const PAINTED = [
   'A title',
   '',

@@ -3,7 +3,7 @@ import { openPasteFilter, restoreBreaks } from '../../src/cli/chat/paste.ts';
 
 const PASTED = '\u001B[200~Please review this:\rline one\r\nline two\n\n\u001B[201~';
 
-// A lone escape is a key, so a mark that is split right behind it is not recognized: no pieces of one byte.
+// A lone escape is a key, so a mark that is split right after it is not recognized: no pieces of one byte.
 it.each([2, 3, 5, 1000])('makes one line of a paste that comes in pieces of %i bytes', (size) => {
   const filter = openPasteFilter();
   const sent = `say ${PASTED} now\r`;

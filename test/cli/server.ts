@@ -15,16 +15,16 @@ export type CliServer = {
   url: string;
   dataDir: string;
   env: Record<string, string>;
-  /** The real command line, to its end. Standard input is empty unless given. */
+  /** Runs the real command line to its end. Standard input is empty unless given. */
   capstan(args: string[], options?: RunOptions): Promise<Finished>;
-  /** The same, while it runs; killed with the server. */
+  /** The same while it runs; killed with the server. */
   start(args: string[], options?: RunOptions): ChildProcess;
   /** Ends the server as a crash does; its folder stays until `close`. */
   kill(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Nothing of the environment of whoever runs the tests but what programs need. */
+/** Only the variables that programs need are taken from the environment of the test run. */
 function buildEnvironment(more: Record<string, string>): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...more };
 }
@@ -58,7 +58,7 @@ export function run(args: string[], env: Record<string, string>, cwd: string, in
   return child;
 }
 
-/** The whole server as a process of its own, on a free port and a folder of its own; `settings` are beside those. */
+/** The whole server as its own process, on a free port and a new folder; `settings` are added to the defaults. */
 export async function startServer(settings: Record<string, string> = {}): Promise<CliServer> {
   const folder = makeScratch('cli');
   const dataDir = join(folder, 'data');

@@ -10,7 +10,7 @@ import { makeScratch } from '../support/scratch.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** A port that was free a moment ago: the server is to come back on the same one. */
+/** A port that was free a moment ago: the server must return on the same port. */
 async function findPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -19,7 +19,7 @@ async function findPort(): Promise<number> {
   return port;
 }
 
-/** The whole server as a process that can be killed and started again on its port and its data. */
+/** The whole server as a process that can be killed and restarted on its port and its data. */
 export async function startRestartable() {
   const folder = makeScratch('client');
   const dataDir = join(folder, 'data');
@@ -40,7 +40,7 @@ export async function startRestartable() {
       child = spawn(process.execPath, [MAIN, 'all'], { env, cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
       await waitFor(child, /listens on \S+\n/);
     },
-    /** SIGKILL: no goodbye to anybody */
+    /** SIGKILL: without a goodbye */
     async kill() {
       const ended = new Promise((resolve) => child?.once('exit', resolve));
       child?.kill('SIGKILL');

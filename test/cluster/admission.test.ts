@@ -26,7 +26,7 @@ describe.skipIf(found === undefined)('the admission policies of the chart', () =
     writeFileSync(file, policies.join('---\n'));
     await applyFile(cluster, file);
     const volume = await cluster.create(buildVolume(cluster.namespace));
-    // The API server takes a moment to act by them.
+    // The API server applies them with a delay.
     await waitFor('the policies act', async () => {
       const path = buildPath(cluster.namespace, 'volumes', volume.metadata.name);
       const call = { method: 'DELETE', path, query: { dryRun: 'All' } } as const;
@@ -55,7 +55,7 @@ describe.skipIf(found === undefined)('the admission policies of the chart', () =
 
   const newVolume = async (spec: Partial<VolumeSpec> = OWNER): Promise<string> =>
     (await cluster.create(buildVolume(cluster.namespace, spec))).metadata.name;
-  /** The policy learns of a Volume through a watch. */
+  /** The policy reads the Volume through a watch. */
   const untilKnown = (volumeName: string) =>
     waitFor('the policy knows the volume', async () => {
       const body = buildSession(cluster.namespace, { volumeName, subjectId: 'nobody' });

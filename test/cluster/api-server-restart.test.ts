@@ -21,12 +21,12 @@ import type { ControlPlane } from '../support/services/kubernetes.ts';
 const LEASE = { durationMs: 4000, deadlineMs: 2500, retryMs: 100 };
 const SLOW_MS = 120_000;
 
-// Its own, for others would miss theirs; one that was given is not ours to kill.
+// Its own control plane, because other tests need theirs; a given one must not be killed.
 const isGiven = (process.env['CAPSTAN_TEST_KUBECONFIG'] ?? '') !== '';
 const plane = isGiven ? undefined : await startKubernetes();
 if (plane === undefined) await findService('kubernetes');
 
-/** kube-apiserver ended by SIGKILL and started again on the same etcd, under sessions in every state. */
+/** kube-apiserver is killed with SIGKILL and restarted on the same etcd, under sessions in every state. */
 describe.skipIf(plane?.apiserver === undefined)('while kube-apiserver is killed and started again', () => {
   const apiserver = plane?.apiserver as NonNullable<ControlPlane['apiserver']>;
   let cluster: Cluster;
@@ -115,11 +115,11 @@ describe.skipIf(plane?.apiserver === undefined)('while kube-apiserver is killed 
       const ended = await open(`ended-${round}`);
       await ended.run('run: echo made');
       const begun = await Promise.all([0, 1, 2].map((number) => open(`begun-${round}-${number}`)));
-      // At a moment at which writes are under way.
+      // At a moment with writes in progress.
       const prompts = Promise.all(begun.map((chat, number) => chat.prompt(`run: echo ${round}${number}`)));
       await apiserver.kill();
       await prompts;
-      // It cannot be ended now, and who asked is told to try again.
+      // It cannot be ended now, and the caller is told to retry.
       expect((await api.call('DELETE', `/v1/sessions/${ended.id}`)).status).toBe(502);
       await apiserver.start();
       for (const [number, chat] of begun.entries()) {

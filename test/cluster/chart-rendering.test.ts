@@ -70,7 +70,7 @@ describe.skipIf(findHelm() === undefined)('the chart, rendered by helm', () => {
     expect(await renderChart('space', ...sets)).toBe(await renderChart('space', ...sets));
     const { env } = podOf(await renderRoles(sets[1] ?? ''), 'api').spec.containers[0];
     const names = env.map(({ name }) => name);
-    // Kubernetes expands variables that are defined before.
+    // Kubernetes expands only variables that are defined earlier.
     expect(names.indexOf('POSTGRES_PASSWORD')).toBeLessThan(names.indexOf('DATABASE_URL'));
     expect(env).toContainEqual({
       name: 'POSTGRES_PASSWORD',
@@ -131,7 +131,7 @@ describe.skipIf(findHelm() === undefined)('the chart, rendered by helm', () => {
     for (const role of names) {
       const { metadata, spec } = podOf(roles, role);
       expect([role, metadata.annotations?.['team'], metadata.labels['team']]).toEqual([role, 'ops', 'ops']);
-      // Labels that select the pods cannot be replaced.
+      // Labels that select the pods are immutable.
       expect(metadata.labels).toMatchObject(roles.get(role)?.spec.selector.matchLabels ?? {});
       expect(metadata.labels['app.kubernetes.io/name']).toBe('capstan');
       expect(spec.affinity).toEqual({ nodeAffinity: { x: 'y' } });

@@ -58,7 +58,7 @@ describe.skipIf(found === undefined)('the chart', () => {
     return applyFile(cluster, file, ...options);
   };
 
-  // A pod that falls short of the namespace's restricted standard, and an unknown field, are warnings or errors.
+  // A pod that violates the namespace's restricted standard, and an unknown field, are warnings or errors.
   test.each([
     ['as it comes', [IMAGES]],
     ['with everything on', [IMAGES, EVERYTHING, INGRESS, 'providerKeysSecret=keys,imagePullSecrets[0]=registry']],

@@ -20,7 +20,7 @@ describe.skipIf(cluster === undefined)('credentials', () => {
   if (cluster === undefined) return;
   const { kubernetes, kubeconfig, namespace } = cluster;
 
-  /** What a pod of a new service account finds, and a new token for it. */
+  /** Files of a pod with a new service account, and a new token for it. */
   const makeAccount = async (name: string) => {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts`;
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } };
@@ -68,7 +68,7 @@ describe.skipIf(cluster === undefined)('credentials', () => {
   it('trusts no server that another authority vouches for', async () => {
     const { pod, writeToken, requestToken } = await makeAccount('deceived');
     writeToken(await requestToken());
-    // Empty means that none is trusted, and never those that the machine knows.
+    // Empty means that no authority is trusted, not even those of the machine.
     writeFileSync(join(pod.folder, 'ca.crt'), '');
     const own = await openKubernetes({ pod });
     await expect(askWhoAmI(own)).rejects.toThrow(/certificate/);

@@ -18,7 +18,7 @@ import { newTarget } from '../support/sandbox.ts';
 const found = await findCluster();
 const MIB = 2 ** 20;
 
-/** The operator asks by itself only every hour here. */
+/** The operator polls only every hour here. */
 describe.skipIf(found === undefined)('a volume that a call fills', () => {
   let cluster: Cluster;
   let node: Node;

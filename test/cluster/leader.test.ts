@@ -23,7 +23,7 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
   });
   afterAll(() => cluster?.kubernetes.close());
 
-  /** A candidate, and the terms that it served by the clock of this machine; an end is Infinity while it leads. */
+  /** A candidate, and its terms by the clock of this machine; the end is Infinity while it leads. */
   const stand = (
     name: string,
     times: { durationMs: number; deadlineMs: number },
@@ -52,7 +52,7 @@ describe.skipIf(found === undefined)('the lease of the operator', () => {
     const second = stand('handed-over', times);
     const third = stand('handed-over', times);
     await first.close();
-    // Had the lease not been released, they would wait a minute.
+    // If the lease had not been released, they would wait a minute.
     await waitFor('another leader', () => second.isLeading() || third.isLeading(), 40_000);
     expect(second.isLeading() && third.isLeading()).toBe(false);
     await Promise.all([second.close(), third.close()]);

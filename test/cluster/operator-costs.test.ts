@@ -25,7 +25,7 @@ const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
 
 type Role = { kind: string; rules?: { resources: string[]; verbs: string[] }[] };
 
-/** The operator as the service account that the chart gives it, so that the API server itself notes what it does. */
+/** The operator with the service account of the chart, so that the API server's audit log records its requests. */
 describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
   if (cluster === undefined) return;
   const { namespace, kubernetes } = cluster;
@@ -59,14 +59,17 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
     rmSync(scratch, { recursive: true, force: true });
   });
 
-  /** What it wrote since, beside its lease. */
+  /** Its writes since then, without its lease. */
   const readWrites = (from = 0): Noted[] =>
     readAudit(cluster, ACCOUNT)
       .filter(({ verb, resource, status }) => WRITES.has(verb) && resource !== 'leases' && status < 300)
       .slice(from);
   const describeWrite = ({ verb, resource, body }: Noted): string =>
     [verb, resource, body?.status?.phase ?? body?.reason].filter((part) => part !== undefined).join(' ');
-  /** Since the first `from`, without slow starts, once these are all there: the log is written after the answer. */
+  /**
+   * Since the first `from`, without slow starts, once all of these have arrived: the log is written after the
+   * response.
+   */
   const readSteps = async (from: number, count: number): Promise<string[]> => {
     const read = () =>
       readWrites(from)
@@ -75,7 +78,7 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
     await waitFor('the writes stand in the log', () => read().length >= count);
     return read();
   };
-  /** Told only of starts that take longer than a second, as on a machine that has much to do. */
+  /** Logged only for starts of more than a second, as on a busy machine. */
   const isSlowStart = (text: string): boolean => text === 'patch sessions/status Starting';
   const readPasses = async (): Promise<number> => {
     const text = await (await fetch(`${stage.operator.address}/metrics`)).text();
@@ -117,7 +120,7 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
     await api.untilGone('pods', name);
     const start = ['create pods', 'patch sessions/status Running'];
     const rest = ['patch sessions/status Suspending', 'delete pods', 'patch sessions/status Suspended'];
-    // The one in the middle is the new generation of a session that goes on running.
+    // The middle one is the new generation of a running session.
     const use = ['patch sessions/status Running'];
     const life = [['patch sessions/status Suspended'], start, use, rest, start, rest, start, ['delete pods']].flat();
     expect(await readSteps(before, life.length)).toEqual(life);
@@ -135,7 +138,7 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
     );
     const session = await stage.newRunning({ volumeName });
     expect(session.status?.podUid).toBe(status?.podUid);
-    // As if its executor had told of it.
+    // Simulates a report of its executor.
     const path = buildPath(namespace, 'volumes', volumeName, 'status');
     await kubernetes.request({ method: 'PATCH', path, body: { status: { usedBytes: 500 * 2 ** 20 } } });
     await api.patch('volumes', volumeName, { spec: { standbyUntil: ago(1000) } });
@@ -156,12 +159,12 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
         for (const resource of resources) for (const verb of verbs) granted.add(`${verb} ${resource}`);
       }
     }
-    // Asked for by an admission plugin in the operator's name, where clusters have it.
+    // Sent by an admission plugin in the operator's name, in clusters that have it.
     for (const resource of ['sessions', 'volumes']) {
       expect(granted.delete(`update ${resource}/finalizers`)).toBe(true);
     }
     const used = () => new Set(readAudit(cluster, ACCOUNT).map(({ verb, resource }) => `${verb} ${resource}`));
-    // Watches stand in the log from their beginning, events a moment after what they tell of.
+    // The log holds watches from their start, and events slightly later than the changes that they report.
     await waitFor('an event is told, and others are read', () =>
       ['create events', 'list events'].every((right) => used().has(right)),
     );
@@ -170,7 +173,7 @@ describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
   });
 });
 
-/** A client with what a pod finds of this service account. */
+/** A client with the files of a pod with this service account. */
 async function openAccount(target: Cluster, folder: string): Promise<Kubernetes> {
   const { server, ca } = readKubeconfig(target.kubeconfig);
   const path = `/api/v1/namespaces/${target.namespace}/serviceaccounts/${ACCOUNT}/token`;

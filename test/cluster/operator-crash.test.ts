@@ -30,7 +30,7 @@ describe.skipIf(found === undefined)('an operator that is killed', () => {
     await cluster?.kubernetes.close();
   });
 
-  /** Another process: nothing of the one before is left but its lease, which would run out. */
+  /** A new process: the previous one leaves nothing but its lease, which would expire. */
   const start = async (death: { atWrite: number; before: boolean }): Promise<void> => {
     running?.mortal.kill();
     await running?.operator.close();
@@ -63,7 +63,7 @@ describe.skipIf(found === undefined)('an operator that is killed', () => {
       process.stderr.write(
         `${deaths} of ${TRIALS} operators were killed, in ${Math.round((Date.now() - begunMs) / 1000)} s\n`,
       );
-      // The trials would show nothing if nobody died.
+      // Without any death the trials would prove nothing.
       expect(deaths).toBeGreaterThan(0);
     },
     30 * 60_000,

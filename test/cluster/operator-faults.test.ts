@@ -15,7 +15,7 @@ const found = await findCluster();
 const SEED = 20_261_121;
 const ROUNDS = 25;
 const KINDS = ['throttled', 'broken', 'unsent', 'unanswered', 'watchCut', 'watchExpired'] as const;
-/** so short that leaders change within the test */
+/** short, so that leaders change within the test */
 const LEASE = { durationMs: 4000, deadlineMs: 2500, retryMs: 100 };
 
 describe.skipIf(found === undefined)('operators whose API server does not behave', () => {
@@ -54,7 +54,7 @@ describe.skipIf(found === undefined)('operators whose API server does not behave
   test(`429, 500, lost requests, lost answers, watches that are cut and too old: all settles, and no session has two pods (seed ${SEED})`, async () => {
     for (const { proxy } of sides) proxy.disturb(0.15);
     const count = (kind: (typeof KINDS)[number]) => sides.reduce((sum, { proxy }) => sum + proxy.counts[kind], 0);
-    // It would show nothing if nothing had happened; how often a watch begins is up to the machine.
+    // Without any fault the test would prove nothing; how often a watch begins depends on the machine.
     const isEnough = () => KINDS.every((kind) => count(kind) > 2);
     for (let round = 0; round < ROUNDS || !isEnough(); round += 1) {
       await run(`round ${round}`, 1 + Math.floor(random() * 3));
@@ -67,7 +67,7 @@ describe.skipIf(found === undefined)('operators whose API server does not behave
   test('while the API server restarts nothing is lost, and all goes on when it is back', async () => {
     for (const { proxy } of sides) proxy.cut();
     for (let number = 0; number < 4; number += 1) await churn.change();
-    // Longer than a term: whoever led has stopped.
+    // Longer than a term: every earlier leader has stopped.
     await waitFor('nobody leads', () => leader() === undefined);
     for (const { proxy } of sides) proxy.restore();
     await run('after the restart', 2);

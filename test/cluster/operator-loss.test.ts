@@ -13,12 +13,12 @@ const another = found === undefined ? undefined : await findCluster();
 
 const findCondition = ({ status }: Volume, type: string) => status?.conditions?.find((one) => one.type === type);
 
-/** A volume with a bound claim, which somebody then deletes. */
+/** A volume with a bound claim, which is then deleted. */
 async function loseClaim({ api, newVolume }: Stage): Promise<{ name: string; disk: string }> {
   const name = await newVolume();
   const { status } = await api.untilVolume(name, 'bound', (volume) => volume.status?.disk !== undefined);
   await api.remove('persistentvolumeclaims', name);
-  // In a cluster the controller that protects claims does this when no pod uses it.
+  // In a cluster, the controller that protects claims does this once no pod uses the claim.
   await api.patch('persistentvolumeclaims', name, { metadata: { finalizers: null } }).catch(() => undefined);
   return { name, disk: status?.disk ?? '' };
 }

@@ -39,13 +39,13 @@ describe.skipIf(found === undefined)('what the API server refuses', () => {
     await stage?.close();
   });
 
-  /** Makes an object of Kubernetes' own and returns what takes it away. */
+  /** Creates a built-in object of Kubernetes and returns a function that deletes it. */
   const apply = async (root: string, plural: string, body: { metadata: { name: string } }) => {
     const path = `${root}/namespaces/${cluster.namespace}/${plural}`;
     await cluster.kubernetes.request({ method: 'POST', path, body });
     return () => cluster.kubernetes.request({ method: 'DELETE', path: `${path}/${body.metadata.name}` });
   };
-  /** A quota that is full. Its use is counted by a controller, which there is none of here. */
+  /** A full quota. Its usage is counted by a controller, which does not run here. */
   const fill = async (resource: string) => {
     const name = `q-${newName()}`;
     const hard = { [resource]: '0' };
@@ -53,7 +53,7 @@ describe.skipIf(found === undefined)('what the API server refuses', () => {
     const release = await apply('/api/v1', 'resourcequotas', body);
     const path = `/api/v1/namespaces/${cluster.namespace}/resourcequotas/${name}/status`;
     await cluster.kubernetes.request({ method: 'PATCH', path, body: { status: { hard, used: { [resource]: '0' } } } });
-    // The admission of the API server learns of it through a watch of its own.
+    // The API server's admission reads it through its own watch.
     return release;
   };
   const readEvents = async (name: string): Promise<string[]> => {
@@ -99,7 +99,7 @@ describe.skipIf(found === undefined)('what the API server refuses', () => {
         (await readEvents(name)).some((line) => line.includes('Warning QuotaExceeded')),
       );
       expect((await readEvents(name)).length).toBe(1);
-      // The files of a subject need a pod as well.
+      // The subject's files need a pod as well.
       const files: unknown = await sandboxes.openVolume(target, { create: true }).catch((reason: unknown) => reason);
       expect(String(files)).toMatch(/exceeded quota/);
       await release();
@@ -111,7 +111,7 @@ describe.skipIf(found === undefined)('what the API server refuses', () => {
   test(
     'a full quota of claims is the reason of volume and session',
     async () => {
-      // No node can take a pod whose claim does not exist.
+      // No node can run a pod whose claim does not exist.
       stage.node.behave('wait');
       const release = await fill('persistentvolumeclaims');
       await refusedByQuota('persistentvolumeclaims');

@@ -108,7 +108,7 @@ describe.skipIf(found === undefined)('the operator on an API server', () => {
     expect(pod?.metadata.ownerReferences).toMatchObject([{ kind: 'Session', uid: session.metadata.uid }]);
     await api.untilVolume(volumeName, 'tells of no standby', ({ status }) => status?.podName === undefined);
     expect(node.pods.list().filter(({ metadata }) => metadata.name.startsWith(volumeName))).toHaveLength(1);
-    // Without the session that adopted it the standby is wanted again. The new pod may have the old one's name.
+    // Without the session that adopted it, the standby is requested again. The new pod may have the old one's name.
     await api.remove('sessions', session.metadata.name);
     await waitFor('the adopted pod is gone', async () => {
       const named = await api.find<Pod>('pods', before?.podName ?? '');

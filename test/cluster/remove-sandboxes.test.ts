@@ -41,7 +41,7 @@ describe.skipIf(found === undefined)('the removal of sandboxes before an uninsta
     const body = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec };
     return cluster.kubernetes.request({ method: 'POST', path: buildListPath(cluster.namespace, 'deployments'), body });
   };
-  /** a session that runs, one that rests, and a standby; with the operator gone afterwards, if it is not needed */
+  /** a running session, a suspended one, and a standby; the operator is stopped afterwards if it is not needed */
   const fill = async (keepOperator: boolean) => {
     const operator = await openOperator(cluster);
     const [used, warm] = [

@@ -87,7 +87,7 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
       expect((await taken.run(call, NEVER)).output).toBe('here\n');
       const after = await api.find<Session>('sessions', name);
       expect(after?.status?.podUid).toBe(running.status?.podUid);
-      // The call found it asked for, and wrote nothing.
+      // The call found the session already requested, and wrote nothing.
       expect(after?.metadata.generation).toBe(2);
       await own.close();
     });
@@ -112,7 +112,7 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
     test('who is late to tell of use, after somebody with a later clock, is served all the same', async () => {
       const target = newSubject();
       await run(target, 'true');
-      // Sees nothing of what happens from now on.
+      // From now on it sees no events.
       const watch: Cluster['kubernetes']['watch'] = async function* (_path, _query, signal) {
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
         yield* [];

@@ -54,7 +54,7 @@ describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernete
         .slice(0, columns);
     const name = chat.id.replaceAll('_', '-');
     await expect.poll(() => shown(5)).toEqual([name, agent.id, 'ada', 'Suspended', 'NotStarted']);
-    // No tool is called, so nobody waits for the pod that starts beside it.
+    // No tool is called, so nobody waits for the pod that starts meanwhile.
     await chat.run('say hello');
     await expect.poll(() => shown(5), { timeout: 60_000 }).toEqual([name, agent.id, 'ada', 'Running', 'PodReady']);
     await chat.run('run: echo made in a pod > made; cat made');

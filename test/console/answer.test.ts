@@ -58,7 +58,7 @@ test('a key signs in, and three keys from anywhere allow what waits', async () =
   await page.keyboard.press('a');
   await page.getByText('Nothing waits.').waitFor();
   expect(await readAnswer(session.id)).toMatchObject({ result: 'allow', scope: 'once' });
-  // The key is nowhere in the page's storage.
+  // The key is not in the page's storage.
   const stored = await page.evaluate<string>(
     'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
   );

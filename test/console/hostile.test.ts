@@ -5,19 +5,19 @@ import { openConsole } from './open-console.ts';
 import type { ConsoleServer } from './open-console.ts';
 import { PAYLOADS, groupPayloads } from './payloads.ts';
 
-/** Characters of the payloads of one session: a prompt holds 20,000. */
+/** Characters of the payloads of one session; a prompt holds 20,000. */
 const GROUP = 6000;
-/** Of these, what each field holds. */
+/** Part of these characters in each field. */
 const LINE = 6000;
-/** Elements of a page, whatever is in the session: only rows on screen exist, and each is bounded. */
+/** Maximum elements of a page, whatever the session contains: only visible rows are rendered, and each is bounded. */
 const MAX_ELEMENTS = 40_000;
-/** No answer to a click within so long is a page that hangs. */
+/** A page that does not react to a click within this time hangs. */
 const HANG_MS = 30_000;
 
 let site: ConsoleServer;
 const sessions: string[] = [];
 
-/** Payloads as the title, the subject, the prompt, the reply, thoughts, a command, its output, a file, and a question. */
+/** Payloads as title, subject, prompt, reply, thoughts, command, output, file and question. */
 async function attack(agent: Agent, payload: string, index: number): Promise<void> {
   const line = payload.replaceAll('\n', ' ').slice(0, LINE).toWellFormed();
   const text = [`think: ${line}`, `run: printf '%s' '${line.replaceAll("'", '"')}'`, `write a.txt: ${line}`].join('\n');

@@ -9,7 +9,7 @@ import type { CliServer } from '../cli/server.ts';
 export type Visit = {
   page: Page;
   context: BrowserContext;
-  /** what the page did that it must not: violations of the policy, requests to other hosts, errors of scripts */
+  /** forbidden actions of the page: violations of the policy, requests to other hosts, errors of scripts */
   faults: string[];
 };
 
@@ -18,9 +18,9 @@ export type ConsoleServer = {
   url: string;
   key: string;
   browser: Browser;
-  /** A request with the server's key. Throws for answers that are no success. */
+  /** A request with the server's key. Throws for error responses. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** A browser of its own, signed in unless told otherwise. */
+  /** A new browser, signed in by default. */
   visit(options?: VisitOptions): Promise<Visit>;
   close(): Promise<void>;
 };
@@ -31,7 +31,7 @@ export type VisitOptions = {
   height?: number;
   colorScheme?: 'light' | 'dark';
   hasTouch?: boolean;
-  /** below which the console lies; default: the server's own */
+  /** base address of the console; default: the server's own */
   url?: string;
 };
 
@@ -39,7 +39,7 @@ export type VisitOptions = {
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   reportViolation(event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sourceFile + ':' + event.lineNumber));`;
 
-/** Notes everything that the page must not do. */
+/** Records all forbidden actions of the page. */
 async function watch(page: Page, faults: string[], origin: string): Promise<void> {
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('request', (request) => {
@@ -50,7 +50,7 @@ async function watch(page: Page, faults: string[], origin: string): Promise<void
   await page.addInitScript(REPORT_VIOLATIONS);
 }
 
-/** The whole server as a process of its own, and a real browser. */
+/** The whole server as its own process, and a real browser. */
 export async function openConsole(settings: Record<string, string> = {}): Promise<ConsoleServer> {
   const server = await startServer(settings);
   const key = readFileSync(join(server.dataDir, 'api-key'), 'utf8').trim();

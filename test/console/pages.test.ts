@@ -17,7 +17,9 @@ vi.setConfig({ testTimeout: 900_000 });
 let site: ConsoleServer;
 let routes: readonly ConsoleRoute[];
 
-/** What the rules of WCAG 2.2 AA find. A debugging protocol runs it, so that the policy of the page stays. */
+/**
+ * Violations of WCAG 2.2 AA. The check runs through the debugging protocol, so that the page's policy stays in force.
+ */
 async function findViolations(page: Page): Promise<string[]> {
   const client = await page.context().newCDPSession(page);
   const run = async (expression: string) =>

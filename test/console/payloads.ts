@@ -1,4 +1,7 @@
-/** What has run scripts, fetched addresses, hidden text or kept pages busy that show what models and tools write. */
+/**
+ * Payloads that have run scripts, fetched addresses, hidden text or blocked pages in programs that display output of
+ * models and tools.
+ */
 const HOST = 'attacker.example';
 const RUN = 'globalThis.attacked=1';
 
@@ -44,7 +47,7 @@ const HANDLERS = [
   'script src=x onerror',
   'x tabindex=1 autofocus onfocus',
 ];
-/** The same handler as markup, in capitals, after a broken attribute, in a title of Markdown and in a block of code. */
+/** The same handler as markup, in capitals, after a broken attribute, in a title of Markdown and in a code block. */
 const WRAPPERS = [
   (text: string) => `<${text}="${RUN}">`,
   (text: string) => `<${text.toUpperCase()}="${RUN}">`,
@@ -137,7 +140,7 @@ export const PAYLOADS: readonly string[] = [
   ...CONTROL,
 ];
 
-/** The payloads in groups of at most `maxLength` characters, each payload whole. */
+/** The payloads in groups of at most `maxLength` characters; no payload is split. */
 export function groupPayloads(maxLength: number): string[] {
   const groups: string[] = [];
   for (const payload of PAYLOADS) {

@@ -17,7 +17,7 @@ const isEnd = ({ type, payload }: EventEnvelope) =>
   type === 'session.status_idle' && (payload['stop_reason'] as { type: string }).type === 'end_turn';
 const askedFor = (idle: EventEnvelope) => (idle.payload['stop_reason'] as { event_ids?: string[] }).event_ids;
 
-/** Sends a prompt whose reply asks; resolves with what has to be answered. */
+/** Sends a prompt whose reply requests an approval; resolves with the pending action. */
 async function ask(chat: Chat): Promise<EventEnvelope> {
   await chat.prompt('Go.');
   const request = await chat.next('agent.approval_request');

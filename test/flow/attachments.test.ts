@@ -23,7 +23,7 @@ const attach = (filename: string, mediaType: string, data: string | Uint8Array, 
 });
 const text = (value: string) => Buffer.from(value);
 
-/** How each format carries an image, with the data in its place. */
+/** The encoding of an image in each format, with a placeholder for the data. */
 const images: Record<WireFormat, (type: string, data: unknown) => object> = {
   'chat-completions': (type, data) => ({ type: 'image_url', image_url: { url: address(type, data) } }),
   messages: (type, data) => ({ type: 'image', source: { type: 'base64', media_type: type, data } }),
@@ -196,7 +196,7 @@ describe('attachments', () => {
   });
 });
 
-/** How many parts of `value` have all fields of `wanted`, where a function is a test. */
+/** Counts the parts of `value` that have all fields of `wanted`; a function in `wanted` is a predicate. */
 function countObjects(value: unknown, wanted: object): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner = Object.values(value).reduce<number>((sum, each) => sum + countObjects(each, wanted), 0);

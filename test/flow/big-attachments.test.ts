@@ -21,7 +21,7 @@ const attach = (filename: string, mediaType: string, bytes: Uint8Array) => ({
   mediaType,
   source: { type: 'data_url', dataUrl: `data:${mediaType};base64,${Buffer.from(bytes).toString('base64')}` },
 });
-/** So long that it goes to the object store. */
+/** Long enough to go to the object store. */
 const longText = (start: string) => Buffer.from(start + 'x'.repeat(MIB));
 const attachmentsOf = (event: EventEnvelope | undefined) => event?.payload['attachments'];
 
@@ -138,7 +138,7 @@ it('an attachment over 40 MB is refused by its size', async () => {
 it('ten attachments of 40 MB are taken in one request', { timeout: 600_000 }, async () => {
   service.model.play(say('read'));
   const chat = await service.api.openChat();
-  // What it would read is more than a string of a test can hold.
+  // The model would read more than one string in a test can hold.
   chat.close();
   const blocks = Array.from({ length: 10 }, () => randomBytes(30_000).toString('base64'));
   async function* write(): AsyncGenerator<Buffer> {
@@ -148,7 +148,7 @@ it('ten attachments of 40 MB are taken in one request', { timeout: 600_000 }, as
       yield Buffer.from(
         `${index === 0 ? '' : ','}${head}"source":{"type":"data_url","dataUrl":"data:text/plain;base64,`,
       );
-      // text whose bytes differ from file to file
+      // text whose bytes differ between files
       const text = Buffer.from(block.slice(0, 39_990)).toString('base64');
       for (let part = 0; part < 1000; part += 1) yield Buffer.from(text);
       yield Buffer.from('"}}');
@@ -162,7 +162,7 @@ it('ten attachments of 40 MB are taken in one request', { timeout: 600_000 }, as
     duplex: 'half',
   });
   expect(response.status).toBe(200);
-  // The answer repeats what was sent, more than a string can hold.
+  // The response repeats the request, which is more than a string can hold.
   let size = 0;
   for await (const chunk of response.body ?? []) size += (chunk as Uint8Array).length;
   expect(size).toBeGreaterThan(10 * 53_000_000);

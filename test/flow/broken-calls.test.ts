@@ -9,14 +9,14 @@ import type { Service } from '../support/service.ts';
 
 let service: Service;
 beforeAll(async () => {
-  // of the three, the format that tells at the beginning of a reply what it was asked
+  // the one format that reports input usage at the start of a reply
   service = await startService({ format: 'messages' });
 });
 afterAll(() => service.close());
 
 const USAGE = { input: 1200, output: 1, cacheRead: 200, cacheWrite: 0, reasoning: 0 };
 
-/** Begins to answer; its count of what it says comes at the end, which never is. */
+/** Starts a reply that never ends; its output usage would come at the end. */
 function begin(text: string) {
   const reply: ModelReply = completeReply({ content: [{ type: 'text', text }], usage: USAGE });
   return encodeStream('messages', reply, 10).slice(0, -3);
@@ -37,7 +37,7 @@ it('counts what a call that was interrupted has told of by then', async () => {
     cache_read: 200,
     cost_status: 'estimated',
   });
-  // 1,000 tokens at 1 dollar a million, 200 cached ones at 0.1, at least one of output at 10
+  // 1,000 tokens at 1 dollar per million, 200 cached ones at 0.1, at least one of output at 10
   expect(idle.usage?.cost_usd).toBeGreaterThanOrEqual(0.00103);
   expect(idle.usage).not.toHaveProperty('context_used');
   const after = await chat.run('Well?');

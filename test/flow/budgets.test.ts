@@ -8,7 +8,7 @@ import { callTool, readChat, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 
-/** 0.2 US dollars with the price of the model. */
+/** 0.2 US dollars at the model's price. */
 const usage = { input: 100_000, output: 10_000, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 const REACHED = { type: 'budget_reached' };
 

@@ -30,10 +30,10 @@ const SECRET = {
 };
 const servers = await findServers();
 
-/** A stream of events does not end by itself: both are read beside the turns instead. */
+/** Event streams never end: both are read alongside the turns instead. */
 const isEndless = ({ responses }: (typeof AGENT_SERVICE_ROUTES)[number]) => Object.values(responses).includes('stream');
 
-/** An MCP server that says the token it was sent wherever it can say something. */
+/** An MCP server that repeats the token it received in every possible place. */
 async function startIndiscreetMcp() {
   const mcp = await startTestMcp();
   const seen = new Set<string>();
@@ -55,7 +55,7 @@ async function startIndiscreetMcp() {
   return { ...mcp, seen, close: () => mcp.close() };
 }
 
-/** Grants once, and then refuses, repeating what it was sent. */
+/** Grants once, then rejects and repeats the request. */
 async function startTokenEndpoint() {
   const asked: string[] = [];
   const http = createServer((request: IncomingMessage, reply: ServerResponse) => {
@@ -90,7 +90,7 @@ it.for(CASES)(
   'a secret of a vault that a session used is nowhere: %s',
   { timeout: 300_000 },
   async ([, shared], test) => {
-    // Where no servers are installed; CAPSTAN_REQUIRE_ALL=1 makes of that a failure before.
+    // Runs without the servers; with CAPSTAN_REQUIRE_ALL=1 their absence has already failed the run.
     if (shared && servers === undefined) return test.skip();
     const folder = makeScratch('canary');
     const dataDir = join(folder, 'data');
@@ -130,7 +130,7 @@ it.for(CASES)(
       const base = /listens on (\S+)/.exec(await waitFor(child, /listens on \S+\n/))?.[1] ?? '';
       const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim();
       const call = async (method: string, path: string, body?: unknown) => {
-        // What does not end is to be named by the failure, not to use up the time of the test.
+        // A stream that does not end is named by the failure instead of using up the test's time.
         const limit = new AbortController();
         const timer = setTimeout(() => limit.abort(new Error(`${method} ${path} does not end`)), 30_000);
         const response = await fetch(base + path, {
@@ -205,7 +205,7 @@ it.for(CASES)(
         let frames = '';
         return {
           cancel: () => reader.cancel(),
-          /** All it said until the session was idle so many times. */
+          /** All events until the session has been idle this many times. */
           async idle(times: number): Promise<string> {
             while ((frames.match(/^event: session\.status_idle$/gm)?.length ?? 0) < times) {
               const { done, value } = await reader.read();
@@ -225,7 +225,7 @@ it.for(CASES)(
       };
       await turn('Use everything.');
       await stream.idle(1);
-      // The token is expired now: it is renewed once, and the second time that is refused.
+      // The token is expired now: it is refreshed once, and the second refresh is rejected.
       await make('PATCH', `${credentials}/${credential.id}`, {
         auth: { type: 'mcp_oauth', expiresAt: '2020-01-01T00:00:00.000Z' },
       });
@@ -265,7 +265,7 @@ it.for(CASES)(
         'public.vault_credentials',
       );
 
-      // All of them were really used, and by those who were to see them.
+      // All canaries were really used, by their intended recipients.
       expect([...plain.seen]).toContain(SECRET.bearer);
       expect([...oauth.seen]).toEqual(expect.arrayContaining([SECRET.access, SECRET.renewed]));
       expect(tokens.asked.join()).toContain(SECRET.refresh);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Tokens as the provider counts them; `acme/small` reads 32,000. */
+/** Tokens as the provider counts them; the window of `acme/small` is 32,000. */
 const tokens = (input: number): { usage: ModelUsage } => ({
   usage: { input, output: 10, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
 });
@@ -22,7 +22,7 @@ const OVERFLOW = {
   body: '{"error":{"message":"too long","code":"context_length_exceeded"}}',
 };
 
-/** So many exchanges of some length, each counted as small, but for the last. */
+/** This many exchanges of some length, each with a small token count except the last. */
 async function talk(chat: Chat, count: number, lastTokens: number): Promise<void> {
   for (let number = 1; number <= count; number += 1) {
     service.model.play(say(`Answer ${number}. ${STORY}`, tokens(number === count ? lastTokens : 1000)));
@@ -53,10 +53,10 @@ it('sums up the middle once the prompt has grown to half to three quarters of th
   expect(read.at(-2)).toContain('Still here.');
   expect(read.at(-1)).toBe('user: And now?');
   expect(read.join('\n')).not.toContain('Question 5.');
-  // The summary's tokens count, and the window shows what the last prompt took.
+  // The summary's tokens count, and the context usage is that of the last prompt.
   expect(idle.usage).toMatchObject({ calls: 2, input: 5700, context_used: 5010 });
 
-  // Everything can still be read, and the event says how often this has happened.
+  // The whole history stays readable, and the event counts the compactions.
   const log = await chat.list();
   expect(log.filter(({ type }) => type === 'user.message')).toHaveLength(14);
   expect(textOf(log.find(({ type }) => type === 'user.message'))).toContain('Question 1.');
@@ -69,7 +69,7 @@ it('sums up the middle once the prompt has grown to half to three quarters of th
   expect((await compactions(chat))[0]?.payload).toEqual({ type: 'session.compacted', compression_count: 1 });
   expect(JSON.stringify(log)).not.toContain('THE SUMMARY');
 
-  // The next turn reads the same, not a new summary.
+  // The next turn reads the same summary, not a new one.
   service.model.play(say('Fine.', tokens(6000)));
   await chat.run('How is it now?');
   expect(service.model.summarized).toHaveLength(0);
@@ -89,7 +89,7 @@ it('carries the summary on: the next one is made from it and from what came sinc
   await chat.run('Second time.');
   const asked = readChat(service.model.summarized[0]!)[1]!;
   expect(asked).toContain('FIRST SUMMARY');
-  // Only what the first one did not cover: the prompt it was made for is the earliest.
+  // Only the part that the first summary did not cover: its original prompt is the earliest.
   expect(asked).toContain('First time.');
   expect(asked.match(/Question 2\./g)).toHaveLength(1);
   const read = readChat(service.model.requests[0]!).join('\n');
@@ -120,7 +120,7 @@ it('compacts inside a long turn: the prompt and the task list stay, files are sh
   expect(service.model.summarized).toHaveLength(1);
   const after = readChat(service.model.requests[12]!);
   expect(after[1]).toMatch(/THE SUMMARY[\s\S]*\[>\] 1\. Read it all[\s\S]*Read the long file again and again\.$/);
-  // Before the compaction the file had not changed and was not shown again; after it, it is.
+  // Before the compaction the file was unchanged and not shown again; after it, it is.
   expect(after.at(-1)).not.toContain('a line of the file');
   expect(readChat(service.model.requests[13]!).at(-1)).toContain('a line of the file');
   chat.close();
@@ -170,7 +170,7 @@ it('stops compacting when it no longer helps', async () => {
   await talk(chat, 3, 24_000);
   let passes = 0;
   for (let number = 0; number < 7; number += 1) {
-    // A summary as long as what it replaces, of a conversation that is counted as large whatever is done.
+    // A summary as long as the text it replaces, in a conversation that always counts as large.
     service.model.play(say('Short.', tokens(24_000)));
     service.model.summaries = [say('Very long. '.repeat(3000))];
     await chat.run(`Short? ${STORY}`);

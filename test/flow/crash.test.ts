@@ -8,7 +8,7 @@ import { readSeeds } from '../support/crash/seeds.ts';
 import { runTrial } from '../support/crash/trial.ts';
 import { buildWorkload } from '../support/crash/workload.ts';
 
-// Each trial runs a server, a database and sandboxes of its own.
+// Each trial runs its own server, database and sandboxes.
 vi.setConfig({ maxConcurrency: 2 });
 
 const chains = readSeeds({ first: 0, trials: 140 });

@@ -101,7 +101,7 @@ describe('a custom tool', () => {
     expect((await chat.next('session.status_idle')).turnId).toBe(use.turnId);
     expect(lastMessage(1)).toContain('seven');
     const again = await chat.send(toolResult(use.id, 'eight', status));
-    // a repeated final result is told what is there; anything else comes too late
+    // a repeated final result returns the stored event; any other is too late
     expect([again.status, textOf(again.body.data?.[0])]).toEqual(status === undefined ? [410, ''] : [200, 'seven']);
     expect(service.model.requests).toHaveLength(2);
     chat.close();
@@ -126,7 +126,7 @@ describe('a custom tool', () => {
     });
     const second = await chat.next('session.status_idle');
     expect(second.turnId).not.toBe(use.turnId);
-    // the model reads the final text in the place of the first, and as what opened the turn
+    // the model reads the final text in place of the first, and as the prompt of the turn
     const conversation = readChat(service.model.requests[2]!);
     expect(conversation.filter((line) => line === 'tool: forty-two')).toHaveLength(1);
     expect(conversation.join()).not.toContain('started');

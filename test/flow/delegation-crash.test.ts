@@ -64,7 +64,7 @@ it(
     expect(delegate?.payload).toMatchObject({ name: 'delegate_task', is_error: true });
     for (const result of [lost, delegate]) expect(textOf(result)).toContain('the outcome is unknown');
     expect(typesOf(events).at(-1)).toBe('session.status_idle');
-    // Two of the turn, two of the quick subagent, and the one that the lost subagent had behind it.
+    // Two of the turn, two of the quick subagent, and one that the lost subagent had completed.
     expect(events.at(-1)?.usage).toMatchObject({ calls: 5 });
   },
 );

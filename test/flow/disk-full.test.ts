@@ -1,4 +1,5 @@
-// A disk that is full at random moments: CAPSTAN_DISK_FULLS sets how many (default 6), CAPSTAN_CRASH_SEED names the seeds.
+// A disk that fills up at random moments: CAPSTAN_DISK_FULLS sets how many (default 6), CAPSTAN_CRASH_SEED names the
+// seeds.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,12 +13,14 @@ import { buildBlows } from '../support/crash/workload.ts';
 import { canMount, mountSmallDisk } from '../support/small-disk.ts';
 import type { SmallDisk } from '../support/small-disk.ts';
 
-/** Moments of one workload. */
+/** Number of moments in one workload. */
 const MOMENTS = 2;
 const fills = Number(process.env['CAPSTAN_DISK_FULLS'] ?? 6);
 const chains = readSeeds({ first: 7000, trials: Math.ceil(fills / MOMENTS) });
 
-/** The database has a disk of its own. There is no floor: it is what is under test when the floor was not enough. */
+/**
+ * The database has its own disk, without the free-space floor: this tests the case in which the floor was not enough.
+ */
 function prepareDisk() {
   let disk: SmallDisk | undefined;
   return {

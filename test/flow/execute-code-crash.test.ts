@@ -40,7 +40,7 @@ terminal("sleep 98763.5")
   const [script, ...inner] = events.filter(({ type }) => type === 'agent.tool_use');
   const results = events.filter(({ type }) => type === 'agent.tool_result');
   expect(script?.payload['name']).toBe('execute_code');
-  // the second call is in the log unless the end came just before it
+  // the second call is in the log unless the crash came just before it
   expect([1, 2]).toContain(inner.length);
   for (const { payload } of [...inner, ...results.slice(0, -1)]) {
     expect(payload).toMatchObject({ name: 'terminal', parent_tool_use_id: script?.id });

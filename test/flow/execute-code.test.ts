@@ -31,7 +31,7 @@ const code = (text: string) => callTool('execute_code', { code: text });
 const openChat = async (fields: object = { tools: allowAll }, session: object = {}) =>
   service.api.openChat(await service.api.createAgent(fields), session);
 
-/** Lets the model send the script, and gives what it came to. */
+/** Makes the model send the script, and returns its result. */
 async function runScript(chat: Chat, text: string): Promise<Outcome> {
   service.model.play(code(text), say('I see.'));
   expect((await chat.run('Go.')).payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
@@ -44,7 +44,7 @@ function describesCode({ body }: RecordedRequest): string {
   return tools.find((tool) => tool.function.name === 'execute_code')?.function.description ?? '';
 }
 
-/** Asks on the socket for whatever it likes, without the module. */
+/** Sends arbitrary requests to the socket, without the module. */
 const RAW = `
 import json, os, socket
 link = socket.socket(socket.AF_UNIX)
@@ -149,7 +149,7 @@ except OSError:
 
   it('ends with an interrupt, and so does the call that it makes', async () => {
     const chat = await openChat();
-    // of this run alone: others may be under way on this machine
+    // of this run only: others may be running on this machine
     const [call, child] = [`sleep 98764.${process.pid}`, `sleep 98765.${process.pid}`];
     service.model.play(
       code(`
@@ -270,7 +270,7 @@ print([name for name in os.listdir("/run/capstan")])
   });
 });
 
-/** Any process of this machine, in a sandbox or out of it, whose command ends so. */
+/** Any process of this machine, inside or outside of a sandbox, whose command ends like this. */
 function isRunning(command: string): boolean {
   return readdirSync('/proc').some((pid) => {
     if (!/^\d+$/.test(pid)) return false;

@@ -108,6 +108,6 @@ test('files of 40 MiB pass through the server without being held', async () => {
   for (const size of await Promise.all(names.map((name) => drain(name, 'application/json'))))
     expect(size).toBeGreaterThan(SIZE);
   clearInterval(timer);
-  // 16 transfers at once are 640 MiB, and a server that holds them whole needs more. Measured: 110 to 180 MiB.
+  // 16 concurrent transfers are 640 MiB, so a server that buffers them needs more. Measured: 110 to 180 MiB.
   expect(peak - before).toBeLessThan((names.length * SIZE) / MIB);
 }, 120_000);

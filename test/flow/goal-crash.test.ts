@@ -19,7 +19,7 @@ const PATIENCE = { interval: 100 };
 let model: ModelServer;
 let folder: string;
 let server: ServerProcess;
-/** requests by what they are for, as texts */
+/** requests by purpose, as texts */
 let asked: { turn: string[]; judge: string[]; summary: string[] };
 let onJudge: (() => void) | undefined;
 let usage = 100;
@@ -62,7 +62,7 @@ async function prepare(): Promise<void> {
   writeFileSync(join(folder, 'capstan.yaml'), JSON.stringify({ providers }));
 }
 
-/** Starts the server, which kills itself at the point, if one is given. */
+/** Starts the server, which kills itself at the given point, if any. */
 async function start(point?: Omit<CrashPoint, 'statement'>): Promise<Api> {
   server = spawnServer({
     role: 'all',
@@ -75,11 +75,11 @@ async function start(point?: Omit<CrashPoint, 'statement'>): Promise<Api> {
     point: point && { statement: 'journal', ...point },
   });
   const ready = await server.ready;
-  // It may have been killed as soon as it was ready.
+  // It may have died as soon as it was ready.
   return buildApi('url' in ready ? ready.url : '', KEY, 'acme/small');
 }
 
-/** Starts the server for it to die at the point. */
+/** Starts the server that will die at the point. */
 async function die(point: Omit<CrashPoint, 'statement'>): Promise<void> {
   await start(point);
   expect((await server.ended).signal).toBe('SIGKILL');
@@ -91,7 +91,7 @@ async function open(api: Api): Promise<string> {
   return `/v1/sessions/${chat.id}`;
 }
 
-/** The answer may be lost with the server. */
+/** The response may be lost with the server. */
 async function send(api: Api, path: string, text: string): Promise<void> {
   await api.call('POST', `${path}/events`, { events: [prompt(text)] }).catch(() => undefined);
 }
@@ -107,12 +107,12 @@ it('a goal goes on after every kill: no turn is lost, none comes twice', { timeo
   const path = await open(first);
   await send(first, path, '/goal Write all parts.');
   expect((await server.ended).signal).toBe('SIGKILL');
-  // the verdict is written, and with it the second turn
+  // the verdict is written, together with the second turn
   await die({ number: 1, when: 'after' });
   // the end of the second turn is lost, then written
   await die({ number: 1, when: 'before' });
   await die({ number: 1, when: 'after' });
-  // while the judge thinks
+  // during the judge's call
   onJudge = () => server.signal('SIGKILL');
   await start();
   expect((await server.ended).signal).toBe('SIGKILL');
@@ -160,7 +160,7 @@ it(
     await send(full, path, 'And the last one?');
     expect((await server.ended).signal).toBe('SIGKILL');
     asked.turn = [];
-    // the end of the turn is lost, so the model is asked again
+    // the end of the turn is lost, so the model is called again
     await die({ number: 1, when: 'before' });
     const api = await start();
     await rest(api, 9);

@@ -26,7 +26,7 @@ it('answers control phrases at once while a turn runs, without a model call and 
   turn.open();
   const idle = await chat.next('session.status_idle');
   expect(idle.turnId).not.toBeNull();
-  // the loop rests: the next turn is an ordinary one
+  // the loop is paused: the next turn is an ordinary one
   await chat.run('Thanks.');
   expect(service.model.judged).toHaveLength(0);
   expect(readChat(service.model.requests[1]!).slice(2)).toEqual(['assistant: Half of it.', 'user: Thanks.']);
@@ -58,7 +58,7 @@ it('answers control phrases in a session at rest with a message and an idle even
   expect(service.model.requests).toHaveLength(0);
   expect(typesOf(await chat.list()).slice(0, 3)).toEqual(['user.message', 'agent.message', 'session.status_idle']);
   expect(await chat.session()).toMatchObject({ status: 'idle', goal: null });
-  // what only looks like a phrase is a prompt
+  // a text that only resembles a phrase is a prompt
   const { body } = await chat.send(prompt('/goal status', { metadata: { from: 'app' } }));
   expect(body.data[0]?.turnId).not.toBeNull();
   await chat.next('session.status_idle');
@@ -135,7 +135,7 @@ it.each([
   ];
   await chat.prompt('/goal Something.');
   await readStatement(chat);
-  // an ordinary turn, so that whatever the verdict led to would have come before
+  // an ordinary turn, so that any effect of the verdict would have come before it
   await chat.run('Thanks.');
   expect(service.model.requests).toHaveLength(2);
   expect(await goalOf(chat)).toMatchObject({ status });

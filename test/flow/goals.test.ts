@@ -38,12 +38,12 @@ it('goes on turn by turn in the same session until the judge says that the goal 
       maxTurns: 20,
       reason: 'All three are there.',
     },
-    // three turns and three judgements
+    // three turns and three verdicts
     usage: { calls: 6, input: 30 + 3 * JUDGE_USAGE.input, output: 3 + 3 * JUDGE_USAGE.output },
   });
   expect(Object.keys((await chat.session()).goal!)).toHaveLength(5);
 
-  // One conversation: the same instructions and tools, a prefix that only grows.
+  // One conversation: the same instructions and tools, and a growing prefix.
   const [first, second, third] = service.model.requests.map(({ body }) => body);
   expect(third?.['tools']).toEqual(first?.['tools']);
   expect(JSON.stringify(third?.['messages']).startsWith(JSON.stringify(second?.['messages']).slice(0, -1))).toBe(true);
@@ -143,13 +143,13 @@ it('lets a prompt of the user go first, also one that comes while the judge thin
   const chat = await service.api.openChat();
   await chat.prompt('/goal Work.');
   await service.model.request(0);
-  // queued during the turn: it runs before anything is judged
+  // queued during the turn: it runs before the judge is called
   expect((await chat.prompt('What is 2 + 2?')).status).toBe(202);
   turn.open();
   await chat.next('session.status_idle');
   await chat.next('session.status_idle');
   expect(readChat(service.model.requests[1]!).at(-1)).toBe('user: What is 2 + 2?');
-  // while the judge thinks: the session is idle, and the prompt starts at once
+  // during the judge's call: the session is idle, and the prompt starts at once
   await asked.promise;
   expect((await chat.prompt('And 2 + 3?')).status).toBe(200);
   await service.model.request(2);

@@ -17,7 +17,7 @@ afterAll(() => service.close());
 
 const openChat = async (tools: object[] = allowAll) => service.api.openChat(await service.api.createAgent({ tools }));
 
-/** Begins to answer and never ends. */
+/** Starts a reply that never ends. */
 function endless(text: string) {
   const events = encodeStream('chat-completions', completeReply({ content: [{ type: 'text', text }] }), 10);
   return { events: events.slice(0, -4), hang: 'after-body' as const };

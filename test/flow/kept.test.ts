@@ -14,11 +14,11 @@ afterAll(() => service.close());
 const ALLOWED = [{ type: 'agent_toolset', defaultConfig: { permissionPolicy: { type: 'always_allow' } } }];
 const SKILLS = [{ name: 'report', content: '# Write reports\n\nAlways begin with CANARY-REPORT.' }];
 
-/** One that does what lines of its prompt say, and one whose model we read along with. */
+/** One agent on the scripted model, and one whose model requests are recorded. */
 const makeScripted = () => service.api.createAgent({ modelName: 'script/demo', tools: ALLOWED, skills: SKILLS });
 const makeWatched = (more: object = {}) => service.api.createAgent({ tools: ALLOWED, skills: SKILLS, ...more });
 
-/** Runs one tool in a turn of a fresh session and gives its result. */
+/** Runs one tool in a turn of a fresh session and returns its result. */
 async function runTool(agent: Agent, name: string, input: object, fields: object = {}) {
   const chat = await service.api.openChat(agent, fields);
   await chat.run(`call ${name} ${JSON.stringify(input)}`);

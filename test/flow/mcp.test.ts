@@ -30,7 +30,7 @@ afterAll(async () => {
   server.close();
 });
 
-/** An agent with the server, its tools allowed but `wipe` asked for, and a credential for it. */
+/** An agent with the server, all tools allowed except `wipe`, which asks, and a credential for it. */
 async function makeAgent(fields: object = {}): Promise<Agent> {
   const { api } = service;
   const agent = await api.createAgent({

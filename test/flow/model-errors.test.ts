@@ -13,13 +13,13 @@ afterAll(() => service.close());
 
 const STORY = 'It was a dark and stormy night. '.repeat(20);
 
-/** What began a turn is done with when the turn has failed. */
+/** The prompt of a failed turn counts as consumed. */
 async function expectPromptTaken(chat: Chat): Promise<void> {
   const prompts = (await chat.list()).filter((event) => event.type === 'user.message');
   expect(prompts.map((event) => event.status)).toEqual(['processed']);
 }
 
-/** After a failed turn the next one answers, and the model reads the prompt that it did not get to answer. */
+/** After a failed turn the next one succeeds, and the model also reads the unanswered prompt. */
 async function expectUsable(chat: Chat): Promise<void> {
   service.model.play(say('Here again.'));
   const idle = await chat.run('Still there?');

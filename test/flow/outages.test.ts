@@ -15,11 +15,11 @@ import { migrateTemplate } from '../support/template.ts';
 
 const KEY = 'cap_key_of_a_time_without_backends';
 const SESSIONS = 4;
-/** How often each client is refused before an outage ends. */
+/** How often each client is rejected before an outage ends. */
 const REFUSALS = 3;
 const PATIENCE_MS = 60_000;
 
-/** Services of this test's own, since one of them is taken away, and the roles api and worker on them. */
+/** Dedicated services, because one of them is stopped, and the roles api and worker on them. */
 async function startStack() {
   const opened = await Promise.all([startPostgres(), startNats(), startRedis(), startS3()]);
   const [postgres, nats, redis, s3] = opened;
@@ -45,7 +45,7 @@ async function startStack() {
     await door.stop();
     await stop();
   };
-  // Past the door: what the database holds while nobody else reaches it.
+  // Bypasses the proxy: reads the database while nobody else can reach it.
   const direct = new URL(prepared.env['DATABASE_URL'] ?? '');
   direct.host = new URL(postgres.url).host;
   const countLeases = async () => {
@@ -64,7 +64,7 @@ async function startStack() {
 }
 type Stack = NonNullable<Awaited<ReturnType<typeof startStack>>>;
 
-/** One client that prompts its session again and again, and notes what it was told. */
+/** One client that prompts its session repeatedly and records the responses. */
 function keepPrompting(url: string, sessionId: string, over: AbortSignal) {
   const accepted: string[] = [];
   const answers = new Map<string, number>();
@@ -102,8 +102,8 @@ async function prompt(
 }
 
 /**
- * Without the database nothing can be taken, and without Redis no allowance can be verified, so callers wait; without NATS
- * only news travels slower.
+ * Without the database nothing can be accepted, and without Redis no limit can be checked, so callers wait; without
+ * NATS only notifications are slower.
  */
 const outages = [
   { service: 'postgres', how: 'gone', check: 'database', refuses: true },
@@ -128,7 +128,7 @@ async function runTrial(
   for (const chat of chats) chat.close();
   const over = new AbortController();
   const clients = chats.map(({ id }) => keepPrompting(url, id, over.signal));
-  /** Every client has had more accepted than it had. */
+  /** The server has accepted more prompts of every client than before. */
   const goOn = async () => {
     const before = clients.map(({ accepted }) => accepted.length);
     const waits = () => clients.some(({ accepted }, place) => accepted.length <= (before[place] ?? 0));
@@ -141,7 +141,7 @@ async function runTrial(
   services[outage.service].pause();
   const askBoth = () => Promise.all([url, workerUrl].map((each) => ask(each, outage.check)));
   await expect.poll(askBoth).toEqual(['503 unavailable', '503 unavailable']);
-  // It lasts until every client has met it, and past the leases that nobody could renew.
+  // The outage lasts until every client has met it, and longer than the leases that nobody could renew.
   if (outage.refuses) await expect.poll(() => clients.every(isRefused)).toBe(true);
   else await goOn();
   if (outage.service === 'postgres') await expect.poll(countLeases).toBe(0);
@@ -157,7 +157,7 @@ async function runTrial(
         .filter(({ type }) => type === 'agent.message')
         .map(({ payload }) => JSON.stringify(payload));
     const countReplies = (texts: string[], text: string) => texts.filter((reply) => reply.includes(text)).length;
-    // Whatever was accepted was done, once.
+    // Every accepted prompt was executed, once.
     const { accepted } = client;
     await expect.poll(async () => (await read()).length, { interval: 500 }).toBeGreaterThanOrEqual(accepted.length);
     const texts = await read();
@@ -167,7 +167,7 @@ async function runTrial(
   return answers;
 }
 
-// At once: each has services of its own, and waits for most of its time.
+// In parallel: each has its own services, and mostly waits.
 describe('under load', { timeout: 600_000 }, () => {
   it.concurrent.for(outages)(
     'with $service $how for a while, it keeps what it has accepted, does it once, and answers 503 to what it cannot take',

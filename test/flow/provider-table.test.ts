@@ -27,16 +27,16 @@ const HUNDRED = callTools(Array.from({ length: 100 }, (): [string, unknown] => [
 const TOO_LONG = '{"error":{"message":"prompt is too long","code":"context_length_exceeded"}}';
 const REFUSED_KEY = '{"error":{"message":"Incorrect API key provided: sk-verysecret0123456789"}}';
 
-/** What a provider does, one answer after the other, the last one for ever, and what becomes of the turn. */
+/** The provider's answers, in order, the last one repeated; and the outcome of the turn. */
 type Row = {
   provider: string;
   answers: readonly ScriptedAnswer[];
-  /** the code of the error that ends the turn; absent: it ends well */
+  /** the code of the error that ends the turn; absent: success */
   code?: string;
   /** upstream calls */
   calls: number;
   message?: string;
-  /** of the results of tools, whether each is an error */
+  /** for each tool result, whether it is an error */
   results?: readonly boolean[];
 };
 
@@ -181,7 +181,7 @@ describe.each(FORMATS)('a turn over %s whose provider falls silent', (format) =>
   });
   afterAll(() => service.close());
 
-  /** How the turn ended, and what was said in it. */
+  /** The stop reason of the turn, and its messages. */
   async function runTurn(): Promise<{ stop: unknown; said: string[] }> {
     const chat = await service.api.openChat();
     const { payload } = await chat.run('Go.');

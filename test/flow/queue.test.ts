@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** An answer that waits to be let go. */
+/** A reply that is held until it is released. */
 function hold(text: string) {
   const gate = Promise.withResolvers<void>();
   const answer = async () => {
@@ -37,7 +37,7 @@ it('prompts that come while a turn runs wait, and run one by one, the oldest fir
   first.open();
   const idle = await chat.next('session.status_idle');
 
-  // the turn of the second has begun, its model has not answered yet
+  // the turn of the second prompt has begun; its model has not answered yet
   await service.model.request(1);
   const during = await chat.list();
   const inLine = during.filter((event) => event.type === 'user.message');

@@ -6,7 +6,7 @@ import { callTool, say } from '../support/service-model.ts';
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 
-/** What a request asks for, by format and effort. */
+/** The expected request fields, by format and effort. */
 const ASKED: Record<WireFormat, Record<string, object>> = {
   'chat-completions': { low: { reasoning_effort: 'low' }, max: { reasoning_effort: 'high' } },
   responses: { low: { reasoning: { effort: 'low', summary: 'auto' } }, max: { reasoning: { effort: 'high' } } },

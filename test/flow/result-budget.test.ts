@@ -5,7 +5,7 @@ import { callTool, callTools, readChat, say } from '../support/service-model.ts'
 import { startService } from '../support/service.ts';
 import type { Service } from '../support/service.ts';
 
-/** Answers with so many characters. */
+/** Returns this many characters. */
 function buildTalker(name: string, parallelism: Parallelism): Tool {
   return {
     name,
@@ -40,7 +40,7 @@ it.each(['alone', 'together'])('the results of one reply take two fifths of the 
   expect(spilled).toHaveLength(1);
   expect(first.map((text) => text.length).reduce((sum, length) => sum + length)).toBeLessThan(51_200);
   expect(first.filter((text) => text.length === 500)).toHaveLength(1);
-  // the next reply has room of its own
+  // the next reply has its own budget
   expect(results.slice(lengths.length).map((text) => text.length)).toEqual([23_000]);
   expect(readChat(service.model.requests[1]!).join('')).toContain('<persisted-output>');
 

@@ -14,7 +14,7 @@ afterAll(() => service.close());
 
 const openChat = async () => service.api.openChat(await service.api.createAgent({ tools: allowAll }));
 
-/** An answer that waits to be let go. */
+/** A reply that is held until it is released. */
 function hold(text: string) {
   const gate = Promise.withResolvers<void>();
   const answer = async () => {
@@ -47,7 +47,7 @@ it('guidance that comes while tools run stands behind the last result, inside th
   expect(first).toBe('tool: track a');
   expect(second).toBe(`tool: hold steered\n\n<user-guidance ${mark}>\nKeep left.\nAnd slow.\n</user-guidance ${mark}>`);
   expect(conversation[0]).toContain(`<user-guidance ${mark}>`);
-  // it stays where it was, and is said once
+  // it keeps its position, and appears once
   expect(readChat(service.model.requests[2]!).slice(0, conversation.length)).toEqual(conversation);
   expect(readChat(service.model.requests[2]!).join('\n').split('Keep left.')).toHaveLength(2);
   const events = await chat.list();

@@ -1,4 +1,5 @@
-// The floor below which writes are refused: src/platform/storage-floor.ts, with everything that stands on it.
+// The free-space floor below which writes are rejected: src/platform/storage-floor.ts, and everything that depends on
+// it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -24,7 +24,7 @@ afterAll(async () => {
 it('every tool of every toolset runs in a turn, called by the model', async () => {
   const skill = '---\nname: brew\ndescription: Makes coffee\n---\nGrind first.';
   const python = 'from capstan_tools import read_file\nprint(6 * 7)';
-  /** toolset, tool, what the model sends, what it reads */
+  /** toolset, tool, the model's input, the result that the model reads */
   const steps: [string, string, object, string][] = [
     ['file', 'write_file', { path: 'a.txt', content: 'one\ntwo\n' }, '"bytes_written":8'],
     ['file', 'patch', { mode: 'replace', path: 'a.txt', old_string: 'two', new_string: 'three' }, '"success":true'],
@@ -45,7 +45,7 @@ it('every tool of every toolset runs in a turn, called by the model', async () =
     ['clarify', 'clarify', { question: 'Which?' }, '"user_response":"That one"'],
     ['delegation', 'delegate_task', { goal: 'Say hello.' }, 'hello from below'],
   ];
-  /** what the tool asks a model for itself */
+  /** the tool's own model call */
   const inner: Record<string, string> = { vision_analyze: 'a red dot', delegate_task: 'hello from below' };
   service.model.play(
     ...steps.flatMap(([, name, input]) => [
@@ -67,7 +67,7 @@ it('every tool of every toolset runs in a turn, called by the model', async () =
   chat.close();
 
   const events = (await chat.list()).filter(({ payload }) => payload['thread_id'] === undefined);
-  // A question is told of by its request, and its result is the answer.
+  // The event of a question is its request, and its result is the answer.
   const told = steps.filter(([, name]) => name !== 'clarify');
   const results = events.filter(({ type }) => type === 'agent.tool_result');
   expect(results.map(({ payload }) => [payload['name'], payload['is_error']])).toEqual(

@@ -49,7 +49,7 @@ describe.each<WireFormat>(['chat-completions', 'messages', 'responses'])('a turn
       context_max: 32_000,
       cost_status: 'estimated',
     });
-    // 20 fresh tokens at 1, 30 cached at 0.1, 20 written at 10 dollars per million
+    // 20 uncached tokens at 1, 30 cached at 0.1, 20 written at 10 dollars per million
     expect(idle.usage?.cost_usd).toBeCloseTo((20 + 3 + 200) / 1_000_000, 12);
     const session = await chat.session();
     expect(session).toMatchObject({ status: 'idle', title: 'Test', usage: { input: 50, output: 20, calls: 1 } });

@@ -15,7 +15,7 @@ const publish = async (agent: Agent, systemPrompt: string) =>
 const promote = (agent: Agent, version: number) =>
   service.api.call('PUT', `/v1/agents/${agent.id}/production`, { version });
 
-/** The system prompt that a session's model gets. */
+/** The system prompt that a session's model receives. */
 async function readSystem(agent: Agent, fields: object): Promise<string> {
   service.model.play(say('ok'));
   const chat = await service.api.openChat(agent, fields);

@@ -76,7 +76,7 @@ describe('vision_analyze', () => {
       if (request.url === '/moved') return response.writeHead(302, { location: '/dot' }).end();
       if (request.url === '/page') return response.end('<html>no image</html>');
       if (request.url !== '/dot') return response.writeHead(404).end();
-      // The type is told by the bytes, whatever the server says.
+      // The type is detected from the bytes, whatever the server declares.
       return response.writeHead(200, { 'content-type': 'text/plain' }).end(Buffer.from(PNG, 'base64'));
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => site.once('listening', resolve));
@@ -145,7 +145,7 @@ describe('vision_analyze', () => {
     const image_url = `data:image/png;base64,${PNG}`;
     expect(await ask(image_url, seeing, 'acme/blind')).toEqual({ success: true, analysis: 'a dot' });
     expect(seeing.model.requests.map(({ body }) => body['model'])).toEqual(['blind', 'small', 'blind']);
-    // The tool is not offered where no model can look.
+    // The tool is not offered if no model can read images.
     expect(await ask(image_url, service, 'acme/blind')).toMatchObject({
       error: expect.stringContaining('There is no tool named vision_analyze.'),
     });

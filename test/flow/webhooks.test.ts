@@ -11,7 +11,7 @@ import type { Service } from '../support/service.ts';
 type Body = { type: string; id: string; data: { sessionId: string; subjectId: string; eventId: string } };
 type Received = { headers: Record<string, string>; text: string; body: Body };
 
-/** An endpoint that answers as `status` says. */
+/** An endpoint that answers with the current `status`. */
 async function openReceiver() {
   const received: Received[] = [];
   const receiver = { received, status: () => 204, url: '', close: () => server.close() };

@@ -5,7 +5,7 @@ import type { Frame } from './harness.ts';
 type Wire = Record<string, unknown>;
 type Named = Wire & { type: string; index: number; item_id?: string; output_index: number };
 
-/** What a client makes of a stream, by the letter of each format and without knowing how it was written. */
+/** Reconstructs a reply from a stream, strictly by the specification of each format and independently of the writer. */
 
 export function accumulateChat(frames: Frame[]): Wire {
   expect(frames.at(-1)?.data).toBe('[DONE]');
@@ -27,7 +27,7 @@ export function accumulateChat(frames: Frame[]): Wire {
     ]);
     usage = chunk['usage'] ?? usage;
     for (const choice of chunk['choices'] as { delta: Wire; finish_reason: unknown }[]) {
-      // Nothing comes after the end.
+      // Nothing may follow the end.
       expect(finish).toBe(null);
       const { delta } = choice;
       append('content', delta['content']);
@@ -97,7 +97,7 @@ export function accumulateMessages(frames: Frame[]): Wire {
   return { ...message, content: blocks };
 }
 
-/** The text that an item's deltas add up to, wherever in it the text stands. */
+/** The joined text of an item's deltas, wherever the item holds it. */
 function textOf(item: Wire): string {
   const first = (key: string) => ((item[key] ?? []) as Record<string, string>[])[0];
   const part = first('content') ?? first('summary') ?? {};

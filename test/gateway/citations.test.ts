@@ -74,7 +74,7 @@ const CLIENTS = {
 
 const PAIRS = FORMATS.flatMap((client) => FORMATS.map((upstream) => [client, upstream] as const));
 
-/** What the client finds: the entries of a whole reply, and the event of a streamed one. */
+/** The client's view: the entries of a whole reply, and the event of a streamed one. */
 const FINDERS = {
   'chat-completions': {
     list: (body: Reply) => body.choices?.[0]?.message.annotations,

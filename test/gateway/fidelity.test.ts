@@ -119,7 +119,7 @@ describe('a tool that failed', () => {
 describe('a stop sequence', () => {
   it.each(FORMATS)('ends a text over a %s upstream, streamed and whole', async (format) => {
     const model = UPSTREAMS[format];
-    // Upstreams that know stop sequences end by themselves.
+    // Upstreams with stop sequences end on their own.
     const text = format === 'responses' ? 'Thought: 7\nObservation: 8' : 'Thought: 7\n';
     gateway.upstream.script(() => ({ reply: { content: [{ type: 'text', text }] }, chunkBytes: 11 }));
     const ask = { model, stop: ['\nObs', 'END'], stream: false };

@@ -14,12 +14,12 @@ import { openEmbeddedDatabase } from '../support/database.ts';
 import { startModelServer } from '../support/model-server/server.ts';
 import type { ModelServer } from '../support/model-server/server.ts';
 
-/** One provider per wire format, all of them served by the one model server. */
+/** One provider per wire format, all served by the same model server. */
 export const UPSTREAMS = { 'chat-completions': 'chat/small', messages: 'anth/small', responses: 'resp/small' } as const;
 export const FORMATS = ['chat-completions', 'messages', 'responses'] as const;
 
 export type TestGateway = {
-  /** without a slash at the end */
+  /** without a trailing slash */
   url: string;
   key: string;
   upstream: ModelServer;
@@ -27,7 +27,7 @@ export type TestGateway = {
   makeKey(options: { scopes?: Scope[]; requestsPerMinute?: number; organization?: string }): Promise<string>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
-  /** ends what is under way first, as a role that is told to stop does */
+  /** finishes active calls first, like a role that is stopped */
   stop(): Promise<void>;
   close(): Promise<void>;
 };
@@ -44,7 +44,7 @@ export type TestGatewayOptions = {
   metrics?: GatewayPorts['metrics'];
 };
 
-/** The gateway role behind real HTTP, in front of a provider of ours that speaks the wire formats. */
+/** The gateway role behind real HTTP, in front of a test provider that speaks the wire formats. */
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const log = options.log ?? pino({ level: 'silent' });
   const database = await openEmbeddedDatabase();
@@ -127,9 +127,9 @@ export function readFrames(text: string): Frame[] {
     });
 }
 
-/** A gateway for all tests of a file; to each of them its upstream answers "ok", and has been asked nothing. */
+/** A gateway for all tests of a file. For each test its upstream answers "ok", and has no recorded requests. */
 export function shareGateway(options: TestGatewayOptions = {}): TestGateway {
-  // Whole once the first test begins.
+  // Complete once the first test begins.
   const gateway = {} as TestGateway;
   beforeAll(async () => {
     Object.assign(gateway, await startGateway(options));

@@ -41,7 +41,7 @@ const ask = (model: string, stream: boolean) => gateway.post('/v1/chat/completio
 const chunk = (content: string) =>
   `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content } }] })}\n\n`;
 
-/** Writes as fast as it is taken, until the other side has had enough. */
+/** Writes as fast as the peer reads, until the peer stops. */
 async function pour(response: ServerResponse, piece: Buffer, limit = Number.POSITIVE_INFINITY): Promise<void> {
   for (let sent = 0; sent < limit && !response.destroyed; sent += piece.length) {
     if (!response.write(piece)) {
@@ -196,7 +196,7 @@ describe.each(FORMATS)('a caller of %s that misbehaves', (format) => {
   });
 });
 
-/** Writes bytes to the gateway's port and returns what comes back until the connection ends. */
+/** Writes bytes to the gateway's port and returns the response until the connection ends. */
 async function sendRaw(text: string): Promise<string> {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);

@@ -15,7 +15,7 @@ afterAll(() => gateway.close());
 
 const KINDS = ['chat completions', 'responses', 'messages'] as const;
 
-/** As docs/clients/langchain.md has it. */
+/** As in docs/clients/langchain.md. */
 function openModel(kind: (typeof KINDS)[number], model: string) {
   const { url, key } = gateway;
   if (kind === 'messages') {

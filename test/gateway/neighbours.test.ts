@@ -38,14 +38,14 @@ test('failing prompts, slow streams and floods of one organization leave every c
     .toBe(STREAMS);
   const failing = await Promise.all(Array.from({ length: FAILING }, () => ask(noisy, 'poison')));
   expect(failing.every(({ status }) => status >= 500)).toBe(true);
-  // Memory is full of the other's streams, and its rate is used up.
+  // Memory is full of the other organization's streams, and its rate limit is used up.
   expect((await ask(noisy, 'x'.repeat(20_000))).status).toBe(503);
   const flood = await Promise.all(Array.from({ length: 250 }, () => ask(noisy, 'poison')));
   expect(flood.some(({ status }) => status === 429)).toBe(true);
 
   gateway.upstream.requests.length = 0;
   for (let count = 0; count < GOOD; count += 1) expect((await ask(quiet, 'x'.repeat(20_000))).status).toBe(200);
-  // Each went to the first model at once: breakers and retries of the other are its own.
+  // Each tried the first model first: breakers and retries are separate per organization.
   expect(gateway.upstream.requests.map(({ body }) => body.model)).toEqual(Array.from({ length: GOOD }, () => 'a'));
   release.resolve();
   for (const stream of await Promise.all(streams)) {

@@ -3,9 +3,9 @@ import { FORMATS, UPSTREAMS, readFrames, shareGateway } from './harness.ts';
 import { ResponseResource, StreamEvent } from './open-responses.ts';
 import type { ModelReply } from '../../src/inference/model.ts';
 
-// The cases of the public Open Responses compliance suite, and what its specification demands beyond them. Not here, as
-// the gateway keeps nothing: chains by previous_response_id, compaction, files. Its stream has no [DONE]: the service
-// that the format comes from sends none, and clients read every line as JSON.
+// The cases of the public Open Responses compliance suite, and further requirements of its specification. Omitted,
+// because the gateway stores nothing: chains by previous_response_id, compaction, files. The stream has no [DONE]: the
+// service that defined the format sends none, and clients read every line as JSON.
 
 const gateway = shareGateway();
 
@@ -152,7 +152,7 @@ describe.each(FORMATS)('the compliance cases of Open Responses over a %s upstrea
     expect(ends).toMatchObject([{ item: { status: 'completed' } }, { item: { status: 'incomplete' } }]);
   });
 
-  // In messages a refusal is the end of a text, not a part of its own.
+  // In the messages format a refusal ends a text; it has no part of its own.
   it('a refusal is a part of the message', async () => {
     answerWith({ content: [{ type: 'refusal', text: 'No.' }], finish: 'refusal' });
     const events = await stream({ model, input: 'Hi' });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** What the Open Responses specification (version of 2026-04-24) says of an answer and of its stream, in our own words. */
+/**
+ * Rules of the Open Responses specification (version of 2026-04-24) for a response and its stream, in our own words.
+ */
 
 const count = z.int().nonnegative();
 const status = z.enum(['in_progress', 'completed', 'incomplete']);

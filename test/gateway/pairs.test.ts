@@ -19,7 +19,7 @@ const MOMENT = { id: '0123456789abcdef', created: 1_700_000_000, requestId: 'req
 const said = [{ role: 'user', content: 'Hi' }];
 
 const grep = { type: 'custom', name: 'grep', format: { type: 'text' } };
-/** Requests of each format that want to see everything; the responses one has tools of every kind. */
+/** Requests of each format that ask for everything; the responses request has tools of every kind. */
 const CLIENTS = {
   'chat-completions': {
     call: () => CHAT_COMPLETIONS.readCall({ model: ISSUER, messages: said, stream_options: { include_usage: true } }),
@@ -58,7 +58,7 @@ const args = fc.dictionary(fc.string({ maxLength: 4 }), fc.oneof(fc.string({ uni
 const anyArguments = fc.oneof(
   args.map((value) => JSON.stringify(value)),
   fc.string({ unit: 'binary' }).map((input) => JSON.stringify({ input })),
-  // Cut off, escaped in other ways, no JSON at all.
+  // Cut off, escaped differently, no JSON at all.
   fc.constantFrom(
     '',
     ' ',

@@ -15,7 +15,7 @@ let openai: OpenAI;
 let anthropic: Anthropic;
 
 beforeAll(async () => {
-  // It warns of every model name that it does not know.
+  // It warns of every unknown model name.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   gateway = await startGateway();
   openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });

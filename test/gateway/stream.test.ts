@@ -10,7 +10,7 @@ it('the first frame leaves at once, whatever is done with the events that came w
     const { signal } = new AbortController();
     const stream = openClientStream(response, { headers: () => ({}), keepalive: ': ping\n\n', signal });
     void stream.write('data: 1\n\n');
-    // Still in the turn of the event loop in which the frame was written.
+    // Still in the same turn of the event loop as the write of the frame.
     waiting.push(response.socket?.writableLength);
     stream.end('data: 2\n\n');
   });

@@ -7,7 +7,7 @@ let shared: TestGateway | undefined;
 let hasty: TestGateway | undefined;
 const own: TestGateway[] = [];
 
-/** One for all tests that want nothing special. */
+/** One gateway for all tests without special needs. */
 async function start(options?: TestGatewayOptions): Promise<TestGateway> {
   if (options !== undefined) {
     const gateway = await startGateway(options);
@@ -39,7 +39,7 @@ function bodyFor(format: (typeof FORMATS)[number], model: string, stream: boolea
   return { model, stream, messages: said, ...(format === 'messages' ? { max_tokens: 10 } : {}) };
 }
 
-/** The condition, looked at again and again; the test's own limit bounds it. */
+/** Polls the condition; the test's own timeout bounds it. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
@@ -81,7 +81,7 @@ describe.each(FORMATS)('a %s client that goes away', (format) => {
   });
 });
 
-/** What the gateway may be busy with when its client leaves; each with a sign that it is. */
+/** The gateway's possible states when its client leaves, each with a sign of it. */
 describe.each([
   ['translated', 'chat/small'],
   ['passed through', 'straight/small'],
@@ -106,7 +106,7 @@ describe.each([
     const response = send(to, stream, leave.signal).then((begun) => begun.text());
     await until(() => to.upstream.requests.length === 1);
     await to.upstream.requests[0]!.begun;
-    // What has been sent is read before an answer to what is asked after it.
+    // Sent data is read before the response to a later request.
     await to.get('/health');
     leave.abort();
     await expect(response).rejects.toMatchObject({ name: 'AbortError' });
@@ -203,7 +203,7 @@ it.each([
   const text = await response.text();
   expect([response.status, JSON.parse(text)]).toMatchObject([answered, { error: { code } }]);
   expect(text).not.toMatch(/upstream-secret|127\.0\.0\.1/);
-  // Where another try may help.
+  // Errors for which another try may help.
   expect(response.headers.get('retry-after')).toBe(answered === 429 || answered >= 500 ? '7' : null);
 });
 
@@ -242,7 +242,7 @@ it('a slow reader holds the upstream back', async () => {
     unsent = request!.unsent();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // What sockets on the way hold is a few megabytes; the rest of the sixty waits where it comes from.
+  // Sockets on the way buffer a few megabytes; the rest of the sixty waits at its source.
   expect(unsent).toBeGreaterThan(20_000_000);
   await reader.cancel();
   await request!.abandoned;

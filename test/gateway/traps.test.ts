@@ -8,7 +8,7 @@ import { buildSequencer } from '../../src/gateway/sequence.ts';
 import type { ReplyEvent } from '../../src/gateway/sequence.ts';
 import type { AssistantPart, FinishReason, ModelDelta, ModelReply } from '../../src/inference/model.ts';
 
-/** What translating gateways get wrong, one by one. Upstreams' own misbehaviour is tested beside their readers. */
+/** Known mistakes of translating gateways, one by one. Misbehaviour of upstreams is tested with their readers. */
 
 const MOMENT = { id: 'abc', created: 1, requestId: 'req_1', now: () => 2 };
 const USAGE = { input: 100, output: 20, cacheRead: 60, cacheWrite: 10, reasoning: 5 };

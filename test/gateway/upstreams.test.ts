@@ -47,7 +47,7 @@ it('a list of failing models is left alone after a while, and callers are told w
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(gateway.upstream.requests.length).toBe(before);
   gateway.upstream.script(() => ({}));
-  // Its neighbours are not meant.
+  // It does not apply to its neighbours.
   expect((await ask('chat/x')).status).toBe(200);
 });
 

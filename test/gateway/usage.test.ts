@@ -98,7 +98,7 @@ it('of a stream that its client leaves, or that breaks, is what has come until t
   const find = async (model: string) => (await report('?groupBy=model')).find((row) => row.model === model);
   await expect.poll(() => find('anth/left')).toBeDefined();
   await expect.poll(() => find('chat/broken')).toBeDefined();
-  // Neither had a count at its end: a quarter of the characters, and for messages what its start has told.
+  // Neither had a count at its end: a quarter of the characters, and for messages the count of its start.
   expect(await find('chat/broken')).toMatchObject({ inputTokens: expect.toSatisfy((n: number) => n > 100 && n < 200) });
   expect(await find('anth/left')).toMatchObject({ inputTokens: 1000, cachedInputTokens: 400 });
   for (const model of ['chat/broken', 'anth/left']) {
@@ -111,7 +111,7 @@ it('ends for the day when the tokens of a key are used up', async () => {
   try {
     const ask = (key: string) =>
       small.post('/v1/responses', { model: 'chat/any', input: 'Hi' }, { authorization: `Bearer ${key}` });
-    // Fifteen tokens a call: the second goes past the budget, and is the last.
+    // Fifteen tokens per call: the second call exceeds the budget, and is the last.
     await expect.poll(async () => (await ask(small.key)).status).toBe(429);
     expect(small.upstream.requests.length).toBeGreaterThanOrEqual(2);
     const refused = await ask(small.key);

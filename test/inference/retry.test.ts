@@ -13,7 +13,7 @@ const FINISH: ModelDelta = { type: 'finish', reason: 'stop', usage };
 
 const overload = () => new ModelError('unavailable', 'busy');
 
-/** An upstream whose successive tries do these things: deltas, then an error if it is one. */
+/** An upstream whose successive tries produce these deltas, then an error if the last item is one. */
 function candidate(name: string, tries: (ModelDelta | Error)[][]): Candidate & { calls: number } {
   const self = {
     name,

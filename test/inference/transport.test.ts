@@ -55,7 +55,7 @@ describe('the transport', () => {
     server.script(() => ({ body: `${body}: bye\n\n`, chunkBytes: body.length, gapMs: 20 }));
     const before = server.connections();
     for (let count = 0; count < 5; count += 1) {
-      // Until the rest of the body came the connection is busy.
+      // The connection is busy until the rest of the body has arrived.
       const complete = new Promise((resolve) => subscribe('undici:request:trailers', resolve));
       expect(await call()).toEqual(OK);
       await complete;

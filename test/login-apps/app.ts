@@ -7,33 +7,35 @@ import type { Front, Knock } from './front.ts';
 export const USER = 'ada';
 export const PASSWORD = 'Correct-horse7 & "staple"';
 
-/** What an application is started with. */
+/** Arguments for starting an application. */
 export type Start = {
   /** its own, on 127.0.0.1 */
   port: number;
-  /** where callers find it */
+  /** its address for callers */
   url: string;
-  /** a folder of its own, removed in the end */
+  /** a folder of its own, removed at the end */
   scratch: string;
-  /** where it may send mail: SMTP on 127.0.0.1 */
+  /** its mail server: SMTP on 127.0.0.1 */
   smtpPort: number;
 };
 
-/** A real application that people sign in to. */
+/** A real application with a login. */
 export type App = {
   name: string;
-  /** a file of the package that it comes in */
+  /** a file of the package that contains it */
   file: string;
   package: string;
-  /** Writes its settings and accounts, and reports how to run it. */
+  /** Writes its settings and accounts, and returns the command to run it. */
   prepare(start: Start): Promise<{ command: string; args: string[] }> | { command: string; args: string[] };
-  /** asked until it is answered */
+  /** polled until it answers */
   readyPath?: string;
 };
 
 export type RunningApp = { front: Front; url: string; scratch: string; stop(): Promise<void> };
 
-/** Whether the application is there. With `CAPSTAN_REQUIRE_ALL=1` it has to be, so that nothing is skipped unseen. */
+/**
+ * Whether the application is installed. With `CAPSTAN_REQUIRE_ALL=1` it must be, so that nothing is skipped unnoticed.
+ */
 export function isInstalled(app: Pick<App, 'file' | 'package'>): boolean {
   if (existsSync(app.file)) return true;
   const reason = `${app.package} is not installed: scripts/install-login-apps.sh installs it`;

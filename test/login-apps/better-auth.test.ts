@@ -21,7 +21,7 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
   let browser: Browser;
   let mailbox: Mailbox;
   let running: RunningApp;
-  /** Whose emails also go into a mailbox that is read by IMAP. */
+  /** Their emails also go into a mailbox that is read over IMAP. */
   let server: MailServer | undefined;
   beforeAll(async () => {
     opened = await openLogin();
@@ -132,7 +132,7 @@ describe.skipIf(!isInstalled(BETTER_AUTH))('better-auth', () => {
     });
   });
 
-  // Its button stands among the others, and nobody here has one. Last, so that all of the above is counted.
+  // Its button is among the others, and nobody here has a passkey. Last, so that all attempts above are counted.
   test('has asked for no passkey', () => {
     expect(countAttempts(running, ({ path }) => path === '/login/passkey')).toBe(0);
   });

@@ -6,21 +6,21 @@ import { randomToken } from '../../src/platform/crypto.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { findFreePort, startServer } from '../support/services/process.ts';
 
-/** Where the package puts it; what `isInstalled` looks for. */
+/** Its path in the package; checked by `isInstalled`. */
 export const DOVECOT = { file: '/usr/sbin/dovecot', package: 'dovecot-imapd' };
 export const MAIL_PASSWORD = 'Canary-mailbox9';
 
 export type MailServer = {
   /** of TLS, where the server has a certificate; else of plain connections */
   port: number;
-  /** of 127.0.0.1, signed by itself; undefined without TLS */
+  /** of 127.0.0.1, self-signed; undefined without TLS */
   certificate: string | undefined;
-  /** Puts an email into an account's mailbox, or a folder of it. */
+  /** Puts an email into an account's mailbox, or into a folder of it. */
   deliver(account: string, email: string | Uint8Array, folder?: string): void;
   stop(): Promise<void>;
 };
 
-/** Whose processes keep the emails: root may not. */
+/** The user of the processes that store emails: root is not allowed. */
 function findKeeper(): { name: string; uid: number; gid: number; group: string } {
   const uid = process.getuid?.() ?? 0;
   const read = (...args: string[]) => execFileSync('id', args).toString().trim();
@@ -81,7 +81,7 @@ function makeCertificate(scratch: string): string {
   return pem;
 }
 
-/** A real IMAP server, in a folder of its own; every name is an account, and all have one password. */
+/** A real IMAP server in its own folder. Every name is an account, and all have the same password. */
 export async function startDovecot(options: { tls: boolean } = { tls: false }): Promise<MailServer> {
   const scratch = makeScratch('dovecot');
   const port = await findFreePort();

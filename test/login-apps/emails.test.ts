@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const LINK = /https?:\/\/\S+/;
 
-/** Those who have the session see the text on the page, strangers do not. */
+/** With the session the text is on the page, without it is not. */
 const expectInside = (answer: Answer, status: number, path: string, text: string) =>
   expectSession(browser, answer, { status, url: running.url + path, text });
 const waitForMail = (to: string, pattern: RegExp) => waitForLetter(mailbox, to, pattern);

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that reached an application, with what the application answered. */
+/** A request that reached an application, and the application's response. */
 export type Knock = {
   method: string;
   /** with its query */
@@ -15,8 +15,8 @@ export type Knock = {
 export type Front = { url: string; knocks: Knock[]; close(): Promise<void> };
 
 /**
- * The door of an application on 127.0.0.1: hands everything through as it is and keeps a log, since some applications
- * have none that separates attempts.
+ * A proxy in front of an application on 127.0.0.1: forwards everything unchanged and keeps a log, because the log of
+ * some applications does not separate attempts.
  */
 export async function openFront(port: number): Promise<Front> {
   const knocks: Knock[] = [];
@@ -44,5 +44,5 @@ export async function openFront(port: number): Promise<Front> {
   };
 }
 
-/** Of knocks: those that sent something to a path that begins so. */
+/** Requests with a body to a path with this prefix. */
 export const posts = (path: string) => (knock: Knock) => knock.method === 'POST' && knock.path.startsWith(path);

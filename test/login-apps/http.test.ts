@@ -31,7 +31,7 @@ describe.skipIf(!isInstalled(TRANSMISSION))('transmission', () => {
   });
   afterAll(() => running.stop());
 
-  /** HTTP authentication goes with every request, so it is the caller's to send beside the session. */
+  /** HTTP authentication is sent with every request, so the caller sends it beside the session. */
   const openAs = async (password: string, storageState: object) => {
     const httpCredentials = { username: USER, password };
     const context = await browser.newContext({ httpCredentials, storageState: storageState as never });

@@ -7,7 +7,7 @@ export type SentEmail = { to: string; subject: string; text: string };
 
 export type Mailbox = { port: number; sentEmails: SentEmail[]; close(): Promise<void> };
 
-/** Takes every email that an application sends, by SMTP on 127.0.0.1; `deliver` gets each as it came. */
+/** Receives every email of an application, by SMTP on 127.0.0.1. `deliver` gets each in raw form. */
 export async function openMailbox(deliver?: (to: string, email: Uint8Array) => void): Promise<Mailbox> {
   const sentEmails: SentEmail[] = [];
   const server = new SMTPServer({
@@ -40,14 +40,17 @@ export async function openMailbox(deliver?: (to: string, email: Uint8Array) => v
   };
 }
 
-/** What an email to an address has of a pattern: its first group, or all of it. Undefined until such an email came. */
+/**
+ * The match of a pattern in an email to an address: its first group, or the whole. Undefined until such an email
+ * arrives.
+ */
 export function findInMail({ sentEmails }: Mailbox, to: string, pattern: RegExp): string | undefined {
   const found = sentEmails.filter((email) => email.to === to).map(({ text }) => pattern.exec(text));
   const last = found.findLast((match) => match !== null);
   return last?.[1] ?? last?.[0];
 }
 
-/** What an email says, once it is there. */
+/** The text of an email, once it has arrived. */
 export async function waitForLetter(mailbox: Mailbox, to: string, pattern: RegExp): Promise<string> {
   await expect.poll(() => findInMail(mailbox, to, pattern)).toBeDefined();
   return findInMail(mailbox, to, pattern) ?? '';

@@ -14,9 +14,9 @@ import { findInMail, openMailbox } from './mail.ts';
 import type { Mailbox } from './mail.ts';
 
 const SENDER = 'site@example.com';
-/** What else comes with each email, after it. */
+/** Additional emails that arrive after each email. */
 let companions: { from: string; to: string; text: string }[] = [];
-/** The emails themselves do not come. */
+/** The emails themselves do not arrive. */
 let keepsAway = false;
 
 const write = ({ from, to, text }: (typeof companions)[number]) =>
@@ -73,19 +73,19 @@ describe.skipIf(!isInstalled(DOVECOT) || !isInstalled(FLASK))('a mailbox', () =>
       domain: `${running.url}/login`,
       loginMethod: 'password',
       cred: { username: PEOPLE.mail, password: PASSWORD, mailbox },
-      // The emails speak of no address; whose domain they come from is told.
+      // The emails contain no address; the caller names the sender's domain.
       additionalFields: { allowedDomains: ['example.com'] },
       useCache: false,
       ...more,
     });
-  /** What the page behind the login shows to who has the session; else the error. */
+  /** The text of the page behind the login with the session; else the error. */
   const lookInside = async ({ body }: Answer, at: RunningApp): Promise<string> => {
     if (body['error'] !== undefined) return JSON.stringify(body);
     const { cookies } = body as { cookies: { name: string; value: string }[] };
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
     return (await fetch(`${at.url}/account`, { headers: { cookie } })).text();
   };
-  /** Why the caller was asked after all, and what takes the answer. */
+  /** Why the caller was asked, and the callback that takes the answer. */
   const readAsked = ({ status, body }: Answer) => {
     const { challengeId, kind, mailbox } = (body['details'] ?? {}) as Record<string, string>;
     return { asked: [status, body['error'], kind, mailbox], challenge: `/api/challenges/${challengeId}` };

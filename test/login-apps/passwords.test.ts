@@ -14,16 +14,16 @@ import { openLogin, visit } from './replay.ts';
 
 type Case = {
   app: App;
-  /** which of the application's logins; its name unless told */
+  /** which of the application's logins; default: its name */
   label?: string;
-  /** where the login is begun, and what stands behind it */
+  /** the start page of the login, and the page behind it */
   entry: string;
   inside: string;
-  /** seen there by those who are signed in, and by nobody else */
+  /** visible there only when signed in */
   sees: (page: Page) => Promise<unknown>;
-  /** undefined where the application asks for a password alone */
+  /** undefined if the application asks for a password alone */
   username: string | undefined;
-  /** a request that had the application check a password */
+  /** a request in which the application checked a password */
   isAttempt: (knock: Knock) => boolean;
 };
 

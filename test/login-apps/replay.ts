@@ -5,12 +5,12 @@ import { getChromium, startTestLogin } from '../login/harness.ts';
 import type { Answer, TestLogin } from '../login/harness.ts';
 import type { StorageState } from '../../src/login/contract/shapes.ts';
 
-/** A browser of the caller's own, that has never seen the login. */
+/** The caller's own browser, which has never seen the login. */
 export function openCallersBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: getChromium(), chromiumSandbox: process.getuid?.() !== 0 });
 }
 
-/** The login service, and the browser of its caller. `close` ends both. */
+/** The login service, and its caller's browser. `close` closes both. */
 export async function openLogin(): Promise<{ login: TestLogin; browser: Browser; close(): Promise<void> }> {
   const login = await startTestLogin();
   const browser = await openCallersBrowser();
@@ -24,7 +24,7 @@ export async function openLogin(): Promise<{ login: TestLogin; browser: Browser;
   };
 }
 
-/** Looks at a page in a fresh context that has the answer's session, or nothing, and nothing else. */
+/** Opens a page in a fresh context with the session of the answer, or with none. */
 export async function visit<T>(
   browser: Browser,
   session: Answer | undefined,
@@ -42,7 +42,7 @@ export async function visit<T>(
   }
 }
 
-/** The challenge that a call has ended with. */
+/** The challenge with which a call has ended. */
 export function readChallenge(answer: Answer, kind: string): string {
   expect([answer.status, answer.body['error']]).toEqual([409, 'verification_required']);
   const details = answer.body['details'] as { challengeId: string; kind: string };
@@ -50,7 +50,7 @@ export function readChallenge(answer: Answer, kind: string): string {
   return `/api/challenges/${details.challengeId}`;
 }
 
-/** Those who have the answer's session see the text on the page, strangers do not. */
+/** With the session of the answer the text is on the page, without it is not. */
 export async function expectSession(
   browser: Browser,
   answer: Answer,

@@ -18,7 +18,7 @@ describe.skipIf(!isInstalled(STRAPI))('strapi', () => {
   });
   afterAll(() => opened.close());
 
-  /** What stands in the panel's heading, once the script has drawn one. */
+  /** The panel's heading, once the script has drawn one. */
   const readHeading = async (page: Page) => {
     await page.getByRole('heading', { level: 1 }).first().waitFor();
     return page.getByRole('heading', { level: 1 }).first().textContent();

@@ -8,7 +8,7 @@ import type { LoginSites, Reply, SiteKind } from '../support/login-sites/server.
 import { byPassword, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 
-/** A machine that nobody may reach: whatever arrives here has got past the guard. */
+/** A forbidden machine: every request that arrives here has passed the guard. */
 async function startSecret() {
   const reached: string[] = [];
   const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ async function startSecret() {
 let secret: Awaited<ReturnType<typeof startSecret>>;
 let sites: LoginSites;
 let login: TestLogin;
-/** what names resolve to, one answer after the other */
+/** addresses that names resolve to, in order */
 const names = new Map<string, string[]>();
 
 const form = (
@@ -36,7 +36,7 @@ const form = (
 ) => `<form method="post" action="${base}/login"><label>User <input name="username" autocomplete="username"></label>
   <label>Password <input type="password" name="password" autocomplete="current-password"></label><button>Sign in</button></form>`;
 
-/** A page that tries to reach the secret in one way, and lets one sign in besides. */
+/** A page that tries to reach the secret in one way, and also has a login. */
 function buildAttack(name: string, script: () => string, markup: () => string = () => ''): SiteKind {
   return {
     name,
@@ -58,7 +58,7 @@ function buildAttack(name: string, script: () => string, markup: () => string = 
   };
 }
 
-/** The secret under every name that an address may have. */
+/** The secret under every form of its address. */
 function listTargets(): string[] {
   const { port } = secret;
   return [
@@ -173,7 +173,7 @@ beforeEach(() => {
 
 test.each(ATTACKS.map(({ name }) => name))('a page cannot reach a private address by %s', async (name) => {
   const { status, body } = await login.post('/api/login', byPassword(sites.url(name), USER, PASSWORD));
-  // A page that goes away by itself has no form any more.
+  // A page that navigates on its own no longer has a form.
   expect([status, body['error']]).toEqual(name === 'download' ? [422, 'login_form_not_found'] : [200, undefined]);
   expect(secret.reached).toEqual([]);
 });
@@ -234,7 +234,7 @@ describe('the browser', () => {
     });
 
   test('that is killed in the middle of a login is a clean error, and leaves nothing behind', async () => {
-    // A site that never answers keeps the login where it is.
+    // A site that never answers blocks the login.
     const stuck = createServer(() => undefined);
     await new Promise<void>((resolve) => stuck.listen(0, '127.0.0.1', resolve));
     const { port } = stuck.address() as AddressInfo;

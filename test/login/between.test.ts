@@ -22,7 +22,7 @@ const signIn = (name: string, password = PASSWORD, username = USER) =>
   login.post('/api/login', byPassword(sites.url(name), username, password));
 const outcome = ({ status, body }: Answer) => [status, body['error']];
 
-/** What the session of an answer shows of the page behind the login. */
+/** The text of the page behind the login, with the session of an answer. */
 async function openProtected(name: string, answer: Answer): Promise<string> {
   if (answer.status !== 200) return JSON.stringify(answer.body);
   const session = answer.body as { cookies: { name: string; value: string }[] };
@@ -33,7 +33,7 @@ describe('after the right password', () => {
   test.each(BETWEEN.map(({ kind, ...rest }) => ({ name: kind.name, ...rest })))(
     '$name is $error',
     async ({ name, status, error, details }) => {
-      // Of another account each: logins that wait count as attempts for as long as they wait.
+      // A different account each: waiting logins count as attempts.
       const user = `${name}@right.example`;
       sites.accounts(name).passwords.set(user, PASSWORD);
       const answer = await signIn(name, PASSWORD, user);

@@ -34,7 +34,7 @@ test('ten logins of an organization at a time, none of them before, all come to 
     }),
   );
   expect(answers).toEqual(users.map((user) => [user, 200, undefined]));
-  // Theirs, and the one that stands ready for the next organization.
+  // Theirs, and the prewarmed one for the next organization.
   expect(browsers.size).toBeLessThanOrEqual(2);
   await login.close();
 });
@@ -65,7 +65,7 @@ test('a browser that hangs ends its own job in time, is ended itself, and holds 
   await login.close();
 });
 
-/** The folders that a browser was told to write to. */
+/** The folders that a browser was told to use. */
 function findFolders(pid: number): string[] {
   const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   const find = (name: string) => command.find((part) => part.startsWith(`--${name}=`))?.split('=')[1] ?? '';

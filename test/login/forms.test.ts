@@ -31,7 +31,7 @@ test.each(FORM_SITES.map(({ name }) => name))('%s: the right password gives a se
 });
 
 test.each(FORM_SITES.map(({ name }) => name))('%s: a wrong password is told after one attempt', async (name) => {
-  // Of another account each, since failed attempts are counted by site and user name.
+  // A different account each, because failed attempts are counted by site and user name.
   const username = `${name}@example.com`;
   const { status, body } = await login.post('/api/login', byPassword(sites.url(name), username, 'wrong', FIELDS[name]));
   expect([status, body['error']]).toEqual([422, 'invalid_credentials']);

@@ -26,23 +26,23 @@ export type TestLoginOptions = {
   egress?: Partial<EgressOptions>;
   fleet?: Partial<FleetOptions>;
   ports?: Partial<LoginPorts>;
-  /** the model that is asked about forms; default none */
+  /** the model that is asked about forms; default: none */
   fallback?: Pick<FallbackPorts, 'inference' | 'model'>;
 };
 
 export type TestLogin = Awaited<ReturnType<typeof startTestLogin>>;
 
-/** What a call was answered with. */
+/** The response to a call. */
 export type Answer = { status: number; headers: Headers; body: Record<string, unknown> };
 
-/** The program of the tests' browser. Throws when there is none, since nothing here can be seen without it. */
+/** The path of the tests' browser. Throws if there is none, because these tests need one. */
 export function getChromium(): string {
   const program = findChromium(process.env['CAPSTAN_CHROMIUM'], process.env['PATH'] ?? '');
   if (program === undefined) throw new Error('Chromium is not installed: scripts/install-test-services.sh installs it');
   return program;
 }
 
-/** The login role behind real HTTP, with real browsers, that reaches sites of this machine. */
+/** The login role behind real HTTP, with real browsers, allowed to reach sites of this machine. */
 export async function startTestLogin(options: TestLoginOptions = {}) {
   const log = options.ports?.log ?? pino({ level: process.env['CAPSTAN_LOG_LEVEL'] ?? 'silent' });
   const database = await openEmbeddedDatabase();
@@ -97,12 +97,12 @@ export async function startTestLogin(options: TestLoginOptions = {}) {
   };
 }
 
-/** The body of a login by password. */
+/** The body of a password login. */
 export function byPassword(domain: string, username: string | undefined, password: string, more: object = {}) {
   return { domain, loginMethod: 'password', cred: { username, password }, ...more };
 }
 
-/** A page of the site, asked for with the cookies of a session and nothing else. */
+/** A page of the site, requested with only the cookies of a session. */
 export function replay(url: string, { cookies }: { cookies: { name: string; value: string }[] }): Promise<Response> {
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
   return fetch(url, { redirect: 'manual', headers: { cookie } });

@@ -13,7 +13,7 @@ import { MASTER_KEY } from '../support/vaults.ts';
 import { byPassword, getChromium, replay, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 
-/** What the service writes to its log, at the most talkative level. */
+/** The service's log, at the most verbose level. */
 const lines: string[] = [];
 let sites: LoginSites;
 let login: TestLogin;
@@ -56,7 +56,7 @@ async function reach(id: string, ...states: string[]): Promise<Login> {
 }
 const reachWaiting = (id: string) => reach(id, 'awaiting_input', 'awaiting_external_action', 'failed', 'succeeded');
 
-/** The help page of a login in a browser of its own, once it shows the picture. */
+/** The help page of a login in its own browser, once it shows the picture. */
 async function openHelp({ helpUrl }: Login, viewport = { width: 1280, height: 900 }): Promise<Page> {
   const context = await browser.newContext({ viewport });
   onTestFinished(() => context.close());
@@ -76,7 +76,7 @@ async function openHelp({ helpUrl }: Login, viewport = { width: 1280, height: 90
   return page;
 }
 
-/** Clicks the picture where the page has that position. */
+/** Clicks the picture at that position of the page. */
 async function clickAt(page: Page, { x, y }: { x: number; y: number }): Promise<void> {
   const picture = page.locator('#picture');
   const [width, height] = await Promise.all([picture.getAttribute('width'), picture.getAttribute('height')]);
@@ -85,7 +85,7 @@ async function clickAt(page: Page, { x, y }: { x: number; y: number }): Promise<
   await picture.click({ position: { x: (x / Number(width)) * shown.width, y: (y / Number(height)) * shown.height } });
 }
 
-/** What the session of a login shows of the page behind it, once the login has ended. */
+/** The text of the page behind the login with its session, once the login has ended. */
 async function openProtected(id: string, name: string): Promise<string> {
   const { error, helpUrl, session } = await reach(id, 'succeeded', 'failed');
   expect([error, helpUrl]).toEqual([null, null]);
@@ -110,7 +110,7 @@ describe('a person at the live page', () => {
     expect(waiting).toMatchObject({ state: 'awaiting_input', action: { kind: 'choose_account' } });
     const page = await openHelp(waiting);
     expect(await page.locator('#options button').allTextContents()).toEqual(['Acme', 'Globex']);
-    // The second entry of the site's list, by the keyboard alone.
+    // The second entry of the site's list, with the keyboard only.
     await page.locator('#view').focus();
     for (const key of ['Tab', 'Tab', 'Enter']) await page.keyboard.press(key);
     expect(await openProtected(id, 'picker')).toContain('Protected');
@@ -142,7 +142,7 @@ describe('a person at the live page', () => {
     };
     const { id } = (await login.post('/api/logins', body)).body as Login;
     const page = await openHelp(await reachWaiting(id));
-    // The site gives the field the focus.
+    // The site focuses the field.
     await page.locator('#view').focus();
     await page.keyboard.press('Tab');
     await page.locator('#text').fill(sentEmails.at(-1)?.code ?? '');

@@ -37,7 +37,7 @@ beforeEach(() => {
   models.requests.length = 0;
 });
 
-/** What the model was given, of the last call. */
+/** The model's input in the last call. */
 const readItems = (): Item[] => {
   const { messages } = models.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
   const { content } = messages.at(-1)!;
@@ -125,7 +125,7 @@ describe('two logins', () => {
 });
 
 test('what a page has for other purposes, hides, or shows of other sites is never offered to a model', async () => {
-  // The one field that is left sends to another site.
+  // The only remaining field submits to another site.
   answerWith((items) => ({ username: items[0]!.id, password: null, submit: null }));
   const { status, body } = await signIn('trap');
   expect([status, body['error'], body['details']]).toEqual([400, 'unsafe_domain', { reason: 'cross_site_form' }]);

@@ -5,10 +5,10 @@ import { page } from '../support/login-sites/server.ts';
 import { byPassword, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 
-/** The ends of an answer to the submit that lead a browser to send it again. */
+/** Faults in the answer to the submit that make a browser send it again. */
 type Ending = 'stray-bytes' | 'broken-body' | 'no-answer' | 'no-http';
 
-/** Ends the answer to a submit by a fault; false for an answer that is whole. */
+/** Ends the answer to a submit with a fault; false for a complete answer. */
 function breakOff(socket: Socket, ending: Ending): boolean {
   if (ending === 'no-answer') socket.destroy();
   if (ending === 'no-http') socket.end('no HTTP at all\r\n\r\n');
@@ -17,7 +17,10 @@ function breakOff(socket: Socket, ending: Ending): boolean {
   return ending !== 'stray-bytes';
 }
 
-/** A server whose answer to the submit ends so; with stray bytes, as some send whose pages are printed twice, all do. */
+/**
+ * A server whose answer to the submit ends like this. With stray bytes, all answers do, as on sites that print pages
+ * twice.
+ */
 async function startUntidySite(ending: Ending) {
   const posts: string[] = [];
   const answer = (head: string, body: string) =>

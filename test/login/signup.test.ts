@@ -29,7 +29,7 @@ const signUp = (name: string) =>
     cred: { email: `${name}@example.com` },
   });
 
-/** What a signup was answered with, and what its session sees behind the login. */
+/** The response to a signup, and the page behind the login with its session. */
 async function look(name: string, { status, body }: Answer): Promise<[number, string]> {
   if (status !== 201) return [status, JSON.stringify(body)];
   const page = await replay(sites.protectedUrl(name), body as { cookies: { name: string; value: string }[] });

@@ -32,7 +32,7 @@ test('what was written is expected until the cache holds it, or holds that it is
   expect(isMet()).toBe(false);
   cache.set('pods/x', { metadata: meta('10') });
   expect(isMet()).toBe(true);
-  // The event came before the answer to the write did.
+  // The event arrived before the response to the write.
   expectations.expect('pods/x', '10');
   expect(isMet()).toBe(true);
   expectations.expect('pods/x', '11');
@@ -70,7 +70,7 @@ test('who waits for the cache is told once, when it holds what was written, and 
   expect(told).toEqual(['sessions/x', 'volumes/v']);
   learn('pods/x', '12');
   expect(told).toHaveLength(2);
-  // What never comes is forgotten when something else is written.
+  // An event that never comes is forgotten at a later write.
   expectations.expect('pods/z', '20');
   expect(expectations.areMet(['pods/z'], 'sessions/z')).toBe(false);
   now = 60_001;
@@ -145,7 +145,7 @@ test('a key is worked on by one at a time, however often it is added, and again 
   gate.resolve(undefined);
   await done.promise;
   await queue.close();
-  // Once for the first additions, once for all that came meanwhile, and once more for its failure.
+  // Once for the first additions, once for all later ones, and once more after its failure.
   expect(passes).toEqual(['a', 'a', 'a']);
   expect(most).toBe(1);
 });

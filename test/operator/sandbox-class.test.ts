@@ -61,14 +61,14 @@ test('a class places and sizes the pod; what it leaves out stays', () => {
     ],
   });
   expect(pod.spec.tolerations).toContainEqual({ key: 'untrusted', operator: 'Exists' });
-  // Pods of a volume have to share its node, whatever a class says.
+  // Pods of a volume must share its node, whatever a class sets.
   expect(pod.spec.affinity).toMatchObject({ nodeAffinity: { x: 1 } });
   expect(pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution).toHaveLength(1);
   const { labels, annotations } = pod.metadata as Record<string, Record<string, string>>;
   expect(labels).toMatchObject({ team: 'a', 'capstan.dev/class': 'gpu', 'capstan.dev/egress': 'none' });
   expect(labels).toMatchObject({ 'app.kubernetes.io/component': 'sandbox', 'capstan.dev/agent-id': 'agt_1' });
   expect(labels).not.toHaveProperty('capstan.dev/session-uid');
-  // No value of a label.
+  // Not a valid label value.
   expect(labels).not.toHaveProperty('capstan.dev/subject-id');
   expect(annotations).toMatchObject({ 'karpenter.sh/do-not-disrupt': 'true' });
   expect(annotations?.['capstan.dev/public-key']).not.toBe('forged');

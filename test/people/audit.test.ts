@@ -18,7 +18,7 @@ const list = async (query = '', key = api.key) => (await api.call<Page>('GET', `
 const verify = async (key = api.key) => (await api.call<AuditVerification>('GET', '/v1/audit/verify', { key })).body;
 const count = async () => (await list('?limit=1')).data[0]?.sequence ?? 0;
 
-/** The action and the resource of each record that `work` leaves. */
+/** Action and resource of each record that `work` creates. */
 async function records(work: () => Promise<unknown>) {
   const before = await count();
   await work();

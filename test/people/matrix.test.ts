@@ -21,7 +21,7 @@ const OPERATIONS: (Cell & { isOpen: boolean })[] = Object.entries(paths).flatMap
   })),
 );
 
-/** The least role of each operation, as people would say it: whoever changes a scope has to change it here too. */
+/** The least role of each operation, written independently: a change of a scope must be repeated here. */
 const LEAST: Record<string, Role> = {
   sendEvents: 'approver',
   setProduction: 'operator',
@@ -42,7 +42,7 @@ const LEAST: Record<string, Role> = {
   updateStoredCredential: 'operator',
   createInboundMailbox: 'operator',
   startLogin: 'operator',
-  // A login under way shows the pages behind it.
+  // A running login shows the pages behind it.
   getLogin: 'operator',
   streamLogin: 'operator',
   getLoginPicture: 'operator',
@@ -93,7 +93,7 @@ async function ask(login: string, { method, path }: Cell, params: Record<string,
     ...(method === 'GET' ? {} : { body: '[]' }),
     signal: abort.signal,
   });
-  // A stream would go on.
+  // A stream would not end.
   abort.abort();
   return response.status;
 }

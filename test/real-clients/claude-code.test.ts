@@ -8,7 +8,7 @@ import type { Task } from './task.ts';
 import { startWatchedGateway } from './watched-gateway.ts';
 import type { WatchedGateway } from './watched-gateway.ts';
 
-// A name that the client knows, so that it asks for thinking and whatever else it has for its own models.
+// A name that the client knows, so that it uses thinking and other features of its own models.
 const ALIAS = 'claude-sonnet-4-5';
 
 let gateway: WatchedGateway;
@@ -33,7 +33,7 @@ async function runClaudeCode(model: string) {
       ANTHROPIC_SMALL_FAST_MODEL: model,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
-      // Without it root may not skip the questions for permission.
+      // Without it root may not skip permission prompts.
       IS_SANDBOX: '1',
     },
   );

@@ -40,7 +40,7 @@ function readExamples(language: 'toml' | 'json', model: string): string[] {
   );
 }
 
-/** Sets the client up as the page says; with the facts of the model, or without them. */
+/** Sets the client up as in the docs, with or without the model's properties. */
 function writeSettings(model: string, facts: 'with facts' | 'without facts'): void {
   const catalog = join(task.home, 'models.json');
   const [settings = '', offline = ''] = readExamples('toml', model);
@@ -76,7 +76,7 @@ async function runCodex(model: string, facts: 'with facts' | 'without facts') {
 
 type Run = Awaited<ReturnType<typeof runCodex>>;
 
-/** What holds after every run, whatever the client did in between. */
+/** Conditions that hold after every run. */
 function expectCleanRun(run: Run, turns: number): void {
   expect(run.messages.at(-1)).toBe(FINAL);
   expect(run.reachedFor).toEqual([]);
@@ -91,7 +91,7 @@ function expectChecked(run: Run, checked: number): void {
   expect(run.results.get(callId(checked, 0))).toContain(PASSED);
 }
 
-/** The image of the question, the one that a tool looked at, and the model's own reasoning. */
+/** The image of the question, the one that a tool opened, and the model's own reasoning. */
 function expectSent(run: Run, format: keyof typeof PROOFS): void {
   const sent = JSON.stringify(run.last.body);
   expect(sent).toContain(task.image('sketch.png'));
@@ -116,7 +116,7 @@ describe.each(FORMATS)('Codex CLI over a %s upstream', (format) => {
     expectCleanRun(run, 5);
     expectChecked(run, 3);
     expect(run.results.get(callId(1, 0))).toContain('M sum.mjs');
-    // Said by the tool itself, so the call found its way into the namespace.
+    // Printed by the tool itself, so the call reached the namespace.
     expect(run.results.get(callId(2, 0))).toContain('invalid agent id nobody');
     expectSent(run, format);
   });

@@ -11,14 +11,14 @@ const PACKAGES = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), '
 const DEADLINE_MS = 200_000;
 
 export type ClientRun = {
-  /** one per line of the standard output that is JSON */
+  /** JSON lines of the standard output */
   events: Record<string, unknown>[];
   stderr: string;
-  /** hosts that the client wanted to reach and is kept from: everything but loopback */
+  /** hosts that the client tried to reach and may not: all but loopback */
   reachedFor: string[];
 };
 
-/** Refuses whoever asks to be let through, and notes where to. */
+/** A proxy that refuses every connection and records its target. */
 async function openBarrier(): Promise<{ url: string; asked: string[]; close(): void }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -46,10 +46,9 @@ function parseLine(line: string): Record<string, unknown>[] {
 }
 
 /**
- * Runs a program of the installed clients in the task's folder until it ends, with nothing of this process's environment.
- *
- * @param program its path below `node_modules`
- * @throws where `make test-clients` has not installed it, and where it ends with another code than 0
+ * Runs a program of the installed clients in the task's folder until it ends, without the environment of this process.
+ * `program` is a path below `node_modules`. Throws if `make test-clients` has not installed it, or if the exit code is
+ * not 0.
  */
 export async function runClient(
   program: string,

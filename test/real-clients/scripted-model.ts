@@ -2,21 +2,21 @@ import type { WireFormat } from '../../src/inference/config.ts';
 import type { AssistantPart } from '../../src/inference/model.ts';
 import type { RecordedRequest, Script } from '../support/model-server/server.ts';
 
-/** What the model says once every step is done. */
+/** The model's final text. */
 export const FINAL = 'Mended: sum.mjs adds now 🎉, and the check passes.';
 
-/** What the model thinks before each step, and what its provider wants back with it. */
+/** The model's reasoning before each step, and the signature that its provider requires back. */
 export const PROOFS = { 'chat-completions': 'First I look.', messages: 'c2lnbmF0dXJl', responses: 'Z2VoZWlt' } as const;
 
 export type Call = { name: string; arguments: Record<string, unknown> };
 
-/** Calls of one turn of the model, made at once. */
+/** Concurrent calls of one reply. */
 export type Step = Call[];
 
 export type Conversation = {
-  /** names of the tools that may be called */
+  /** names of the available tools */
   tools: string[];
-  /** what came back, by id of the call, as JSON */
+  /** tool results by call id, as JSON */
   results: Map<string, string>;
 };
 
@@ -70,15 +70,15 @@ function think(format: WireFormat): AssistantPart {
   }
 }
 
-/** The id of a call, which also says how far a conversation is. */
+/** The id of a call, which also encodes the position in the conversation. */
 export function callId(step: number, call: number): string {
   return `call_${step}_${call}`;
 }
 
 /**
- * A model that takes the steps one after the other, in the terms of the wire format that it is asked in. It goes by the
- * conversation alone, so that a request that is repeated gets the same answer. A tool that it has not been offered ends
- * the task with a text that says so; calls without tools, such as for a title, get a word.
+ * A model that executes the steps in order, in the wire format of the request. It depends on the conversation alone,
+ * so that a repeated request gets the same answer. If a tool was not offered, it ends the task with a text that says
+ * so. Requests without tools, such as for a title, get one word.
  */
 export function scriptModel(steps: Step[]): Script {
   return (request) => {

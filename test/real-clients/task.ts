@@ -50,7 +50,7 @@ function encodePng(shade: number): Buffer {
   ]);
 }
 
-/** A small project with a mistake in it, in folders of its own. */
+/** A small project with a bug, in its own folders. */
 export function makeTask(): Task {
   const scratch = makeScratch('client');
   const folder = join(scratch, 'project');

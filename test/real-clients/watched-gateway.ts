@@ -4,15 +4,15 @@ import { startGateway } from '../gateway/harness.ts';
 import type { TestGateway, TestGatewayOptions } from '../gateway/harness.ts';
 
 export type WatchedGateway = TestGateway & {
-  /** `POST /v1/responses 200` of every request that was answered */
+  /** `POST /v1/responses 200` for every answered request */
   answered: string[];
-  /** lines of the log that warn or worse */
+  /** log lines with the level warn or above */
   complaints: string[];
 };
 
 type Line = { level: number; msg: string; method?: string; route?: string; status?: string };
 
-/** A gateway that keeps what it logged of its requests. */
+/** A gateway that records the log of its requests. */
 export async function startWatchedGateway(options: TestGatewayOptions): Promise<WatchedGateway> {
   const answered: string[] = [];
   const complaints: string[] = [];

@@ -9,10 +9,10 @@ const Lock = z.object({
 const ALLOWED = new Set(
   '0BSD Apache-2.0 BlueOak-1.0.0 BSD BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT MIT-0 PSF-2.0 Unlicense Zlib'.split(' '),
 );
-/** What only tests and checks use, and nobody is given. */
+/** Packages that only tests and checks use, and that are not distributed. */
 const ALLOWED_IN_DEVELOPMENT = new Set([...ALLOWED, 'MPL-2.0']);
 
-/** Packages with other terms, and why that is fine. */
+/** Packages with other licences, and why they are acceptable. */
 const EXCEPTIONS: readonly { name: RegExp; license: string; why: string }[] = [
   { name: /^@img\/sharp-/, license: 'LGPL-3.0-or-later', why: 'libvips, a shared library that can be replaced' },
   { name: /^@modelcontextprotocol\/server-everything$/, license: 'SEE LICENSE IN LICENSE', why: 'MIT; tests only' },

@@ -8,7 +8,7 @@ import { listSandboxProcesses } from '../support/sandbox-processes.ts';
 import { openLocalSandboxes } from '../support/sandbox.ts';
 import { makeScratch } from '../support/scratch.ts';
 
-// Whoever opens sandboxes clears away what the dead have left; no other test file is to do it first.
+// Opening sandboxes removes leftovers of dead processes; no other test file may do it first.
 const folder = makeScratch('orphans');
 process.env['TMPDIR'] = folder;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

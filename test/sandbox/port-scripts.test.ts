@@ -10,7 +10,7 @@ const adapters: { name: string; open: () => Promise<{ sandboxes: Sandboxes; clos
   { name: 'process', open: () => openLocalSandboxes() },
 ];
 
-/** Sends lines to the socket and prints what comes back, one connection a line. */
+/** Sends lines to the socket and prints the answers, one connection per line. */
 const ASK = `
 const net = require('node:net');
 const ask = (line) => new Promise((resolve) => {

@@ -75,7 +75,7 @@ describe('what a command in a process sandbox cannot reach', () => {
     const connect = `(exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3) 2>&1; echo $?`;
     expect(await run(connect)).toMatch(/refused|unreachable/);
     expect(reached).toBe(0);
-    // the same command does reach it where the network is the host's: the check can fail
+    // the same command reaches it if the network is the host's: the check can fail
     const open = await openLocalSandboxes({ network: 'host' });
     const outside = await open.sandboxes.acquire(newTarget(), NEVER);
     expect((await outside.run({ callId: '1', command: connect, timeoutMs: 60_000 }, NEVER)).output).toContain('secret');
@@ -104,7 +104,7 @@ describe('what a command in a process sandbox cannot reach', () => {
       const command = 'set -- /proc/[0-9]*; echo $#';
       return Number((await crowded.run({ callId: randomUUID(), command, timeoutMs: 60_000 }, NEVER)).output);
     };
-    // The kernel's limit refuses forks, or the executor kills what is too many.
+    // The kernel's limit rejects forks, or the executor kills excess processes.
     await expect
       .poll(async () => {
         const list = await crowded.listProcesses();

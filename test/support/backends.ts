@@ -12,7 +12,7 @@ import { openLocalSandboxes } from './sandbox.ts';
 import type { LocalSandboxes } from './sandbox.ts';
 import { openTestVaults } from './vaults.ts';
 
-/** A sandbox port that runs no session: it notes what it is asked, and fails while `fail` is set. Files are real. */
+/** A sandbox port that runs no session: it records calls, and fails while `fail` is set. Files are real. */
 export type NotedSandboxes = Sandboxes & {
   announced: SandboxTarget[];
   warmed: VolumeKey[];
@@ -62,7 +62,7 @@ export function openNotedSandboxes(): NotedSandboxes {
 
 export type TestBackends = ApiPorts & { sandboxes: NotedSandboxes; close(): Promise<void> };
 
-/** Embedded backends in a folder of their own, and a sandbox that only takes notes. */
+/** Embedded backends in their own folder, and a sandbox that only records calls. */
 export async function openTestBackends(): Promise<TestBackends> {
   const folder = await mkdtemp(join(tmpdir(), 'capstan-test-'));
   const database = await openEmbeddedDatabase();

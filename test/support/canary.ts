@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Queryable } from '../../src/platform/db/db.ts';
 
-/** Every form in which a text may lie somewhere without being seen at first sight: as it is, in base64, in hexadecimal. */
+/** Every encoding in which a text may be hidden: plain, base64, hexadecimal. */
 function listForms(canary: string): Buffer[] {
   const whole = Buffer.from(canary);
   const base64 = [0, 1, 2].map((skipped) => {
@@ -13,15 +13,15 @@ function listForms(canary: string): Buffer[] {
   return [whole, ...base64, ...url, Buffer.from(whole.toString('hex')), Buffer.from(encodeURIComponent(canary))];
 }
 
-/** Names the places where one of the canaries stands. */
+/** Names the places that contain one of the canaries. */
 export function openCanaryWatch(canaries: readonly string[]) {
   const forms = canaries.flatMap((canary) => listForms(canary).map((form) => ({ canary, form })));
   const found: string[] = [];
   let looked = 0;
   const watch = {
-    /** `place: canary` of everything seen */
+    /** `place: canary` for every finding */
     found,
-    /** how many places were looked at */
+    /** number of places that were searched */
     get looked() {
       return looked;
     },
@@ -30,7 +30,7 @@ export function openCanaryWatch(canaries: readonly string[]) {
       const bytes = Buffer.from(content);
       for (const { canary, form } of forms) if (bytes.includes(form)) found.push(`${place}: ${canary}`);
     },
-    /** every file below a folder, by content and by name */
+    /** every file below a folder, by content and name */
     lookAtFiles(folder: string) {
       for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
         const path = join(entry.parentPath, entry.name);

@@ -7,7 +7,7 @@ import { checkDocumented, findMismatch } from './documented.ts';
 export type Reply<T> = { status: number; body: T };
 export type EventReply = Reply<{ data: EventEnvelope[]; error?: string; retryable?: boolean }>;
 
-/** A session and its stream, as an application holds them. */
+/** A session and its stream, as an application uses them. */
 export type Chat = {
   agent: Agent;
   id: string;
@@ -31,7 +31,7 @@ export type Api = {
   createAgent(fields?: object): Promise<Agent>;
   /** with a title, unless `title` is given as undefined */
   openChat(agent?: Agent, fields?: object, query?: string): Promise<Chat>;
-  /** another client on a session that is there */
+  /** another client on an existing session */
   joinChat(agent: Agent, id: string, query?: string): Promise<Chat>;
 };
 
@@ -174,7 +174,7 @@ export function textOf(event: EventEnvelope | undefined): string {
   return content.map((block) => block.text).join('');
 }
 
-/** `type` by `type`, without what streams only. */
+/** The types in order, without those that exist only on the stream. */
 export function typesOf(events: readonly EventEnvelope[]): string[] {
   return events.map((event) => event.type);
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Stands in every bad text, so that an echo would be seen. */
+/** A marker in every bad value, so that an echo is noticed. */
 const CANARY = 'Zq7';
 const long = (length: number) => CANARY + 'x'.repeat(length + 1 - CANARY.length);
 const policy = { type: CANARY };
@@ -21,7 +21,7 @@ const server = { type: 'url', name: 'files', url: 'https://files.example' };
 
 type Case = [field: string, bad: unknown, constraint: string];
 
-/** What is wrong with the refusal of a bad request: nothing, when it names the field and does not quote the value. */
+/** The problem with the error for a bad request; undefined if it names the field and does not quote the value. */
 async function listFaults(method: string, path: string, body: unknown, message: string): Promise<string[]> {
   const { status, body: answer, text } = await api.call(method, path, body === undefined ? {} : { body });
   return [

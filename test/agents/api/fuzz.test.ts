@@ -10,22 +10,22 @@ import type { Api, Reply } from './harness.ts';
 
 const RUNS = 10_000;
 const MORE_RUNS = 1000;
-/** A build repeats what passed before; another number looks elsewhere. */
+/** The seed is fixed per build; another seed explores other requests. */
 const SEED = Number(process.env['CAPSTAN_FUZZ_SEED'] ?? 20_261_121);
-/** A segment that the client resolves, so that the path may be another operation's. */
+/** A dot segment that the client resolves, so that the path may be another operation's. */
 const DOTS = /\/(\.|%2e){1,2}(\/|\?|$)/i;
-/** A stream does not end by itself, so it is only asked of sessions that do not exist. */
+/** A stream does not end, so it is only requested for sessions that do not exist. */
 const STREAM = 'streamEvents';
-/** Ends by itself no more, and names no session: it is asked with an unknown key only. */
+/** It never ends and names no session, so it is requested with an unknown key only. */
 const ORGANIZATION_STREAM = 'streamOrganizationEvents';
 const ENDLESS = '/v1/events/stream';
-/** Nothing here writes events, asks or deliveries that could be named. */
+/** This test writes no events, pending actions or deliveries to name. */
 const OF_TURNS = ['getEvent', 'getEventAttachment', 'getPendingAction', 'redeliverWebhook'];
-/** Scope and id of a budget have to fit. */
+/** Scope and id of a budget must match. */
 const OF_BUDGETS = ['getBudget', 'putBudget', 'deleteBudget'];
-/** They take a key, a cookie or the URL of an endpoint, which requests do not make up. */
+/** They need a key, a cookie or the URL of an endpoint, which requests cannot generate. */
 const NOT_MADE_UP = ['createSignIn', 'deleteSignIn', 'createWebhook'];
-/** What generated requests need not reach: approvals are given in sessions, servers named by versions. */
+/** Success is not required here: approvals need running sessions, and servers are named by versions. */
 const RARELY_GOOD = [
   STREAM,
   ORGANIZATION_STREAM,
@@ -72,15 +72,15 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** What ends a resource leaves the first and the newest alone, so that the others find some that live. */
+/** Operations that end a resource spare the first and the newest, so that others find live ones. */
 function resolve(text: string, operationId: string): string {
   return text.replaceAll(/@(\w+):(\d+)/g, (_match, kind: string, index: string) => {
     const all = pools[kind] ?? [];
-    // a volume costs a process, so all files are those of two agents
+    // a volume costs a process, so all files belong to two agents
     if (kind === 'agentId' && isFileOperation(operationId)) return all[Number(index) % 2] ?? 'unknown';
-    // a credential is found in its own vault only
+    // a credential exists only in its own vault
     if (kind === 'vaultId' && /Credential/.test(operationId)) return all[0] ?? 'unknown';
-    // and an automation with its own agent
+    // an automation exists only with its own agent
     if (kind === 'agentId' && /Automation/.test(operationId)) return all[0] ?? 'unknown';
     const pool = /^(delete|archive|revoke)/.test(operationId) ? all.slice(2, -3) : all.slice(-3);
     return operationId === STREAM ? 'ses_unknown' : (pool[Number(index) % pool.length] ?? 'unknown');
@@ -95,7 +95,7 @@ function isFileOperation(operationId: string): boolean {
   );
 }
 
-/** Whether the path leads to the organization's stream, which never ends; dots of a generated segment may bend it there. */
+/** Whether the path leads to the organization's stream, which never ends; dot segments may resolve to it. */
 function isEndless(path: string): boolean {
   return URL.parse(path, 'http://localhost')?.pathname === ENDLESS;
 }
@@ -110,7 +110,7 @@ async function send({ method, path, headers, payload, key, operationId }: FuzzRe
   });
 }
 
-/** What an operation makes. */
+/** The resource that an operation creates. */
 const KINDS: Record<string, string> = {
   createAgent: 'agentId',
   createSession: 'sessionId',
@@ -122,7 +122,7 @@ const KINDS: Record<string, string> = {
 };
 
 function keep(operationId: string, body: unknown): void {
-  // An export answers with bytes.
+  // An export responds with bytes.
   const { id } = (body ?? {}) as { id?: string };
   const kind = KINDS[operationId];
   if (id !== undefined && kind !== undefined) pools[kind]?.push(id);
@@ -132,7 +132,7 @@ const good = new Set<string>();
 
 async function tryRequest(request: FuzzRequest): Promise<void> {
   const reply = await send(request);
-  // A path that a generated segment has bent leads elsewhere: there no operation's schema holds.
+  // A path with a dot segment leads elsewhere: no operation's schema applies.
   const bent = reply.status === 404 || reply.status === 405;
   const elsewhere = (bent && isUnrouted(reply.body)) || DOTS.test(request.path);
   const fault = elsewhere ? undefined : check(request.operationId, reply.status, reply.body);
@@ -154,7 +154,7 @@ test(`${RUNS} generated requests get documented answers and no fault`, async () 
   const never = operations
     .map(({ operationId }) => operationId)
     .filter((id) => !good.has(id) && !RARELY_GOOD.includes(id));
-  // Chance may have left some operation without one good request; then it gets more, or the generator is at fault.
+  // If some operation had no successful request by chance, it gets more requests; else the generator is at fault.
   for (const id of never) {
     for (const request of fc.sample(makeRequests(document, id), { numRuns: MORE_RUNS, seed: SEED })) {
       if (!good.has(id)) await tryRequest(request);

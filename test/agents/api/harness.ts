@@ -13,7 +13,7 @@ import type { TestBackends } from '../../support/backends.ts';
 import { checkDocumented } from '../../support/documented.ts';
 import { buildRawEvent } from '../../support/events.ts';
 
-/** `T` is what the test expects the body to be; it is looked at, not believed. */
+/** `T` is the expected body type; it is not checked. */
 export type Reply<T> = { status: number; headers: Record<string, unknown>; body: T; text: string };
 
 export type Request = {
@@ -52,7 +52,7 @@ async function send<T>(
   const response = await app.inject(options);
   const isJson = String(response.headers['content-type']).startsWith('application/json') && response.body !== '';
   const value: unknown = isJson ? JSON.parse(response.body) : undefined;
-  // Whatever a test looks at: the document knows this answer.
+  // Checks every response against the document.
   checkDocumented(method, path, response.statusCode, value);
   return { status: response.statusCode, headers: response.headers, body: value as T, text: response.body };
 }
@@ -98,7 +98,7 @@ export async function makeSession(api: Api, agentId: string, more: object = {}, 
   return reply.body.id;
 }
 
-/** Puts a session in the middle of a turn, as a worker would: running, or waiting for an approval. */
+/** Puts a session into the middle of a turn, as a worker would: running, or waiting for an approval. */
 export async function beginTurn(api: Api, sessionId: string, state: 'running' | 'waiting'): Promise<string> {
   const turnId = newId('trn');
   const askId = newId('evt');

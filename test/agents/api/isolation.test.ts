@@ -5,7 +5,7 @@ import { AGENT, makeAgent, makeSession, openApi } from './harness.ts';
 import type { Api } from './harness.ts';
 
 let api: Api;
-/** may not do anything here */
+/** a key without rights here */
 let loginKey: string;
 const ids: Record<string, string> = {
   version: '0',
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Bodies that pass validation, so that only ownership can refuse them. */
+/** Bodies that pass validation, so that only ownership can reject them. */
 const BODIES: Record<string, object> = {
   createAgent: AGENT,
   patchAgent: { name: 'x' },

@@ -3,7 +3,7 @@ import type { List } from '../../../src/platform/contract/common.ts';
 import { makeAgent, makeSession, openApi } from './harness.ts';
 import type { Api } from './harness.ts';
 
-/** Every list that comes in pages by offset or by cursor. */
+/** Every list that is paged by offset or by cursor. */
 const LISTS = [
   '/v1/agents',
   '/v1/agents/AGENT/versions',
@@ -17,7 +17,7 @@ const LISTS = [
   '/v1/api-keys',
 ] as const;
 
-/** Every list that comes by cursor alone. */
+/** Every list that is paged by cursor only. */
 const CURSOR_LISTS = ['/v1/automations', '/v1/subjects'] as const;
 
 type Paged = { data: unknown[]; pagination: { hasMore: boolean; nextCursor: string | null } };

@@ -128,7 +128,7 @@ test('what comes while the server closes is answered, and its connection is the 
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const write = (part: string) => new Promise((resolve) => socket.write(part, resolve));
   await write(`GET /v1/agents HTTP/1.1\r\nhost: x\r\nx-api-key: ${api.key}\r\n`);
-  // The first bytes have to be seen, so that the connection is not taken for an idle one.
+  // The first bytes must have arrived, or the connection counts as idle.
   await fetch(`http://127.0.0.1:${server.port}/livez`);
   const closed = server.close();
   await write('\r\n');
@@ -161,7 +161,7 @@ test('a fault of our own is 500 with nothing of it; an unreachable backend 503 w
   };
   expect(await ask({ db: failing(new DbUnavailableError('secret detail')) })).toEqual(unavailable);
   const limits = { ...api.backends.limits, take: () => Promise.reject(new LimitsUnavailableError('secret detail')) };
-  // Reads go on without the shared limits, with an allowance of the process.
+  // Reads continue without the shared limits, with a limit per process.
   expect(await ask({ limits }, 'POST')).toEqual(unavailable);
   expect(await ask({ limits })).toMatchObject({ status: 200 });
 });

@@ -13,17 +13,17 @@ import { makeScratch } from '../../support/scratch.ts';
 import { MASTER_KEY } from '../../support/vaults.ts';
 
 const KEY = 'cap_key_of_the_automation_suite';
-/** A killed worker's sessions are soon free. */
+/** The sessions of a killed worker are soon free. */
 const FAST = { CAPSTAN_LEASE_SECONDS: '1', CAPSTAN_DATABASE_POOL: '4', CAPSTAN_MASTER_KEY: MASTER_KEY };
 const DUE = 1000;
 const WORKERS = 3;
 const KILLS = 12;
-/** One that is lost is waited for no longer. */
+/** Time limit for a lost one-shot. */
 const LIMIT_MS = 600_000;
 
 const service = await findService('postgres');
 
-/** Due one-shots of as many subjects, and a recurring automation that is due as well, for every tenth of them. */
+/** Due one-shots for this many subjects, and a due recurring automation for every tenth of them. */
 async function seed(db: Db): Promise<void> {
   const { organizationId } = await createKey(db, { name: 'k', organization: 'default', requestsPerMinute: 1 });
   const agentId = await db.transaction((tx) =>
@@ -54,7 +54,7 @@ async function seed(db: Db): Promise<void> {
   );
 }
 
-/** The whole product in one process, with settings of its own, on the database that all share. */
+/** The whole product in one process, with its own settings, on the shared database. */
 function spawnWorker(url: string, dataDir: string) {
   return spawnServer({
     role: 'all',
@@ -109,7 +109,7 @@ describe.skipIf(service === undefined)('workers that race and are killed', { tim
     expect(trial.killedAtWork).toBeGreaterThan(0);
     expect(await count('run_count = 1 AND success_count = 1 AND failure_count = 0 AND skipped_count = 0')).toBe(DUE);
     expect(await count(`next_run_at IS NULL AND schedule = '1m'`)).toBe(DUE - DUE / 10);
-    // The recurring ones have moved on to their next time, which lies ahead.
+    // The recurring ones have a next time in the future.
     expect(await count(`next_run_at > now() AND schedule <> '1m'`)).toBe(DUE / 10);
     const { rows } = await db.query<{ types: string; n: number }>(
       `SELECT types, count(*) AS n FROM (

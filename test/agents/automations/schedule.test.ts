@@ -106,7 +106,7 @@ describe('the next time of a schedule', () => {
     ['every 2h', '2026-01-01T12:00:00.000Z', '2026-01-01T14:00:00.000Z'],
     ['every 2h', '2026-01-03T11:59:59.999Z', '2026-01-03T12:00:00.000Z'],
     ['0 9 * * 1-5', '2026-01-02T09:00:00.000Z', '2026-01-05T09:00:00.000Z'],
-    // Friday the 2nd comes before the 13th: either of the two is enough.
+    // Friday the 2nd comes before the 13th: a match of either field suffices.
     ['0 0 13 * 5', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'],
     ['0 0 13 * 5', '2026-01-12T00:00:00.000Z', '2026-01-13T00:00:00.000Z'],
     ['0 0 29 2 *', '2026-01-01T00:00:00.000Z', '2028-02-29T00:00:00.000Z'],
@@ -144,12 +144,12 @@ describe('a time zone', () => {
     ['2030-05-06T07:08', '2030-05-06T05:08:00.000Z'],
     ['2030-01-06', '2030-01-05T23:00:00.000Z'],
     ['2030-05-06 07:08:09.5', '2030-05-06T05:08:09.500Z'],
-    // An offset in the text stands.
+    // An offset in the text is kept.
     ['2030-05-06T07:08Z', '2030-05-06T07:08:00.000Z'],
     ['2030-05-06T07:08-04:00', '2030-05-06T11:08:00.000Z'],
-    // Clocks skip this hour: the end of the gap.
+    // Clocks skip this hour: use the end of the gap.
     ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z'],
-    // Clocks show this time twice: the first one.
+    // Clocks show this time twice: use the first.
     ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z'],
   ])('reads the timestamp %j as %s', (source, text) => {
     expect(parseSchedule(source, 'Europe/Brussels')?.text).toBe(text);
@@ -163,7 +163,7 @@ describe('a time zone', () => {
 
   it.each([
     ['0 9 * * *', '2026-01-01T00:00:00.000Z', 'America/New_York', ['2026-01-01T14:00', '2026-01-02T14:00']],
-    // Daylight saving begins: nine in the morning stays nine in the morning, and a time in the gap comes at its end.
+    // Daylight saving begins: nine in the morning stays nine, and a time in the gap moves to its end.
     ['0 9 * * *', '2026-03-28T00:00:00.000Z', 'Europe/Brussels', ['2026-03-28T08:00', '2026-03-29T07:00']],
     [
       '30 2 * * *',
@@ -171,7 +171,7 @@ describe('a time zone', () => {
       'Europe/Brussels',
       ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30'],
     ],
-    // It ends: what comes twice runs once a day, and what runs each hour runs in both.
+    // Daylight saving ends: a repeated time runs once a day; an hourly schedule runs in both.
     ['0 9 * * *', '2026-10-24T00:00:00.000Z', 'Europe/Brussels', ['2026-10-24T07:00', '2026-10-25T08:00']],
     [
       '30 2 * * *',

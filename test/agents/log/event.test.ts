@@ -29,7 +29,7 @@ import {
 type Renamed<T, Field extends keyof T> = Omit<T, Field> & { renamed: T[Field] };
 type WithPayload<Payload> = { id: string; turnId: null; status: null; payload: Payload };
 
-// The compiler checks these; at run time they do nothing.
+// Checked by the compiler; at run time they do nothing.
 describe('the types of events', () => {
   it('reject an event whose payload has a field under another name', () => {
     expectTypeOf<WithPayload<PayloadOf<'agent.tool_result'>>>().toExtend<NewEvent>();

@@ -14,7 +14,7 @@ const LIMITS = { contextWindow: 8000, scale: 1, tight: false };
 
 type Turn = { prompt: number; calls: number; interrupted: boolean; queuedEarly: boolean; steer: boolean };
 
-/** Compacts a log as the loop does, if there is something to take away. Returns what prompts need of it from then on. */
+/** Compacts a log as the loop does, if possible. Returns the part that prompts need from then on. */
 function compact(log: LogEvent[], turnId: string | null): LogExtent | undefined {
   const earlier = log.flatMap((event) =>
     event.type === 'session.compacted' && event.internal !== null ? [event.internal.compaction] : [],

@@ -42,7 +42,7 @@ export function openTestLog() {
 
   return {
     log,
-    /** a prompt that is not taken up yet */
+    /** a pending prompt */
     message: (content: string, more: Partial<UserMessage> = {}) =>
       append(
         buildInbound({ ...slot(), turnId: null }, 'queued', { type: 'user.message', content: text(content), ...more }),
@@ -62,7 +62,7 @@ export function openTestLog() {
     say: (content: string) => append(buildMessage(slot(), text(content), position())),
     think: (content: string, signature: ReasoningSignature = {}) =>
       append(buildThinking({ id: newId('evt'), turnId: turnId ?? '' }, content, position(), signature)),
-    /** A call that nothing has been written about yet. */
+    /** A call without any events yet. */
     plan: (name: string, args = '{}'): StepCall => ({
       useId: newId('evt'),
       index: index++,

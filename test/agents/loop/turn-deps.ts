@@ -42,7 +42,7 @@ export const askAlways: ToolConfig = {
   defaultConfig: { permissionPolicy: { type: 'always_ask' } },
 };
 
-/** A turn with its prompt in a journal in memory, the script model and these tools. */
+/** A turn with its prompt in an in-memory journal, the script model and these tools. */
 export function openTurn(options: { prompt?: string; tools?: Tool[]; configs?: ToolConfig[] } = {}) {
   const { prompt = 'Hello', tools = [], configs = [allowAll] } = options;
   const events: LogEvent[] = [];

@@ -12,9 +12,9 @@ const CLIENT = fileURLToPath(new URL('../../support/mcp/conformance-client.ts', 
 const folder = makeScratch('conformance');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// The scenarios `auth/*` are left out: all of them check discovery, registration, the consent of a person or another first
-// grant, which happen before a credential is stored here; none of them looks at a refresh. `elicitation-*` needs a person
-// at the client. What is ours, the refresh and its ways of showing the client, is tested in test/agents/vaults.
+// The scenarios `auth/*` are omitted: they check discovery, registration, consent or the first grant, which happen
+// before a credential is stored here; none checks a refresh. `elicitation-*` needs a person at the client. The
+// refresh, and the ways to authenticate the client in it, are tested in test/agents/vaults.
 it.each(['initialize', 'tools_call', 'sse-retry'])('the official suite accepts the client in %s', async (scenario) => {
   const command = `${process.execPath} ${CLIENT}`;
   const args = [SUITE, 'client', '--command', command, '--scenario', scenario];

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** As a clock leaves it that was a day ahead when the turn began, its owner having died since. */
+/** The lease of a dead owner whose clock was a day ahead when the turn began. */
 async function moveToTomorrow(sessionId: string): Promise<void> {
   await api.backends.db.query(
     `UPDATE sessions SET wake_at = now() + interval '1 day', lease_owner = 'gone', lease_expires = now() + interval '1 day'

@@ -14,7 +14,7 @@ afterAll(() => session.close());
 
 type Seen = [name: string, args: Record<string, unknown>];
 
-/** Tools that answer with what they were asked. */
+/** Tools that return their input. */
 function buildCalls(names: readonly string[] = SCRIPT_TOOLS): { scriptCalls: ScriptCalls; seen: Seen[] } {
   const seen: Seen[] = [];
   const run: ScriptCalls['run'] = async (name, args) => {

@@ -1,4 +1,4 @@
-/** One replica in a process of its own: makes calls of an agent to a server, all at once, and prints what came of them. */
+/** One replica in its own process: makes an agent's calls to a server, all at once, and prints their results. */
 import { openPostgres } from '../../../src/platform/db/postgres.ts';
 import { openTestVaults } from '../../support/vaults.ts';
 
@@ -8,7 +8,7 @@ const { database, agentId, url, calls } = JSON.parse(process.argv[2] ?? '') as W
 const db = await openPostgres({ url: database, poolSize: 4 });
 const { mcp } = openTestVaults(db, { callTimeoutMs: 60_000 });
 process.stdout.write('ready\n');
-// Both replicas begin when both are there.
+// Both replicas start once both are ready.
 await new Promise((resolve) => process.stdin.once('data', resolve));
 const outcomes = await Promise.all(
   Array.from({ length: calls }, (_, index) =>

@@ -11,7 +11,7 @@ import { redirectTo, send, startSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 
 let site: Site;
-/** opened by the operator as one host and port: everything else on this machine is not */
+/** allowed by the operator as one host and port; everything else on this machine is not */
 let egress: Egress;
 let hidden: Site;
 beforeAll(async () => {

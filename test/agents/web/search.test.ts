@@ -38,7 +38,7 @@ const urls = (found: Awaited<ReturnType<Web['search']>>) =>
   'results' in found ? found.results.map(({ url }) => url) : found.fault;
 
 describe('SearXNG', () => {
-  /** As a server of 2026 answers, shortened to fields of each kind. */
+  /** The response of a server of 2026, shortened to one field of each kind. */
   const answer = (results: object[], silent: string[][] = []) =>
     sendJson({
       query: 'x',

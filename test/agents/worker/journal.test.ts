@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** The database, and how many rows of the log it was asked for. */
+/** The database, and how many rows of the log were read. */
 function countReads(db: Db): { db: Db; rows: number } {
   const counted = { rows: 0, db };
   counted.db = {
@@ -70,7 +70,7 @@ it('reads only what came since the last run of the session on this worker', asyn
   );
   expect(reads.rows).toBe(next.lastSequence - first.lastSequence);
 
-  // Another worker had the session in between: what is stored counts.
+  // Another worker had the session in between: the stored state counts.
   next.keep();
   const later = await openJournal(await claim(sessionId, 4), deps);
   expect(later.events).toHaveLength(next.events.length);
@@ -95,7 +95,7 @@ it('reads of a compacted session what its prompts need', async () => {
   const next = await open(2, { head: 2, from: 39, also: [7, 8] });
   expect(next.events.map(({ sequence }) => sequence)).toEqual([1, 2, 7, 8, 39, 40, 41]);
   expect(reads.rows).toBe(7);
-  // Where the parts overlap, each event is read once.
+  // If the parts overlap, each event is read once.
   const overlapping = await open(3, { head: 30, from: 12, also: [7, 35] });
   expect(overlapping.events).toHaveLength(41);
 });

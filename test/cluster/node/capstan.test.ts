@@ -11,7 +11,7 @@ import { testUpgrade } from './upgrade.ts';
 
 const install = await findInstallation();
 
-/** One installation, from `helm install` to `helm uninstall`: the parts follow each other. */
+/** One installation, from `helm install` to `helm uninstall`: the parts depend on each other. */
 describe.skipIf(install === undefined)('Capstan on a real node', () => {
   let installation: Installation;
   const find = (): Installation => installation;

@@ -4,16 +4,16 @@ import { openConversation } from '../../support/cluster/node/conversation.ts';
 import type { Installation } from '../../support/cluster/node/installation.ts';
 import { findApiServer, probeFrom } from '../../support/cluster/node/probe.ts';
 
-/** Where clouds answer a machine's questions about itself. */
+/** The metadata address of clouds. */
 const METADATA = '169.254.169.254';
 const SLOW_MS = 120_000;
 
 /**
- * What a sandbox pod can reach and see, asked from inside. Each place that it must not reach is reached by somebody who may, in
- * the same test: so it is the policy that stands in the way, and not a place that is missing.
+ * What a sandbox pod can reach and see, checked from inside. Each forbidden address is also reached from an allowed
+ * place in the same test, which proves that the policy blocks it and that the address works.
  */
 export function testIsolation(find: () => Installation): void {
-  /** Says `open` or `shut` for each of `host port`, from whatever runs this in bash. */
+  /** Prints `open` or `shut` for each `host port`, in any environment with bash. */
   const buildProbe = (places: [string, string][]): string =>
     places
       .map(
@@ -52,7 +52,7 @@ export function testIsolation(find: () => Installation): void {
     expect(await eve.run('ls -R /var/run/secrets /run/secrets 2>/dev/null | wc -l')).toBe('0');
     expect(await eve.run('env | grep -iE "kubernetes|pod_uid|key|token|secret|password" || echo none')).toBe('none');
 
-    // A pod beside it without our labels, so no policy is about it: the address answers there.
+    // A pod beside it without our labels, so no policy applies: there the address answers.
     const image = await kubectl('get', 'pod', eve.name, '-o', 'jsonpath={.spec.containers[0].image}');
     const options = [`--image=${image}`, '--image-pull-policy=IfNotPresent', '--restart=Never', '--command'];
     const command = ['bash', '-c', buildProbe([[METADATA, '80']])];
@@ -67,7 +67,7 @@ export function testIsolation(find: () => Installation): void {
     );
     await kubectl('-n', namespace, 'delete', 'pod', 'control', '--wait=false');
     expect(await eve.run(buildProbe([[METADATA, '80']]))).toBe('shut');
-    // A cluster of one's own may have none; `make cluster` plays one.
+    // A user's own cluster may have none; `make cluster` simulates one.
     const isOurs = (process.env['CAPSTAN_TEST_KUBECONFIG'] ?? '') === '';
     expect(isOurs ? said : 'open').toBe('open');
   });
@@ -96,7 +96,8 @@ export function testIsolation(find: () => Installation): void {
     );
     const none = '0'.repeat(16);
     expect(status.split('\n')).toEqual([`CapEff:${none}`, `CapBnd:${none}`, 'NoNewPrivs:1', 'Seccomp:2', '1000']);
-    // The kernel counts a user's processes over all pods of the node, so a bound of a pod's own would be met by others.
+    // The kernel counts a user's processes over all pods of the node, so other pods would also exhaust a per-pod
+    // limit.
     expect(await eve.run('[ "$(ulimit -u)" = "$(ulimit -Hu)" ] && echo none of its own')).toBe('none of its own');
     expect(
       await eve.run('for f in / /usr /etc /opt/capstan; do touch $f/x 2>/dev/null && echo wrote $f; done; echo done'),

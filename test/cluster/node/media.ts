@@ -12,11 +12,11 @@ const SLOW_MS = 300_000;
 
 type Answer = { status: number; body: Record<string, unknown> };
 
-/** The roles that need programs of their own: videos by ffmpeg, website logins by Chromium. */
+/** Roles that need additional programs: videos need ffmpeg, website logins Chromium. */
 export function testMedia(find: () => Installation): void {
   const call = async (role: 'video' | 'login', path: string, body?: object): Promise<Answer> => {
     const url = await find().findUrl(role);
-    // A pod that becomes ready at this moment may not be known to every rule of the node.
+    // A pod that has just become ready may still be unknown to some rules of the node.
     const answer = await waitFor(
       `${role} answers`,
       () =>

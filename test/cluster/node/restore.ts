@@ -9,14 +9,14 @@ import type { Installation } from '../../support/cluster/node/installation.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What operations.md tells people to run: the blocks of its chapter on backups, in their order. */
+/** The commands of operations.md: the blocks of its chapter on backups, in order. */
 function readCommands(): string[] {
   const chapter =
     /^## Backup and restore\n(.*?)^## /ms.exec(readFileSync(`${ROOT}docs/operations.md`, 'utf8'))?.[1] ?? '';
   return [...chapter.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = '']) => commands);
 }
 
-/** The release is lost with its database and its keys, and comes back from a backup. */
+/** The release loses its database and its keys, and is restored from a backup. */
 export function testRestore(find: () => Installation): void {
   test('a backup brings back sessions, keys and files', async () => {
     const { helm, kubectl, namespace, sandboxes, environment, reconnect } = find();

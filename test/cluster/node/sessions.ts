@@ -8,7 +8,7 @@ import type { Installation } from '../../support/cluster/node/installation.ts';
 
 const SLOW_MS = 180_000;
 
-/** What a session does from its first turn to its end, over REST and SSE, and what kubectl tells meanwhile. */
+/** The life of a session from its first turn to its end, over REST and SSE, and the output of kubectl meanwhile. */
 export function testSessions(find: () => Installation): void {
   let ada: Conversation;
   let lastPodUid: string;
@@ -114,7 +114,7 @@ export function testSessions(find: () => Installation): void {
     const uid = await read('pod', dee.name, '{.metadata.uid}');
     await dee.run('head -c 415M /dev/zero > big; ls');
     const volume = await volumeOf(dee);
-    // What a volume holds is asked twice a minute; the session stays in use meanwhile.
+    // The usage of a volume is polled twice a minute; the session stays in use meanwhile.
     const hasGrown = async (): Promise<boolean> => {
       await dee.run('sleep 2');
       return (await columns('volumes', volume))[4] === '1Gi';

@@ -34,7 +34,7 @@ export function testUpgrade(find: () => Installation): void {
     let turns = 0;
     const isOver = { value: false };
     const asking = (async () => {
-      // Each on a connection of its own and never again, so that what a client's patience would cover shows.
+      // Each request uses a new connection and no retries, so that errors are not hidden by the client's patience.
       while (!isOver.value) {
         const answer = await fetch(`${find().url}/v1/sessions/${gil.id}`, {
           headers: { 'x-api-key': find().key, connection: 'close' },
@@ -51,7 +51,7 @@ export function testUpgrade(find: () => Installation): void {
     const upgrading = upgrade('settings.CAPSTAN_LOG_LEVEL=debug', 'operator.logLevel=debug').finally(() => {
       isOver.value = true;
     });
-    // To its end, whatever fails beside it: helm refuses whoever comes between.
+    // Waits for the end even if another part fails: helm rejects concurrent operations.
     for (const part of await Promise.allSettled([upgrading, asking, working])) {
       if (part.status === 'rejected') throw part.reason;
     }
@@ -72,7 +72,8 @@ export function testUpgrade(find: () => Installation): void {
     const durable = streamed.filter((event) => !isLiveOnly(event));
     expect(durable.map(({ sequence }) => sequence)).toEqual(log.map(({ sequence }) => sequence));
     expect(turns).toBeGreaterThan(0);
-    // A busy machine fails the probes of all pods at once, and a busy client meets its limit: told, and not judged.
+    // A busy machine fails the probes of all pods at once, and a busy client reaches its limit: these are printed, not
+    // counted as failures.
     process.stderr.write(`Answers during the upgrade: ${JSON.stringify([...answers])}\n`);
     expect(answers.get(200) ?? 0).toBeGreaterThan(0);
   });

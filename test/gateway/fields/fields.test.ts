@@ -13,7 +13,7 @@ const part = (content: object) => ({ messages: [{ role: 'user', content: [conten
 const PDF = 'JVBERi0xLjc=';
 const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } };
 
-/** What sets a field, as a body that is merged into the smallest request. */
+/** A body that sets the field, merged into the smallest request. */
 const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
   'chat-completions': {
     models: { models: ['chat/small'] },
@@ -138,7 +138,7 @@ const ROWS = FORMATS.flatMap((client) =>
   Object.entries(FIELD_TABLES[client]).map(([field, rule]) => [client, field, rule] as const),
 );
 
-/** What the gateway did with the field, as its response tells. */
+/** The treatment of the field, according to the response. */
 async function observe(client: (typeof FORMATS)[number], field: string, model: string): Promise<string> {
   const sample = SAMPLES[client][field] ?? { [field]: PLAIN[field] ?? 'a' };
   const { path, body } = CLIENTS[client];

@@ -29,7 +29,7 @@ function reasoning(fields: Partial<Extract<AssistantPart, { type: 'reasoning' }>
   return (value: string): AssistantPart => ({ type: 'reasoning', text: value, issuer: ISSUER, ...fields });
 }
 
-/** What each format can say; the rest has no encoding in it. */
+/** The parts that each format can express; others have no encoding in it. */
 const PARTS: Record<WireFormat, fc.Arbitrary<AssistantPart>[]> = {
   'chat-completions': [
     textPart,
@@ -63,7 +63,7 @@ const FINISHES: Record<WireFormat, FinishReason[]> = {
   responses: ['stop', 'length', 'content_filter'],
 };
 
-/** Chat deltas have no borders between parts: two of a kind in a row would be one. */
+/** Chat deltas have no boundaries between parts: two consecutive parts of a kind would merge. */
 function joinNeighbours(parts: AssistantPart[]): AssistantPart[] {
   return parts.filter((part, index) => part.type === 'tool_call' || part.type !== parts[index - 1]?.type);
 }
@@ -85,7 +85,7 @@ function anyReply(format: WireFormat): fc.Arbitrary<ModelReply> {
       parts: fc.array(fc.oneof(...PARTS[format]), { minLength: 1, maxLength: 6 }),
       reason: fc.constantFrom(...FINISHES[format]),
       stopSequence: fc.option(fc.constant('END'), { nil: undefined }),
-      // Something is made for every reply: the first event of the messages format counts a token already.
+      // Every reply costs something: the first event of the messages format already counts a token.
       counts: fc.tuple(count, count, count, fc.integer({ min: 1, max: 100_000 }), count),
     })
     .map(({ parts, reason, stopSequence, counts }) => {

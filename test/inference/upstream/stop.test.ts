@@ -20,7 +20,7 @@ describe('a reply of an upstream without stop sequences', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(letters), fc.array(sequence, { minLength: 1, maxLength: 3 }), async (pieces, stop) => {
         const whole = pieces.join('');
-        // What is complete first, and of those that are at once the longest.
+        // The sequence that is complete first; of several at once, the longest.
         const [first] = stop
           .map((each) => ({ at: whole.indexOf(each), length: each.length }))
           .filter(({ at }) => at !== -1)

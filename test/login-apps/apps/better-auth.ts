@@ -6,12 +6,12 @@ import type { App, RunningApp, Start } from '../app.ts';
 
 const SERVER = fileURLToPath(new URL('better-auth/server.ts', import.meta.url));
 
-/** Each way to prove who one is has its person. */
+/** One person per sign-in method. */
 export const MEMBERS = { password: 'ada@example.com', authenticator: 'grace@example.com', mail: 'mary@example.com' };
 
 export type Settings = Start & { password: string; people: string[]; authenticator: string };
 
-/** Of TypeScript: passwords, codes and links by email, authenticators and passkeys, through calls in JSON. */
+/** A TypeScript library: passwords, codes and links by email, authenticators and passkeys, through JSON calls. */
 export const BETTER_AUTH: App = {
   name: 'better-auth',
   file: fileURLToPath(import.meta.resolve('better-auth')),
@@ -23,7 +23,7 @@ export const BETTER_AUTH: App = {
   },
 };
 
-/** What the authenticator of its person is set up by: `otpauth://…`. */
+/** The setup of that person's authenticator: `otpauth://…`. */
 export function readAuthenticator({ scratch }: RunningApp): string {
   return readFileSync(join(scratch, 'authenticator'), 'utf8');
 }

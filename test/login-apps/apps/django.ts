@@ -45,7 +45,7 @@ user = User.objects.create_superuser(${JSON.stringify(USER)}, 'ada@example.com',
 EmailAddress.objects.create(user=user, email='ada@example.com', verified=True, primary=True)
 `;
 
-/** Django's own administration, and allauth with accounts that people make and confirm by email. */
+/** Django's own administration, and allauth with accounts that people create and confirm by email. */
 export const DJANGO: App = {
   name: 'django',
   file: '/usr/lib/python3/dist-packages/allauth/__init__.py',
@@ -58,7 +58,7 @@ export const DJANGO: App = {
       execFileSync('env', [...environment, '/usr/bin/python3', program, ...args], { stdio: 'pipe' });
     run('migrate', '--verbosity', '0');
     run('shell', '--command', MAKE_USER);
-    // `--insecure` is what serves styles and scripts here.
+    // `--insecure` serves styles and scripts here.
     const args = ['runserver', '--noreload', '--insecure', `127.0.0.1:${port}`];
     return { command: 'env', args: [...environment, '/usr/bin/python3', program, ...args] };
   },

@@ -9,7 +9,7 @@ const KEPT = ['attic', 'cache', 'index', 'locks', 'log', 'media', 'media_attic',
 const hash = (password: string) =>
   execFileSync('php', ['-r', 'echo password_hash($argv[1], PASSWORD_BCRYPT);', password], { encoding: 'utf8' });
 
-/** A wiki that only its users read: a classic form among links, search and buttons, with "remember me". */
+/** A private wiki: a classic form among links, search and buttons, with "remember me". */
 export const DOKUWIKI: App = {
   name: 'dokuwiki',
   file: '/usr/share/dokuwiki/doku.php',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PASSWORD, USER } from '../app.ts';
 import type { App } from '../app.ts';
 
-/** HTTP Basic, and no page of its own to sign in on. */
+/** HTTP Basic, without a login page. */
 export const TRANSMISSION: App = {
   name: 'transmission',
   file: '/usr/bin/transmission-daemon',
@@ -37,7 +37,7 @@ export const TRANSMISSION: App = {
 
 const PRINT_DIGEST = 'import hashlib,sys; print(hashlib.sha1((sys.argv[1] + sys.argv[2]).encode()).hexdigest())';
 
-/** A page of scripts without a form, whose window asks for a password alone, by calls in JSON. */
+/** A script-drawn page without a form, whose dialog asks for a password alone, through JSON calls. */
 export const DELUGE: App = {
   name: 'deluge',
   file: '/usr/bin/deluge-web',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PASSWORD } from '../app.ts';
 import type { App } from '../app.ts';
 
-/** Each way to prove who one is has its person. */
+/** One person per sign-in method. */
 export const PEOPLE = {
   password: 'ada@example.com',
   authenticator: 'grace@example.com',
@@ -96,7 +96,7 @@ function build(name: string, passwordless: boolean): App {
   };
 }
 
-/** Passwords, and for those who want it a second step by authenticator or email; accounts that are confirmed by email. */
+/** Passwords, with an optional second step by authenticator or email; accounts are confirmed by email. */
 export const FLASK = build('flask', false);
 /** Links by email and no passwords. */
 export const FLASK_LINKS = build('flask-links', true);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PASSWORD, USER } from '../app.ts';
 import type { App } from '../app.ts';
 
-/** Calendars behind HTTP Basic, and a page whose script signs in the same way and keeps nothing. */
+/** Calendars behind HTTP Basic, and a page whose script signs in the same way and stores nothing. */
 export const RADICALE: App = {
   name: 'radicale',
   file: '/usr/bin/radicale',
@@ -13,7 +13,7 @@ export const RADICALE: App = {
     writeFileSync(users, `${USER}:${PASSWORD}\n`);
     const settings = [
       ['[server]', `hosts = 127.0.0.1:${port}`],
-      // By default it takes its time before it refuses.
+      // By default it delays rejections.
       ['[auth]', 'type = htpasswd', `htpasswd_filename = ${users}`, 'htpasswd_encryption = plain', 'delay = 0'],
       ['[logging]', 'level = info'],
       ['[storage]', `filesystem_folder = ${join(scratch, 'collections')}`],

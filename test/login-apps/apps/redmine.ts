@@ -8,7 +8,7 @@ import type { App } from '../app.ts';
 const run = promisify(execFile);
 const SOURCE = '/usr/share/redmine';
 
-/** Who is asked for the code of an authenticator. */
+/** The person with an authenticator. */
 export const CAREFUL = 'grace';
 /** Base 32, of that authenticator. */
 export const CAREFUL_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
@@ -35,7 +35,7 @@ const buildMail = (port: number) => `production:
     smtp_settings: { address: 127.0.0.1, port: ${port}, enable_starttls_auto: false }
 `;
 
-/** Of Rails: tokens against forgery, accounts that people make and confirm by e-mail, codes of an authenticator. */
+/** On Rails: CSRF tokens, accounts that people create and confirm by e-mail, authenticator codes. */
 export const REDMINE: App = {
   name: 'redmine',
   file: join(SOURCE, 'config.ru'),
@@ -47,7 +47,7 @@ export const REDMINE: App = {
     for (const name of ['config', 'tmp', 'log', 'files']) mkdirSync(join(instance, name), { recursive: true });
     for (const name of ['tmp', 'log']) mkdirSync(join(folder, name), { recursive: true });
     const database = `production: { adapter: sqlite3, database: "${join(scratch, 'redmine.db')}" }\n`;
-    // The bundle asks the one for the drivers it needs, the application the other.
+    // The bundle reads one file for the drivers that it needs, the application reads the other.
     for (const config of [join(folder, 'config'), join(instance, 'config')]) {
       for (const name of readdirSync(config))
         if (/^(database|configuration)\.yml$/.test(name)) rmSync(join(config, name));
@@ -55,7 +55,7 @@ export const REDMINE: App = {
       writeFileSync(join(config, 'configuration.yml'), buildMail(smtpPort));
     }
     writeFileSync(join(instance, 'config/secret_key.txt'), 'f'.repeat(64));
-    // The server that is installed with it is not in its bundle.
+    // The installed server is not in its bundle.
     appendFileSync(join(folder, 'Gemfile'), '\ngem "webrick"\n');
     const lock = join(folder, 'Gemfile.lock');
     rmSync(lock, { force: true });

@@ -46,7 +46,7 @@ function build(name: string, hasEditor: boolean): App {
   };
 }
 
-/** Pages that React draws, and a session of which a script keeps one half and a cookie the other. */
+/** Pages drawn by React, and a session of which a script holds one half and a cookie the other. */
 export const STRAPI = build('strapi', true);
-/** As it is before anybody has been there: whoever comes first makes the administrator. */
+/** Its initial state: the first visitor creates the administrator. */
 export const STRAPI_NEW = build('strapi-new', false);

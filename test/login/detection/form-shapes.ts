@@ -4,7 +4,7 @@ import type { Case } from './pages.ts';
 const PASSWORD = `<label>Password <input id=p type=password name=pw></label>`;
 const SIGN_IN = `<button id=s>Sign in</button>`;
 
-/** The field right before a single password takes the user name, whatever its words would mean elsewhere. */
+/** The field right before a single password is the user name, whatever its words would mean elsewhere. */
 const CALLED_OTHERWISE: readonly Case[] = [
   ['a field called "Name"', `<form><label>Name <input id=u name=name></label>${PASSWORD}${SIGN_IN}</form>`, LOGIN],
   [
@@ -223,7 +223,7 @@ const CODES: readonly Case[] = [
   ],
 ];
 
-/** Forms as sites have them, beyond the rules' own examples. */
+/** Forms of real sites, beyond the examples of the rules. */
 export const SHAPES = {
   'takes for the user name': CALLED_OTHERWISE,
   'takes for the password': MASKED,

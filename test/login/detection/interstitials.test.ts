@@ -22,7 +22,7 @@ const passwords =
   '<form method=post><input type=password name=a><input type=password name=b><button>OK</button></form>';
 const wall = '<div class=cf-turnstile data-sitekey=x style="width:300px;height:60px"></div>';
 
-/** Heading and text by language, and what stands below them. */
+/** Heading and text by language, and the controls below them. */
 const PAGES: Record<string, { below: (string | string[])[]; texts: string[]; draw: (below: string[]) => string }> = {
   choose_factor: {
     texts: [

@@ -1,7 +1,7 @@
 import { NOTHING } from './pages.ts';
 import type { Case } from './pages.ts';
 
-/** Pages by what they are for. */
+/** Pages by purpose. */
 export const KINDS: readonly Case[] = [
   [
     'user name first',

@@ -9,7 +9,7 @@ import type { LoginPlan, OutcomeSignals } from '../../../src/login/detection/log
 
 export type Pages = Readonly<Record<string, string>>;
 
-/** A plan in the ids that the page's own elements have (`#id`), so that a test reads as the page does. */
+/** A plan in terms of the page's own ids (`#id`), so that a test reads like the page. */
 export type NamedPlan = {
   username?: string | undefined;
   password?: string | undefined;
@@ -24,7 +24,7 @@ export type NamedPlan = {
 };
 
 export type TestBrowser = AsyncDisposable & {
-  /** Shows a page in place of the last one; `pages` are served by address, everything else of the network is refused. */
+  /** Shows a page in place of the last one. `pages` are served by address; all other network access is refused. */
   open: (pages: Pages | string, path?: string) => Promise<Page>;
 };
 
@@ -72,7 +72,7 @@ async function readName(page: Page, id: string): Promise<string> {
   return element.evaluate<string, { id: string }>((node) => node.id);
 }
 
-/** Looks at a page and names what the plan says. */
+/** Observes a page and names the elements of the plan. */
 export async function plan(page: Page): Promise<NamedPlan> {
   const found = planLogin(await observe(page));
   const name = async (id: string | undefined) => (id === undefined ? undefined : readName(page, id));

@@ -51,7 +51,7 @@ it.each(
   ).toEqual([]);
 });
 
-/** Title, user name, password and button as sites write them. */
+/** Title, user name, password and button in the words of real sites. */
 const SITES: Record<string, readonly [string, string, string, string]> = {
   en: ['Sign in', 'User name', 'Password', 'Sign in'],
   de: ['Anmeldung', 'Benutzername', 'Passwort', 'Anmelden'],
@@ -93,8 +93,8 @@ const SITES: Record<string, readonly [string, string, string, string]> = {
   ko: ['로그인', '아이디', '비밀번호', '로그인'],
 };
 
-// Fields of no telling name or type, between one for an unknown purpose and buttons for other things, so that only the
-// words can tell.
+// Fields without a telling name or type, between a field and buttons for other purposes, so that only the words
+// decide.
 it.runIf(testBrowser).each(Object.entries(SITES))(
   'signs in in %s',
   async (_language, [title, username, secret, button]) => {

@@ -32,7 +32,7 @@ const answered = {
   reportsFailure: false,
 };
 
-/** Verdicts of the same page, observed at every time that a busy machine may choose; without those that wait. */
+/** Verdicts of the same page, observed at every time that a busy machine may cause, without pending ones. */
 function listVerdicts(snapshot: PageSnapshot, attempt: Attempt): string[] {
   const times = [0, 50, 100, 300, 699, 700, 1000, 2999, 3000, 5000, 20_000];
   const found = new Set<string>();

@@ -9,7 +9,7 @@ import { findService } from '../../support/find-service.ts';
 
 const natsUrl = await findService('nats');
 
-/** Two ends, which on NATS are two processes' connections. */
+/** Two clients, which on NATS are two processes' connections. */
 type Ends = { near: Bus; far: Bus };
 
 const ADAPTERS = [
@@ -50,7 +50,7 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('the bus on $name',
     const subscription = await far.subscribe(subject, (message) => heard.push(message), options);
     return { heard, subscription };
   };
-  /** Resolves when all that was sent until now has been delivered. */
+  /** Resolves once everything sent so far has been delivered. */
   const settle = async () => {
     const subject = `settle.${newId()}`;
     const arrived = Promise.withResolvers<void>();

@@ -40,7 +40,7 @@ it.runIf(existsSync('/proc/self/stat'))(
 );
 
 it.runIf(existsSync('/proc/self/stat'))('is taken over from a killed process that nobody has reaped', async () => {
-  // The shell becomes a program that never asks about the child it has.
+  // The shell replaces itself with a program that never reaps its child.
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
   try {
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];

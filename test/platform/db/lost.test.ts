@@ -1,4 +1,4 @@
-// What becomes of statements when the embedded database is busy, lost or closed.
+// The fate of statements when the embedded database is busy, lost or closed.
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { makeScratch } from '../../support/scratch.ts';
 import { canMount, mountSmallDisk } from '../../support/small-disk.ts';
 
 const template = findPreparedDatabase();
-/** Keeps the thread busy for minutes. */
+/** Blocks the thread for minutes. */
 const ENDLESS = 'SELECT count(*) FROM generate_series(1, 3000000000)';
 
 let folder: string;
@@ -66,7 +66,7 @@ describe.runIf(canMount)('a disk that is full', () => {
           accepted = text;
         }
       };
-      // A table that cannot grow is an error of the statement alone; the log that cannot is the end.
+      // If a table cannot grow, only the statement fails; if the log cannot grow, the database ends.
       for (let goesOn = true; goesOn;) {
         goesOn = await write().catch((error: unknown) => !(error instanceof DbUnavailableError));
       }

@@ -11,7 +11,7 @@ const url = await findService('postgres');
 describe.skipIf(url === undefined)('PostgreSQL', () => {
   const open = () => openPostgresDatabase(url ?? '', { poolSize: 3 });
 
-  /** Ends every connection of the database from outside, as a failover does. */
+  /** Closes every connection of the database from outside, as a failover does. */
   const cut = async (own: string) => {
     const name = new URL(own).pathname.slice(1);
     const admin = await openPostgres({ url: url ?? '', poolSize: 1 });
@@ -82,7 +82,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
 
   it('says unavailable when no connection becomes free in time', async () => {
     const database = await open();
-    // Enough to connect on a busy machine: the same time bounds that.
+    // Enough to connect on a busy machine: the same timeout limits that.
     const db = await openPostgres({ url: database.url, poolSize: 1, connectTimeoutMs: 2000 });
     const { promise: refused, resolve: release } = Promise.withResolvers<void>();
     const holding = db.transaction(() => refused);

@@ -1,4 +1,4 @@
-// A loss of power at random moments: CAPSTAN_POWER_CUTS sets how many (default 12), CAPSTAN_POWER_CUT_SEED which.
+// Power loss at random moments: CAPSTAN_POWER_CUTS sets how many (default 12), CAPSTAN_POWER_CUT_SEED which.
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ let dataDir: string;
 let operations: Operation[];
 const accepted: { id: number; at: bigint }[] = [];
 
-/** Rows alone, and rows in transactions with a counter that has to equal their number. */
+/** Single rows, and rows in transactions with a counter that must equal their number. */
 async function write(db: Db, writer: number): Promise<void> {
   for (let number = 0; number < WRITES; number += 1) {
     const id = writer * WRITES + number;

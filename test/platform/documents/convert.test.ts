@@ -7,10 +7,10 @@ import { MAX_DOCUMENT_BYTES, MAX_PAGES } from '../../../src/platform/documents/l
 import { buildDocx, buildPdf, buildXlsx, paragraph, table } from '../../support/documents.ts';
 
 const { pdf, docx, xlsx } = DOCUMENT_TYPES;
-/** On a slow machine the limit of time may come first. */
+/** On a slow machine the time limit may come first. */
 const LIMITED: unknown = expect.stringMatching(/^(?:too_large|timeout)$/);
 
-/** Changes what the archive's directory says of its only part. */
+/** Changes the entry for its only part in the archive's directory. */
 function claimSize(archive: Uint8Array, size: number): Uint8Array {
   const bytes = Buffer.from(archive);
   bytes.writeUInt32LE(size, bytes.indexOf(Buffer.from([0x50, 0x4b, 1, 2])) + 24);

@@ -132,7 +132,7 @@ describe('what is asked', () => {
     let asked = 0;
     const resolve = async () => {
       asked += 1;
-      // Whoever asked again would be sent elsewhere.
+      // A second lookup would return another address.
       return [asked === 1 ? '127.0.0.1' : '127.0.0.2'];
     };
     const egress = open({ allow: [`pinned.test:${server.port}`], resolve });

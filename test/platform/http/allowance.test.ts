@@ -36,7 +36,7 @@ test('without the counters reads go on within the limit of their key, and writes
   const reads = [await call('GET'), await call('HEAD'), await call('GET'), await call('GET')];
   expect(reads.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
   expect(reads[0]?.headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': '2' });
-  // A counter that hangs must not slow every read down.
+  // A hanging counter must not slow down every read.
   expect(calls).toBeLessThan(5);
   await app.close();
 });

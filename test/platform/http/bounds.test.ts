@@ -43,7 +43,7 @@ test('a key has a limit of open event streams; a closed one makes room', async (
   const refused = await stream();
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
   expect(await refused.json()).toMatchObject({ error: 'rate_limited' });
-  // A stream that was never opened takes no slot.
+  // A stream that failed to open takes no slot.
   const missing = await fetch(`${url}/v1/sessions/ses_missing/events/stream`, { headers: { 'x-api-key': api.key } });
   expect(missing.status).toBe(404);
   controllers[0]?.abort();

@@ -7,7 +7,7 @@ function buildJob(id: string): Job {
   return { id, end: Promise.withResolvers<void>() };
 }
 
-/** A runner of two jobs at once over `queue`; a job ends when the test ends it, or when it is aborted. */
+/** A runner of two concurrent jobs over `queue`. A job ends when the test ends it, or when it is aborted. */
 function setUp(queue: Job[]) {
   const started: string[] = [];
   const reasons: unknown[] = [];

@@ -15,7 +15,7 @@ import { makeScratch } from '../../support/scratch.ts';
 
 const postgresUrl = await findService('postgres');
 
-/** Two processes at once, where the adapter allows that. */
+/** Two processes at once, if the adapter allows that. */
 type Opened = { first: Db; second: Db; close(): Promise<void> };
 
 async function openTwoConnections(url: string): Promise<Opened> {

@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const template = findPreparedDatabase();
 
-/** Given when a database is made, and kept by its copies. */
+/** Assigned when a database is created, and inherited by its copies. */
 async function readIdentifier(dataDir: string): Promise<unknown> {
   const db = await openPglite({ dataDir, template });
   try {

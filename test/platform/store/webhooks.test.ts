@@ -39,7 +39,7 @@ test('many deliveries of one organization leave places to the others', async () 
   const good = await fill('good', 1, 1);
   const first = await claimDeliveries(database.db, CAPACITY, 60);
   expect(first.map(({ organizationId }) => organizationId)).toContain(good);
-  // none of them ends, and the hostile organization has more that are due
+  // none of them ends, and the hostile organization has more due deliveries
   expect(first.length).toBeLessThan(CAPACITY);
   expect(await claimDeliveries(database.db, CAPACITY - first.length, 60)).toEqual([]);
   const late = await fill('late', 1, 1);

@@ -16,7 +16,7 @@ afterEach(() => closers.splice(0).forEach((close) => close()));
 type Body = { id: string; operation: string; input: { request: number; text: string } };
 type Executor = { client: ExecutorClient; cancelled: Promise<string>; answered: number[] };
 
-/** An executor that a program of its sandbox has taken over. A script's answer is what `speak` makes it. */
+/** An executor that a program of its sandbox has taken over. `speak` writes the response to a script. */
 async function startExecutor(
   speak: (response: ServerResponse) => void,
   onAnswer: (request: number, response: ServerResponse) => void = () => undefined,
@@ -29,7 +29,7 @@ async function startExecutor(
     if (request.method === 'DELETE') {
       cancelled.resolve(decodeURIComponent(request.url?.split('/').at(-1) ?? ''));
       response.writeHead(202).end('{}');
-      // it goes along with the cancel, as it may do with anything
+      // it accepts the cancel, as it may accept anything
       script?.end(frame({ type: 'result', value: { output: '', errors: '', exitCode: 130, timedOut: false } }));
       return;
     }
@@ -158,7 +158,7 @@ async function startRaw(speak: (url: string, response: ServerResponse) => void) 
   return { client, http };
 }
 
-/** Writes as fast as the reader takes it, without end, and tells how much that was. */
+/** Writes endlessly, as fast as the reader reads, and counts the bytes. */
 function pour(response: ServerResponse, chunk: string, written: { bytes: number }): void {
   while (!response.destroyed && response.write(chunk)) written.bytes += chunk.length;
   if (!response.destroyed) response.once('drain', () => pour(response, chunk, written));

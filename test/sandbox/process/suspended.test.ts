@@ -25,7 +25,7 @@ async function waitSuspended(target: SandboxTarget): Promise<void> {
   await expect.poll(() => listProcesses(target), { timeout: 30_000 }).toEqual([]);
 }
 
-/** Idle sandboxes are looked at one after the other: once a later one was suspended, the earlier ones were looked at. */
+/** Idle sandboxes are checked in order: once a later one is suspended, the earlier ones have been checked. */
 async function waitLookedAt(): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     const later = newTarget();

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Cluster } from './cluster.ts';
 
-/** One request, as the API server itself has noted it. */
+/** One request, as recorded by the API server itself. */
 export type Noted = {
   /** get, list, watch, create, update, patch, delete */
   verb: string;
@@ -10,7 +10,7 @@ export type Noted = {
   resource: string;
   name: string | undefined;
   status: number;
-  /** of what was sent */
+  /** of the request body */
   body: { status?: { phase?: string }; reason?: string } | undefined;
 };
 
@@ -22,13 +22,13 @@ type Line = {
   requestObject?: Noted['body'];
 };
 
-/** The file of a control plane that the tests have started; another one keeps its notes to itself. */
+/** The log of a control plane that the tests started; a given one does not share its log. */
 export const findAuditLog = (cluster: Cluster): string | undefined => {
   const path = join(dirname(cluster.kubeconfig), 'audit.log');
   return existsSync(path) ? path : undefined;
 };
 
-/** What a service account of the cluster's namespace has asked for, in order, watches from their beginning. */
+/** The requests of a service account of the cluster's namespace, in order; watches by their start. */
 export function readAudit(cluster: Cluster, account: string): Noted[] {
   const path = findAuditLog(cluster);
   if (path === undefined) return [];

@@ -12,10 +12,10 @@ const run = promisify(execFile);
 const HELM = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan/helm/v3.22.0/helm');
 
 export const CHART = fileURLToPath(new URL('../../../charts/capstan', import.meta.url));
-/** The least that has to be set. */
+/** The minimal settings. */
 export const IMAGES = 'image.repository=example.test/capstan,sandbox.image=example.test/sandbox:1';
 
-/** The path of helm. Undefined where it has not been built; with CAPSTAN_REQUIRE_ALL=1 that is an error. */
+/** The path of helm. Undefined if it has not been built; with CAPSTAN_REQUIRE_ALL=1 that is an error. */
 export function findHelm(): string | undefined {
   if (existsSync(HELM)) return HELM;
   if (process.env['CAPSTAN_REQUIRE_ALL'] === '1') {
@@ -24,12 +24,12 @@ export function findHelm(): string | undefined {
   return undefined;
 }
 
-/** The cluster of this run, where there is a helm to install the chart with. */
+/** The cluster of this run, if helm is available to install the chart. */
 export async function findChartCluster(): Promise<Cluster | undefined> {
   return findHelm() === undefined ? undefined : findCluster();
 }
 
-/** What helm prints. Throws with what it complains of. */
+/** The output of helm. Throws its error output. */
 export async function runHelm(args: readonly string[]): Promise<string> {
   return (await run(HELM, args, { maxBuffer: 2 ** 24 })).stdout;
 }
@@ -39,12 +39,12 @@ export function renderChart(namespace: string, ...sets: string[]): Promise<strin
   return runHelm(['template', 'demo', CHART, '--namespace', namespace, ...sets.flatMap((set) => ['--set', set])]);
 }
 
-/** Those that give somebody rights. */
+/** Manifests that grant rights. */
 export function pickRights(manifests: string): string[] {
   return manifests.split(/^---$/m).filter((text) => /^kind: (ServiceAccount|Role|RoleBinding)$/m.test(text));
 }
 
-/** What the API server warns of, printed by kubectl on standard error; empty when all is well. */
+/** Warnings of the API server, printed by kubectl on standard error; empty if there are none. */
 export function applyFile(cluster: Cluster, file: string, ...options: string[]): Promise<string> {
   return runKubectl(cluster, ['apply', '--server-side', '--force-conflicts', '-f', file, ...options], 'stderr');
 }

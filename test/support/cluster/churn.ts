@@ -7,10 +7,13 @@ import type { Cluster } from './cluster.ts';
 import type { Node } from './kubelet.ts';
 import { buildAccess } from './operator.ts';
 
-/** sessions at once */
+/** concurrent sessions */
 const MOST = 12;
 
-/** Sessions that come, go, rest, wake up, are made anew under their name and lose their pods, by the numbers of `random`. */
+/**
+ * Sessions that are created, deleted, suspended, resumed, recreated under their name and lose their pods, as `random`
+ * decides.
+ */
 export function buildChurn(cluster: Cluster, node: Node, random: () => number) {
   const api = buildAccess(cluster);
   const volumes: string[] = [];
@@ -42,7 +45,7 @@ export function buildChurn(cluster: Cluster, node: Node, random: () => number) {
       await node.report(session.status.podName, evicted).catch(() => undefined);
     }
   };
-  /** Every session has what its spec asks for, every pod a session or a volume that wants it. */
+  /** Every session matches its spec, and every pod belongs to a session or a volume that needs it. */
   const isSettled = async (): Promise<boolean> => {
     const [sessions, pods] = await Promise.all([list<Session>('sessions'), list<Pod>('pods')]);
     const owned = Map.groupBy(pods, ({ metadata }) => metadata.labels?.[LABELS.sessionUid]);

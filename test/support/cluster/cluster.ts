@@ -16,7 +16,7 @@ export type Resource<S = unknown> = {
   spec: S;
 };
 
-/** An API server that knows our resources, with a namespace of this caller's own. */
+/** An API server with our resources, and a namespace for this caller. */
 export type Cluster = {
   kubeconfig: string;
   kubernetes: Kubernetes;
@@ -26,13 +26,13 @@ export type Cluster = {
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** The cluster of this run; undefined, with the reason printed, when there is none. */
+/** The cluster of this run; undefined, with the reason printed, if there is none. */
 export async function findCluster(): Promise<Cluster | undefined> {
   const kubeconfig = await findService('kubernetes');
   return kubeconfig === undefined ? undefined : openCluster(kubeconfig);
 }
 
-/** The same on a control plane of the caller's own. */
+/** The same on a separate control plane. */
 export async function openCluster(kubeconfig: string): Promise<Cluster> {
   const kubernetes = await openKubernetes({ kubeconfig });
   for (const definition of readDefinitions()) await installDefinition(kubernetes, definition);
@@ -53,7 +53,7 @@ export async function openCluster(kubeconfig: string): Promise<Cluster> {
 
 type Definition = { metadata: { name: string }; status?: { conditions?: { type: string; status: string }[] } };
 
-/** Files of tests that run side by side install the same definitions; those of an earlier run are brought up to date. */
+/** Concurrent test files install the same definitions; those of an earlier run are updated. */
 async function installDefinition(kubernetes: Kubernetes, definition: Definition): Promise<void> {
   const path = `${DEFINITIONS}/${definition.metadata.name}`;
   try {
@@ -68,7 +68,7 @@ async function installDefinition(kubernetes: Kubernetes, definition: Definition)
   });
 }
 
-/** Asks until it holds, for at most a minute; then throws `what`. */
+/** Polls until the condition holds, for at most a minute; then throws `what`. */
 export async function waitFor<T>(what: string, ask: () => Promise<T> | T, ms = 60_000): Promise<NonNullable<T>> {
   const deadline = Date.now() + ms;
   for (;;) {

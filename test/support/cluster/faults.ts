@@ -9,7 +9,7 @@ import type { Kubernetes } from '../../../src/platform/kubernetes/client.ts';
 import { makeScratch } from '../scratch.ts';
 import { readKubeconfig } from './stand-ins.ts';
 
-/** What was done to requests, by kind. */
+/** Faults so far, by kind. */
 export type FaultCounts = Record<
   'refused' | 'throttled' | 'broken' | 'unsent' | 'unanswered' | 'watchCut' | 'watchExpired',
   number
@@ -19,9 +19,9 @@ export type FaultProxy = {
   /** a connection to the API server through the proxy */
   kubernetes: Kubernetes;
   counts: FaultCounts;
-  /** from now on, this part of requests suffers something */
+  /** from now on, this fraction of requests gets a fault */
   disturb(part: number): void;
-  /** as while the API server restarts: connections break off and are refused until `restore` */
+  /** simulates a restart of the API server: connections are reset and refused until `restore` */
   cut(): void;
   restore(): void;
   close(): Promise<void>;
@@ -39,8 +39,8 @@ const buildStatus = (code: number, reason: string) =>
   });
 
 /**
- * Stands between one client and the real API server, and does on the wire what happens there: too many requests, errors,
- * connections that break before a write is done or after it, watches that are cut or too old.
+ * A proxy between one client and the real API server that injects faults of real networks: too many requests, errors,
+ * connections reset before or after a write, watches that are cut or too old.
  */
 export async function startFaultProxy(kubeconfig: string, random: () => number): Promise<FaultProxy> {
   const { server: target, token, ca } = readKubeconfig(kubeconfig);
@@ -103,7 +103,7 @@ export async function startFaultProxy(kubeconfig: string, random: () => number):
       counts.unsent += 1;
       from.socket.destroy();
     } else {
-      // It is done, and nobody is told.
+      // It is done, and the response is lost.
       forward(from, to, (answer) => {
         counts.unanswered += 1;
         answer.resume();
@@ -146,7 +146,7 @@ export async function startFaultProxy(kubeconfig: string, random: () => number):
     counts,
     disturb(next) {
       part = next;
-      // Those that were begun in quiet would last longer than a test.
+      // Watches that began in the quiet phase would outlast the test.
       for (const watch of watches) watch.destroy();
     },
     cut() {

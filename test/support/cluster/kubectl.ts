@@ -6,7 +6,7 @@ import type { Cluster } from './cluster.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What kubectl prints, from the repository's root and in the cluster's namespace. Throws with what it complains of. */
+/** The output of kubectl, run in the repository's root and the cluster's namespace. Throws its error output. */
 export async function runKubectl(
   cluster: Cluster,
   args: string[],

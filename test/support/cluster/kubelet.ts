@@ -10,19 +10,19 @@ import { bindPod, startStorage, tolerate as tolerateLate } from './stand-ins.ts'
 
 type Whole = Pod & { spec: { containers: { name: string; image: string; args: string[] }[] } };
 
-/** What runs a pod's container, where one is to run in earnest. */
+/** Runs a pod's container, for tests that need a real one. */
 export type Runtime = { start(pod: Pod, args: string[]): Promise<string>; stop(pod: Pod): Promise<void> };
 
 export type Node = {
   pods: Informer<Pod>;
-  /** from now on, what becomes of a new pod: it runs, waits for ever, or has this status */
+  /** from now on, the fate of new pods: running, waiting for ever, or this status */
   behave(how: 'run' | 'wait' | { status: object }): void;
-  /** nothing the node would do to pods is done: it does not answer */
+  /** simulates a node that does not respond */
   fail(): void;
   recover(): void;
   /** as a kubelet reports it */
   report(name: string, status: object): Promise<void>;
-  /** more than one live pod of a session at any moment, by the order of the API server's own events */
+  /** whether a session ever had more than one live pod, by the order of the API server's own events */
   violations: string[];
   close(): Promise<void>;
 };
@@ -30,8 +30,8 @@ export type Node = {
 let subnet = 1;
 
 /**
- * Stands in for scheduler, kubelet and storage where there is no node: binds pods, reports their state, lets go of
- * deleted ones, binds claims. It speaks to the API server as they do, and sees nothing else.
+ * Stands in for scheduler, kubelet and storage without a node: binds pods, reports their state, finalizes deleted
+ * ones, binds claims. It uses the API server like them, and has no other access.
  */
 export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: Runtime): Node {
   const log = openLog({ level: 'silent', pretty: false });
@@ -86,7 +86,7 @@ export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: R
 
   const claims = startStorage({ kubernetes, namespace, log, onError, isAway: () => isFailed });
 
-  // What belonged to a volume that is gone goes too, as the cluster's collector of garbage sees to it.
+  // Deletes the dependents of a deleted volume, like the cluster's garbage collector.
   const volumes = startInformer<Volume>({
     kubernetes,
     path: buildListPath(namespace, 'volumes'),
@@ -130,7 +130,7 @@ function isLive(pod: Pod): boolean {
   return pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded';
 }
 
-/** A kubelet's last word: the process is gone, so is the pod. */
+/** The last update of a kubelet: the process has ended, and so has the pod. */
 async function letGo(kubernetes: Kubernetes, namespace: string, pod: Pod, runtime: Runtime | undefined): Promise<void> {
   await runtime?.stop(pod);
   const { name, uid } = pod.metadata;

@@ -3,8 +3,8 @@ import type { Call, Kubernetes } from '../../../src/platform/kubernetes/client.t
 export type Mortal = { kubernetes: Kubernetes; isDead(): boolean; kill(): void };
 
 /**
- * A connection that dies at its nth write, as a process does that is killed: before the write has reached the server,
- * or after it was done and before the answer came. From then on nothing passes.
+ * A connection that dies at its nth write, like a killed process: before the write reaches the server, or after the
+ * write and before the response. After that nothing passes.
  */
 export function buildMortal(real: Kubernetes, death: { atWrite: number; before: boolean }): Mortal {
   const killed = new AbortController();
@@ -24,7 +24,7 @@ export function buildMortal(real: Kubernetes, death: { atWrite: number; before: 
           kill();
           killed.signal.throwIfAborted();
         }
-        // What is under way reaches the server, whatever becomes of who sent it.
+        // Requests in flight reach the server, whatever happens to the client.
         const answer = await real.request<T>(isLast ? { ...call, signal: AbortSignal.timeout(30_000) } : call);
         if (isLast) kill();
         killed.signal.throwIfAborted();

@@ -18,7 +18,7 @@ export const POD_OPTIONS: OperatorOptions['pod'] = {
   limits: { cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi' },
 };
 
-/** An operator in this process; on a `kubernetes` of the caller's own where that is to fail. */
+/** An operator in this process; with the caller's own `kubernetes` if that should fail. */
 export function openOperator(
   cluster: Cluster,
   options: Partial<OperatorOptions> = {},
@@ -40,7 +40,7 @@ export function openOperator(
   );
 }
 
-/** What the tests read and change, by name. */
+/** The resources that the tests read and change, by name. */
 export function buildAccess({ kubernetes, namespace }: Pick<Cluster, 'kubernetes' | 'namespace'>) {
   const find = async <T>(plural: Plural, name: string): Promise<T | undefined> => {
     try {
@@ -81,7 +81,10 @@ export function buildAccess({ kubernetes, namespace }: Pick<Cluster, 'kubernetes
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
-/** An operator beside a node that is played, and what to make for them. Closing it closes the cluster's client too. */
+/**
+ * An operator with a simulated node, and functions that create its resources. Closing it also closes the cluster's
+ * client.
+ */
 export async function openStage(cluster: Cluster, options: Partial<OperatorOptions> = {}, kubernetes?: Kubernetes) {
   const { namespace } = cluster;
   const node = startNode(cluster.kubernetes, namespace);

@@ -15,8 +15,8 @@ const HOME = '/opt/capstan';
 let address = 1;
 
 /**
- * Runs the container of a pod in earnest, by bubblewrap on this machine: the executor with the very arguments that the
- * operator gave it, on an address of 127.0.0.0/8 of its own, on a folder that stands for the claim.
+ * Runs the container of a pod for real, with bubblewrap on this machine: the executor with exactly the operator's
+ * arguments, on its own address of 127.0.0.0/8, on a folder in place of the claim.
  */
 export function openRuntime(): Runtime & { kill(podUid: string): void; close(): void } {
   const root = mkdtempSync(join(tmpdir(), 'capstan-runtime-'));

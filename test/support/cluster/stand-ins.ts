@@ -9,7 +9,7 @@ import { stripClaim } from '../../../src/platform/kubernetes/types.ts';
 import type { Claim } from '../../../src/platform/kubernetes/types.ts';
 import type { Logger } from '../../../src/platform/log.ts';
 
-/** What tests and measurements do in the place of a cluster's own parts, where there is an API server alone. */
+/** Replacements for a cluster's own components, for tests and benches with an API server only. */
 
 const CRDS = new URL('../../../crds/', import.meta.url);
 
@@ -18,27 +18,27 @@ export function readDefinitions(): { metadata: { name: string } }[] {
   return readdirSync(CRDS).map((file) => parse(readFileSync(new URL(file, CRDS), 'utf8')) as never);
 }
 
-/** As a scheduler does. Throws 404, 409. */
+/** Acts as a scheduler. Throws 404, 409. */
 export async function bindPod(kubernetes: Kubernetes, namespace: string, pod: string, node: string): Promise<void> {
   const target = { apiVersion: 'v1', kind: 'Node', name: node };
   const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name: pod }, target };
   await kubernetes.request({ method: 'POST', path: `${buildPath(namespace, 'pods', pod)}/binding`, body });
 }
 
-/** What may come too late: whoever it was for is gone, or was changed meanwhile. */
+/** The object may be deleted or changed meanwhile; then this is too late and does nothing. */
 export function tolerate(work: Promise<unknown>, onError: (error: unknown) => void): void {
   work.catch((error: unknown) => {
     if (!hasStatus(error, 404, 409)) onError(error);
   });
 }
 
-/** As a storage class does: claims have what they ask for, at once, also when they ask for more later. */
+/** Acts as a storage class: gives claims their requested size at once, also when it grows. */
 export function startStorage(options: {
   kubernetes: Kubernetes;
   namespace: string;
   log: Logger;
   onError: (error: unknown) => void;
-  /** nothing is done while it holds */
+  /** paused while this is true */
   isAway?: () => boolean;
 }): Informer<Claim> {
   const { kubernetes, namespace, log, onError } = options;
@@ -61,7 +61,7 @@ export function startStorage(options: {
   return claims;
 }
 
-/** What a kubeconfig with one cluster, one user and a token names. */
+/** The content of a kubeconfig with one cluster, one user and a token. */
 export function readKubeconfig(path: string): { server: string; token: string; ca: string } {
   const { clusters, users } = JSON.parse(readFileSync(path, 'utf8')) as {
     clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];

@@ -26,7 +26,7 @@ export async function openAutomations() {
     get: async ({ id }: { id: string }) => (await api.call<Automation>('GET', `${path}/${id}`)).body,
     act: (id: string, action: string) => api.call<Automation>('POST', `${path}/${id}/${action}`),
     patch: (id: string, body: object) => api.call<Automation>('PATCH', `${path}/${id}`, { body }),
-    /** Makes it due, as if time had passed. */
+    /** Makes it due, as if its time had come. */
     makeDue: (id: string, ago = '1 minute') =>
       db.query(`UPDATE automations SET next_run_at = now() - $2::interval WHERE id = $1`, [id, ago]),
     run: () => runDue(db, 100),

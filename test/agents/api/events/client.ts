@@ -10,12 +10,12 @@ export type Client = {
   frames: Frame[];
   comments: string[];
   retry: number | undefined;
-  /** resolves when the server or `cut` has ended it */
+  /** resolves when the server or `cut` has closed it */
   ended: Promise<void>;
-  /** resolves once there are so many frames, or the stream has ended */
+  /** resolves after this many frames, or when the stream has ended */
   until(frames: number): Promise<Frame[]>;
   pause(): void;
-  /** whether a paused client holds as much as it takes before it stops reading from its connection */
+  /** whether a paused client has filled its buffers and no longer reads from its connection */
   isFull(): boolean;
   resume(): void;
   cut(): void;
@@ -23,7 +23,7 @@ export type Client = {
 
 export type Source = { url: string; key: string; sessionId: string; query?: string; lastEventId?: string | undefined };
 
-/** Reads a stream as an application does. Resolves with the answer's headers; throws unless it is 200. */
+/** Reads a stream as an application does. Resolves with the response headers; throws unless the status is 200. */
 export async function openClient(source: Source, onFrame: (frame: Frame) => void = () => {}): Promise<Client> {
   const path = `/v1/sessions/${source.sessionId}/events/stream${source.query ?? ''}`;
   const outgoing = request(source.url + path, {

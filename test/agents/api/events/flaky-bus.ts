@@ -1,6 +1,6 @@
 import type { Bus } from '../../../../src/platform/bus/bus.ts';
 
-/** Numbers from 0 to 1 that are the same in every run. */
+/** Deterministic numbers from 0 to 1. */
 export function buildRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -12,8 +12,8 @@ export function buildRandom(seed: number): () => number {
 }
 
 /**
- * A real bus whose deliveries go wrong: a tenth is lost, a tenth comes twice, and each is late by 0 to 15 ms, so that
- * events overtake each other. Deltas are lost and late too, but stay in order, as those of one sender do.
+ * A real bus with unreliable delivery: a tenth of messages is lost, a tenth arrives twice, and each is late by 0 to 15
+ * ms, so that events overtake each other. Deltas are lost and late too, but stay in order, like those of one sender.
  */
 export function makeFlaky(bus: Bus, random: () => number): Bus {
   return {

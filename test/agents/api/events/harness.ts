@@ -29,7 +29,7 @@ export type Reply = {
   body: { data: EventEnvelope[] } & Record<string, unknown>;
 };
 
-/** One replica that serves the event routes, on ports that others may share. */
+/** One replica that serves the event routes, on ports that replicas may share. */
 export async function openReplica(ports: { db: Db; bus: Bus; limits: Limits }) {
   const log = pino({ level: 'silent' });
   const folder = await mkdtemp(join(tmpdir(), 'capstan-events-'));
@@ -65,7 +65,7 @@ export async function openReplica(ports: { db: Db; bus: Bus; limits: Limits }) {
   };
 }
 
-/** Rows that a session needs, and a key that may use it. */
+/** The rows of a session, and a key that may use it. */
 export async function openWorld(options: { db: Db; bus?: Bus; limits?: Limits }) {
   const { db } = options;
   const limits = options.limits ?? openMemoryLimits();
@@ -80,7 +80,7 @@ export async function openWorld(options: { db: Db; bus?: Bus; limits?: Limits })
     [newId('key'), organizationId, sha256(key)],
   );
 
-  /** A session of an agent of its own. */
+  /** A session with its own agent. */
   async function createSession(messagesPerMinute = 1000): Promise<string> {
     const [agentId, versionId, sessionId] = [newId('agt'), newId('ver'), newId('ses')];
     await db.query(

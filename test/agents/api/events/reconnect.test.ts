@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-/** A worker that talks until it is told to stop, but no less than enough: deltas, their message, a tool call. */
+/** A worker that writes until it is stopped, with a minimum amount: deltas, their message, a tool call. */
 async function talk(world: World, sessionId: string, isOver: () => boolean): Promise<void> {
   for (let round = 0; round < 40 || !isOver(); round += 1) {
     const pieces = ['first ', 'second ', `round ${round}`];
@@ -45,7 +45,7 @@ async function talk(world: World, sessionId: string, isOver: () => boolean): Pro
 
 const textOf = ({ payload }: EventEnvelope) => (payload.content as { text: string }[] | undefined)?.[0]?.text ?? '';
 
-/** An application that reads the session through cut after cut, coming back in a different way each time. */
+/** An application that reads the session through many cuts and reconnects in a different way each time. */
 async function follow(world: World, urls: readonly string[], sessionId: string, random: () => number) {
   const events: EventEnvelope[] = [];
   const faults: string[] = [];
@@ -74,7 +74,7 @@ async function follow(world: World, urls: readonly string[], sessionId: string, 
         pieces.set(data.id, (pieces.get(data.id) ?? '') + textOf(data));
         return;
       }
-      // Within one stream each event comes once, and the first is the one after where the client stood.
+      // Within one stream each event arrives once, starting with the first one after the client's position.
       if (data.sequence !== (position ?? data.sequence - 1) + 1)
         faults.push(`${mode}: ${data.sequence} after ${position}`);
       position = data.sequence;
@@ -107,7 +107,7 @@ async function follow(world: World, urls: readonly string[], sessionId: string, 
   return { events, faults, connect };
 }
 
-/** What the log has, and what each client got. */
+/** The events of the log, and those that each client received. */
 async function runSuite(world: World, bus: Bus) {
   const random = buildRandom(7);
   const flaky = makeFlaky(bus, random);

@@ -17,7 +17,7 @@ export function buildEvent(
   return buildRawEvent(payload, { turnId });
 }
 
-/** Writes as a worker does: into the log, then onto the bus. */
+/** Writes as a worker does: to the log, then to the bus. */
 export async function append(world: Pick<World, 'db' | 'bus'>, sessionId: string, entry: Partial<JournalEntry>) {
   const [appended] = await writeJournal(world.db, [{ sessionId, epoch: null, events: [], ...entry }]);
   if (appended === undefined) throw new Error('no such session');
@@ -35,7 +35,7 @@ export async function endTurn(world: World, sessionId: string, turnId: string): 
   });
 }
 
-/** Makes the live turn wait for answers of these types; the ids are those of the asks. */
+/** Makes the live turn wait for answers of these types; the ids are those of the pending actions. */
 export async function ask(
   world: World,
   sessionId: string,

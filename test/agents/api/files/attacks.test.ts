@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(outside, { recursive: true, force: true });
 });
 
-/** Each way to go through a path, `path/below` where it is taken for a folder. */
+/** Every way to traverse a path; `path/below` if it is expected to be a folder. */
 function tryAll(subject: Subject, path: string): Promise<[string, { status: number; bytes: Buffer }][]> {
   const raw = { headers: { accept: 'application/octet-stream' } };
   const tries: Record<string, Promise<{ status: number; bytes: Buffer }>> = {

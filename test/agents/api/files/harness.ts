@@ -15,7 +15,7 @@ export type Reply<T> = { status: number; headers: Headers; body: T; bytes: Buffe
 type Query = Record<string, string | number | boolean>;
 type Init = { key?: string; body?: unknown; headers?: Record<string, string> };
 
-/** One subject's routes. `T` is what the test expects; it is looked at, not believed. */
+/** Routes of one subject. `T` is the expected body type; it is not checked. */
 export type Subject = {
   id: string;
   /** the volume's folder on this machine */

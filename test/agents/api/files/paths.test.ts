@@ -153,7 +153,7 @@ test('the longest names work', async () => {
   expect((await own.call('DELETE', '/files', { path: path.slice(0, 250), recursive: true })).status).toBe(200);
 });
 
-/** As it stands on the wire: clients would tidy it. */
+/** As it is on the wire: clients would normalize it. */
 function getRaw(target: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const url = new URL(api.url);
@@ -184,7 +184,7 @@ test.each([
 test('subjects do not see each other, whatever they are called', async () => {
   const ids = ['a', 'A', '../a', 'a/b', '%2e%2e', '...', 'ä', '木'.repeat(200)];
   const subjects = ids.map((id) => api.subject(id));
-  // in turn: more volumes than standbys
+  // sequential: there are more volumes than standbys
   for (const subject of subjects) expect((await subject.put('own', subject.id)).status).toBe(200);
   for (const subject of subjects) expect([subject.id, await subject.text('own')]).toEqual([subject.id, subject.id]);
   for (const subject of subjects) expect(await subject.names()).toEqual(['own']);

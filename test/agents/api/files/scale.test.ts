@@ -16,7 +16,7 @@ const RAW = { 'content-type': 'application/octet-stream' };
 const MIB = 1024 * 1024;
 const PIECE = randomBytes(MIB);
 
-/** A body that is made while it is sent. */
+/** A body that is generated while it is sent. */
 function streamOf(bytes: number): ReadableStream<Uint8Array> {
   let left = bytes;
   return new ReadableStream({
@@ -80,7 +80,7 @@ test('10,000 files are listed, searched, copied, moved and deleted completely', 
 test('of 200 writers that create one file at once, one succeeds, and its content stands', async () => {
   const anna = api.subject();
   await anna.put('x', 'x');
-  // a session of its own beside the standby: the names are raced for in one folder by whoever serves it
+  // a second executor beside the standby: both race for the names in one folder
   await anna.run('true');
   for (const path of ['one', 'new/folder/one']) {
     const replies = await Promise.all(Array.from({ length: 200 }, (_, index) => anna.put(path, `writer ${index}`)));

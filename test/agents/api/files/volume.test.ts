@@ -17,7 +17,7 @@ const getVolume = async (subject: Subject) => (await subject.call<Volume>('GET',
 const fill = (subject: Subject, path: string, bytes: number) =>
   subject.call('PUT', '/files/content', { path, overwrite: true }, { headers: RAW, body: Buffer.alloc(bytes, 1) });
 
-/** The head of an upload, which goes on when `end` is called. */
+/** The head of an upload, which continues when `end` is called. */
 function beginUpload({ url, key, agentId }: FilesApi, subject: Subject, path: string, bytes: number) {
   const route = `${url}/v1/agents/${agentId}/users/${encodeURIComponent(subject.id)}/files/content?path=${path}`;
   const headers = { ...RAW, 'x-api-key': key, 'content-length': String(bytes) };
@@ -31,10 +31,10 @@ function beginUpload({ url, key, agentId }: FilesApi, subject: Subject, path: st
   return { status, end: () => sending.end(Buffer.alloc(bytes, 1)) };
 }
 
-/** A bubblewrap that takes its time, or never comes up; the server's own check at its start is not held up. */
+/** A bubblewrap that is slow or never starts; the server's own check at start-up is not delayed. */
 function placeBubblewrap(before: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'capstan-bwrap-'));
-  // as root, bubblewrap is started by another user
+  // as root, bubblewrap is started as another user
   chmodSync(folder, 0o755);
   writeFileSync(
     join(folder, 'bwrap'),
@@ -183,7 +183,7 @@ test('parallel writers cannot pass the limit together', async () => {
   const uploads = Array.from({ length: 20 }, (_, index) => beginUpload(api, anna, `f${index}`, MIB));
   let answered = 0;
   for (const { status } of uploads) void status.then(() => (answered += 1));
-  // Room is held from the start of an upload: none of them ends before each holds its room or was refused.
+  // Space is reserved from the start of an upload: none of them ends before each has its reservation or was rejected.
   const held = () => (existsSync(anna.folder) ? readdirSync(anna.folder) : []).filter((name) => name.endsWith('.tmp'));
   await expect.poll(() => answered + held().length).toBe(20);
   expect(held()).toHaveLength(10);

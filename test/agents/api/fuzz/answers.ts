@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Document } from '../../../../src/platform/http/docs/document.ts';
 
-/** Tells what is wrong with an answer, by the document, or undefined when nothing is. */
+/** Describes how a response violates the document; undefined if it does not. */
 export function openAnswerCheck(
   document: Document,
 ): (operationId: string, status: number, body: unknown) => string | undefined {

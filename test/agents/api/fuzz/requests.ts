@@ -5,7 +5,7 @@ import { FILE_PATHS, breakValue, junk, makeValid, markIdentifier } from './value
 export type FuzzRequest = {
   operationId: string;
   method: string;
-  /** with marks in place of identifiers */
+  /** with placeholders for identifiers */
   path: string;
   headers: Record<string, string>;
   payload: string | undefined;
@@ -28,7 +28,7 @@ const RAW_BODIES = [
   '\ufeff{}',
 ];
 
-/** What headers may hold: anything the parser lets through. */
+/** Valid header values: everything that the parser accepts. */
 const headerText = fc.string({
   unit: fc.integer({ min: 32, max: 255 }).map((code) => String.fromCharCode(code)),
   maxLength: 60,
@@ -114,7 +114,7 @@ function makeBody(operation: Operation, document: Document): fc.Arbitrary<string
   );
 }
 
-/** Valid and broken requests of every operation in the document, or of the one that is named. */
+/** Valid and broken requests for every operation in the document, or for the named one. */
 export function makeRequests(document: Document, only?: string): fc.Arbitrary<FuzzRequest> {
   const each = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({

@@ -1,16 +1,16 @@
 import { fc } from '../../../support/property.ts';
 import type { Schema } from '../../../../src/platform/http/docs/document.ts';
 
-/** A value of which the fuzz run decides only when it sends: an identifier that exists by then. */
+/** A value that the fuzz run chooses when it sends: an identifier that exists by then. */
 export function markIdentifier(kind: string): fc.Arbitrary<string> {
   return fc.nat(1000).map((index) => `@${kind}:${index}`);
 }
 
-/** Few, so that what one request writes another finds. */
+/** Few, so that requests find resources of other requests. */
 export const FILE_PATHS = ['a.txt', 'b.txt', '/d', 'd/c.txt', 'd/木'] as const;
 const filePath = fc.constantFrom(...FILE_PATHS);
 
-/** Fields whose rules the schema cannot say. */
+/** Fields with rules that the schema cannot express. */
 const KNOWN: Record<string, fc.Arbitrary<unknown>> = {
   agentId: markIdentifier('agentId'),
   path: filePath,
@@ -32,7 +32,7 @@ const KNOWN: Record<string, fc.Arbitrary<unknown>> = {
   schedule: fc.constantFrom('30m', 'every 2h', '0 9 * * 1-5', '2099-01-01', '* * * * * *', '2001-01-01'),
 };
 
-/** Most mixtures of events are refused; a prompt alone is what callers send. */
+/** Most mixtures of events are rejected; callers usually send a single prompt. */
 const PROMPT = fc.constant([{ type: 'user.message', content: [{ type: 'text', text: 'hello' }] }]);
 
 const text = fc.string({ unit: 'grapheme', maxLength: 20 });
@@ -133,14 +133,14 @@ const ODD: unknown[] = [
   nest(1000),
 ];
 
-/** What no schema asks for. */
+/** Values that no schema allows. */
 export const junk: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(...ODD),
   fc.jsonValue({ maxDepth: 4 }),
   fc.string({ unit: 'binary', maxLength: 300 }),
 );
 
-/** Puts junk somewhere inside a value, or leaves something out. */
+/** Inserts junk somewhere into a value, or removes a part. */
 export function breakValue(value: unknown, where: readonly number[], bad: unknown): unknown {
   const [step = 0, ...rest] = where;
   if (typeof value !== 'object' || value === null || where.length === 0) return bad;

@@ -14,7 +14,7 @@ type Listed = {
 
 let api: Api;
 let agentId: string;
-/** by what is special about them */
+/** by their special property */
 const ids: Record<string, string> = {};
 
 const list = async (query: string) => {

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const pathOf = (subject: string) => `/v1/agents/${agentId}/users/${subject}`;
 
-/** A subject of whom there is a bit of everything. Returns its session. */
+/** A subject with some data of every kind. Returns its session. */
 async function fill(subject: string): Promise<string> {
   const sessionId = await makeSession(api, agentId, { subjectId: subject });
   await beginTurn(api, sessionId, 'waiting');

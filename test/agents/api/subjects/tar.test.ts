@@ -22,7 +22,7 @@ test('tar unpacks what was written, whatever the names and sizes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'capstan-tar-'));
   try {
     const long = `${'d'.repeat(60)}/${'e'.repeat(60)}/${'x'.repeat(100)}.txt`;
-    // Lengths around those where a record's length gains a digit.
+    // Lengths around those at which the length of a record gets another digit.
     const edges = Array.from({ length: 20 }, (_item, index) => `é${'n'.repeat(80 + index)}`);
     const files = [entry('a', ''), entry('b/c', 'x'.repeat(512)), entry('日本/é ü', 'y'.repeat(513)), entry(long, 'z')];
     const all = [...files, ...edges.map((name) => entry(name, name))];
@@ -47,7 +47,7 @@ test.each([
   await expect(buffer(writeTar(list([entry('a', 'abc', sizeBytes)])))).rejects.toThrow('changed while it was exported');
 });
 
-/** The names as a reader sees them that knows nothing of the records with whole names. */
+/** The names for a reader that ignores the extended records. */
 function listPlainNames(archive: Buffer): string[] {
   const names: string[] = [];
   for (let at = 0; archive[at] !== undefined && archive[at] !== 0;) {

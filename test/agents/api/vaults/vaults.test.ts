@@ -260,7 +260,7 @@ describe("an agent's vaults", () => {
     const agentId = await makeAgent(api, { ...AGENT, mcpServers });
     const vault = await makeVault();
     const past = { expiresAt: '2020-01-01T00:00:00.000Z' };
-    // The same server, written otherwise.
+    // The same server in another spelling.
     const used = await makeCredential(vault.id, bearer('t', 'HTTPS://Connected.Example:443/mcp/'));
     await makeCredential(vault.id, oauth({ ...past, refresh: null, mcpServerUrl: 'https://expired.example/mcp' }));
     await makeCredential(vault.id, oauth({ ...past, mcpServerUrl: 'https://refreshable.example/mcp' }));

@@ -18,7 +18,7 @@ type Piece = { kind: 'user' | 'say' | 'call'; size: number; calls?: number };
 
 let ids = 0;
 
-/** A conversation with texts that tell each message from all others. */
+/** A conversation in which each message has a distinct text. */
 function converse(pieces: readonly Piece[]): HistoryEntry[] {
   const messages = pieces.flatMap(({ kind, size, calls = 1 }): ModelMessage[] => {
     ids += 1;
@@ -46,7 +46,7 @@ const say = (size = 10): Piece => ({ kind: 'say', size });
 const call = (size = 10, calls = 1): Piece => ({ kind: 'call', size, calls });
 const many = (count: number, ...pieces: Piece[]): Piece[] => Array.from({ length: count }, () => pieces).flat();
 
-/** What the loop does with a plan: the compaction as it stands in the log. */
+/** Applies a plan as the loop does: the compaction as stored in the log. */
 function compact(entries: HistoryEntry[], earlier?: Compaction, limits = LIMITS): Compaction | undefined {
   const plan = planCompaction(entries, earlier, limits);
   if (plan === undefined) return undefined;
@@ -195,7 +195,7 @@ it('lists what was asked, done and said where no model can sum up', () => {
   expect(listSummary(huge).length).toBeLessThan(8000);
 });
 
-/** Every result follows the reply that asked for it, and every call has one. */
+/** Every result follows the reply with its call, and every call has a result. */
 function findOrphans(messages: readonly ModelMessage[]): string[] {
   return messages.flatMap((message, index) => {
     const next = messages[index + 1];
@@ -231,7 +231,7 @@ it('a compacted conversation is valid: pairs whole, order kept, the last prompt 
         const limits = { contextWindow: 4000, scale, tight };
         const earlier = compact(all.slice(0, cut), undefined, limits);
         const later = compact(all, earlier, limits) ?? earlier;
-        // Whatever was added since, the prompt of before is the beginning of the prompt of now.
+        // Whatever was added since, the earlier prompt is a prefix of the current one.
         const view = applyCompaction(all.slice(0, cut), earlier);
         expect(textOf(applyCompaction(all, earlier).slice(0, view.length - 1) as never)).toBe(
           textOf(view.slice(0, -1) as never),

@@ -10,7 +10,7 @@ type TestLog = ReturnType<typeof openTestLog>;
 const MARK = 'm4rk';
 const read = ({ log }: TestLog) => buildHistory(log, MARK).map(({ message }) => message);
 
-/** A conversation in one line a message. */
+/** A conversation with one line per message. */
 function show(messages: readonly ModelMessage[]): string[] {
   const parts = (content: readonly { type: string; text?: string }[]) =>
     content.map((part) => part.text ?? `<${part.type}>`).join(' + ');

@@ -14,7 +14,7 @@ function textOf(message: ModelMessage | undefined): string {
   return JSON.stringify(message);
 }
 
-/** A turn that calls a tool, `during` which things happen, and replies. */
+/** A turn that calls a tool and replies; the events of `during` arrive during the call. */
 function writeTurn(log: ReturnType<typeof openTestLog>, during = () => {}, after = () => {}): void {
   log.begin(log.message('Go.'));
   log.nextStep();

@@ -11,7 +11,7 @@ import { openTurn } from '../turn-deps.ts';
 
 const NEVER = new AbortController().signal;
 const UNKNOWN = 'the outcome is unknown';
-/** Has its effect, then ends as soon as there is a file `go`. */
+/** Has its side effect, then ends as soon as the file `go` exists. */
 const COMMAND = 'echo once >> ledger; until [ -e go ]; do sleep 0.05; done; echo finished';
 const call: StepCall = {
   useId: 'evt_use_1',
@@ -33,7 +33,7 @@ beforeEach(async () => {
   sandbox = await local.sandboxes.acquire(target, NEVER);
 });
 
-/** What the lost worker did: the use is in the log, and perhaps the executor has the call. */
+/** The state after the worker was lost: the use is in the log, and the executor may have the call. */
 const start = (signal: AbortSignal = NEVER) =>
   sandbox.run({ callId: call.useId, command: COMMAND, timeoutMs: 180_000 }, signal);
 const finish = () => sandbox.writeFile('go', Buffer.from(''));

@@ -48,7 +48,7 @@ function buildTool(
 let arrived = 0;
 const met = Promise.withResolvers<void>();
 const tools = [
-  // ends when two of it run at once
+  // ends when two calls of it run concurrently
   buildTool('read_file', true, async () => {
     arrived += 1;
     if (arrived === 2) met.resolve();

@@ -12,7 +12,7 @@ const call = (fields: Wire, name?: string, args?: unknown): Wire => ({
 });
 const LEGAL = /^[a-zA-Z0-9_-]{1,40}$/;
 
-/** The reply to chunks that carry these lists of tool call deltas. */
+/** The reply to chunks with these lists of tool call deltas. */
 async function readCalls(chunks: Wire[][], finish = 'tool_calls') {
   const events = [...chunks.map((calls) => chunk({ tool_calls: calls })), chunk({}, finish)];
   const reply = await readWire('chat-completions', [...events, '[DONE]']);

@@ -1,7 +1,7 @@
 const ALERT = '<p role="alert" id="error"></p>';
 const NAME = 'autocomplete="username webauthn" required';
 
-/** Of a site, by path. Whatever is sent goes through the client's script. */
+/** Pages of the site, by path. All input goes through the client's script. */
 export const PAGES: Readonly<Record<string, { title: string; body: string }>> = {
   '/': { title: 'Board', body: '<h1>Board</h1><a href="/login">Sign in</a>' },
   '/login': {
@@ -61,7 +61,7 @@ export function showPage({ title, body }: { title: string; body: string }): stri
 <body>${body}<script type="module" src="/page.js"></script></body></html>`;
 }
 
-/** For those who are signed in, and nobody else. */
+/** Visible only when signed in. */
 export function showAccount(email: string): string {
   const body = `<h1>Minutes of the board</h1><p>For ${email}</p><button type="button" id="leave">Sign out</button>`;
   return showPage({ title: 'Account', body });

@@ -48,7 +48,7 @@ async function addPerson(email: string): Promise<void> {
   await internalAdapter.linkAccount({ userId: user.id, providerId: 'credential', accountId: user.id, password: hash });
 }
 
-/** Has somebody use an authenticator, and keeps what it is set up by. */
+/** Sets up an authenticator for a person, and stores its URI. */
 async function enableAuthenticator(email: string): Promise<void> {
   const { headers } = await auth.api.signInEmail({ body: { email, password }, returnHeaders: true });
   const cookie = headers

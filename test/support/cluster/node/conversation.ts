@@ -7,14 +7,14 @@ import type { Installation } from './installation.ts';
 
 const SLOW_MS = 180_000;
 
-/** A session on the built-in model, in which every command is asked for by a prompt. */
+/** A session on the built-in model; each prompt contains a command. */
 export type Conversation = {
   agentId: string;
   subjectId: string;
   id: string;
-  /** of the custom resource, and of a pod of its own */
+  /** names of the custom resource and of its pod */
   name: string;
-  /** What the command printed, from the result in the log. */
+  /** The output of the command, from the result in the log. */
   run(command: string): Promise<string>;
   /** The same in two steps: resolves when the prompt is taken, with what waits for the result. */
   start(command: string): Promise<() => Promise<string>>;
@@ -31,7 +31,7 @@ export async function openConversation(
   return continueConversation(installation, { agentId, subjectId, id });
 }
 
-/** With a session that is there. */
+/** On an existing session. */
 export function continueConversation(
   { client, kubectl, namespace }: Installation,
   { agentId, subjectId, id }: Pick<Conversation, 'agentId' | 'subjectId' | 'id'>,
@@ -54,7 +54,7 @@ export function continueConversation(
       const news = await waitFor(
         `the turn of ${command}`,
         async () => {
-          // Seldom enough for the limit of the key.
+          // Rarely enough for the key's rate limit.
           await sleep(250);
           const after = (await events().catch(ignoreRefusal))?.filter(({ sequence }) => sequence > before);
           return after?.some(({ type }) => type === 'session.status_idle') ? after : undefined;
@@ -81,7 +81,7 @@ export function continueConversation(
   };
 }
 
-/** A machine of tests can be so busy that for a while no pod is ready: then the Service refuses. */
+/** On a busy machine no pod may be ready for a while; the Service then refuses connections. */
 function ignoreRefusal(error: unknown): undefined {
   if (!(error instanceof ConnectionError)) throw error;
 }

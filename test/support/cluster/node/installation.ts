@@ -16,13 +16,13 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'capstan');
 const SLOW_MS = 300_000;
 
-/** Seconds out of use after which a pod goes: more than the minute at most in which use is written down once. */
+/** Idle seconds after which a pod is removed: longer than the interval at which activity is recorded, one minute. */
 export const IDLE_SECONDS = 75;
 const VIDEO_PORT = 30880;
 
 /** Capstan in a cluster with nodes, installed by helm from this repository. */
 export type Installation = {
-  /** of the agent service; the others by `findUrl` */
+  /** of the agent service; for others use `findUrl` */
   url: string;
   /** by the NodePort of a role's Service */
   findUrl: (role: 'api' | 'video' | 'login') => Promise<string>;
@@ -34,22 +34,22 @@ export type Installation = {
   /** of the release, and of the sandboxes */
   namespace: string;
   sandboxes: string;
-  /** Standard output of kubectl, in the namespace of the sandboxes unless the arguments say otherwise. Throws with what it complains of. */
+  /** Standard output of kubectl, by default in the namespace of the sandboxes. Throws its error output. */
   kubectl: (...args: string[]) => Promise<string>;
-  /** Applies objects, by kubectl. */
+  /** Applies objects with kubectl. */
   apply: (...objects: object[]) => Promise<void>;
   helm: (...args: string[]) => Promise<string>;
-  /** for a shell that is to find this cluster, kubectl and helm */
+  /** for a shell that uses this cluster, kubectl and helm */
   environment: NodeJS.ProcessEnv;
-  /** After the Services have been made anew: `url` and `client` lead to the new ones, once they answer. */
+  /** After the Services were recreated: updates `url` and `client`, once they answer. */
   reconnect: () => Promise<void>;
-  /** with the settings of the installation and these besides; resolves when everything is rolled out */
+  /** upgrades with the installation's settings and these; resolves when everything is rolled out */
   upgrade: (...sets: string[]) => Promise<void>;
-  /** everything goes, also what an uninstallation leaves */
+  /** deletes everything, including the objects that an uninstallation keeps */
   close: () => Promise<void>;
 };
 
-/** The kubeconfig of a cluster with nodes: a given one, else the one that `make cluster` has started. */
+/** The kubeconfig of a cluster with nodes: a given one, else that of `make cluster`. */
 function findKubeconfig(): string | undefined {
   const given = process.env['CAPSTAN_TEST_KUBECONFIG'] ?? '';
   const kubeconfig = given === '' ? join(CACHE, 'cluster/kubeconfig') : given;
@@ -109,15 +109,15 @@ async function install(kubeconfig: string): Promise<Installation> {
     `sandbox.idleTimeout=${IDLE_SECONDS}`,
     ...['api', 'video', 'login'].map((role) => `${role}.service.type=NodePort`),
     ...['video', 'login'].flatMap((role) => [`${role}.enabled=true`, `${role}.image=${media}`]),
-    // Addresses of videos lead where the test calls the service.
+    // Addresses of videos point to the service as the test reaches it.
     `video.service.nodePort=${VIDEO_PORT}`,
     `video.publicUrl=http://${node}:${VIDEO_PORT}`,
-    // The one place inside that the website login may reach: by its proxy's rule, and by the network's.
+    // The only internal address that the website login may reach, by its proxy's rule and by the network policy.
     `settings.CAPSTAN_EGRESS_ALLOW=${SITE}.${namespace}.svc.cluster.local:80`,
     `login.network.allow[0].to[0].podSelector.matchLabels.app=${SITE}`,
     `login.network.allow[0].ports[0].port=${SITE_PORTS.site}`,
   ];
-  // The definitions that an earlier installation has left belong to it until another one takes them.
+  // Definitions of an earlier installation belong to it until another one takes them over.
   const options = ['-f', 'charts/capstan/values-small.yaml', '--take-ownership', '--wait', '--timeout', '5m'];
   const apply = (verb: 'install' | 'upgrade', sets: string[]) =>
     helm(verb, 'capstan', 'charts/capstan', ...options, ...sets.flatMap((set) => ['--set', set]));

@@ -37,7 +37,7 @@ export async function probeFreely(
   return out.trim().split('\n');
 }
 
-/** The API server by its Service and by its own address, and the kubelet beside it. */
+/** The API server by its Service and by its own address, and its kubelet. */
 export async function findApiServer({ kubectl }: Installation): Promise<Place[]> {
   const address = await kubectl('-n', 'default', 'get', 'service/kubernetes', '-o', 'jsonpath={.spec.clusterIP}');
   const slices = 'get endpointslices -l kubernetes.io/service-name=kubernetes -o'.split(' ');

@@ -1,4 +1,4 @@
-/** What the pod of the site is called and labelled (`app`), and its Service too. */
+/** Name and label (`app`) of the site's pod and Service. */
 export const SITE = 'login-site';
-/** Where the pod listens: the site, and a second port that nobody allows. */
+/** Ports of the pod: the site, and a second port that no policy allows. */
 export const SITE_PORTS = { site: 8080, other: 8081 };

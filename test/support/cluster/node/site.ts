@@ -31,7 +31,8 @@ export async function startSiteInCluster(installation: Installation): Promise<{ 
           command: ['node', '--input-type=module', '--eval', script],
           ports: [port],
           readinessProbe: { tcpSocket: { port: SITE_PORTS.site }, periodSeconds: 1 },
-          // Beside the sources that they import from; each by itself, since in a folder they would be links to elsewhere.
+          // Beside the sources that they import from, each mounted alone: in a folder they would be links to other
+          // places.
           volumeMounts: SOURCES.map((name) => ({
             name: 'sources',
             mountPath: `/app/test/support/login-sites/${name}`,

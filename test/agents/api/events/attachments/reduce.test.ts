@@ -12,7 +12,7 @@ async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buf
   }
 }
 
-/** The text that is left, and what the sinks got. */
+/** The remaining text, and what the sinks received. */
 async function reduce(
   json: string,
   sizes: readonly number[],
