@@ -26,6 +26,11 @@ export async function findBodyType(bytes: Uint8Array, contentType: string | null
   return { kind: 'page', mimeType: isHtml ? 'text/html' : 'text/plain', charset };
 }
 
+function parseContentType(header: string): { declared: string; charset: string | null } {
+  const declared = header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return { declared, charset: /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(header)?.[1] ?? null };
+}
+
 function looksLikeHtml(bytes: Uint8Array): boolean {
   return HTML_HEAD.test(Buffer.from(bytes.subarray(0, HEAD)).toString('latin1'));
 }

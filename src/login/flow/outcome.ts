@@ -126,6 +126,12 @@ const DECISIVE: ReadonlySet<FailureCause> = new Set([
   'rate-limited',
 ]);
 
+/** Whether the site has stated the outcome, so that an interstitial page of this kind does not matter. */
+function isStatedOutcome(kind: InterstitialKind, { veto, failedStatus }: Evidence): boolean {
+  const isStated = veto !== undefined && !veto.byAbsence && (DECISIVE.has(veto.cause) || kind === 'site_error');
+  return (isStated && kind !== 'password_change') || (failedStatus !== undefined && kind === 'site_error');
+}
+
 /** An interstitial page. One that existed before the submit says nothing about it. */
 function judgeInterstitial({ snapshot, attempt, idle, isIdle, evidence }: Case): Verdict | undefined {
   const { interstitial: found, document } = snapshot;
@@ -190,9 +196,7 @@ function judgeProgress(judged: Case): Verdict {
   const { step, snapshot, isIdle, stays, evidence } = judged;
   if (isIdle && isNextForm(judged)) return NEXT;
   // After the user name alone nobody is signed in yet. Signs of an account belong to the next page while it loads.
-  if (step === 'username' && snapshot.signals.messageSentNotice === undefined) {
-    return isMethodChoice(snapshot) && stays ? NEXT : PENDING;
-  }
+  if (step === 'username' && snapshot.signals.messageSentNotice === undefined) return judgeUsername(judged);
   if (evidence.signals.length < 2 || hasNextStep(step, snapshot)) return PENDING;
   if (!evidence.signals.includes('account')) {
     if (repeatsLogin(step, snapshot)) return judgeRepeatedLogin(judged);
@@ -203,6 +207,10 @@ function judgeProgress(judged: Case): Verdict {
   return isIdle && isLoaded
     ? { is: 'proven', signals: evidence.signals, doubt: evidence.doubt }
     : { is: 'pending', likely: true };
+}
+
+function judgeUsername({ snapshot, stays }: Case): Verdict {
+  return isMethodChoice(snapshot) && stays ? NEXT : PENDING;
 }
 
 function isNextForm({ step, snapshot: { plan }, attempt }: Case): boolean {

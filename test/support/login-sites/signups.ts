@@ -10,9 +10,19 @@ const login = (visit: Visit, shown = '') => `<h1>Log in</h1>${shown}<form method
 
 type Turn = (visit: Visit, accounts: Accounts, email: string) => Reply;
 
+function showStart(visit: Visit, accounts: Accounts): Reply {
+  if (accounts.who(visit) === undefined) return { to: `${visit.base}/login` };
+  return { body: page('Start', '<h1>Choose what you like</h1>') };
+}
+
 /** A registration that is over at once; `after` is what it leads to, `confirm` what the link of its email does. */
 function buildSignup(name: string, after: Turn, confirm?: Turn): SiteKind {
   const waiting = new Map<string, { email: string; password: string }>();
+  const sendConfirmation = (visit: Visit, email: string, password: string) => {
+    const token = randomToken(12);
+    waiting.set(token, { email, password });
+    sentEmails.push({ to: email, link: `${visit.base}/confirm?token=${token}` });
+  };
   return {
     name,
     entry: '/register',
@@ -33,11 +43,7 @@ function buildSignup(name: string, after: Turn, confirm?: Turn): SiteKind {
           };
         case 'POST /register': {
           if (confirm === undefined) accounts.passwords.set(email, password);
-          else {
-            const token = randomToken(12);
-            waiting.set(token, { email, password });
-            sentEmails.push({ to: email, link: `${visit.base}/confirm?token=${token}` });
-          }
+          else sendConfirmation(visit, email, password);
           return after(visit, accounts, email);
         }
         case 'GET /confirm': {
@@ -53,9 +59,7 @@ function buildSignup(name: string, after: Turn, confirm?: Turn): SiteKind {
             ? { to: `${visit.base}/account`, headers: { 'set-cookie': accounts.begin(email) } }
             : { body: page('Log in', login(visit, alert('Wrong e-mail or password.'))) };
         case 'GET /start':
-          return accounts.who(visit) === undefined
-            ? { to: `${visit.base}/login` }
-            : { body: page('Start', '<h1>Choose what you like</h1>') };
+          return showStart(visit, accounts);
         default:
           return serveAccount(visit, accounts) ?? { status: 404 };
       }

@@ -25,6 +25,9 @@ function readFinish(response: JsonObject): FinishReason {
 }
 
 /** Reads one reply of a responses upstream. */
+/** Events with the whole response. */
+const FINAL: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete', 'response.done']);
+
 class ResponsesReader implements DeltaReader {
   readonly #target: UpstreamTarget;
   readonly #items: ItemLog;
@@ -92,12 +95,7 @@ class ResponsesReader implements DeltaReader {
     }
     // Some upstreams leave out `response.created`.
     if (!this.#started) this.#start(asObject(wire.response) ?? {}, out);
-    switch (type) {
-      case 'response.completed':
-      case 'response.incomplete':
-      case 'response.done':
-        return this.#finish(asObject(wire.response) ?? {}, out);
-    }
+    if (FINAL.has(type)) return this.#finish(asObject(wire.response) ?? {}, out);
     this.#pushItem(type, wire, out);
     return false;
   }
