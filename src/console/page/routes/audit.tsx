@@ -9,6 +9,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { JsonView } from '../parts/json-view.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { formatDateTime } from '../text/format.ts';
 
 const route = getRouteApi('/admin/audit');
@@ -104,24 +105,11 @@ export function AuditPage() {
       {audit.isPending ? <Skeleton /> : null}
       {audit.isSuccess && rows.length === 0 ? <Empty text={t('No record matches.')} /> : null}
       {rows.length === 0 ? null : (
-        <div className="table-scroll" tabIndex={0}>
-          <table className="list">
-            <thead>
-              <tr>
-                {['Time', 'Action', 'By', 'On', 'Outcome', 'Address'].map((name) => (
-                  <th key={name} scope="col">
-                    {t(name)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((record) => (
-                <Row key={record.id} record={record} onOpen={() => setOpen(record)} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Time', 'Action', 'By', 'On', 'Outcome', 'Address']}>
+          {rows.map((record) => (
+            <Row key={record.id} record={record} onOpen={() => setOpen(record)} />
+          ))}
+        </Table>
       )}
       {audit.hasNextPage ? <Button onClick={() => void audit.fetchNextPage()}>{t('Load more')}</Button> : null}
       {open === undefined ? null : (

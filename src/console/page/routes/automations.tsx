@@ -7,6 +7,7 @@ import { t } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { formatDateTime } from '../text/format.ts';
 
 type Action = 'pause' | 'resume' | 'trigger';
@@ -98,24 +99,11 @@ export function AutomationList({ agentId }: { agentId?: string }) {
       {automations.isPending ? <Skeleton /> : null}
       {automations.isSuccess && rows.length === 0 ? <Empty text={t('Nothing runs on a schedule yet.')} /> : null}
       {rows.length === 0 ? null : (
-        <div className="table-scroll" tabIndex={0}>
-          <table className="list">
-            <thead>
-              <tr>
-                {['Name', 'Subject', 'Schedule', 'Next run', 'Last run', 'Runs', ''].map((name) => (
-                  <th key={name} scope="col">
-                    {name === '' ? <span className="visually-hidden">{t('Actions')}</span> : t(name)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((automation) => (
-                <Row key={automation.id} automation={automation} onAction={(action) => void act(automation, action)} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Name', 'Subject', 'Schedule', 'Next run', 'Last run', 'Runs', '']}>
+          {rows.map((automation) => (
+            <Row key={automation.id} automation={automation} onAction={(action) => void act(automation, action)} />
+          ))}
+        </Table>
       )}
       {automations.hasNextPage ? (
         <Button onClick={() => void automations.fetchNextPage()}>{t('Load more')}</Button>

@@ -10,6 +10,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice, TextField } from '../parts/field.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { formatDateTime } from '../text/format.ts';
 import { formatMoney } from '../text/money.ts';
 
@@ -199,29 +200,16 @@ export function Budgets() {
         <Empty text={t('No budget is set. A budget limits what an agent, a key or a subject may spend.')} />
       ) : null}
       {rows.length === 0 ? null : (
-        <div className="table-scroll" tabIndex={0}>
-          <table className="list">
-            <thead>
-              <tr>
-                {['For', 'Id', 'Spent', 'Period', 'When reached', ''].map((name) => (
-                  <th key={name} scope="col">
-                    {name === '' ? <span className="visually-hidden">{t('Actions')}</span> : t(name)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((budget) => (
-                <Row
-                  key={`${budget.scope}:${budget.id}`}
-                  budget={budget}
-                  onEdit={() => setEditing({ draft: { ...budget, limitUsd: String(budget.limitUsd) }, isNew: false })}
-                  onDelete={() => setDeleting(budget)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['For', 'Id', 'Spent', 'Period', 'When reached', '']}>
+          {rows.map((budget) => (
+            <Row
+              key={`${budget.scope}:${budget.id}`}
+              budget={budget}
+              onEdit={() => setEditing({ draft: { ...budget, limitUsd: String(budget.limitUsd) }, isNew: false })}
+              onDelete={() => setDeleting(budget)}
+            />
+          ))}
+        </Table>
       )}
       {budgets.hasNextPage ? <Button onClick={() => void budgets.fetchNextPage()}>{t('Load more')}</Button> : null}
       {editing === undefined ? null : (

@@ -12,6 +12,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { formatDateTime } from '../text/format.ts';
 
 type Created = ApiKey & { key: string };
@@ -142,24 +143,11 @@ export function Keys() {
       {keys.isPending ? <Skeleton /> : null}
       {keys.data?.length === 0 ? <Empty text={t('There is no key.')} /> : null}
       {keys.data === undefined || keys.data.length === 0 ? null : (
-        <div className="table-scroll" tabIndex={0}>
-          <table className="list">
-            <thead>
-              <tr>
-                {['Name', 'Begins', 'Organization', 'Scopes', 'Created', 'State'].map((name) => (
-                  <th key={name} scope="col">
-                    {t(name)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {keys.data.map((apiKey) => (
-                <KeyRow key={apiKey.id} apiKey={apiKey} onRevoke={() => setRevoking(apiKey)} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Name', 'Begins', 'Organization', 'Scopes', 'Created', 'State']}>
+          {keys.data.map((apiKey) => (
+            <KeyRow key={apiKey.id} apiKey={apiKey} onRevoke={() => setRevoking(apiKey)} />
+          ))}
+        </Table>
       )}
       {isCreating ? <CreateKey onClose={() => setCreating(false)} /> : null}
       {revoking === undefined ? null : (

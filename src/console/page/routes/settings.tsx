@@ -5,6 +5,7 @@ import { useStore } from '../data/store.ts';
 import { t } from '../i18n/t.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Choice } from '../parts/field.tsx';
+import { FactList } from '../parts/facts.tsx';
 
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
@@ -18,16 +19,7 @@ function Identity() {
     [t('Requests a minute'), data.requestsPerMinute.toLocaleString()],
     [t('Server version'), data.version],
   ];
-  return (
-    <dl className="facts facts-wide">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactList facts={facts} isWide />;
 }
 
 /** Preferences, stored only in this browser. */

@@ -10,6 +10,7 @@ import { formatCount, formatDateTime, formatDuration } from '../text/format.ts';
 import { formatMoney } from '../text/money.ts';
 import { nameTool } from './rows/tool-summary.ts';
 import type { TranscriptStore } from './transcript-store.ts';
+import { FactList } from '../parts/facts.tsx';
 
 type Props = { session: Session; store: TranscriptStore; version: number; selected: EventEnvelope | undefined };
 type ToolLine = { name: string; calls: number; failed: number; times: number[] };
@@ -100,16 +101,7 @@ function Facts({ session }: { session: Session }) {
     [t('Context'), usage?.context_percent === undefined ? '–' : `${Math.round(usage.context_percent)} %`],
     [t('Queued'), String(session.queuedCount)],
   ];
-  return (
-    <dl className="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactList facts={facts} />;
 }
 
 /** Details of the session, its tools, and the selected event. */
