@@ -10,7 +10,7 @@ INSTALLED := node_modules/.package-lock.json
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-# Complete once npm wrote its own lock file, which it does last.
+# npm writes its own lock file last, so its presence means that the installation is complete.
 $(INSTALLED): package-lock.json
 	@echo 'installing the dependencies with npm (about half a minute) …'
 	npm ci --no-audit --no-fund --loglevel=error
@@ -23,24 +23,24 @@ run: $(INSTALLED) ## install what is missing, then serve everything on http://12
 test: lint services ## install what is missing, then check and test everything
 	vitest run --project default
 
-services: ## install what the tests run against
+services: ## install the services that the tests use
 	scripts/install-test-services.sh
 
 test-cluster: test-control-plane test-node ## install what is missing, then test on Kubernetes: on a control plane alone, then in pods on a node
 
-test-control-plane: $(INSTALLED) services ## the part of it that needs no node: resources, operator and chart on a real API server
+test-control-plane: $(INSTALLED) services ## the part of test-cluster without nodes: resources, operator and chart on a real API server
 	scripts/cluster/install-control-plane.sh
 	scripts/cluster/build-helm.sh
 	vitest run --project cluster
 
-test-node: $(INSTALLED) ## the part of it in pods: starts a cluster unless one runs
+test-node: $(INSTALLED) ## the part of test-cluster in pods: starts a cluster unless one is running
 	scripts/cluster/build-helm.sh
 	scripts/cluster/test-node.sh
 
-cluster: $(INSTALLED) ## start a whole cluster of Kubernetes on this machine, with the images of this repository; as root
+cluster: $(INSTALLED) ## start a whole Kubernetes cluster on this machine, with the images of this repository; as root
 	scripts/cluster/up.sh
 
-cluster-down: ## end it and remove what it kept
+cluster-down: ## stop that cluster and delete its data
 	scripts/cluster/down.sh
 
 test-console: $(INSTALLED) ## the part of `make test` that opens the web console in a browser
@@ -67,10 +67,10 @@ lint: $(INSTALLED) ## check format, lint, types and generated files
 fmt: $(INSTALLED) ## format the sources
 	npm run --silent fmt
 
-generate: $(INSTALLED) ## write what is generated from the contract
+generate: $(INSTALLED) ## write the files generated from the contract
 	npm run --silent generate
 
 bench: $(INSTALLED) ## run every measurement, one after the other
 	@for file in bench/*.ts; do case $$file in *-server.ts) continue ;; esac; echo "== $$file"; node $$file; done
 	node bench/harness/run.ts
-	@echo "Results are on the screen above; the ones worth keeping stand in bench/RESULTS.md with machine and date."
+	@echo "Results are printed above; bench/RESULTS.md keeps selected ones with machine and date."

@@ -1,4 +1,4 @@
-{{- /* What scales a role: dict root, role. KEDA makes its own HorizontalPodAutoscaler. */}}
+{{- /* The autoscaler of a role: dict root, role. KEDA creates its own HorizontalPodAutoscaler. */}}
 {{- define "capstan.autoscaler" -}}
 {{- $name := printf "%s-%s" (include "capstan.name" .root) .role -}}
 {{- $scaling := (index .root.Values .role).autoscaling -}}
@@ -27,7 +27,7 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: {{ required (printf "%s.autoscaling.keda.serverAddress: name the address of Prometheus" .role) $scaling.keda.serverAddress | quote }}
-        # Sessions that run, and those that wait for a worker.
+        # Running sessions, and sessions that wait for a worker.
         query: sum(capstan_worker_sessions{namespace="{{ .root.Release.Namespace }}"}) + max(capstan_backlog_sessions{namespace="{{ .root.Release.Namespace }}"})
         threshold: {{ $sessions | quote }}
     {{- end }}
@@ -84,7 +84,7 @@ spec:
   {{- end }}
   rules:
     - matches: [{ path: { type: PathPrefix, value: / } }]
-      # Streams of events stay open.
+      # Event streams stay open.
       timeouts: { request: 0s }
       backendRefs: [{ name: {{ include "capstan.name" .root }}-{{ .role }}, port: {{ dig "service" "port" 8080 (index .root.Values .role) }} }]
 {{- end }}

@@ -16,7 +16,7 @@ spec:
   {{- if not (dig "autoscaling" "enabled" false $values) }}
   replicas: {{ $values.replicas }}
   {{- end }}
-  # A new one takes over before an old one goes.
+  # A new pod becomes ready before an old one ends.
   strategy: { type: RollingUpdate, rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }
   selector:
     matchLabels:
@@ -24,7 +24,7 @@ spec:
   template:
     metadata:
       labels:
-        # Without the chart's version: a new chart restarts only the pods that it changes.
+        # Without the chart's version, so that a new chart restarts only the pods that it changes.
         {{- include "capstan.podLabels" . | nindent 8 }}
       {{- if or $usesBackends $values.podAnnotations }}
       annotations:
@@ -39,9 +39,9 @@ spec:
     spec:
       serviceAccountName: {{ include "capstan.name" .root }}-{{ .role }}
       automountServiceAccountToken: {{ .token }}
-      # The variables that they would set (CAPSTAN_API_SERVICE_HOST…) are no settings, and so refused.
+      # They would set variables (CAPSTAN_API_SERVICE_HOST…) that are not settings and would be rejected.
       enableServiceLinks: false
-      # Requests under way and open streams have their time to end.
+      # Time for active requests and open streams to end.
       terminationGracePeriodSeconds: 45
       {{- with .root.Values.imagePullSecrets }}
       imagePullSecrets:
@@ -102,14 +102,14 @@ spec:
           ports:
             - { name: http, containerPort: 8080 }
             {{- if $usesBackends }}
-            # No Service has it: metrics and the state of each backend are not for callers.
+            # Not in any Service: callers must not see metrics and the state of backends.
             - { name: metrics, containerPort: 9090 }
             {{- end }}
-          # Migrations run at the start, under a lock; the first of several pods has them done.
+          # Migrations run at the start, under a lock, in the first of several pods.
           startupProbe: { httpGet: { path: /livez, port: {{ $probed }} }, periodSeconds: 2, failureThreshold: 90 }
           livenessProbe: { httpGet: { path: /livez, port: {{ $probed }} }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
           readinessProbe: { httpGet: { path: /readyz, port: {{ $probed }} }, periodSeconds: 5, timeoutSeconds: 5 }
-          # Until load balancers have heard of its end.
+          # Time for load balancers to notice the end.
           lifecycle: { preStop: { exec: { command: [sleep, "5"] } } }
           resources: {{ toJson $values.resources }}
           securityContext:

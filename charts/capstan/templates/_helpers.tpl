@@ -2,7 +2,7 @@
 {{- .Values.nameOverride | default .Chart.Name | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* What the names of all objects begin with: the release, unless it is overridden. */}}
+{{- /* The prefix of all object names: the release, unless overridden. */}}
 {{- define "capstan.name" -}}
 {{- $chart := include "capstan.chartName" . -}}
 {{- $name := contains $chart .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $chart) -}}
@@ -22,7 +22,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 
-{{- /* Of the pods of a role. Its own labels cannot replace those that select it. */}}
+{{- /* Labels of the pods of a role. Custom labels cannot replace the selector labels. */}}
 {{- define "capstan.podLabels" -}}
 {{- $own := include "capstan.selector" . | fromYaml -}}
 {{- merge $own (dig "podLabels" (dict) (index .root.Values .role)) | toYaml }}
@@ -37,12 +37,12 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 {{- end }}
 
-{{- /* Of a role: dict root, role. Some need programs that the others do not. */}}
+{{- /* The image of a role: dict root, role. Some roles need additional programs. */}}
 {{- define "capstan.roleImage" -}}
 {{- dig "image" "" (index .root.Values .role) | default (include "capstan.image" .root) }}
 {{- end }}
 
-{{- /* Holds a pod back until the bundled backends answer, for its start would fail, and be tried again ever more slowly. */}}
+{{- /* Delays a pod until the bundled backends answer. Otherwise its start would fail and be retried with growing delays. */}}
 {{- define "capstan.waiting" -}}
 {{- $places := list }}
 {{- range $backend, $port := dict "postgresql" 5432 "nats" 4222 "redis" 6379 "s3" 7070 }}
@@ -67,14 +67,14 @@ initContainers:
 {{- end }}
 {{- end }}
 
-{{- /* The rule of egress to whoever answers DNS; its pods listen on another port than their service on OpenShift. */}}
+{{- /* The egress rule for DNS. On OpenShift the DNS pods listen on another port than their Service. */}}
 {{- define "capstan.dnsEgress" -}}
 - ports: [{ protocol: UDP, port: 53 }, { protocol: TCP, port: 53 }{{ with .dnsPort }}, { protocol: UDP, port: {{ . }} }, { protocol: TCP, port: {{ . }} }{{ end }}]
   to:
     {{- toYaml .dns | nindent 4 }}
 {{- end }}
 
-{{- /* Rules of egress: DNS, and the public internet without private, shared, link-local and special ranges. */}}
+{{- /* Egress rules: DNS, and the public internet without private, shared, link-local and special ranges. */}}
 {{- define "capstan.publicEgress" -}}
 {{ include "capstan.dnsEgress" . }}
 {{- include "capstan.internetEgress" . }}
@@ -102,7 +102,7 @@ initContainers:
           - 203.0.113.0/24
           - 224.0.0.0/4
           - 240.0.0.0/4
-          # Azure's agent of virtual machines, which hands out what machines are set up with
+          # Azure's virtual machine agent, which serves configuration data
           - 168.63.129.16/32
           {{- range .alsoBlocked }}
           {{- if not (contains ":" .) }}
@@ -155,7 +155,7 @@ Without a cluster (`helm template`) nothing can be looked up, so equal values re
 {{ .Values.keys.existingSecret | default (printf "%s-keys" (include "capstan.name" .)) }}
 {{- end }}
 
-{{- /* What every container here has in common, as the restricted pod security standard asks. */}}
+{{- /* Security settings of every container, as the restricted pod security standard requires. */}}
 {{- define "capstan.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -174,12 +174,12 @@ fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
-{{- /* Variables that the bundled backends take their passwords from, as JSON. */}}
+{{- /* Variables with the passwords of the bundled backends, as JSON. */}}
 {{- define "capstan.passwordVariables" -}}
 {{- dict "postgresql" "POSTGRES_PASSWORD" "nats" "NATS_PASSWORD" "redis" "REDIS_PASSWORD" "s3" "AWS_SECRET_ACCESS_KEY" | toJson }}
 {{- end }}
 
-{{- /* Variables that the roles take the addresses of backends from, as JSON. */}}
+{{- /* Variables with the addresses of backends, as JSON. */}}
 {{- define "capstan.addressVariables" -}}
 {{- dict "postgresql" "DATABASE_URL" "nats" "NATS_URL" "redis" "REDIS_URL" "s3" "CAPSTAN_OBJECTS" | toJson }}
 {{- end }}
@@ -199,7 +199,7 @@ seccompProfile: { type: RuntimeDefault }
 {{ .Values.bundledBackends.existingSecret | default (printf "%s-backends" (include "capstan.name" .)) }}
 {{- end }}
 
-{{- /* Changes when a pod has to be restarted for another address or another Secret; passwords of the chart never change. */}}
+{{- /* Changes when a new address or Secret requires a restart of the pod. Passwords of the chart never change. */}}
 {{- define "capstan.addressesChecksum" -}}
 {{- $values := .Values -}}
 {{- $addresses := dict "keys" $values.keys "providers" $values.providerKeysSecret "bundled" $values.bundledBackends -}}
@@ -209,7 +209,7 @@ seccompProfile: { type: RuntimeDefault }
 {{- $addresses | toJson | sha256sum }}
 {{- end }}
 
-{{- /* The keys of providers, for the roles that call them: dict root, role. Video gets those of its engines alone. */}}
+{{- /* The keys of providers, for the roles that call them: dict root, role. Video gets only those of its engines. */}}
 {{- define "capstan.providerKeys" -}}
 {{- $secret := .root.Values.providerKeysSecret -}}
 {{- $callsModels := or (has .role (list "worker" "gateway")) (and (eq .role "login") (dig "login" "fallbackModel" "" .root.Values.config)) -}}

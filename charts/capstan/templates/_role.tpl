@@ -1,4 +1,4 @@
-{{- /* What a role has beside its Deployment: account, budget, autoscaler, service, ingress, monitor. */}}
+{{- /* The objects of a role besides its Deployment: account, budget, autoscaler, service, ingress, monitor. */}}
 {{- define "capstan.account" -}}
 apiVersion: v1
 kind: ServiceAccount
@@ -33,7 +33,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{- /* Where callers reach the role, if that is known: other Host headers are ignored. */}}
+{{- /* The public address of the role, if known: other Host headers are ignored. */}}
 {{- define "capstan.publicUrl" -}}
 {{- $values := index .root.Values .role -}}
 {{- $scheme := ternary "https" "http" (ne (dig "ingress" "tlsSecret" "" $values) "") -}}
@@ -107,7 +107,7 @@ spec:
 {{ include "capstan.httpRoute" . }}
 {{- end }}
 
-{{- /* Rights of api and worker: what they write for the operator, in the namespace of the sandboxes, and no pods. */}}
+{{- /* Rights of api and worker in the namespace of the sandboxes: they write resources for the operator, and no pods. */}}
 {{- define "capstan.controlPlaneRights" -}}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
