@@ -78,7 +78,7 @@ describe('the image of Capstan', () => {
     expect(await start(['src/cli/main.ts', '--help'], {})).toContain('Usage: capstan');
   });
 
-  test('is built from what .dockerignore lets through', () => {
+  test('is built from the files that .dockerignore allows', () => {
     const allowed = readLines('.dockerignore').flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
     for (const file of ['Dockerfile', 'sandbox-image/Dockerfile']) {
       const copies = readLines(file).filter((line) => line.startsWith('COPY ') && !line.includes('--from='));

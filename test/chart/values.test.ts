@@ -20,7 +20,7 @@ const templates = readdirSync(fileURLToPath(new URL('templates/', CHART)), { rec
   .join('\n');
 
 describe('values of the chart', () => {
-  test('are what their schema says', () => {
+  test('match their schema', () => {
     expect([isValid(readValues()), isValid.errors]).toEqual([true, null]);
   });
 

@@ -50,7 +50,7 @@ it('denies with guidance for the model', async () => {
   expect(payloads).toContainEqual(expect.objectContaining({ type: 'agent.tool_result', is_error: true }));
 }, 60_000);
 
-it('shows all of what waits, and answers nothing', async () => {
+it('shows all pending actions, and answers none', async () => {
   const session = await openSession();
   const command = `echo ${'x'.repeat(400)} \u202E end`;
   const out = await sendAndApprove(session, `run: ${command}`, '--show');

@@ -50,7 +50,7 @@ describe('with input from a pipe', () => {
     expect(out).toContain('You said: one\ntwo\n');
   });
 
-  it('denies what would need approval, and says so', async () => {
+  it('denies calls that need approval, and reports it', async () => {
     const { code, out } = await chat('run: touch made\n');
     expect(code).toBe(0);
     expect(out).toContain('terminal touch made: denied, since nobody is here to approve it');
@@ -64,7 +64,7 @@ describe('with input from a pipe', () => {
     expect(out).toContain('"user_response":"no"');
   });
 
-  it('shows what is given to subagents and what comes back', async () => {
+  it('shows the tasks and results of subagents', async () => {
     const file = join(server.dataDir, 'delegating.json');
     const configs = [{ name: 'delegation' }];
     const tools = [{ type: 'agent_toolset', defaultConfig: { permissionPolicy: { type: 'always_allow' } }, configs }];
@@ -81,7 +81,7 @@ describe('with input from a pipe', () => {
     expect(out).toContain('✗ no such luck');
   });
 
-  it('prints events for machines, and colors for nobody but a terminal', async () => {
+  it('prints events for machines, and colors only on a terminal', async () => {
     const { out } = await chat('hello\n', '--json');
     const events = out
       .trim()
@@ -92,7 +92,7 @@ describe('with input from a pipe', () => {
   });
 });
 
-it('shows what was said before when it goes on with a session', async () => {
+it('shows the history when it continues a session', async () => {
   const id = await createSession();
   await server.capstan(['chat', '--session', id], { input: 'first\n' });
   const { out } = await server.capstan(['chat', '--session', id], { input: 'second\n' });
@@ -104,7 +104,7 @@ it('keeps control characters of models and tools away from the terminal', async 
   expect(out).toContain('You said: a[31mred\n');
 });
 
-it('ends the running turn at the first Ctrl-C and goes on', async () => {
+it('ends the running turn at the first Ctrl-C and continues', async () => {
   const id = await createSession();
   const child = server.start(['chat', '--session', id, '--yolo']);
   child.stdin?.write('run: sleep 300\n');

@@ -68,7 +68,7 @@ describe('agents', () => {
     });
   });
 
-  it('with the same name have to be named by id', async () => {
+  it('with the same name must be named by id', async () => {
     for (const _ of [1, 2]) await json('agents', 'create', '--name', 'twin', '--model', 'script/demo');
     const { code, err } = await server.capstan(['agents', 'get', 'twin']);
     expect({ code, err }).toEqual({ code: 1, err: 'capstan: More than one agent is named twin; use the id.\n' });

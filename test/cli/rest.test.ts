@@ -117,7 +117,7 @@ it('a question is shown, and answered by the number of a choice', async () => {
   expect(await server.capstan(['answer', id, 'x'])).toMatchObject({ code: 1 });
 });
 
-it('the doctor tells what works', async () => {
+it('the doctor reports each check', async () => {
   const healthy = await run('doctor');
   for (const name of ['connection', 'server', 'backends', 'API key', 'models']) expect(healthy).toContain(`✓ ${name}`);
   const broken = await server.capstan(['doctor'], { env: { CAPSTAN_API_KEY: 'cap_wrong' } });
@@ -131,7 +131,7 @@ it('completions name the commands', async () => {
   expect(await server.capstan(['completion', 'tcsh'])).toMatchObject({ code: 2 });
 });
 
-it('a chat goes on with the last session, and takes the newest version', async () => {
+it('a chat continues the last session, and uses the newest version', async () => {
   await server.capstan(['agents', 'update', 'ada', '--system', 'Be brief.']);
   const first = await server.capstan(['chat', 'ada', '--subject', 'resumer', '--preview', '--json'], {
     input: 'one\n',

@@ -94,7 +94,7 @@ it('misses nothing that happens while it is away before its first event', { time
   await items.return(undefined);
 });
 
-it('says what is wrong by code, status and request', { timeout: SLOW }, async () => {
+it('reports errors by code, status and request', { timeout: SLOW }, async () => {
   const missing = await client.getSession('ses_none').catch((error: unknown) => error);
   expect(missing).toBeInstanceOf(ApiError);
   expect(missing).toMatchObject({ status: 404, code: 'not_found', message: 'No such session.', retryable: false });

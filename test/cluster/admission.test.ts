@@ -79,7 +79,7 @@ describe.skipIf(found === undefined)('the admission policies of the chart', () =
     },
   );
 
-  test('nobody deletes a volume or its claim by mistake', async () => {
+  test('a volume and its claim are protected from accidental deletion', async () => {
     const name = await newVolume();
     const metadata = { name, namespace: cluster.namespace, labels: { 'capstan.dev/volume': name } };
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } };

@@ -78,7 +78,7 @@ describe.skipIf(plane?.apiserver === undefined)('while kube-apiserver is killed 
   const untilResults = (chat: Chat, count: number) =>
     waitFor('the results', async () => (await readResults(chat)).length >= count, SLOW_MS);
 
-  test('commands under way end, running sandboxes take new ones, and what needs a pod waits for it', async () => {
+  test('running commands end, running sandboxes accept new ones, and calls without a pod wait for it', async () => {
     const [long, quick, fresh] = [await open('ada'), await open('bo'), await open('cy')];
     for (const chat of [long, quick]) await chat.run('run: echo one > state; cat state');
     const before = [await uidOf(long), await uidOf(quick)];

@@ -26,7 +26,7 @@ const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
 type Role = { kind: string; rules?: { resources: string[]; verbs: string[] }[] };
 
 /** The operator with the service account of the chart, so that the API server's audit log records its requests. */
-describe.skipIf(!isAudited)('what the operator asks of the API server', () => {
+describe.skipIf(!isAudited)('requests of the operator to the API server', () => {
   if (cluster === undefined) return;
   const { namespace, kubernetes } = cluster;
   const scratch = makeScratch('costs');

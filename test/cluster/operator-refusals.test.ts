@@ -20,7 +20,7 @@ const found = await findCluster();
 const KEY = Buffer.alloc(32, 3).toString('base64');
 const SLOW = 60_000;
 
-describe.skipIf(found === undefined)('what the API server refuses', () => {
+describe.skipIf(found === undefined)('refusals of the API server', () => {
   let cluster: Cluster;
   let stage: Stage;
   let api: Stage['api'];

@@ -10,7 +10,7 @@ const found = await findCluster();
 const IDLE_MS = 4000;
 const another = found === undefined ? undefined : await findCluster();
 
-describe.skipIf(found === undefined)('what others write', () => {
+describe.skipIf(found === undefined)('writes of other clients', () => {
   let cluster: Cluster;
   let stage: Stage;
   let api: Stage['api'];

@@ -19,7 +19,7 @@ describe.skipIf(found === undefined)('custom resources on an API server', () => 
   const patchSpec = (plural: 'sessions' | 'volumes', name: string, spec: object) =>
     kubernetes.request({ method: 'PATCH', path: buildPath(cluster.namespace, plural, name), body: { spec } });
 
-  test('a session is taken, and what it leaves out has its default', async () => {
+  test('a session is accepted, and omitted fields have defaults', async () => {
     const session = buildSession(cluster.namespace);
     const { desiredState: _, ...spec } = session.spec;
     const made = await cluster.create({ ...session, spec });

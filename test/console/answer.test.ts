@@ -42,7 +42,7 @@ async function readAnswer(id: string): Promise<unknown> {
   return data[0]?.payload;
 }
 
-test('a key signs in, and three keys from anywhere allow what waits', async () => {
+test('a key signs in, and three key presses anywhere approve the pending action', async () => {
   const session = await ask('Approve me', 'run: echo approved');
   const { page, context, faults } = await site.visit({ key: null });
   await page.goto(`${site.url}/`, { waitUntil: 'load' });

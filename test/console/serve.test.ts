@@ -17,7 +17,7 @@ afterAll(() => server.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${server.url}${path}`, { headers, redirect: 'manual' });
 
-test('a browser at / is sent to the console, a program is told where things are', async () => {
+test('a browser at / is redirected to the console, a program gets an index', async () => {
   const browser = await get('/', { accept: HTML });
   expect([browser.status, browser.headers.get('location')]).toEqual([302, 'console/']);
   for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5']) {
@@ -46,7 +46,7 @@ test('the page has a strict policy, is never stored, and knows the path of a pro
   expect(text).not.toMatch(/<script(?! type="module" src="assets\/main-[A-Z0-9]+\.js"><\/script>)|style=/);
 });
 
-test('assets are immutable and compressed, and nothing else is there', async () => {
+test('assets are immutable and compressed, and other paths are not found', async () => {
   await get('/console/');
   const manifest = await readManifest();
   const { script = '' } = manifest ?? {};

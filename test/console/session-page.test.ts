@@ -31,7 +31,7 @@ async function say(text: string): Promise<void> {
   await expect.poll(read).toBe('idle 0');
 }
 
-test('a text is found by the server, and what is found is shown where it stands', async () => {
+test('the server finds a text, and a result opens in its place', async () => {
   for (const text of ['The first word is apricot.', 'Another line.']) await say(text);
   const { page, context, faults } = await site.visit();
   await page.goto(`${site.url}/console/sessions/${session.id}`);

@@ -227,7 +227,7 @@ it('yoloMode is read at each decision, also when it was switched on while the se
   chat.close();
 });
 
-it('an approval that nobody answers in a run of an automation counts as denied', async () => {
+it('an unanswered approval in an automation run counts as denied', async () => {
   const hurried = await startService({ runApprovalMs: 300 });
   try {
     hurried.model.play(write('a.txt'), say('It was not allowed.'));

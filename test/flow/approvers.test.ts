@@ -36,7 +36,7 @@ async function makeKey(scopes: string[]) {
     });
 }
 
-it('an approval is answered by those whom the policy names', async () => {
+it('only approvers named by the policy may answer an approval', async () => {
   const approvers = ['role:admin', 'group:sre'];
   const { chat, request } = await openWaiting({ approvers }, { yoloMode: true });
   expect(request.payload).toMatchObject({ approvers });
@@ -60,7 +60,7 @@ it('an approval is answered by those whom the policy names', async () => {
   chat.close();
 });
 
-it('whoever asked may not approve where duties are separated', async () => {
+it('the requester may not approve under separation of duties', async () => {
   const { chat, request } = await openWaiting({ separationOfDuties: true });
   expect(request.payload).toMatchObject({ separation_of_duties: true });
   const refused = await chat.send(allow(request.id));

@@ -47,7 +47,7 @@ describe.each(Object.keys(images) as WireFormat[])('attachments over %s', (forma
   });
   afterAll(() => service.close());
 
-  it('an image reaches the model as an image, a text as text, and both stand in the log', async () => {
+  it('an image reaches the model as an image, a text as text, and the log has both', async () => {
     service.model.play(say('seen'), say('no longer there'));
     const chat = await service.api.openChat();
     const attachments = [

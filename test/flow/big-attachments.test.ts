@@ -39,7 +39,7 @@ function send(chat: Chat, body: object, headers: Record<string, string> = {}): P
   });
 }
 
-it('long attachments stand in answer, stream and list as they were sent, and reach the model', async () => {
+it('long attachments appear unchanged in response, stream and list, and reach the model', async () => {
   service.model.play(say('read'));
   const chat = await service.api.openChat();
   const attachments = [

@@ -22,7 +22,7 @@ function begin(text: string) {
   return encodeStream('messages', reply, 10).slice(0, -3);
 }
 
-it('counts what a call that was interrupted has told of by then', async () => {
+it('counts the usage that an interrupted call has reported so far', async () => {
   service.model.play({ events: begin('I will tell you a long story.'), hang: 'after-body' }, say('Sorry.'));
   const chat = await service.api.openChat();
   await chat.prompt('Go.');

@@ -25,7 +25,7 @@ const put = async (path: string, body: object) => {
 };
 const read = async (path: string) => (await service.api.call<Budget>('GET', `/v1/budgets/${path}`)).body;
 
-it('pauses a session at its limit, and goes on by itself once that is raised', async () => {
+it('pauses a session at its limit, and resumes it once the limit is raised', async () => {
   const chat = await service.api.openChat();
   const path = `session/${chat.id}`;
   await put(path, { limitUsd: 0.3, period: 'session' });
@@ -47,7 +47,7 @@ it('pauses a session at its limit, and goes on by itself once that is raised', a
   chat.close();
 });
 
-it('stops between the calls of a turn, and goes on with the next message', async () => {
+it('stops between the calls of a turn, and continues with the next message', async () => {
   const agent = await service.api.createAgent({ tools: [customTool('look', 'always_allow')] });
   const chat = await service.api.openChat(agent);
   const path = `subject/${agent.id}:anna`;
@@ -76,7 +76,7 @@ it('stops between the calls of a turn, and goes on with the next message', async
   other.close();
 });
 
-it('counts what was spent before it was set', async () => {
+it('counts the amount spent before the budget was set', async () => {
   const chat = await service.api.openChat();
   service.model.play(say('One.', { usage }));
   await chat.run('1');
@@ -133,7 +133,7 @@ it('tells webhooks and the stream of the organization of thresholds', async () =
   chat.close();
 });
 
-it('lists budgets, and knows only what the organization has', async () => {
+it('lists budgets of the organization only', async () => {
   const agent = await service.api.createAgent();
   const whole = await put('organization/default', { limitUsd: 1000, period: 'month', onReached: 'notify' });
   expect(whole).toMatchObject({

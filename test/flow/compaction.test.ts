@@ -77,7 +77,7 @@ it('sums up the middle once the prompt has grown to half to three quarters of th
   chat.close();
 });
 
-it('carries the summary on: the next one is made from it and from what came since', async () => {
+it('builds the next summary from the last one and the messages since', async () => {
   const chat = await service.api.openChat();
   await talk(chat, 8, 24_000);
   service.model.play(say('Go on.', tokens(3000)));

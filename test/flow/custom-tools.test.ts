@@ -30,7 +30,7 @@ async function call(chat: Chat): Promise<EventEnvelope> {
 const lastMessage = (number: number, from = service) => readChat(from.model.requests[number]!).at(-1);
 
 describe('a custom tool', () => {
-  it('is not asked for with an input that its schema does not allow; the model is told', async () => {
+  it('is not called with an input that violates its schema; the model gets an error', async () => {
     service.model.play(callTool('lookup', { id: ['7'] }), callTool('lookup', '{"id":'), lookup);
     const chat = await openChat();
     const use = await call(chat);
@@ -142,7 +142,7 @@ describe('a custom tool', () => {
     chat.close();
   });
 
-  it('whose final result comes while another turn runs has to wait for its own', async () => {
+  it('whose final result arrives during another turn waits for its own turn', async () => {
     const gate = Promise.withResolvers<void>();
     service.model.play(
       lookup,
@@ -215,7 +215,7 @@ describe('an application that does not answer in time', () => {
     chat.close();
   });
 
-  it('keeps no one from answering what waits without a limit', async () => {
+  it('does not limit answers to pending actions', async () => {
     const tools = [customTool('lookup', 'always_allow'), customTool('risky', 'always_ask')];
     const chat = await hasty.api.openChat(await hasty.api.createAgent({ tools }));
     hasty.model.play(

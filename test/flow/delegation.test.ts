@@ -16,7 +16,7 @@ const DENY = { permissionPolicy: { type: 'always_deny' } };
 const openChat = async (tools: object[] = withDelegation(), agent: object = {}, session: object = {}) =>
   service.api.openChat(await service.api.createAgent({ tools, ...agent }), session);
 
-it('runs tasks side by side in the sandbox, shows them in list and stream, and adds up what they used', async () => {
+it('runs tasks in parallel in the sandbox, shows them in list and stream, and sums their usage', async () => {
   const tasks = [{ goal: 'run: echo one | tee one.txt' }, { goal: 'run: echo two', context: 'nothing else' }];
   const chat = await openChat(withDelegation(), { modelName: 'script/demo' });
   const idle = await chat.run(`call delegate_task ${JSON.stringify({ tasks })}`);
@@ -137,7 +137,7 @@ describe('a subagent', () => {
     chat.close();
   });
 
-  it('is held to the policies, and what would be asked for is refused unless it is allowed already', async () => {
+  it('follows the policies: calls that need approval are rejected unless already approved', async () => {
     const tools = withDelegation(ASK, { name: 'file', ...DENY });
     const calls = callTools([
       ['terminal', { command: 'echo ran' }],
@@ -209,7 +209,7 @@ describe('a subagent', () => {
   });
 });
 
-it('is there only where it is enabled by name', async () => {
+it('exists only if enabled by name', async () => {
   const chat = await openChat([{ type: 'agent_toolset', defaultConfig: ALLOW }]);
   service.model.play(callTool('delegate_task', { goal: 'Try.' }), say('ok'));
   await chat.run('Go.');

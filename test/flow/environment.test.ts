@@ -14,7 +14,7 @@ afterAll(() => service.close());
 
 const systemOf = (number: number) => readChat(service.model.requests[number]!)[0] ?? '';
 
-it('the model is told the day and what the sandbox is, in a prefix that does not change', async () => {
+it('the prompt names the day and the sandbox, in a stable prefix', async () => {
   const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
   service.model.play(say('one'), say('two'));
   await chat.run('Go.');
@@ -41,7 +41,7 @@ it('a search without a backend is not offered, and a name that no tool has is an
   chat.close();
 });
 
-it('a run of an automation is told that nobody is present, and cannot ask', async () => {
+it('the prompt of an automation run says that nobody is present, and the run cannot ask', async () => {
   const agent = await service.api.createAgent({ tools: allowAll });
   const path = `/v1/agents/${agent.id}/users/anna/automations`;
   const body = { name: 'Digest', prompt: 'Summarise today.', schedule: '0 9 * * 1' };
@@ -59,7 +59,7 @@ it('a run of an automation is told that nobody is present, and cannot ask', asyn
   chat.close();
 });
 
-it('what an MCP server says about its use is in the prompt', async () => {
+it('the instructions of an MCP server are in the prompt', async () => {
   const server = await startTestMcp();
   const agent = await service.api.createAgent({
     mcpServers: [{ type: 'url', name: 'files', url: server.url }],

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => restarts.close());
 
-it('a script that a crash cut off is not run again, and the model is told', { timeout: 600_000 }, async () => {
+it('a script interrupted by a crash is not run again, and the model gets a note', { timeout: 600_000 }, async () => {
   const first = await restarts.start();
   const agent = await first.api.createAgent({ tools: allowAll });
   const chat = await first.api.openChat(agent);

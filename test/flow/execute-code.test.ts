@@ -64,7 +64,7 @@ const toolset = (...configs: object[]) => ({
 const policy = (name: string, type: string) => ({ name, permissionPolicy: { type } });
 
 describe('a script', () => {
-  it('works with the tools of the session, and the model reads what it prints only', async () => {
+  it('uses the tools of the session, and the model reads only its output', async () => {
     const chat = await openChat();
     const outcome = await runScript(
       chat,
@@ -116,7 +116,7 @@ except OSError:
     chat.close();
   });
 
-  it('changes the terminal as a command would, and has what the model was shown apart', async () => {
+  it('changes the terminal state like a command, and stores the model’s view separately', async () => {
     const chat = await openChat();
     service.model.play(
       callTool('write_file', { path: 'note.txt', content: 'hello\n' }),
@@ -174,7 +174,7 @@ print(terminal("exec ${call}"))
 });
 
 describe('a call of a script', () => {
-  it('never does what the session may not, however it is asked for', async () => {
+  it('never exceeds the session’s permissions, however the call is made', async () => {
     const mcp = await startTestMcp();
     mcp.tools = { tools: [{ name: 'wipe', inputSchema: { type: 'object' } }] };
     const tools = [
@@ -222,7 +222,7 @@ print(os.path.exists("ran"), asked["asking"]["error"])
     chat.close();
   });
 
-  it('may do what was approved for the session, from then on', async () => {
+  it('may make calls approved for the session, from then on', async () => {
     const chat = await openChat({ tools: [toolset(policy('code_execution', 'always_allow'))] });
     const script = `${RAW}\nprint(ask("write_file", path="a", content="x"))\nprint(ask("read_file", path="a"))`;
     expect((await runScript(chat, script)).output).toMatch(/error.*\n.*error/);
@@ -236,7 +236,7 @@ print(os.path.exists("ran"), asked["asking"]["error"])
     chat.close();
   });
 
-  it('may do with yoloMode what is asked for, and nothing that is denied', async () => {
+  it('may make calls that ask in yolo mode, but none that are denied', async () => {
     const tools = [toolset(policy('terminal', 'always_deny'))];
     const chat = await openChat({ tools }, { yoloMode: true });
     const outcome = await runScript(

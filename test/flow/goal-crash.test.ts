@@ -100,7 +100,7 @@ async function readLog(api: Api, path: string): Promise<EventEnvelope[]> {
   return (await api.call<{ data: EventEnvelope[] }>('GET', `${path}/events`)).body.data;
 }
 
-it('a goal goes on after every kill: no turn is lost, none comes twice', { timeout: 600_000 }, async () => {
+it('a goal continues after every kill: no turn is lost or repeated', { timeout: 600_000 }, async () => {
   await prepare();
   // the send, the end of the first turn, and then the verdict, which is lost
   const first = await start({ number: 3, when: 'before' });

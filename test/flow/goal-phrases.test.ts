@@ -102,7 +102,7 @@ it('an interrupt pauses the goal', async () => {
   chat.close();
 });
 
-it('a control phrase while a person is asked repeats what is asked', async () => {
+it('a control phrase during a pending question repeats the question', async () => {
   service.model.play(callTool('deploy', {}), say('Deployed.'));
   const chat = await service.api.openChat(
     await service.api.createAgent({ tools: [customTool('deploy', 'always_allow')] }),
@@ -142,7 +142,7 @@ it.each([
   chat.close();
 });
 
-it('a verdict does not end what a prompt has begun while the judge thought', async () => {
+it('a verdict does not end a turn that a prompt started during the judge’s call', async () => {
   const chat = await service.api.openChat();
   service.model.play();
   service.model.verdicts = [

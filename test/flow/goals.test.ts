@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-it('goes on turn by turn in the same session until the judge says that the goal is reached', async () => {
+it('continues turn by turn in the same session until the judge reports that the goal is reached', async () => {
   const usage = { input: 10, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
   service.model.play(say('One.', { usage }), say('Two.', { usage }), say('Three.', { usage }));
   service.model.verdicts = [
@@ -69,7 +69,7 @@ it('asks the judge with temperature 0, for the goal and the last reply, both cut
   chat.close();
 });
 
-it('pauses what is blocked and says why; resume resets the budget and goes on', async () => {
+it('pauses a blocked goal with the reason; resume resets the budget and continues', async () => {
   service.model.play(say('I need the password.'), say('Thank you. It is done.'));
   service.model.verdicts = [judge('blocked', 'The password is missing.')];
   const chat = await service.api.openChat();
@@ -99,7 +99,7 @@ it('pauses when the budget of 20 turns is spent', async () => {
   chat.close();
 });
 
-it('goes on after verdicts that cannot be read and pauses at the third in a row', async () => {
+it('continues after unreadable verdicts and pauses at the third in a row', async () => {
   service.model.play();
   service.model.verdicts = [say('Well…'), judge('continue', 'No.'), say('{}'), say('[]'), say('Yes, done!')];
   const chat = await service.api.openChat();
@@ -110,7 +110,7 @@ it('goes on after verdicts that cannot be read and pauses at the third in a row'
   chat.close();
 });
 
-it('goes on where the judge cannot be asked and pauses at the fifth time in a row', async () => {
+it('continues if the judge is unavailable and pauses at the fifth time in a row', async () => {
   service.model.play();
   service.model.verdicts = Array.from({ length: 5 }, () => ({ status: 401 }));
   const chat = await service.api.openChat();

@@ -23,7 +23,7 @@ function endless(text: string) {
   return { events: events.slice(0, -4), hang: 'after-body' as const };
 }
 
-it('stops a model that speaks, keeps what it said, and tells it why the next time', async () => {
+it('interrupts a streaming reply, keeps its text, and gives the model the reason later', async () => {
   service.model.play(endless('I will tell you a long story about it.'), say('Sorry.'));
   const chat = await openChat();
   await chat.prompt('Go.');
@@ -92,7 +92,7 @@ it('keeps the results that were there, and gives one to each call that had begun
   chat.close();
 });
 
-it('cancels what a waiting session asks for', async () => {
+it('cancels the pending actions of a waiting session', async () => {
   const chat = await openChat([
     { type: 'agent_toolset', defaultConfig: { permissionPolicy: { type: 'always_ask' } } },
     customTool('lookup', 'always_allow'),

@@ -40,7 +40,7 @@ async function readSystem(agent: Agent, fields: object = {}): Promise<string> {
 const memoryPath = (agent: Agent, subject = 'anna') => `/v1/agents/${agent.id}/users/${subject}/memory`;
 
 describe('the tool memory', () => {
-  it('keeps what the API then shows, for this subject only', async () => {
+  it('stores notes that the API then shows, for this subject only', async () => {
     const agent = await makeScripted();
     const added = await runTool(agent, 'memory', { action: 'add', target: 'user', content: 'Likes tea.' });
     expect(added).toMatchObject({ isError: false, value: { success: true, usage: '0% - 10/1375 chars' } });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-it('watchers see what a command prints while it runs; the log keeps the result only', async () => {
+it('streams show the output of a running command; the log has only the result', async () => {
   const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
   service.model.play(callTool('terminal', { command: `echo first ${secret}; sleep 300` }), say('done'));
   const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));

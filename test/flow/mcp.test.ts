@@ -214,7 +214,7 @@ describe('a turn with MCP servers', () => {
     chat.close();
   });
 
-  it('denies what is disabled or unknown without a call', async () => {
+  it('denies disabled and unknown tools without a call', async () => {
     const chat = await service.api.openChat(await makeAgent());
     const before = server.asked.filter(({ method }) => method === 'tools/call').length;
     service.model.play(
@@ -232,7 +232,7 @@ describe('a turn with MCP servers', () => {
     chat.close();
   });
 
-  it('goes on when the server fails, and ends at once when it is interrupted', async () => {
+  it('continues if the server fails, and ends at once on an interrupt', async () => {
     const chat = await service.api.openChat(await makeAgent());
     server.call = (_name, _input, { reply }) => void reply.writeHead(500).end(CANARY);
     service.model.play(callTool('files__echo', { text: 'x' }), say('it failed'));
@@ -270,7 +270,7 @@ describe('a turn with MCP servers', () => {
 });
 
 describe('a test of a server', () => {
-  it('tells what it offers and how it is connected', async () => {
+  it('lists its tools and its connection', async () => {
     const agent = await makeAgent();
     const { status, body } = await service.api.call<McpTest>('POST', `/v1/agents/${agent.id}/mcp/files/test`);
     expect(status).toBe(200);

@@ -29,7 +29,7 @@ it('30 sessions whose provider answers 429 once each all end well', async () => 
   chats.forEach((chat) => chat.close());
 });
 
-it('a turn says what it waits for and until when, and goes on with what came meanwhile', async () => {
+it('a waiting turn reports reason and time, and continues with events that arrived meanwhile', async () => {
   service.model.play(limited(6), say('Hello.'), say('And hello again.'));
   const chat = await service.api.openChat();
   await chat.prompt('one');

@@ -39,7 +39,7 @@ it('a background process that ends starts one turn of an idle session', async ()
   chat.close();
 });
 
-it('one that ends while a turn runs is told of when the turn is over', async () => {
+it('one that ends during a turn is reported after the turn', async () => {
   const gate = Promise.withResolvers<void>();
   service.model.play(
     background('printf "made\\000it"'),

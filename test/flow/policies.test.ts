@@ -16,7 +16,7 @@ const toolset = (...configs: object[]) => ({
   configs,
 });
 
-it('what is denied or disabled never runs, not even with yoloMode', async () => {
+it('denied and disabled tools never run, not even in yolo mode', async () => {
   const tools = [
     toolset({ name: 'terminal', permissionPolicy: { type: 'always_deny' } }, { name: 'file', enabled: false }),
     { ...customTool('lookup', 'always_allow'), enabled: false },
@@ -66,7 +66,7 @@ it('a disabled tool is invisible to the model, a denied one is not', async () =>
   chat.close();
 });
 
-it('without an agent_toolset no built-in tool is there', async () => {
+it('without an agent_toolset there are no built-in tools', async () => {
   const chat = await service.api.openChat(
     await service.api.createAgent({ tools: [customTool('lookup', 'always_allow')] }),
   );
@@ -113,7 +113,7 @@ it('clarify and todo do not pause for a permission, but hold to a denial', async
   denied.close();
 });
 
-it('a call that the model got wrong is an error that it reads, and the turn goes on', async () => {
+it('a malformed call returns an error to the model, and the turn continues', async () => {
   const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
   service.model.play(
     callTools([

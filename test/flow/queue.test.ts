@@ -123,7 +123,7 @@ it('a prompt to a waiting session waits with it', async () => {
   chat.close();
 });
 
-it('an archived session takes nothing, and what waited in it is dropped', async () => {
+it('an archived session accepts no events, and its pending actions are dropped', async () => {
   service.model.play(callTool('terminal', { command: 'true' }));
   const chat = await service.api.openChat();
   await chat.prompt('one');
@@ -138,7 +138,7 @@ it('an archived session takes nothing, and what waited in it is dropped', async 
   chat.close();
 });
 
-it('what a waiting turn has used counts, though its session is archived', async () => {
+it('usage of a waiting turn counts even if its session is archived', async () => {
   service.model.play(say('Hi.'), callTool('terminal', { command: 'true' }));
   const chat = await service.api.openChat();
   const before = (await chat.run('one')).usage;

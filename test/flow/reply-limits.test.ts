@@ -16,7 +16,7 @@ const cut = (content: string) => {
   return { reply: { content: [], ...reply, finish: 'length' as const } };
 };
 
-it('a tool call that was cut off is told as such, and five in a row end the turn', async () => {
+it('a truncated tool call is reported as such, and five in a row end the turn', async () => {
   service.model.play(cut('a'), cut('ab'), cut('abc'), cut('abcd'), cut('abcde'), say('never asked'));
   const chat = await openChat();
   const idle = await chat.run('Write a long file.');
@@ -81,7 +81,7 @@ it('a text that was cut off is continued, as one message under one id', async ()
   chat.close();
 });
 
-it('a text that is cut off a fourth time ends the turn, and what was said stays', async () => {
+it('a text that is cut off a fourth time ends the turn, and the text so far is kept', async () => {
   service.model.play(part('a'), part('b'), part('c'), part('d'), say('never asked'));
   const chat = await openChat();
   const idle = await chat.run('Go.');
@@ -91,7 +91,7 @@ it('a text that is cut off a fourth time ends the turn, and what was said stays'
   chat.close();
 });
 
-it('a continuation may call tools, and one that fails keeps what was said', async () => {
+it('a continuation may call tools, and a failed one keeps the text so far', async () => {
   service.model.play(part('I will look: '), callTool('read_file', { path: 'a' }, 'here.'), say('Done.'));
   const chat = await openChat();
   await chat.run('Go.');

@@ -80,7 +80,7 @@ it('guidance that comes during the last model call opens the next turn', async (
   chat.close();
 });
 
-it('guidance that comes too late is told with the prompt that waits already, and only then', async () => {
+it('late guidance is sent to the model with the queued prompt, and only then', async () => {
   const last = hold('done');
   service.model.play(last.answer, say('both'));
   const chat = await openChat();

@@ -57,7 +57,7 @@ describe.each<WireFormat>(['chat-completions', 'messages', 'responses'])('a turn
     chat.close();
   });
 
-  it('adds up over turns, and leaves out the cost where there is no price', async () => {
+  it('is summed over turns, without a cost for models without a price', async () => {
     service.model.play(say('one'), say('two'));
     const chat = await service.api.openChat(await service.api.createAgent({ modelName: 'acme/free' }));
     await chat.run('1');

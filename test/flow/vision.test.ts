@@ -151,7 +151,7 @@ describe('vision_analyze', () => {
     });
   });
 
-  it('says what the provider said when it refuses the image', async () => {
+  it('repeats the provider’s message if it rejects the image', async () => {
     service.model.play(
       callTool('vision_analyze', { image_url: `data:image/png;base64,${PNG}`, question: 'What?' }),
       { status: 400 },

@@ -29,7 +29,7 @@ const parse = (message: string | undefined) =>
   JSON.parse((message ?? '').replace(/^tool: /, '')) as Record<string, never>;
 
 describe('a turn on the web', () => {
-  it('searches, reads what it found, and reads on in the file that holds a long page', async () => {
+  it('searches, reads a result, and continues in the file of a long page', async () => {
     const chat = await service.api.openChat(await service.api.createAgent({ tools: allowAll }));
     service.model.play(
       callTool('web_search', { query: 'terms', limit: 3 }),

@@ -84,7 +84,7 @@ it('tells of a session in order, signed, without content', async () => {
   chat.close();
 });
 
-it('repeats what was refused under the same id, and sends again when asked', async () => {
+it('retries a rejected delivery under the same id, and redelivers on request', async () => {
   const { id } = await create(['session.status_idle'], { fullEvent: true });
   receiver.status = () => (receiver.received.length === 1 ? 500 : 200);
   service.model.play(say('Hello.'));
@@ -107,7 +107,7 @@ it('repeats what was refused under the same id, and sends again when asked', asy
   chat.close();
 });
 
-it('tells what waits for people; a test and a new secret work', async () => {
+it('notifies of pending actions; test and rotation work', async () => {
   const { id, secret } = await create('*');
   const rotated = await service.api.call<{ secret: string }>('POST', `/v1/webhooks/${id}/rotate-secret`);
   await service.api.call('POST', `/v1/webhooks/${id}/test`);
@@ -161,7 +161,7 @@ it('waits longer from try to try, and gives up after three days', () => {
   expect(decideRetry(20, 3 * 86_400_000)).toBeNull();
 });
 
-it('carries what is said of a login, under the id that its tries share', async () => {
+it('carries the events of a login, under the same id in all retries', async () => {
   const { id, secret } = await create(['login.awaiting_input']);
   const content = { loginId: 'lgn_1', state: 'awaiting_input', kind: 'captcha' };
   const owner = '(SELECT organization_id FROM webhooks WHERE id = $1)';

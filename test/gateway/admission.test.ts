@@ -46,7 +46,7 @@ it.each(FORMATS)(
   },
 );
 
-it('one request is let in, however large, and a refused one takes no room', async () => {
+it('a single request is always admitted, and a rejected one reserves no memory', async () => {
   gateway.upstream.script(() => ({}));
   expect((await post('messages', 2 * LIMIT)).status).toBe(200);
   for (let count = 0; count < 3; count += 1) {

@@ -96,7 +96,7 @@ it('refuses nothing where a budget only notifies, and holds nothing after a fail
   await expect.poll(read).toMatchObject({ spentUsd: 0.4, reservedUsd: 0 });
 });
 
-it('charges what a forwarded call has used', async () => {
+it('charges the usage of a forwarded call', async () => {
   const read = await set(1);
   gateway.upstream.script(() => REPLY);
   const free = await gateway.post(PATHS.messages, { ...BODIES.messages, model: UPSTREAMS.messages });

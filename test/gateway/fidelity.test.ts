@@ -23,7 +23,7 @@ const sent = () => gateway.upstream.requests.at(-1)?.body ?? {};
 const chat = (body: object) => gateway.post('/v1/chat/completions', { messages: said, ...body });
 const message = (body: object) => gateway.post('/v1/messages', { max_tokens: 90, messages: said, ...body });
 
-describe('what a chat client says of sampling', () => {
+describe('sampling fields of a chat client', () => {
   const sampling = { seed: -7, frequency_penalty: 0.5, presence_penalty: -1, logit_bias: { 50256: -100 } };
 
   it('reaches an upstream of its format', async () => {
@@ -100,12 +100,12 @@ describe('a tool that failed', () => {
     responses: '"output":"Error: no such file"',
   };
 
-  it.each(FORMATS)('is told of as the format of the upstream can: %s', async (format) => {
+  it.each(FORMATS)('is reported in the format of the upstream: %s', async (format) => {
     await message({ model: UPSTREAMS[format], messages: history });
     expect(JSON.stringify(sent())).toContain(results[format]);
   });
 
-  it('is told of by a worker behind the gateway, too', async () => {
+  it('is reported by a worker behind the gateway, too', async () => {
     const messages = [
       said[0],
       { role: 'assistant', content: null, tool_calls: [call] },
@@ -142,7 +142,7 @@ describe('a stop sequence', () => {
   });
 });
 
-it('the start of a message counts what its provider has counted by then', async () => {
+it('the start of a message has the provider’s count so far', async () => {
   const usage = { input: 20, output: 4, cacheRead: 5, cacheWrite: 2, reasoning: 0 };
   gateway.upstream.script(() => ({ reply: { content: [{ type: 'text', text: 'ok' }], usage } }));
   const [first] = readFrames(await (await message({ model: 'anth/small', stream: true })).text());
@@ -151,7 +151,7 @@ it('the start of a message counts what its provider has counted by then', async 
   });
 });
 
-describe('what runs at the provider of the messages format', () => {
+describe('tools that run at a messages provider', () => {
   const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 3 };
   const document = { type: 'document', source: { type: 'file', file_id: 'file_1' } };
   const searched = [
@@ -196,7 +196,7 @@ describe('what runs at the provider of the messages format', () => {
 });
 
 describe('a path of the gateway', () => {
-  it.each(['OPTIONS', 'HEAD', 'GET', 'PUT'])('says which methods it has to %s', async (method) => {
+  it.each(['OPTIONS', 'HEAD', 'GET', 'PUT'])('lists its methods in response to %s', async (method) => {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await response.text()).toContain(method === 'HEAD' ? '' : '"code":"method_not_allowed"');

@@ -223,7 +223,7 @@ describe('bytes that are no request', () => {
     expect(gateway.upstream.requests.length).toBe(before);
   });
 
-  it('uploads that break off, however many, cause no call and hold nobody up', async () => {
+  it('interrupted uploads, however many, cause no call and delay nobody', async () => {
     const before = gateway.upstream.requests.length;
     const { hostname, port } = new URL(gateway.url);
     await Promise.all(

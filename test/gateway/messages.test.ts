@@ -34,7 +34,7 @@ describe.each(FORMATS)('a message over a %s upstream', (format) => {
     });
   });
 
-  it('carries thinking with its proof back to whoever gave it', async () => {
+  it('returns thinking with its signature to its issuer', async () => {
     const issuer = UPSTREAMS[format];
     const proof = format === 'messages' ? { signature: 'c2ln' } : { encrypted: format === 'responses' ? 'gAAA' : '[]' };
     if (format === 'chat-completions') Object.assign(proof, { signature: 'reasoning_content', encrypted: undefined });
@@ -71,7 +71,7 @@ describe.each(FORMATS)('a message over a %s upstream', (format) => {
 });
 
 describe('a message', () => {
-  it('shows no thinking to those who did not ask for it', async () => {
+  it('shows no thinking unless requested', async () => {
     gateway.upstream.script(() => ({
       reply: {
         content: [
@@ -84,7 +84,7 @@ describe('a message', () => {
     expect(((await response.json()) as { content: unknown }).content).toEqual([{ type: 'text', text: 'ok' }]);
   });
 
-  it('takes what coding clients send: system turns, adaptive thinking, unknown fields and flags', async () => {
+  it('accepts requests of coding clients: system turns, adaptive thinking, unknown fields and flags', async () => {
     const response = await gateway.post(
       '/v1/messages?beta=true',
       {

@@ -160,7 +160,7 @@ describe.each(FORMATS)('the compliance cases of Open Responses over a %s upstrea
     expect(finalOf(events).output.at(-1)).toMatchObject({ content: [part] });
   });
 
-  it('a choice among the tools offers those alone, and is told again', async () => {
+  it('a choice among the tools offers only those, and is repeated in the response', async () => {
     const other = { type: 'function', name: 'send_email', parameters: null };
     const body = {
       model,
@@ -206,14 +206,14 @@ describe('a request of Open Responses', () => {
     expect(error['message']).not.toContain('is not a field');
   });
 
-  it('may say what is so anyway', async () => {
+  it('may state the default explicitly', async () => {
     const idle = { presence_penalty: 0, frequency_penalty: 0, top_logprobs: 0, background: false, store: false };
     expect((await ask({ model: 'chat/small', input: 'Hi', ...idle, previous_response_id: null })).status).toBe(
       'completed',
     );
   });
 
-  it('may be a text or a list, and is told so', async () => {
+  it('may be a text or a list, and the error says so', async () => {
     const response = await gateway.post('/v1/responses', { model: 'chat/small', input: { role: 'user' } });
     expect(await response.json()).toMatchObject({ error: { message: 'input: must be a string or an array' } });
   });

@@ -57,7 +57,7 @@ describe('a call of the responses format to a provider of the same', () => {
     expect(JSON.parse(frames.at(-1)!.data)).toEqual({ ...end, response: { ...end.response, output_text: 'Hé' } });
   });
 
-  it('asks what the client asked, stores nothing, and leaves out what has no effect here', async () => {
+  it('forwards the client’s fields with store: false, without fields that have no effect', async () => {
     gateway.upstream.script(() => ({ events }));
     const format = { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true };
     const asked = {
@@ -95,7 +95,7 @@ describe('a call of the responses format to a provider of the same', () => {
       });
   });
 
-  it('ends with a failure that goes on counting when the provider breaks off or complains', async () => {
+  it('ends with a failure and a continued sequence if the provider breaks off or reports an error', async () => {
     const broken = [
       events.slice(0, 5),
       [...events.slice(0, 5), { event: 'error', data: JSON.stringify({ type: 'error', message: 'upstream-secret' }) }],
@@ -115,7 +115,7 @@ describe('a call of the responses format to a provider of the same', () => {
   });
 });
 
-describe('what the gateway has to turn around is translated all the same', () => {
+describe('requests that the gateway must change are translated', () => {
   const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' };
   const result = { type: 'function_call_output', call_id: 'c1', output: 'x' };
   it.each([

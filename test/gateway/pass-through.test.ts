@@ -87,7 +87,7 @@ it('a message goes through with all that its format can say', async () => {
   });
 });
 
-it('a stream that breaks or complains on its way is told of, never passed off as whole', async () => {
+it('a stream that breaks off or reports an error ends with an error, never as complete', async () => {
   const body = { model: 'straight/a', messages: said, stream: true };
   gateway.upstream.script(() => ({ events: events.slice(0, 2) }));
   expect(readFrames(await (await gateway.post('/v1/chat/completions', body)).text()).at(-1)?.data).toContain('cut off');

@@ -183,7 +183,7 @@ describe('a response', () => {
     ]);
   });
 
-  it('says what to switch off in a client that offers a search of its own', async () => {
+  it('names the setting to disable in a client with its own search', async () => {
     const response = await gateway.post('/v1/responses', {
       model: 'script/demo',
       input: 'Hi',
@@ -192,7 +192,7 @@ describe('a response', () => {
     expect(JSON.stringify(await response.json())).toContain('web_search = \\"disabled\\"');
   });
 
-  it('takes what clients send without an effect', async () => {
+  it('accepts fields without an effect', async () => {
     const answer = await ask({
       model: 'script/demo',
       client_metadata: { a: 'b' },

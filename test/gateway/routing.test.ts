@@ -57,13 +57,13 @@ it('failures of one organization do not close a model for another, and a single 
   expect((await ask('first/only')).status).toBe(200);
 });
 
-it.each([401, 402, 403, 404])('a list goes on when the provider itself answers %i', async (status) => {
+it.each([401, 402, 403, 404])('a list continues if the provider itself answers %i', async (status) => {
   gateway.upstream.script(({ body }) => (body['model'] === 'a' ? { status, body: '{"error":{"message":"no"}}' } : {}));
   const key = await gateway.makeKey({ organization: `refused-${status}` });
   expect(await ask('pair', { key })).toMatchObject({ status: 200, body: { model: 'second/b' } });
 });
 
-it('a list goes on after an overflow where the next window is larger, and only there', async () => {
+it('a list continues after an overflow only if the next window is larger', async () => {
   const body = JSON.stringify({ error: { code: 'context_length_exceeded', message: 'too long' } });
   gateway.upstream.script((request) => (request.body['model'] === 'narrow' ? { status: 400, body } : {}));
   expect(await ask('wider')).toMatchObject({ status: 200, body: { model: 'sized/wide' } });
@@ -103,7 +103,7 @@ it('keys are used in turn, and a refused one rests', async () => {
   expect(used().filter((key) => key === 'key-b')).toHaveLength(1);
 });
 
-it('weights, latency, retries and aliases decide what is asked', async () => {
+it('weights, latency, retries and aliases decide the upstream', async () => {
   for (let count = 0; count < 5; count += 1) expect((await ask('weighted')).body.model).toBe('first/heavy');
   gateway.upstream.script(({ body }) => ({ delayMs: body['model'] === 'slow' ? 600 : 0 }));
   for (let count = 0; count < 30; count += 1) await ask('fastest');

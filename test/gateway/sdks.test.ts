@@ -117,7 +117,7 @@ describe.each(FORMATS)('over a %s upstream', (format) => {
     expect((await stream.finalResponse()).output_text).toBe('Sunny');
   });
 
-  it('the tool runner of the Anthropic SDK goes on without a thread', async () => {
+  it('the tool runner of the Anthropic SDK continues without a thread', async () => {
     const weather = {
       name: 'weather',
       description: 'Tells the weather',

@@ -207,7 +207,7 @@ it.each([
   expect(response.headers.get('retry-after')).toBe(answered === 429 || answered >= 500 ? '7' : null);
 });
 
-it('a conversation too long for the model is told in words that clients act on', async () => {
+it('a conversation beyond the context window gets the error text that clients act on', async () => {
   const to = await start();
   to.upstream.script(() => ({
     status: 400,
@@ -248,7 +248,7 @@ it('a slow reader holds the upstream back', async () => {
   await request!.abandoned;
 });
 
-it('a server that is told to stop lets streams end, and gives up those that do not', async () => {
+it('a stopping server lets streams end, and cancels those that do not', async () => {
   const to = await start({ timing: { drainMs: 3000 } });
   const reply = { content: [{ type: 'text' as const, text: 'word '.repeat(20) }] };
   to.upstream.script((_request, number) =>

@@ -103,7 +103,7 @@ describe('results of tools', () => {
   const use = (id: string) => ({ type: 'tool_use', id, name: 't', input: {} });
   const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'x', is_error: true });
 
-  it('of one turn are one message, before what the user says beside them', () => {
+  it('of one turn are one message, before the user’s own text', () => {
     const { request } = messages({
       messages: [
         ...said,
@@ -198,7 +198,7 @@ describe('the end of a reply', () => {
     expect(responses({}).buildFinal(whole, MOMENT)).toMatchObject({ status });
   });
 
-  it('by a stop sequence names it to those who can hear it', () => {
+  it('names the stop sequence in formats that have a field for it', () => {
     const whole = { ...reply('stop'), stopSequence: 'END' };
     expect(messages({}).buildFinal(whole, MOMENT)).toMatchObject({
       stop_reason: 'stop_sequence',
@@ -253,7 +253,7 @@ describe('a request', () => {
     expect(chat({ max_tokens: 5, max_completion_tokens: 7 }).request.maxOutputTokens).toBe(7);
   });
 
-  it('believes the bytes of a picture, not what was declared', () => {
+  it('trusts the bytes of an image, not its declared type', () => {
     const gif = Buffer.from('GIF89a??').toString('base64');
     const { request } = messages({
       messages: [

@@ -38,7 +38,7 @@ it('a conversation stays with its upstream, and goes to another while that one f
   expect((await ask('pair')).body['model']).toBe('chat/a');
 });
 
-it('a list of failing models is left alone after a while, and callers are told when to come back', async () => {
+it('the circuit of a list of failing models opens, and callers get a retry-after', async () => {
   gateway.upstream.script(() => ({ status: 500 }));
   for (let count = 0; count < 2; count += 1) expect((await ask('failing')).status).toBe(502);
   const before = gateway.upstream.requests.length;

@@ -39,7 +39,7 @@ async function report(query: string): Promise<Report['data']> {
 
 const usage = { input: 1000, output: 100, cacheRead: 400, cacheWrite: 0, reasoning: 30 };
 
-it('is counted by key, model and day, whichever way the answer came, and says what it cost', async () => {
+it('is counted by key, model and day with its cost, streamed or not', async () => {
   gateway.upstream.script(() => ({ reply: { usage } }));
   const said = [{ role: 'user', content: 'Hi' }];
   await (await gateway.post('/v1/chat/completions', { model: 'paid/small', messages: said })).text();
@@ -85,7 +85,7 @@ it('is seen by Prometheus, where models that callers make up share a label', asy
   expect(text).toContain('gen_ai_server_time_per_output_token_seconds_count{model="paid/small"} 1');
 });
 
-it('of a stream that its client leaves, or that breaks, is what has come until then', async () => {
+it('of an aborted or broken stream is the part received so far', async () => {
   const words = { content: [{ type: 'text' as const, text: 'word '.repeat(2000) }] };
   const body = { messages: [{ role: 'user', content: 'x'.repeat(400) }], max_tokens: 9, stream: true };
   gateway.upstream.script(() => ({ reply: words, chunkBytes: 4000, cutAfterBytes: 60_000 }));
@@ -123,7 +123,7 @@ it('ends for the day when the tokens of a key are used up', async () => {
   }
 });
 
-it('holds nothing of what was said: not the log, the metrics, the errors or the database', async () => {
+it('no content appears in the log, the metrics, the errors or the database', async () => {
   const call = {
     type: 'tool_call' as const,
     id: 'call_1',

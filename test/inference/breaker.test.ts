@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { orderByKey } from '../../src/inference/affinity.ts';
 import { DEFAULT_BREAKER, buildBreaker } from '../../src/inference/breaker.ts';
 
-it('an upstream of which most calls fail is left alone, but for one try a period', () => {
+it('the circuit of an upstream opens if most calls fail, with one trial call per period', () => {
   let now = 0;
   const breaker = buildBreaker({ ...DEFAULT_BREAKER, minCalls: 5, openMs: 1000, now: () => now });
   for (let count = 0; count < 5; count += 1) {

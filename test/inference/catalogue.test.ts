@@ -42,7 +42,7 @@ it('gives open weights behind an unknown provider no price', () => {
   expect(find('vllm', 'gpt-oss-120b').price).toBeUndefined();
 });
 
-it('knows nothing of a name that nobody has', () => {
+it('does not find an unknown name', () => {
   expect(find('acme', 'small')).toEqual({});
   expect(find('openai', 'x'.repeat(10_000))).toEqual({});
 });

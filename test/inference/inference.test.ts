@@ -49,7 +49,7 @@ beforeEach(() => {
 const ask = (model: string) => collectReply(inference.stream(buildRequest({ model }), signal));
 
 describe('model names', () => {
-  it('are what the providers list, where they list any', () => {
+  it('are those that the providers list, if any', () => {
     expect(inference.findModel('acme/small')).toEqual({
       name: 'acme/small',
       contextWindow: 32_000,
@@ -67,7 +67,7 @@ describe('model names', () => {
     expect(inference.findModel('anth/claude')).toEqual({ name: 'anth/claude', contextWindow: 128_000, vision: true });
   });
 
-  it('of a list say what all of its models can do', () => {
+  it('of a list are the common abilities of its models', () => {
     expect(inference.findModel('fast')).toEqual({ name: 'fast', contextWindow: 32_000, vision: false, price });
     expect(inference.findModel('both')).toMatchObject({ contextWindow: 32_000, vision: false, maxOutputTokens: 4000 });
   });

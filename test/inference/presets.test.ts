@@ -3,7 +3,7 @@ import { ProvidersConfig } from '../../src/inference/config.ts';
 import { buildModelTable } from '../../src/inference/providers.ts';
 import { buildAuthHeaders } from '../../src/inference/upstream/history.ts';
 
-it('a preset sets what the provider leaves out', () => {
+it('a preset sets the omitted fields of a provider', () => {
   const providers = ProvidersConfig.parse({
     local: { preset: 'ollama' },
     azure: { preset: 'azure-openai', baseUrl: 'https://r.openai.azure.com/openai/v1', apiKey: 'secret' },

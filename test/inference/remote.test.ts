@@ -47,8 +47,8 @@ const signal = new AbortController().signal;
 const ask = (request: Partial<ModelRequest>): Promise<ModelReply> =>
   collectReply(inference.stream(buildRequest(request), signal));
 
-describe('what is known of models', () => {
-  it('is what the gateway lists, prices and all', () => {
+describe('known facts about models', () => {
+  it('is the gateway’s list, including prices', () => {
     expect(inference.findModel('listed/big')).toEqual({
       name: 'listed/big',
       contextWindow: 9000,

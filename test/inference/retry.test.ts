@@ -77,7 +77,7 @@ describe('retries', () => {
     expect(upstream.calls).toBe(1);
   });
 
-  it('do not happen for what another try cannot change, nor does fallback', async () => {
+  it('do not happen for permanent errors, nor does fallback', async () => {
     const first = candidate('a', [[new ModelError('invalid_request', 'bad')]]);
     const second = candidate('b', [[START, TEXT, FINISH]]);
     await expect(run([first, second]).reply).rejects.toMatchObject({ code: 'invalid_request' });
@@ -135,7 +135,7 @@ describe('the budget of retries', () => {
     expect([1, 2, 3, 4].map(() => budget.take('a'))).toEqual([true, true, true, false]);
   });
 
-  it('bounds what an upstream that fails is asked, and leaves the fallback alone', async () => {
+  it('bounds the calls of a failing upstream, but not those of the fallback', async () => {
     const failing = candidate('a', [[overload()]]);
     const policy = { ...DEFAULT_RETRY, budget: build(), sleep: async () => {} };
     for (let call = 0; call < 20; call += 1) {
@@ -157,7 +157,7 @@ describe('the wait before a retry', () => {
   const asked = (retryAfterMs: number) => new ModelError('rate_limited', 'slow', { retryAfterMs });
   const half = { ...DEFAULT_RETRY, random: () => 0.5 };
 
-  it('is at least what the upstream asked for', () => {
+  it('is at least the upstream’s retry-after', () => {
     expect(decideWait(asked(7000), 1, half)).toBe(7250);
   });
 

@@ -77,7 +77,7 @@ describe('script/demo', () => {
     });
   });
 
-  it('sums up what came back, and runs nothing again', async () => {
+  it('summarizes the results, and runs nothing again', async () => {
     const messages = [user('run: date\nrun: false\nask: Which?')];
     const { content } = await ask(messages);
     const answers = ['{"exit_code":0}\n\noutput:\nMonday\n', '{"error":"it broke"}', 'the red one'];
@@ -125,7 +125,7 @@ describe('script/demo in a goal and in a long conversation', () => {
   };
   const question = (goal: string, reply: string) => `Goal:\n${goal}\n\nLatest reply:\n${reply}`;
 
-  it('finds a goal reached once the reply holds what it waits for', async () => {
+  it('reports a goal as reached once the reply contains the expected text', async () => {
     const goal = 'run: wc -l < log\nuntil: 3';
     expect(readVerdict(await say(JUDGE_SYSTEM, question(goal, 'terminal: 2')))).toMatchObject({ kind: 'continue' });
     expect(readVerdict(await say(JUDGE_SYSTEM, question(goal, 'terminal: 3')))).toMatchObject({ kind: 'done' });

@@ -27,7 +27,7 @@ test.each([
   expect(splice(text, change)).toBe(expected);
 });
 
-test('a splice means what was wanted, whatever the object', () => {
+test('a splice equals the wanted object, for any object', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue()),

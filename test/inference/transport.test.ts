@@ -149,7 +149,7 @@ describe('the transport', () => {
     await expect(call()).rejects.toMatchObject({ code: 'upstream', message: "The provider's reply was cut off." });
   });
 
-  it('says when nobody listens', async () => {
+  it('reports that there is no subscriber', async () => {
     const probe = createServer().listen(0, '127.0.0.1');
     await once(probe, 'listening');
     const { port } = probe.address() as AddressInfo;
@@ -194,7 +194,7 @@ describe('an abort', () => {
     await server.requests.at(-1)?.abandoned;
   });
 
-  it('ends a stream in the middle of what has already come', async () => {
+  it('ends a stream within the data that has already arrived', async () => {
     const abort = new AbortController();
     const text = 'word '.repeat(500);
     server.script(() => ({ reply: { content: [{ type: 'text', text }] }, hang: 'after-body' }));

@@ -51,7 +51,7 @@ describe.skipIf(!isInstalled(STRAPI))('strapi', () => {
     });
   });
 
-  describe('that nobody has used', () => {
+  describe('that is unused', () => {
     let running: RunningApp;
     beforeAll(async () => {
       running = await startApp(STRAPI_NEW);

@@ -54,7 +54,7 @@ describe('after the right password', () => {
     await login.db.query('DELETE FROM login_sessions');
   });
 
-  test('a push is waited for, and the page goes on by itself', async () => {
+  test('a push approval is awaited, and the page continues on its own', async () => {
     const asked = await signIn('push');
     expect(outcome(asked)).toEqual([409, 'action_required']);
     const { challengeId, kind } = asked.body['details'] as { challengeId: string; kind: string };
@@ -88,7 +88,7 @@ describe('after a wrong password', () => {
   });
 });
 
-describe('what the caller names', () => {
+describe('proof named by the caller', () => {
   const named = (name: string, additionalFields: object, password = PASSWORD) =>
     login.post('/api/login', { ...byPassword(sites.url(name), USER, password), additionalFields, useCache: false });
 

@@ -55,7 +55,7 @@ describe('the link', () => {
   });
 });
 
-test('an email belongs to who it names and to a site that it is from, leads to or speaks of', async () => {
+test('an email is matched by recipient, and by the site in its sender, links or text', async () => {
   const own = await read('Your code is 492039');
   expect([isTo(own, 'ada@example.org'), isTo(own, 'eve@example.org'), isTo(own, undefined)]).toEqual([
     true,

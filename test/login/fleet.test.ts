@@ -47,7 +47,7 @@ test('a site that has been sent the password is waited for as long as the login 
   await login.close();
 });
 
-test('a browser that hangs ends its own job in time, is ended itself, and holds up nobody else', async () => {
+test('a hanging browser ends its job in time, is killed, and delays no other job', async () => {
   const login = await startTestLogin();
   const other = await login.makeKey('other');
   expect((await login.post('/api/login', right(USER))).status).toBe(200);

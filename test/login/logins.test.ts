@@ -43,7 +43,7 @@ async function reach(id: string, ...states: string[]): Promise<Record> {
   return get(id);
 }
 
-describe('a login that nobody waits for', () => {
+describe('a login without an open call', () => {
   test('ends with its session in the record', async () => {
     const begun = await login.post('/api/logins', right('classic'));
     expect([begun.status, begun.body['state'], begun.body['object']]).toEqual([202, 'running', 'login']);
@@ -125,7 +125,7 @@ describe('a login that nobody waits for', () => {
     expect((await reach(id, 'succeeded', 'failed')).state).toBe('succeeded');
   });
 
-  test('is told as events until it ends', async () => {
+  test('is reported as events until it ends', async () => {
     const { id } = await start(right('classic'));
     const stream = await fetch(`${login.url}/api/logins/${id}/events`, {
       headers: { authorization: `Bearer ${login.key}` },

@@ -89,7 +89,7 @@ describe('a page that says nothing of a login', () => {
 });
 
 describe('two logins', () => {
-  test('are told apart', async () => {
+  test('are distinguished', async () => {
     answerWith((items) => {
       const part = items.find(({ name }) => name === 'in')!.part;
       return { username: find(items, 'who', part), password: find(items, 'secret', part), submit: find(items, 'in') };

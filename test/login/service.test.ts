@@ -74,7 +74,7 @@ describe('kept sessions', () => {
     expect(await page.text()).toContain('Protected');
   });
 
-  test('are made once for all who ask at a time', async () => {
+  test('are built once for concurrent callers', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => login.post('/api/login', right())));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
     expect(answers.filter((answer) => cacheOf(answer) === 'coalesced')).toHaveLength(5);
@@ -158,7 +158,7 @@ describe('bounds', () => {
   });
 });
 
-test('Prometheus is told how calls ended, and of browsers', async () => {
+test('the metrics count outcomes of calls, and browsers', async () => {
   const own = await startTestLogin();
   const url = sites.url('classic');
   await own.post('/api/login', byPassword(url, USER, PASSWORD));
@@ -179,7 +179,7 @@ test('Prometheus is told how calls ended, and of browsers', async () => {
 });
 
 describe('signup', () => {
-  test('confirms by email, keeps the credential, and signs in again by itself', async () => {
+  test('confirms by email, stores the credential, and signs in again on its own', async () => {
     const asked = await login.post('/api/signup', {
       signup_method: 'email',
       domain: sites.url('signup'),

@@ -29,7 +29,7 @@ const build = (spec: SandboxClassSpec | undefined, over: Partial<PodOptions> = {
   return buildPod(volume, applyClass({ ...options, ...over }, sandboxClass), { name: 'ses-1', owner, labels: {} });
 };
 
-test('a class places and sizes the pod; what it leaves out stays', () => {
+test('a class places and sizes the pod; omitted fields keep their default', () => {
   const pod = build({
     image: 'sandbox:gpu',
     resources: { requests: { cpu: '1' }, limits: { 'nvidia.com/gpu': '1' } },

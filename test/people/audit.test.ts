@@ -28,7 +28,7 @@ async function records(work: () => Promise<unknown>) {
     .map(({ action, resource }) => [action, resource.type, resource.id]);
 }
 
-test('a change leaves one record, which says who, what and whence', async () => {
+test('a change leaves one record with actor, action and address', async () => {
   const before = await count();
   const body = { ...AGENT, systemPrompt: 'Do not tell: 4711.' };
   const headers = { 'user-agent': 'tests/1', 'x-request-id': 'my-request' };

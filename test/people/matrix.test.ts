@@ -123,7 +123,7 @@ test.each(ROLES)('a person with the role %s may do what it says, and nothing els
   expect(wrong).toEqual([]);
 });
 
-test('nobody reaches what another organization has', async () => {
+test('no organization reaches data of another', async () => {
   const call = async <T>(method: string, path: string, body?: object) => {
     const response = await fetch(people.base + path, {
       method,

@@ -32,7 +32,7 @@ describe('runWithin', () => {
       signal.addEventListener('abort', () => reject(new Error('work gave up')), { once: true });
     });
 
-  it('throws the reason of the abort, not what the work makes of it', async () => {
+  it('throws the reason of the abort, not the error of the work', async () => {
     await expect(runWithin(5, undefined, hang)).rejects.toThrow('no answer within 5 ms');
     const parent = new AbortController();
     const running = runWithin(60_000, parent.signal, hang);

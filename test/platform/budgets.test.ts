@@ -80,7 +80,7 @@ describe.each(databases)('budgets on %s', (_name, openDatabase) => {
     expect(calls).toBeGreaterThan(0);
   });
 
-  it('admits a call while what is settled and reserved by others is below the limit', async () => {
+  it('admits a call while settled and reserved amounts are below the limit', async () => {
     const target: BudgetTarget = { scope: 'key', id: 'key_1' };
     await set(target, { limitUsd: 0.4 });
     const first = await reserve({ keyId: 'key_1' });
@@ -129,7 +129,7 @@ describe.each(databases)('budgets on %s', (_name, openDatabase) => {
     expect(await read(target)).toMatchObject({ spentUsd: COST, reservedUsd: 0 });
   });
 
-  it('counts each session by itself', async () => {
+  it('counts each session separately', async () => {
     const target: BudgetTarget = { scope: 'agent', id: 'agt_3' };
     await set(target, { limitUsd: 0.1, period: 'session' });
     for (const sessionId of ['ses_2', 'ses_3']) {
@@ -141,7 +141,7 @@ describe.each(databases)('budgets on %s', (_name, openDatabase) => {
     expect(await read(target)).toMatchObject({ spentUsd: COST, periodStart: null, periodEnd: null });
   });
 
-  it('begins with what the ledger holds of the period', async () => {
+  it('starts with the amount that the ledger has for the period', async () => {
     const { db } = database;
     await db.query(
       `INSERT INTO usage_records (organization_id, occurred_at, source, kind, agent_id, subject_id, session_id, cost_usd)

@@ -37,7 +37,7 @@ async function startOnDisk(volumeBytes: number) {
   };
 }
 
-test('health tells what the disk of a volume holds at this moment, though commands wrote past the count', async () => {
+test('health reports the current disk usage of a volume, although commands wrote past the count', async () => {
   const { client, close } = await startOnDisk(4096 * MIB);
   const before = (await client.health()).usedBytes;
   expect(before).toBeLessThan(MIB);

@@ -64,7 +64,7 @@ test.each([
   await expect(call(token)).rejects.toThrow(/not authorized/);
 });
 
-test('health is told to everybody, and nothing else', async () => {
+test('only the health endpoint is public', async () => {
   const ask = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
   expect(await (await ask('/healthz')).json()).toMatchObject({ status: 'ok', workspace: scratch });
   for (const path of ['/v1/notices', '/v1/files?path=x', '/other']) expect((await ask(path)).status).toBe(401);

@@ -10,7 +10,7 @@ import { NEVER, newTarget, openLocalSandboxes } from '../support/sandbox.ts';
 import type { LocalSandboxes } from '../support/sandbox.ts';
 import { raceLink } from './escape/attempts.ts';
 
-describe('what a command in a process sandbox cannot reach', () => {
+describe('limits of a command in a process sandbox', () => {
   const CANARY = `canary-${randomUUID()}`;
   let local: LocalSandboxes;
   let sandbox: SandboxSession;
@@ -161,7 +161,7 @@ describe('what a command in a process sandbox cannot reach', () => {
 });
 
 describe('starting a process sandbox', () => {
-  test('is refused without bubblewrap, with what to do about it', async () => {
+  test('fails without bubblewrap, with a hint', async () => {
     const local = await openLocalSandboxes({ bwrapPlaces: ['/nowhere'] });
     await expect(local.sandboxes.acquire(newTarget(), NEVER)).rejects.toMatchObject({
       name: 'SandboxError',

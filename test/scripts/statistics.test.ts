@@ -28,7 +28,7 @@ describe('import cycles', () => {
     expect(findCycles(sources).map((cycle) => cycle.toSorted())).toEqual([['a.ts', 'b.ts', 'folder/c.ts']]);
   });
 
-  test('are none where files only share what they import', () => {
+  test('are none if files only share imports', () => {
     const sources = new Map([
       ['a.ts', "import { c } from './c.ts';\nimport { b } from './b.ts';"],
       ['b.ts', "import { c } from './c.ts';"],

@@ -57,7 +57,7 @@ export function describeSandboxes(name: string, open: () => Promise<Opened>): vo
       expect((await run('wc -l < at-once')).output).toBe('1\n');
     });
 
-    test('a timeout ends the whole tree, even what ignores the signal and left the group', async () => {
+    test('a timeout ends the whole tree, even processes that ignore the signal or left the group', async () => {
       const command = `trap '' TERM; (setsid bash -c 'trap "" TERM; exec -a straggler sleep 300' &) ; echo begun; sleep 300`;
       // Long enough for a shell to start on a busy machine.
       const result = await run(command, { timeoutMs: 2000 });
@@ -154,7 +154,7 @@ export function describeSandboxes(name: string, open: () => Promise<Opened>): vo
       expect((await run('ls -d /etc')).output).toBe('/etc\n');
     });
 
-    test('missing files, directories and pipes are told apart', async () => {
+    test('missing files, directories and pipes are distinguished', async () => {
       await run('mkfifo pipe');
       expect(await sandbox.stat('nothing/here')).toBeUndefined();
       await expect(sandbox.readFile('nothing')).rejects.toMatchObject({ code: 'ENOENT' });

@@ -38,12 +38,12 @@ describe('an aspect ratio left open', () => {
     expect(decideAspectRatio('auto', model, picture)).toBe(ratio);
   });
 
-  it('stays what was asked for', () => {
+  it('keeps the requested value', () => {
     expect(decideAspectRatio('1:1', model, { width: 1920, height: 1080 })).toBe('1:1');
   });
 });
 
-describe('what a request leaves out', () => {
+describe('omitted fields of a request', () => {
   const requested = (body: Record<string, unknown>, prices = {}) =>
     decideRequestedOptions(model, GenerationCreate.parse({ prompt: 'x', modelName: model.name, ...body }), prices);
 
@@ -75,7 +75,7 @@ describe('what a request leaves out', () => {
   });
 });
 
-describe('what accounts can pay', () => {
+describe('payments from accounts', () => {
   const order = (organizationId: string, ...credits: number[]) => ({
     organizationId,
     generations: credits.map((each) => ({ id: `${organizationId}-${each}`, credits: each }) as NewGeneration),

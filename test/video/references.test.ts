@@ -71,7 +71,7 @@ describe('references', () => {
     expect(await findLedgerFaults(video.ports)).toEqual([]);
   });
 
-  it('that are not what they should be end in invalid_reference', async () => {
+  it('of a wrong type end in invalid_reference', async () => {
     const text = await video.upload(Buffer.from('#EXTM3U\nfile:///etc/passwd'), 'image/png');
     const image = await video.upload(await draw(64, 64).png().toBuffer(), 'image/png');
     const { body: unused } = await video.call<{ data: { s3_key: string } }>('POST', '/api/uploads', {
@@ -97,7 +97,7 @@ describe('references', () => {
     expect((await submit({ startFrameKey: image })).status).toBe(202);
   });
 
-  it('are only uploaded as what was said, within the limits', async () => {
+  it('are accepted only with the declared type, within the limits', async () => {
     const upload = (body: unknown) => video.call('POST', '/api/uploads', { body });
     for (const body of [
       {},
@@ -127,7 +127,7 @@ describe('references', () => {
   describe('of characters', () => {
     const create = (body: unknown) => video.call<{ data: Character }>('POST', '/api/characters', { body });
 
-    it('come from addresses or as files, without what cameras write beside the picture', async () => {
+    it('come from addresses or files, and lose their metadata', async () => {
       const fromUrl = await create({ name: 'Ada', description: 'Keeper', images: [`${address}/ada.png`] });
       expect(fromUrl.status).toBe(201);
       expect(fromUrl.body.data).toEqual({

@@ -36,7 +36,7 @@ describe('a render', () => {
     expect(await findLedgerFaults(service.ports)).toEqual([]);
   });
 
-  it('that outlasts its deadline fails, and its engine is told to stop', async () => {
+  it('that exceeds its deadline fails, and the engine’s job is cancelled', async () => {
     const { engine, video: service, credits } = await start({}, { deadlineSeconds: 1 });
     engine.script = async (_request, context) => {
       await context.saveHandle('job-1');

@@ -82,7 +82,7 @@ describe.each([
       return Buffer.concat(chunks);
     };
 
-    it.skipIf(!installed)('changes nothing of what engines are given, then or later', async () => {
+    it.skipIf(!installed)('does not change the engines’ files, then or later', async () => {
       const address = await upload();
       const [first] = await video.submit({ ...SMALL, sourceVideoKey: address.s3_key });
       const evil = randomBytes(clip.length);

@@ -90,7 +90,7 @@ describe('submitting', () => {
     expect(secret).toMatchObject({ status: 403, body: { error: 'forbidden' } });
   });
 
-  it('tells what a model can do and costs', async () => {
+  it('returns abilities and price of a model', async () => {
     const { body } = await video.call<{ data: { id: string }[]; pagination: unknown }>('GET', '/api/models');
     expect(body.pagination).toEqual({ offset: 0, limit: 100, has_more: false });
     const past = await video.call('GET', '/api/models?limit=1&offset=100');
@@ -116,7 +116,7 @@ describe('submitting', () => {
     });
   });
 
-  it('answers 402 with what it costs and what there is, and sets nothing aside', async () => {
+  it('answers 402 with price and balance, and reserves nothing', async () => {
     const key = await video.makeKey('poor');
     const admin = await video.makeKey('default', ['admin']);
     const grant = (amount: number) =>

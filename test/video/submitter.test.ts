@@ -69,7 +69,7 @@ describe.skipIf(postgres === undefined)('submits of many organizations to two se
     expect(await findLedgerFaults({ db: database.db })).toEqual([]);
   });
 
-  it('wait for nobody else’s account', async () => {
+  it('do not wait for other accounts', async () => {
     const [held, free] = await makeKeys(['held', 'free']);
     await Promise.all([post(0, held!), post(0, free!)]);
     const organizationId = await findOrganization('held');

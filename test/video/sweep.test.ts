@@ -11,7 +11,7 @@ describe('sweeping', () => {
   });
   afterAll(() => video.close());
 
-  it('ends what nobody rendered in time, gives the credits back, and takes it off the queue', async () => {
+  it('fails overdue generations, refunds the credits, and removes them from the queue', async () => {
     const { db } = video.ports;
     const body = { prompt: 'x', modelName: SCRIPTED };
     const [waited, begun, fresh] = await video.submit({ ...body, count: 3 });
@@ -29,7 +29,7 @@ describe('sweeping', () => {
     expect(left.map(({ generationId }) => generationId)).toEqual([fresh]);
   });
 
-  it('forgets uploads that nobody has used for a day, and keeps those of characters', async () => {
+  it('deletes uploads unused for a day, and keeps those of characters', async () => {
     const { db, objects } = video.ports;
     const unused = await video.upload(Buffer.from('x'), 'image/png');
     const kept = await video.upload(Buffer.from('x'), 'image/png');

@@ -47,7 +47,7 @@ describe('generate_video', () => {
     expect(await credits()).toEqual({ balance: 980, reserved: 0 });
   });
 
-  it('tells the model what is wrong, and charges nothing', async () => {
+  it('reports the error to the model, and charges nothing', async () => {
     expect(await run({ prompt: ' ' }, 'evt_2')).toMatchObject({ isError: true });
     expect(await run({ prompt: 'x', model: 'none' }, 'evt_3')).toMatchObject({
       isError: true,

@@ -166,7 +166,7 @@ test('a fault of our own is 500 with nothing of it; an unreachable backend 503 w
   expect(await ask({ limits })).toMatchObject({ status: 200 });
 });
 
-test('an address that is taken is a mistake of whoever starts the server', async () => {
+test('an address in use is a start-up error', async () => {
   const first = await startApi(api.backends, { host: '127.0.0.1', port: 0 });
   const second = startApi(api.backends, { host: '127.0.0.1', port: first.port });
   await expect(second).rejects.toBeInstanceOf(StartupError);

@@ -132,7 +132,7 @@ describe('the next time of a schedule', () => {
     );
   });
 
-  it('is found once only for what happens once', () => {
+  it('occurs once for one-time schedules', () => {
     expect(
       ['30m', '2030-01-01', 'every 30m', '* * * * *'].map((text) => isOneShot(readSchedule(parseSchedule(text)!.text))),
     ).toEqual([true, true, false, false]);

@@ -56,7 +56,7 @@ const SLOT = { turnId: 'trn_1', step: 1, call: CALL };
 const AT = { sessionId: 'ses_1', sequence: 1, processedAt: null, createdAt: '2026-01-01T00:00:00.000Z' };
 
 describe('a built event', () => {
-  it('is what callers read, with the position of the call inside', () => {
+  it('is readable by callers, with the position of the call', () => {
     const use = buildUse(SLOT, { toolset: 'terminal', input: { command: 'ls' }, permission: 'allow' });
     expect(use).toEqual({
       id: 'evt_use',
@@ -94,7 +94,7 @@ describe('a built event', () => {
     expect(resultOf(toLogEvent(result, AT))).toEqual({ useId: 'evt_use', text: 'a\nb', images: [], isError: false });
   });
 
-  it('gives its prompt back once it is stored', () => {
+  it('returns its prompt once it is stored', () => {
     const prompt = { kind: 'message', eventId: 'evt_1' } as const;
     expect(findPrompt(toLogEvent(buildTurnStart({ turnId: 'trn_1' }, prompt), AT))).toEqual(prompt);
     const message = buildInbound({ id: 'evt_1', turnId: 'trn_1' }, 'processed', {

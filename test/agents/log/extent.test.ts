@@ -81,7 +81,7 @@ it('holds all that prompts are made from', () => {
   expect(trimmed).toBeGreaterThan(0);
 });
 
-it('keeps the last compaction but one, and what waits for a turn', () => {
+it('keeps the last compaction but one, and pending prompts', () => {
   const test = openTestLog();
   const waiting = test.message('later');
   for (let index = 0; index < 12; index += 1) {

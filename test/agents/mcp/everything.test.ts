@@ -28,7 +28,7 @@ describe.each(['streamableHttp', 'sse'] as const)('the reference server over %s'
     return mcp.call({ server, scope: 'ses_1', operation, tool, input, signal: new AbortController().signal });
   };
 
-  it('tells what it offers', async () => {
+  it('lists its tools', async () => {
     const listing = await mcp.readListing(server);
     expect(listing).toMatchObject({ hasResources: true, hasPrompts: true });
     const tools = buildTools('everything', listing, { resources: true, prompts: true });
@@ -42,7 +42,7 @@ describe.each(['streamableHttp', 'sse'] as const)('the reference server over %s'
     });
   });
 
-  it('runs tools, and says what is wrong with a call', async () => {
+  it('runs tools, and reports errors of a call', async () => {
     expect(await call('tool', { message: 'hello' }, 'echo')).toEqual({ content: 'Echo: hello', isError: false });
     expect(await call('tool', { a: 'x' }, 'get-sum')).toMatchObject({ isError: true });
     expect(await call('tool', {}, 'no-such-tool')).toMatchObject({ isError: true });

@@ -24,7 +24,7 @@ it('a server that lists its tools late, but within ten seconds, has them in the 
   expect(await found).toEqual({ listing: LISTING });
 });
 
-it('a server that takes longer is unavailable, and is there once it has answered', async () => {
+it('a slow server is unavailable until it has answered', async () => {
   const cache = openListingCache(10_000);
   const { promise, resolve } = Promise.withResolvers<ServerListing>();
   const found = cache.find(KEY, () => promise);

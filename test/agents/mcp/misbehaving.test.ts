@@ -103,7 +103,7 @@ describe('a server that', () => {
     expect(errorOf(await call('broken'))).toBe('The MCP server test answered HTTP 500.');
   });
 
-  it('is not there, or never shakes hands, has no tools and delays nobody for long', async () => {
+  it('that is down or never completes the handshake has no tools and delays turns only briefly', async () => {
     const gone = await startTestMcp();
     gone.close();
     await expect(mcp.readListing(ref(gone.url))).rejects.toThrow(/could not be reached/);
@@ -126,7 +126,7 @@ describe('a server that', () => {
   });
 });
 
-it('a listing is read once for many, whoever asks first', async () => {
+it('concurrent callers share one read of a listing', async () => {
   const listings = await Promise.all(Array.from({ length: 20 }, () => mcp.findListing('v1', ref())));
   expect(listings.every((found) => 'listing' in found && found.listing.tools.length === 1)).toBe(true);
   await mcp.findListing('v1', ref());

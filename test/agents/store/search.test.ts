@@ -84,7 +84,7 @@ describe('a search', () => {
     expect(await found(text)).toEqual(expected);
   });
 
-  it('looks at the roles it is told to, and not at the session it comes from', async () => {
+  it('searches the given roles, and not its own session', async () => {
     expect(await found('billing', { roles: ['assistant'] })).toEqual([0]);
     expect(await found('billing', { exclude: sessions[0] })).toEqual([1]);
   });
@@ -96,7 +96,7 @@ describe('a search', () => {
     expect(await order('oldest')).toEqual([0, 1]);
   });
 
-  it('finds the newest and the oldest session of a word that stands in more messages than are ranked', async () => {
+  it('finds the newest and the oldest session of a word that occurs in more messages than are ranked', async () => {
     const chatty = { ...owner, subjectId: 'chatty' };
     const told: string[] = [];
     for (let n = 0; n < 4; n += 1) {
@@ -115,7 +115,7 @@ describe('a search', () => {
     }
   });
 
-  it('shows the words in their place, and what stands around them', async () => {
+  it('shows the matches with the surrounding text', async () => {
     const { hits, sessions: searched } = await find(owner, 'database');
     expect(searched).toBe(3);
     expect(hits[0]).toMatchObject({ messageId: 2, role: 'assistant', snippet: '>>>database<<< was full' });
@@ -132,7 +132,7 @@ describe('a search', () => {
     expect((await find(owner, 'ephemeral')).hits).toEqual([]);
   });
 
-  it('takes any text as what to search for', async () => {
+  it('accepts any text as a query', async () => {
     const texts = fc.oneof(fc.string(), fc.stringMatching(/^["*\-| a-zA-Z()&:!'\\<]{1,30}$/));
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
@@ -156,7 +156,7 @@ describe('a search', () => {
 });
 
 describe('searches of many subjects, agents and organizations', () => {
-  it('never show one what is another’s', async () => {
+  it('never show one organization data of another', async () => {
     const agents = [
       { organizationId: 'org_a', agentId: await makeAgent('org_a') },
       { organizationId: 'org_a', agentId: await makeAgent('org_a') },
@@ -187,7 +187,7 @@ describe('searches of many subjects, agents and organizations', () => {
 });
 
 describe('the text of a search', () => {
-  it('is told apart into words and prefixes, quotes left alone', () => {
+  it('is split into words and prefixes, except for quotes', () => {
     expect(readSearchText('foo* NOT bar "a* NOT b" AND x')).toEqual({
       text: '  -bar "a* NOT b"   x',
       prefixes: "'foo':*",

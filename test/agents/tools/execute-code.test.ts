@@ -28,7 +28,7 @@ const execute = (code: string, scriptCalls = buildCalls().scriptCalls, over = {}
   session.call('execute_code', { code }, { scriptCalls, ...over });
 
 describe('execute_code', () => {
-  it('answers with what the script prints, and nothing of what its calls gave', async () => {
+  it('returns the output of the script, without the results of its calls', async () => {
     const { scriptCalls, seen } = buildCalls();
     const { value, isError } = await execute(
       'from capstan_tools import terminal\nanswer = terminal("ls", timeout=5)\nprint(answer["name"], 2 + 2)',
@@ -172,7 +172,7 @@ print(terminal("parent")["args"]["command"])
     expect((await session.call('terminal', { command: 'ls; cd ..' })).value['output']).toBe('mine.py\n');
   });
 
-  it('sees of the environment what is safe', async () => {
+  it('sees only the safe part of the environment', async () => {
     await session.shell('export MY_API_KEY=k HTTP_AUTH=a XDG_TOKEN=t LC_TIME=C VIRTUAL_ENV=/v SOMETHING=else');
     const { value } = await execute('import os\nprint(sorted(os.environ))');
     expect(value['output']).toMatch(/HOME.*LC_TIME.*PATH.*VIRTUAL_ENV/);
@@ -189,7 +189,7 @@ capstan_tools._call("terminal", command="x", background=True, pty=True, notify_o
     expect(seen).toEqual([['terminal', { command: 'x' }]]);
   });
 
-  it('answers garbage on its socket with an error, and goes on', async () => {
+  it('answers garbage on its socket with an error, and keeps running', async () => {
     const { scriptCalls, seen } = buildCalls();
     const { value } = await execute(
       `
@@ -219,7 +219,7 @@ print(json.loads(stream.readline())["args"])
     expect(value['output']).toBe('plain 7\n');
   });
 
-  it('says when there is no Python', async () => {
+  it('reports missing Python', async () => {
     await session.shell(
       'mkdir /tmp/few && ln -s "$(command -v mv)" /tmp/few/ && export KEPT_PATH="$PATH" PATH=/tmp/few',
     );
@@ -257,7 +257,7 @@ print(json.loads(stream.readline())["args"])
   });
 });
 
-describe('what the model reads about it', () => {
+describe('text for the model', () => {
   const tools = new Map(buildTools().map((tool) => [tool.name, tool]));
   const describeWith = (...configs: object[]) => {
     const config = { type: 'agent_toolset' as const, defaultConfig: { enabled: true }, configs } as never;

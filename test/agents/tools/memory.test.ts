@@ -39,7 +39,7 @@ describe('the memory tool', () => {
     expect([read(), read('user')]).toEqual([[], ['Likes tea.']]);
   });
 
-  it('does not write twice what is there already', async () => {
+  it('does not write an existing object again', async () => {
     const { call, read } = open();
     await call({ action: 'add', content: 'Once.' });
     expect((await call({ action: 'add', content: 'Once.' })).value).toMatchObject({ success: true, entry_count: 1 });
@@ -66,7 +66,7 @@ describe('the memory tool', () => {
     expect(read()).toEqual(['b'.repeat(2000)]);
   });
 
-  it('writes nothing past the limit, shows what is there, and gives up after the third time', async () => {
+  it('writes nothing beyond the limit, shows the existing notes, and gives up after the third time', async () => {
     const { call, read } = open();
     await call({ action: 'add', content: 'x'.repeat(2190) });
     for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -107,7 +107,7 @@ describe('the memory tool', () => {
     expect(read()).toEqual([]);
   });
 
-  it('keeps what only looks a little like it: emoji, other scripts, plain advice', async () => {
+  it('keeps similar but harmless text: emoji, other scripts, plain advice', async () => {
     const { call, read } = open();
     const texts = ['👩‍👩‍👧 family', 'می‌خواهم', 'Never ignore the linter.', 'Previous instructions live in docs/.'];
     for (const content of texts) await call({ action: 'add', content });

@@ -25,7 +25,7 @@ it('read_file reads a document by page', async () => {
   expect(value).toMatchObject({ content: '5|p2', truncated: true, total_lines: 39 });
 });
 
-it('read_file says what is wrong with a document', async () => {
+it('read_file reports the problem of a document', async () => {
   await session.write('broken.docx', 'no archive');
   const { isError, value } = await session.call('read_file', { path: 'broken.docx' });
   expect([isError, value['error']]).toEqual([true, 'The document is damaged: it is no readable archive.']);

@@ -66,7 +66,7 @@ describe('finding a place to replace', () => {
     expect(find('same text', old, next)).toMatchObject({ ok: false, reason: 'refused' });
   });
 
-  test('a change that is there already is no error', () => {
+  test('an existing change is not an error', () => {
     expect(find('return value;\n', 'return old_value_x;', 'return value;')).toMatchObject({ ok: true });
     expect(find('alpha beta gamma\n', 'zzz qqq', 'alpha beta gamma')).toMatchObject({ ok: true, count: 0 });
   });

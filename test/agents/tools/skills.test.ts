@@ -18,7 +18,7 @@ const manage = (action: string, name: string, more: object = {}) =>
   session.call('skill_manage', { action, name, ...more });
 
 describe('skills', () => {
-  it('are listed: configured ones by what their text says, learned ones from the volume', async () => {
+  it('are listed: configured ones from their text, learned ones from the volume', async () => {
     await manage('create', 'brew', { content: text('brew', 'Makes coffee'), category: 'kitchen' });
     const { value } = await session.call('skills_list', {});
     expect(value).toMatchObject({

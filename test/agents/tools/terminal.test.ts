@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => session.close());
 
 describe('terminal', () => {
-  test('gives output and exit code, and says what a harmless code means', async () => {
+  test('returns output and exit code, and explains a harmless code', async () => {
     expect((await session.call('terminal', { command: 'echo hi' })).value).toEqual({
       output: 'hi\n',
       exit_code: 0,
@@ -42,7 +42,7 @@ describe('terminal', () => {
   });
 });
 
-describe('what does not belong in the foreground', () => {
+describe('commands that do not belong in the foreground', () => {
   test.each([
     'sleep 5 &',
     'a & b',

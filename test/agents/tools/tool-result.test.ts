@@ -58,7 +58,7 @@ test('a very long result goes to a file and leaves its beginning', async () => {
   expect((await finish('terminal', 'z'.repeat(100_000))).content).toHaveLength(100_000);
 });
 
-test('a line that was redrawn shows what it showed last, in the output of commands', async () => {
+test('a redrawn line shows its last state in the output of commands', async () => {
   const drawn = JSON.stringify({ output: 'start\r\n 10%\r 50%\r100%\ndone\r' });
   expect((await finish('terminal', drawn)).content).toBe(JSON.stringify({ output: 'start\n100%\ndone' }));
   expect((await finish('read_file', drawn)).content).toBe(drawn);

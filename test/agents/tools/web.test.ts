@@ -37,7 +37,7 @@ const extract = async (urls: unknown, over: object = {}) => {
 };
 
 describe('web_extract', () => {
-  it('gives title and Markdown of every page, and of a bad one what is wrong', async () => {
+  it('returns title and Markdown of every page, and the reason for a failed one', async () => {
     const { isError, results } = await extract([`${site.url}/short`, `${site.url}/gone`, 'http://10.0.0.1/', 'what?']);
     expect(isError).toBe(false);
     expect(results).toEqual([
@@ -54,7 +54,7 @@ describe('web_extract', () => {
     ]);
   });
 
-  it('fails when every page does, and when there is none', async () => {
+  it('fails if every page fails, and without pages', async () => {
     expect(await extract([`${site.url}/gone`])).toMatchObject({ isError: true, results: [{ title: '' }] });
     expect(await session.call('web_extract', { urls: [] })).toMatchObject({
       isError: true,
@@ -142,7 +142,7 @@ describe('web_search', () => {
     expect(await positions({ limit: '1000' })).toHaveLength(100);
   });
 
-  it('fails with what is wrong: no words, no backend', async () => {
+  it('fails with the reason: no words, no backend', async () => {
     const failure = { isError: true, value: { success: false, error: 'query: must not be empty' } };
     expect(await session.call('web_search', { query: ' ' })).toMatchObject(failure);
     const without = { web: openWeb({ egress, search: undefined }) };

@@ -143,7 +143,7 @@ describe('an OAuth credential', () => {
     await Promise.all([early.close(), due.close()]);
   });
 
-  it('is refreshed once after a 401, for all who met it', async () => {
+  it('is refreshed once after a 401, for all concurrent callers', async () => {
     const agent = await prepare({ expiresAt: IN_AN_HOUR() });
     server.intercept = ({ headers, reply }) => {
       if (headers.authorization !== 'Bearer old-token') return false;
@@ -205,7 +205,7 @@ describe('an OAuth credential', () => {
     await agent.close();
   });
 
-  it('that is refused for good needs its owner; nobody asks again', async () => {
+  it('that is permanently rejected needs its owner, and is not retried', async () => {
     const agent = await prepare();
     tokens.answer = ({ reply }) => give(reply, { error: 'invalid_grant', error_description: 'refresh-1' }, 400);
     const outcomes = await Promise.all([agent.call(0), agent.call(1), agent.call(2)]);

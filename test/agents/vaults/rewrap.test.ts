@@ -19,7 +19,7 @@ afterAll(() => database.close());
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');
 
-it('a change of the master key takes every credential along and leaves what it cannot open', async () => {
+it('a new master key reseals every credential and skips those that it cannot open', async () => {
   const { db } = database;
   const organizationId = await ensureOrganization(db, 'default');
   const vault = await insertVault(db, { organizationId, displayName: 'x', metadata: {} });

@@ -75,13 +75,13 @@ describe('a document', () => {
     expect(await read('/document')).toMatchObject({ text: expect.stringContaining('Text of the page') });
   });
 
-  it('that is broken is told of', async () => {
+  it('that is broken is reported', async () => {
     site.serve('/document', send(DOCX, 'PK no archive'));
     expect(await read('/document')).toEqual({ fault: expect.stringContaining('damaged'), refused: false });
   });
 });
 
-describe('what cannot be read', () => {
+describe('unreadable input', () => {
   const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');
   it.each([
     ['a picture', 'image/png', PNG, 'vision_analyze can look at it'],
@@ -95,7 +95,7 @@ describe('what cannot be read', () => {
     expect(await read('/page')).toEqual({ fault: expect.stringContaining(fault), refused: false });
   });
 
-  it.each([404, 500])('is told of: status %i', async (status) => {
+  it.each([404, 500])('is reported: status %i', async (status) => {
     site.serve('/page', (response) => response.writeHead(status).end('<p>words</p>'));
     expect(await read('/page')).toEqual({ fault: `The server answered with status ${status}.`, refused: false });
   });

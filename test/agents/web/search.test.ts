@@ -96,12 +96,12 @@ describe('SearXNG', () => {
     expect(site.requests).toHaveLength(2);
   });
 
-  it('gives only what is on the web', async () => {
+  it('returns only public web pages', async () => {
     site.serve('/search', answer([{ ...result(1), url: 'magnet:?xt=1' }, result(2)]));
     expect(urls(await open({}).search('x', 5, NEVER))).toEqual(['https://site.example/2']);
   });
 
-  it('tells of engines that do not answer, where there is nothing else to tell', async () => {
+  it('reports unreachable engines if no other error applies', async () => {
     site.serve('/search', answer([], [['google', 'CAPTCHA'], ['bing']]));
     expect(await open({}).search('x', 5, NEVER)).toEqual({
       fault: 'No engine of the search backend answered: google (CAPTCHA), bing.',
@@ -143,7 +143,7 @@ describe('Brave', () => {
     expect(Object.fromEntries(request?.url.searchParams ?? [])).toMatchObject({ q: 'x y', count: '2', offset: '0' });
   });
 
-  it('is asked for a hundred in five pages, and what came stays when one fails', async () => {
+  it('is queried for a hundred results in five pages, and keeps earlier pages if one fails', async () => {
     site.serve('/web/search', (response, request) => {
       const { searchParams } = request.url;
       const [page, count] = [Number(searchParams.get('offset')), Number(searchParams.get('count'))];
@@ -162,7 +162,7 @@ describe('Brave', () => {
 });
 
 describe('Tavily', () => {
-  it('is asked with the key, for what it gives at most', async () => {
+  it('is queried with the key, for its maximum number of results', async () => {
     site.serve(
       '/search',
       sendJson({
@@ -211,7 +211,7 @@ describe('a backend that fails', () => {
     expect(await faultOf(open({ apiKey: KEY }))).toContain('not what such a backend answers');
   });
 
-  it('by being away is told of', async () => {
+  it('by being unavailable is reported', async () => {
     site.close();
     expect(await faultOf(open({ apiKey: KEY }))).toContain('could not be reached');
   });
@@ -234,7 +234,7 @@ describe('a backend that fails', () => {
   });
 });
 
-it('without a backend says who can set one', async () => {
+it('without a backend names who can configure one', async () => {
   const web = openWeb({ egress, search: undefined });
   expect(await web.search('x', 5, NEVER)).toEqual({
     fault: expect.stringMatching(/No search backend is configured.*operates.*webSearch in capstan\.yaml/),

@@ -48,7 +48,7 @@ async function claim(sessionId: string, epoch: number, extent: LogExtent | null 
 const start = (turnId: string) => buildTurnStart({ turnId }, { kind: 'notice', text: turnId, eventId: null });
 const idle = (turnId: string) => buildIdle({ turnId }, { stop_reason: { type: 'end_turn' } });
 
-it('reads only what came since the last run of the session on this worker', async () => {
+it('reads only events since the last run of the session on this worker', async () => {
   const sessionId = await world.createSession();
   const reads = countReads(database.db);
   const deps = {
@@ -77,7 +77,7 @@ it('reads only what came since the last run of the session on this worker', asyn
   expect(reads.rows).toBeGreaterThan(50);
 });
 
-it('reads of a compacted session what its prompts need', async () => {
+it('reads only the part of a compacted session that prompts need', async () => {
   const sessionId = await world.createSession();
   const reads = countReads(database.db);
   const open = async (epoch: number, extent: LogExtent | null) =>

@@ -50,13 +50,13 @@ async function startTurn(): Promise<void> {
   await database.db.query(`UPDATE sessions SET status = 'running', live_turn = 'trn_1' WHERE id = $1`, [sessionId]);
 }
 
-it('queues what a process tells that the session asked to hear of', async () => {
+it('queues notices of processes that the session subscribed to', async () => {
   await push('ended');
   expect(await listTexts()).toEqual(['ended']);
   expect(await countDropped()).toEqual({ unexpected: 0, rate: 0, queued: 0 });
 });
 
-it('drops forged notices of processes that nobody asked to hear of', async () => {
+it('drops forged notices of processes without a subscription', async () => {
   for (let index = 0; index < 400; index += 1) await push('x'.repeat(100_000), false);
   expect(await listTexts()).toEqual([]);
   expect(await countDropped()).toMatchObject({ unexpected: 400 });

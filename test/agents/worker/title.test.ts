@@ -13,7 +13,7 @@ it.each([
   expect(cleanTitle(text)).toBe(title);
 });
 
-it('cuts what is too long, and no character in half', () => {
+it('truncates long text, but never within a character', () => {
   expect(cleanTitle('x'.repeat(200))).toHaveLength(80);
   expect(cleanTitle(`${'x'.repeat(79)}😀`).isWellFormed()).toBe(true);
 });

@@ -27,7 +27,7 @@ it('gives back nothing once another worker has claimed the session', () => {
   expect(logs.take(claim(3))).toBeUndefined();
 });
 
-it('leaves out what a compaction took away', () => {
+it('omits compacted messages', () => {
   const logs = new WarmLogs();
   const log = buildLog();
   logs.keep(claim(1), log, 4);

@@ -3,7 +3,7 @@ import { packSignature, unpackSignature } from '../../../src/gateway/dialects/si
 
 const part = { type: 'reasoning', text: 'hm', issuer: 'anth/small', signature: 'c2ln', summary: true } as const;
 
-it('unpacks what it packed, without the text', () => {
+it('unpacks packed signatures, without the text', () => {
   expect(unpackSignature(packSignature(part))).toEqual({ issuer: 'anth/small', signature: 'c2ln', summary: true });
 });
 

@@ -93,7 +93,7 @@ it('rerank goes to the provider', async () => {
   expect(await response.json()).toEqual({ results: [{ index: 0, relevance_score: 0.9 }] });
 });
 
-it('errors are in the shape of the SDK, and name what is wrong', async () => {
+it('errors have the shape of the SDK, and name the problem', async () => {
   const codeOf = (call: Promise<unknown>) =>
     call.then(
       () => 'none',
@@ -155,7 +155,7 @@ it('script models answer each of them without a key', async () => {
   expect(text).toBe('You said: Hi');
 });
 
-it('limits of requests are told under the names of the SDKs', async () => {
+it('rate limits are sent under the header names of the SDKs', async () => {
   const key = await gateway.makeKey({ requestsPerMinute: 1 });
   const ask = () => gateway.post('/v1/moderations', { input: 'a' }, { authorization: `Bearer ${key}` });
   const first = (await ask()).headers;

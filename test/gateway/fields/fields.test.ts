@@ -150,7 +150,7 @@ async function observe(client: (typeof FORMATS)[number], field: string, model: s
   return ignored.includes(field) ? 'ignored' : 'accepted';
 }
 
-it.each(ROWS)('the gateway does with a field of %s what its table says: %s', async (client, field, rule) => {
+it.each(ROWS)('the gateway treats a field of %s as its table says: %s', async (client, field, rule) => {
   const expected: string[] = [];
   const seen: string[] = [];
   for (const destination of DESTINATIONS.filter(() => field !== 'model')) {

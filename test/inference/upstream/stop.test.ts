@@ -35,7 +35,7 @@ describe('a reply of an upstream without stop sequences', () => {
     );
   });
 
-  it('leaves out what comes behind, calls too', async () => {
+  it('omits everything after it, including calls', async () => {
     const call: ModelDelta[] = [
       { type: 'tool_call', index: 1, id: 'c', name: 'f' },
       { type: 'tool_arguments', index: 1, text: '{}' },

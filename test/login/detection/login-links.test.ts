@@ -87,7 +87,7 @@ it.runIf(testBrowser)('keeps the ids of elements from one look to the next', asy
   expect(after).toEqual(expect.arrayContaining(before));
 });
 
-it.runIf(testBrowser)('distinguishes sign-in methods by what they ask for', async () => {
+it.runIf(testBrowser)('distinguishes sign-in methods by their requirements', async () => {
   const page = await testBrowser!.open(
     `<!doctype html><body>${FORM}<button>Email me a code</button><button>Email me a link</button>
      <button>Use your password</button><button>Continue with email</button><button>Sign in with a passkey</button>`,

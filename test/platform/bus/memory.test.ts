@@ -4,7 +4,7 @@ import { openMemoryBus } from '../../../src/platform/bus/memory.ts';
 
 const HOUR_MS = 3_600_000;
 
-it('forgets what is older than an hour', async () => {
+it('forgets entries older than an hour', async () => {
   let now = HOUR_MS;
   const bus = openMemoryBus({ now: () => now });
   await bus.publish('capstan.events.o.a', 1, 'one');

@@ -9,7 +9,7 @@ import { findFreePort } from '../../support/services/process.ts';
 const installed = (await findService('nats')) !== undefined;
 
 describe.skipIf(!installed)('the bus while NATS is away', () => {
-  it('drops what is sent, refuses the rest, and comes back by itself with its subscriptions', async () => {
+  it('drops sent messages, rejects all else, and reconnects with its subscriptions', async () => {
     const port = await findFreePort();
     const url = `nats://127.0.0.1:${port}`;
     const first = await startNats({ port });
@@ -50,7 +50,7 @@ describe.skipIf(!installed)('the bus while NATS is away', () => {
     await expect(openNats({ url: 'nats://127.0.0.1:9' })).rejects.toThrow('NATS cannot be reached');
   });
 
-  it('keeps what was published when a server comes back, and changes an older stream', async () => {
+  it('keeps published messages across a restart, and updates an older stream', async () => {
     const service = await startNats();
     const first = await openNats({ url: service?.url ?? '' });
     await first.publish('capstan.events.o.s', 1, 'id');

@@ -35,7 +35,7 @@ describe('a database that does not answer', () => {
     await db.close();
   });
 
-  it('keeps the order of what follows a transaction that ran out of time', async () => {
+  it('keeps the order of statements after a timed-out transaction', async () => {
     const db = await openPglite({ dataDir: join(folder, 'db'), template, fsync: false, statementTimeoutMs: 2_000 });
     await db.exec('CREATE TABLE box (n integer)');
     const slow = db.transaction(async (tx) => {

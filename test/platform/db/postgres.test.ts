@@ -19,7 +19,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
     await admin.close();
   };
 
-  it('goes on after idle connections were cut', async () => {
+  it('continues after idle connections were cut', async () => {
     const database = await open();
     const { db, url: own } = database;
     await Promise.all([1, 2, 3].map(() => db.query('SELECT pg_sleep(0.02)')));
@@ -35,7 +35,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
     await database.close();
   });
 
-  it('says unavailable of a statement and of a transaction that were cut off, and goes on', async () => {
+  it('reports interrupted statements and transactions as unavailable, and continues', async () => {
     const database = await open();
     const { db, url: own } = database;
     const running = [
@@ -75,7 +75,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
     await database.close();
   });
 
-  it('says unavailable when there is no server', async () => {
+  it('reports unavailable without a server', async () => {
     const none = `postgres://capstan@127.0.0.1:${await findFreePort()}/none`;
     await expect(openPostgres({ url: none })).rejects.toBeInstanceOf(DbUnavailableError);
   });

@@ -129,7 +129,7 @@ describe('any document', () => {
     await expect(convertDocument(bytes, docx)).rejects.toMatchObject({ code: 'encrypted' });
   });
 
-  it('refuses other types and what is too big', async () => {
+  it('rejects other types and large files', async () => {
     await expect(convertDocument(new Uint8Array(), 'image/png')).rejects.toMatchObject({ code: 'unsupported' });
     await expect(convertDocument(new Uint8Array(MAX_DOCUMENT_BYTES + 1), pdf)).rejects.toMatchObject({
       code: 'too_large',

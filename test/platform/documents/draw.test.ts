@@ -92,7 +92,7 @@ describe('an image', () => {
     await expect(prepareImage(bytes)).rejects.toMatchObject({ code: 'too_large' });
   });
 
-  it('is told by its bytes', async () => {
+  it('is detected from its bytes', async () => {
     await expect(prepareImage(Buffer.from('no image at all'))).rejects.toMatchObject({ code: 'unsupported' });
     const cut = (await paint(64, 64, 'red').png().toBuffer()).subarray(0, 45);
     await expect(prepareImage(cut)).rejects.toMatchObject({ code: 'broken' });

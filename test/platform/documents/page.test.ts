@@ -35,7 +35,7 @@ describe('an HTML page', () => {
     expect(text).toContain('[Story 39](https://site.example/a/story/39)');
   });
 
-  it('is given with what stands beside articles where it has nothing else', async () => {
+  it('falls back to the text beside articles if there is nothing else', async () => {
     expect(await textOf('<nav><a href="/a">One</a></nav>')).toBe('[One](https://site.example/a)');
     expect(await textOf('<div aria-hidden="true"><h1>Two</h1><p>three</p></div>')).toBe('# Two\n\nthree');
   });

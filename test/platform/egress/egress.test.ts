@@ -251,7 +251,7 @@ describe('bounds', () => {
     await expect(work).rejects.toThrow('enough');
   });
 
-  it('tell who could not be reached and nothing else', async () => {
+  it('name the unreachable service and nothing else', async () => {
     const closed = await startServer();
     closed.close();
     const fault = await faultOf(

@@ -45,7 +45,7 @@ test('after a rotation both secrets work until the grace period ends', async () 
   expect((await api.call<ApiKeyCreated>('POST', path)).status).toBe(200);
 });
 
-test('a patch changes what it names and nothing else', async () => {
+test('a patch changes only the given fields', async () => {
   const { id, key } = await make({ scopes: ['agents:read'], metadata: { team: 'care' } });
   const reply = await change(id, { name: 'renamed', models: ['acme/*'], tokensPerDay: 1000 });
   expect(reply.body).toMatchObject({

@@ -81,7 +81,7 @@ test('the cookie lies below the path of the public address, and is for https whe
   await app.close();
 });
 
-test('behind a proxy that is trusted, its headers say https and who calls', async () => {
+test('behind a trusted proxy, its headers give the scheme and the caller', async () => {
   const app = buildServer(api.backends, { trustedProxies: ['127.0.0.1'] });
   const { key } = await makeKey();
   const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' };

@@ -50,7 +50,7 @@ describe('JobRunner', () => {
     await expect.poll(() => started).toEqual(['late']);
   });
 
-  it('goes on after a failed fetch', async () => {
+  it('continues after a failed fetch', async () => {
     const { runner, fetch, started, onFetchError } = setUp([buildJob('a')]);
     fetch.mockRejectedValueOnce(new Error('away'));
     runner.fetch();

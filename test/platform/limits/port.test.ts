@@ -62,7 +62,7 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('limits on $name', 
     expect(await limits.take(key, 0, 3, MINUTE_MS)).toMatchObject({ remaining: 2 });
   });
 
-  it('counts each key by itself', async () => {
+  it('counts each key separately', async () => {
     const key = newKey();
     await limits.take(key, 3, 3, MINUTE_MS);
     expect(await limits.take(newKey(), 1, 3, MINUTE_MS)).toMatchObject({ allowed: true, remaining: 2 });

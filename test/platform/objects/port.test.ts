@@ -53,7 +53,7 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('objects on $name',
     return infos.map(({ key }) => key);
   };
 
-  it('gives back what was put, with size and type', async () => {
+  it('returns the stored object, with size and type', async () => {
     const key = `${newKey()}/Photo_1.v2-x.png`;
     const put = await objects.put(key, Buffer.from('hello'), PNG);
     expect(put).toMatchObject({ key, sizeBytes: 5, contentType: 'image/png' });
@@ -86,7 +86,7 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('objects on $name',
     expect(await read(key)).toMatchObject({ text: '', contentLength: 0 });
   });
 
-  it('gives inclusive ranges, cut to what there is', async () => {
+  it('returns inclusive ranges, cut to the object’s size', async () => {
     const key = newKey();
     await objects.put(key, Buffer.from('0123456789'), PNG);
     expect(await read(key, { start: 2, end: 4 })).toMatchObject({
@@ -123,13 +123,13 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('objects on $name',
     expect(await listKeys(key)).toEqual([key]);
   });
 
-  it('says undefined of what is not there', async () => {
+  it('returns undefined for a missing object', async () => {
     expect(await objects.get(newKey())).toBeUndefined();
     expect(await objects.get(newKey(), { start: 1 })).toBeUndefined();
     expect(await objects.head(newKey())).toBeUndefined();
   });
 
-  it('deletes, also what is not there, and nothing beside it', async () => {
+  it('deletes exactly one object, and succeeds if it is missing', async () => {
     const key = newKey();
     await objects.put(`${key}/a/b`, Buffer.from('b'), PNG);
     await objects.put(`${key}/c`, Buffer.from('c'), PNG);

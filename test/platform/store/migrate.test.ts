@@ -60,7 +60,7 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('migrations on $nam
     await first.query('SELECT 1 FROM sessions, events, agents');
   });
 
-  it('applies only what is new, and refuses a database that is newer', async () => {
+  it('applies only new migrations, and rejects a newer database', async () => {
     await files({ '0001_one.sql': 'CREATE TABLE one (n integer)', 'README.md': 'no SQL' });
     expect(await migrate(opened.first)).toEqual(['0001_one.sql']);
     await files({ '0002_two.sql': 'CREATE TABLE two (n integer); -- the end' });

@@ -31,7 +31,7 @@ async function readIdentifier(dataDir: string): Promise<unknown> {
   }
 }
 
-it('is what a first start copies, also after one that was cut off, and no later start', async () => {
+it('is copied by a first start, also after an interrupted one, and by no later start', async () => {
   expect(existsSync(template)).toBe(true);
   const first = (await readIdentifier(join(folder, 'a'))) as { id: string; count: number };
   expect(first.count).toBe(1);

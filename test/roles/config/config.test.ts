@@ -55,7 +55,7 @@ describe('settings', () => {
     expect(read).toThrow(name);
   });
 
-  it('do not echo what they refuse', () => {
+  it('do not quote the rejected value', () => {
     expect(() => readConfig({ CAPSTAN_API_KEY: 'secret words here' })).not.toThrow(/secret words/);
   });
 
@@ -168,7 +168,7 @@ describe('the search backend', () => {
   const read = (section: string, env: Record<string, string> = {}) =>
     readConfig({ CAPSTAN_CONFIG: writeFile(`webSearch: ${section}\n`), ...env }).webSearch;
 
-  it('takes its key from the file or from the variable that the file names', () => {
+  it('takes its key from the file or from the named variable', () => {
     expect(readConfig({}).webSearch).toBeUndefined();
     expect(read('{ backend: brave, apiKey: one }')).toEqual({ backend: 'brave', apiKey: 'one' });
     const named = read('{ backend: tavily, apiKeyEnv: SEARCH_KEY }', { SEARCH_KEY: 'two' });

@@ -67,7 +67,7 @@ describe.each(NAMED)('the service over $type', ({ protocol, index }) => {
     expect(await findLedgerFaults(video.ports)).toEqual([]);
   });
 
-  it('tells the engine to stop what the caller cancels, and refunds it', async () => {
+  it('cancels the engine’s job for a cancelled generation, and refunds it', async () => {
     server.behaviour.end = 'never';
     const [id = ''] = await video.submit(body);
     await expect.poll(() => server.started.length).toBe(1);
@@ -79,7 +79,7 @@ describe.each(NAMED)('the service over $type', ({ protocol, index }) => {
     expect(await findLedgerFaults(video.ports)).toEqual([]);
   });
 
-  it('refunds what the engine refuses, in words of its own', async () => {
+  it('refunds a generation that the engine rejects, with our own message', async () => {
     server.behaviour.end = 'moderated';
     const [id = ''] = await video.submit(body);
     const failed = await video.finish(id);

@@ -228,7 +228,7 @@ describe('a render', () => {
     await expect.poll(holds).toEqual([]);
   });
 
-  it('says what is wrong with an input that is no media', async () => {
+  it('reports an input that is not media', async () => {
     const sourceVideo = join(folder, 'playlist.mp4');
     writeFileSync(sourceVideo, '#EXTM3U\n#EXTINF:9,\nfile:///etc/passwd\n');
     const failed = await draw({ inputs: withInputs({ sourceVideo }) }).catch((error: unknown) => error);

@@ -100,7 +100,7 @@ describe('a run', () => {
     await expect.poll(() => findProcesses(mark)).toEqual([]);
   });
 
-  it('says what to install where the program is missing', async () => {
+  it('names the package to install if the program is missing', async () => {
     const run = runMedia({ program: 'ffmpeg', args: ['-version'], reads: [], limits: LIMITS, places: [folder] });
     await expect(run).rejects.toMatchObject({
       code: 'missing',

@@ -51,7 +51,7 @@ const patch = (body: object) => api.call<Agent>('PATCH', `/v1/agents/${id}`, { b
 const version = async (number: number) =>
   (await api.call<AgentVersionFull>('GET', `/v1/agents/${id}/versions/${number}`)).body;
 
-test('a patch replaces what has the same identity, appends what is new and keeps the rest', async () => {
+test('a patch replaces entries with the same identity, appends new ones and keeps the others', async () => {
   const before = await version(0);
   const { status, body } = await patch({
     skills: [
@@ -99,7 +99,7 @@ test('empty collections of a patch remove nothing, and metadata is taken whole',
   for (const field of ['skills', 'roles', 'mcpServers'] as const) expect(after[field]).toEqual(before[field]);
 });
 
-test('a full replacement removes what it does not hold, and needs every field of a creation', async () => {
+test('a full replacement removes omitted fields, and needs every required field', async () => {
   const replaced = await api.call<Agent>('POST', `/v1/agents/${id}`, { body: { ...AGENT, expectedVersion: 0 } });
   expect(replaced.status).toBe(200);
   expect(replaced.body.version).toMatchObject({ version: 1, skills: [], roles: [], mcpServers: [], metadata: {} });

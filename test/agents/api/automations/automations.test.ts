@@ -90,7 +90,7 @@ describe('an automation', () => {
     expect(own.body.data.map(({ id }) => id)).toEqual([third.id, first.id]);
   });
 
-  it('is nobody else’s: another subject, agent or organization finds nothing', async () => {
+  it('is invisible to other subjects, agents and organizations', async () => {
     const { id } = await make();
     const other = await makeAgent(api);
     for (const [at, key] of [
@@ -128,7 +128,7 @@ describe('an automation', () => {
     expect((await patch(made.id, { enabled: false })).body).toMatchObject({ state: 'paused', nextRunAt: null });
   });
 
-  it('waits while it is paused and goes on with the next occurrence', async () => {
+  it('waits while paused and continues with the next occurrence', async () => {
     const made = await make();
     const paused = await act(made.id, 'pause');
     expect(paused.status).toBe(200);

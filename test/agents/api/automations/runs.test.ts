@@ -116,7 +116,7 @@ describe('an occurrence', () => {
     expect(await get(made)).toMatchObject({ runCount: 2, skippedCount: 1 });
   });
 
-  it('that fails or is interrupted is told as an error', async () => {
+  it('that fails or is interrupted is an error result', async () => {
     const made = await make();
     await makeDue(made.id);
     await run();
@@ -145,7 +145,7 @@ describe('an occurrence', () => {
     expect((await get(made)).nextRunAt).not.toBeNull();
   });
 
-  it('counts by itself only: runs by hand do not use up the limit', async () => {
+  it('counts scheduled runs only: manual runs do not use up the limit', async () => {
     const made = await make({ repeat: 1 });
     await act(made.id, 'trigger');
     await finish(made.id);
@@ -246,7 +246,7 @@ describe('a run that ends with a retryable error', () => {
     expect(await readDelay(made.id)).toBeLessThanOrEqual(3);
   });
 
-  it('waits while the automation is paused, and goes on when it is resumed', async () => {
+  it('waits while the automation is paused, and continues when it is resumed', async () => {
     const { id } = await make({ schedule: '30m' });
     await makeDue(id);
     await run();

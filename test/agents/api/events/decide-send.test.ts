@@ -172,7 +172,7 @@ describe('answers', () => {
     expect(plan.answered.map((entry) => entry.answer)).toEqual([{ result: 'allow', scope: 'once' }, { answer: '' }]);
   });
 
-  test('fewer than all say what is left', () => {
+  test('fewer than all report the remainder', () => {
     const plan = decide(WAITING, [approval, clarify, custom()], [answer]);
     expect(plan.events.at(-1)?.payload).toEqual({
       type: 'session.status_idle',

@@ -74,7 +74,7 @@ it('acts at once with when_idle, too', async () => {
   expect(await readGoal(sessionId)).toMatchObject({ status: 'paused' });
 });
 
-it('a goal that is resumed goes on without the note of its pause', async () => {
+it('a resumed goal continues without the note of its pause', async () => {
   const sessionId = await world.createSession();
   for (const text of ['/goal One.', '/goal pause', '/goal resume']) await world.send(sessionId, [prompt(text)]);
   expect(await readGoal(sessionId)).toMatchObject({ status: 'active', reason: null });

@@ -58,7 +58,7 @@ test('events of all sessions come in order, without content, and a stream resume
   second.close();
 });
 
-test('a stream that cannot resume is told so; filters choose', async () => {
+test('a stream that cannot resume gets a reset; filters apply', async () => {
   const lost = await follow('', 'elsewhere.3');
   await lost.until(() => lost.frames.length > 0);
   expect(lost.frames[0]).toMatchObject({ event: 'reset', data: {} });

@@ -41,7 +41,7 @@ describe.each(['embedded', 'postgres'] as const)('sending events on %s', (kind) 
     return { sessionId, turnId: body.data[0]?.turnId ?? '' };
   }
 
-  test('a prompt opens a turn, and the answer is what the log has', async () => {
+  test('a prompt opens a turn, and the response matches the log', async () => {
     const sessionId = await world.createSession(7);
     const event = prompt('hello', { metadata: { a: 1 } });
     const sent = await world.send(sessionId, [{ ...event, unknown: true }]);

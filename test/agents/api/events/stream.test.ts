@@ -161,7 +161,7 @@ test('a closing server ends its streams', async () => {
   for (const client of clients) await expect(client.ended).resolves.toBeUndefined();
 });
 
-test('a client that does not keep up is cut off and goes on where it was', async () => {
+test('a slow client is disconnected and resumes where it was', async () => {
   const client = await openClient(source('?after=0'));
   await say('first');
   await client.until(1);

@@ -151,7 +151,7 @@ function executorsOf({ folder }: Subject): number[] {
   });
 }
 
-test('a volume grows by doubling, never shrinks, and refuses what cannot fit', async () => {
+test('a volume grows by doubling, never shrinks, and rejects writes beyond its maximum', async () => {
   const api = await openFilesApi({ initialVolumeBytes: 4 * MIB, maxVolumeBytes: 16 * MIB });
   const anna = api.subject();
   const sizes = [];

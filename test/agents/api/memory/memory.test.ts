@@ -61,7 +61,7 @@ describe.each([
     expect((await get(path)).body.content).toBe(content);
   });
 
-  it('are replaced only over what the writer has seen', async () => {
+  it('are replaced only if unchanged since the writer read them', async () => {
     const { body } = await put(path, { content: 'first' });
     const stale = await put(path, { content: 'x', expectedChecksumSha256: sha('other') });
     expect([stale.status, (stale.body as unknown as { error: string }).error]).toEqual([409, 'conflict']);
@@ -114,7 +114,7 @@ describe.each([
 });
 
 describe('the documents of a subject', () => {
-  it('are nobody else’s, and default to the profile', async () => {
+  it('belong to one subject, and default to the profile', async () => {
     const agent = await makeAgent(api);
     const other = await makeAgent(api);
     const of = (owner: string, subject: string) => `/v1/agents/${owner}/users/${subject}/memory`;

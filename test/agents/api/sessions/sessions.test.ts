@@ -100,7 +100,7 @@ test('a running session can be neither archived nor deleted', async () => {
   expect((await get()).status).toBe('running');
 });
 
-test('archiving a waiting session ends its turn, cancels its asks and drops what is queued', async () => {
+test('archiving a waiting session ends its turn, cancels its pending actions and drops queued prompts', async () => {
   const { db, bus } = api.backends;
   const askId = await beginTurn(api, id, 'waiting');
   await db.transaction(async (tx) => {

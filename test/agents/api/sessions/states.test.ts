@@ -56,7 +56,7 @@ test('a prompt makes a session run, the next ones wait, and the log numbers them
   expect(body.pagination).toEqual({ after: 3, hasMore: false, limit: 100 });
 });
 
-test('a session starts with what it is given, and its role and version do not change', async () => {
+test('a session starts with the given fields, and its role and version do not change', async () => {
   const roles = [{ name: 'reader', tools: [] }];
   const agent = await makeAgent(api, { roles });
   const fields = { role: 'reader', title: 'Mail', yoloMode: true, metadata: { team: 'a', nested: { b: [1] } } };

@@ -63,7 +63,7 @@ describe('planCompaction', () => {
     expect(compact(converse([user(), call(90_000)]))).toBeUndefined();
   });
 
-  it('keeps the first exchange and the end by its size, and takes away what lies between', () => {
+  it('keeps the first exchange and the end by size, and removes the middle', () => {
     const entries = converse([...many(30, user(400), say(400))]);
     const plan = planCompaction(entries, undefined, LIMITS)!;
     expect(plan).toMatchObject({ head: 'k1', prompt: null });
@@ -105,7 +105,7 @@ describe('planCompaction', () => {
     expect(next?.role).toBe('assistant');
   });
 
-  it('goes on from the summary before: only what it does not cover is taken up', () => {
+  it('continues from the last summary: only messages beyond it are summarized', () => {
     const entries = converse(many(30, user(400), say(400)));
     const first = compact(entries)!;
     expect(planCompaction(entries, first, LIMITS)).toBeUndefined();
@@ -185,7 +185,7 @@ describe('pruneMessages', () => {
   });
 });
 
-it('lists what was asked, done and said where no model can sum up', () => {
+it('lists prompts, calls and replies if no model can summarize', () => {
   const messages = converse([user(5), call(5), say(5)]).map(({ message }) => message);
   const input = { messages, earlier: 'BEFORE', contextWindow: 8000, model: 'm' };
   const summary = listSummary(input);
@@ -218,7 +218,7 @@ const piece = fc.record({
   calls: fc.integer({ min: 1, max: 3 }),
 });
 
-it('a compacted conversation is valid: pairs whole, order kept, the last prompt last, also when it goes on', () => {
+it('a compacted conversation is valid, also after more turns: complete pairs, same order, the last prompt last', () => {
   fc.assert(
     fc.property(
       fc.array(piece, { minLength: 1, maxLength: 60 }),

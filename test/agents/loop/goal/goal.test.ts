@@ -63,7 +63,7 @@ describe('decideGoal', () => {
   const after = (before: Partial<GoalState>, verdict: Verdict) => decideGoal(goal(before), verdict);
   const more: Verdict = { kind: 'continue', reason: 'More.' };
 
-  it('counts every turn and goes on within the budget', () => {
+  it('counts every turn and continues within the budget', () => {
     expect(after({ turnsUsed: 18 }, more)).toMatchObject({
       continues: true,
       goal: { status: 'active', turnsUsed: 19, reason: 'More.' },
@@ -116,7 +116,7 @@ describe('decideControl', () => {
   });
 });
 
-it('shows the model the objective, and what is missing', () => {
+it('sends the objective and the missing part to the model', () => {
   expect(renderGoalStart('/goal Ship it.')).toMatch(/^Ship it\.\n/);
   expect(renderGoalNext({ objective: 'Ship it.', reason: 'No tests.' })).toMatch(
     /Ship it\.\n\nWhat is missing: No tests/,

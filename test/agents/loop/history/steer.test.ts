@@ -45,7 +45,7 @@ describe('guidance', () => {
     expect(findLateSteers(log.log)).toBeUndefined();
   });
 
-  it('that came after the last result opens a turn, where it is told as it is', () => {
+  it('that came after the last result opens a turn, as its own message', () => {
     const log = openTestLog();
     let id = '';
     writeTurn(log, undefined, () => (id = log.steer('left').id));
@@ -55,7 +55,7 @@ describe('guidance', () => {
     expect(readMessages(log.log).at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: 'left' }] });
   });
 
-  it('that came too late is told with whatever opens the next turn instead', () => {
+  it('that came too late is sent with the prompt of the next turn', () => {
     const log = openTestLog();
     writeTurn(log, undefined, () => log.steer('left'));
     log.end();
@@ -66,7 +66,7 @@ describe('guidance', () => {
     expect(textOf(readMessages(log.log).at(-1))).not.toContain('left');
   });
 
-  it('of an interrupted turn opens none, and is told after the interruption', () => {
+  it('of an interrupted turn opens no turn, and is sent after the interruption', () => {
     const log = openTestLog();
     writeTurn(log, undefined, () => {
       log.steer('left');
@@ -160,7 +160,7 @@ function writeAnswer(log: ReturnType<typeof openTestLog>, kind: string, call: St
   if (kind === 'clarify') log.clarifyResult(call, 'ok');
 }
 
-it('whatever the log: each call is followed by exactly its result, and nothing is told twice', () => {
+it('for any log: each call is followed by exactly its result, and nothing is repeated', () => {
   fc.assert(
     fc.property(fc.array(turnSpec, { minLength: 1, maxLength: 4 }), (turns) => {
       const { log, steers } = writeLog(turns);

@@ -28,7 +28,7 @@ it('offers only enabled tools, and shows a preview of their calls', async () => 
   expect(requests.at(-1)?.tools).toEqual([]);
 });
 
-it('refuses a model that nobody serves', async () => {
+it('rejects a model that no provider serves', async () => {
   const { turn, deps } = openTurn();
   const call = callModel(turn, { ...deps, session: { ...deps.session, modelName: 'acme/gone' } });
   await expect(call).rejects.toThrow('No provider is configured for the model acme/gone.');
@@ -73,7 +73,7 @@ it('requests a stream that broke again, until the time for retries is over', asy
   expect(turn.unwritten).toEqual([]);
 });
 
-it('limits a reply to what the model can write, and to a quarter of its window', async () => {
+it('limits a reply to the model’s output limit, and to a quarter of its window', async () => {
   const limitOf = async (limits: object) => {
     const { turn, deps, requests } = openTurn();
     const info = { name: 'acme/small', contextWindow: 32_000, vision: true, ...limits };

@@ -102,7 +102,7 @@ it('has changes alone, also beside reading', async () => {
   expect(ran).toEqual(['1', '2', '3']);
 });
 
-it('offers what is there', () => {
+it('offers the available tools', () => {
   expect(openCalls().calls.names).toEqual(['read_file', 'write_file', 'patch', 'terminal']);
 });
 
@@ -112,7 +112,7 @@ it('answers arguments that do not fit with an error, and runs nothing', async ()
   expect(ran).toEqual([]);
 });
 
-it('gives an error for a tool that breaks, tells the operator why, and goes on', async () => {
+it('returns an error for a tool that throws, logs the cause, and continues', async () => {
   const { calls, reports } = openCalls();
   const broken = await calls.run('terminal', { id: '1' }, '1', NEVER);
   expect(broken.ran).toBe(true);

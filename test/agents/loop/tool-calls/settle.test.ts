@@ -50,7 +50,7 @@ it('runs a call with a use and no result again only if the tool just reads', asy
   expect(JSON.stringify(first.events)).toContain('the outcome is unknown');
 });
 
-it('runs what is allowed, asks for the rest in one write, and releases the lease', async () => {
+it('runs allowed calls, requests approval for the others in one write, and releases the lease', async () => {
   const terminal = buildRecordingTool('terminal');
   const { turn, deps, changes, actions, events } = openTurn({ tools: [terminal.tool], configs: [askAlways] });
   expect(await settleCalls(step(buildCall('terminal', '1')), turn, deps)).toBe('waiting');

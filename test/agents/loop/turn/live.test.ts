@@ -37,7 +37,7 @@ it('frames of text, in order, are the text: each says where in it it begins', ()
   vi.useRealTimers();
 });
 
-it('the first piece goes at once, those that follow are joined, and a preview comes after what was said before it', () => {
+it('the first piece is sent at once, later ones are joined, and a preview follows the earlier text', () => {
   vi.useFakeTimers();
   const sent: Frame[] = [];
   const frames = openLiveFrames((frame) => sent.push(frame));

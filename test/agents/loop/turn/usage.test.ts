@@ -33,7 +33,7 @@ describe('usage of a turn', () => {
     expect(turn).not.toHaveProperty('cost_usd');
   });
 
-  it('is split into what the session adds and what it replaces, without a rest', () => {
+  it('is split completely into added and replaced usage', () => {
     const turn = { ...addCall({}, call, priced), last_turn_latency_ms: 12, latency_ms: 12 };
     const { usage, usageAdd } = splitUsage(turn);
     expect({ ...usage, ...usageAdd }).toEqual(turn);

@@ -81,7 +81,7 @@ describe('tool calls of a chat-completions stream', () => {
     expect(ids[0]).toBe('a');
   });
 
-  it('goes on with the call when id and name are repeated on every chunk', async () => {
+  it('continues the call if id and name are repeated in every chunk', async () => {
     const { calls } = await readCalls([
       [call({ index: 0, id: 'a' }, 'one', '{"x"')],
       [call({ index: 0, id: 'a' }, 'one', ':1')],
@@ -90,7 +90,7 @@ describe('tool calls of a chat-completions stream', () => {
     expect(calls).toEqual([['one', '{"x":1}']]);
   });
 
-  it('goes on with the call when the name is "" on every further chunk', async () => {
+  it('continues the call if the name is "" in every further chunk', async () => {
     const { calls } = await readCalls([
       [call({ index: 0, id: 'a' }, 'one', '')],
       [call({ index: 0, id: '' }, '', '{"x"')],
@@ -99,7 +99,7 @@ describe('tool calls of a chat-completions stream', () => {
     expect(calls).toEqual([['one', '{"x":1}']]);
   });
 
-  it('goes on with the call when every chunk has another id and no name', async () => {
+  it('continues the call if every chunk has another id and no name', async () => {
     const { calls } = await readCalls([
       [call({ index: 0, id: 'a' }, 'one', '{"x"')],
       [call({ index: 0, id: 'b' }, undefined, ':1}')],

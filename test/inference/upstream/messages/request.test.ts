@@ -21,14 +21,14 @@ describe('a messages request', () => {
     expect(body).toEqual({ model: 'small', max_tokens: 8192, stream: true, messages: [user('Hi')] });
   });
 
-  it('limits output to what the caller says, else to what the model can', () => {
+  it('limits output to the caller’s limit, else to the model’s', () => {
     const known = { ...target, maxOutputTokens: 4096 };
     expect(build({}, known).max_tokens).toBe(4096);
     expect(build({ maxOutputTokens: 100 }, known).max_tokens).toBe(100);
     expect(build({ maxOutputTokens: 9999 }, known).max_tokens).toBe(4096);
   });
 
-  it('merges all results of one turn and what follows into one user message, results first', () => {
+  it('merges all results of a turn and the following text into one user message, results first', () => {
     expect(
       turns([
         { role: 'assistant', content: [text('Look:'), call('a'), call('b')] },
@@ -52,7 +52,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  it('lets user and assistant take turns, and drops what is empty', () => {
+  it('alternates user and assistant, and drops empty messages', () => {
     expect(
       turns([
         user('a'),

@@ -67,7 +67,7 @@ describe('a responses stream', () => {
     expect((await read(CREATED, done(0, item), completed())).content).toEqual(now('{"a":1}'));
   });
 
-  it('takes what only the end of the response says, and nothing twice', async () => {
+  it('reads content that only the end of the response has, and nothing twice', async () => {
     const output = [
       { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] },
       { ...CALL, arguments: '{"a":1}' },
@@ -126,7 +126,7 @@ describe('a responses stream', () => {
     ]);
   });
 
-  it('reads usage, and what cut a reply short', async () => {
+  it('reads usage, and the reason for a short reply', async () => {
     const usage = {
       input_tokens: 9,
       input_tokens_details: { cached_tokens: 4 },

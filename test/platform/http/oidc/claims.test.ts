@@ -6,7 +6,7 @@ const config = OidcConfig.parse({ issuer: 'https://id.example', clientId: 'capst
 const readEmail = (claims: object, over: Partial<OidcConfig> = {}) =>
   readIdentity({ ...config, ...over }, { sub: 'someone', ...claims }).email;
 
-test('an address that nobody has confirmed is not the person’s', () => {
+test('an unconfirmed address does not identify a person', () => {
   const email = 'head-of-finance@acme.example';
   expect(readEmail({ email })).toBe(email);
   expect(readEmail({ email, email_verified: true })).toBe(email);

@@ -52,7 +52,7 @@ describe.each(PROTOCOLS.map((protocol) => ({ type: protocol.type, protocol })))(
   });
   afterEach(() => server.close());
 
-  it('says what its models can do', async () => {
+  it('lists the abilities of its models', async () => {
     const [first] = await openFor(protocol, server.url, open).models();
     expect(first).toMatchObject({
       name: model,
@@ -186,7 +186,7 @@ describe.each(PROTOCOLS.map((protocol) => ({ type: protocol.type, protocol })))(
     expect(server.cancelled).toEqual(server.started);
   });
 
-  it('cancels a job that nobody attends', async () => {
+  it('cancels an abandoned job', async () => {
     server.behaviour.end = 'never';
     const engine = openFor(protocol, server.url, open);
     const abort = new AbortController();
@@ -225,7 +225,7 @@ describe.each(PROTOCOLS.map((protocol) => ({ type: protocol.type, protocol })))(
     expect(results).toBe(0);
   });
 
-  it('sends pictures without what cameras write into them', async () => {
+  it('sends pictures without metadata', async () => {
     const photo = join(folder, 'photo.jpg');
     const picture = sharp({ create: { width: 64, height: 48, channels: 3, background: '#aa3322' } });
     await picture

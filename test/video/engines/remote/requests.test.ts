@@ -61,7 +61,7 @@ async function ask(protocol: Protocol, more: Parameters<typeof openFor>[3] = {},
 }
 
 describe('openai-videos', () => {
-  it('asks as the API of that name takes it', async () => {
+  it('sends the fields of the API of that name', async () => {
     const { submit } = await ask(openAiVideos);
     const form = await readForm(submit);
     expect(form).toEqual({
@@ -74,7 +74,7 @@ describe('openai-videos', () => {
     expect(submit.headers.get('idempotency-key')).toMatch(/^gen_/);
   });
 
-  it('asks as vLLM-Omni takes it', async () => {
+  it('sends the fields of vLLM-Omni', async () => {
     const { submit } = await ask(openAiVideos, { engine: { dialect: 'vllm-omni', framesPerSecond: 16 } });
     const form = await readForm(submit);
     expect(form).toMatchObject({
@@ -162,7 +162,7 @@ it('comfyui: uploads the files, fills the workflow, chooses the id', async () =>
   expect(await readForm(uploads[0] ?? submit)).toMatchObject({ type: 'input', overwrite: 'true', image: { name } });
 });
 
-it('comfyui: takes the workflow from a file, and starts again what was never sent', async () => {
+it('comfyui: reads the workflow from a file, and restarts a prompt that was never sent', async () => {
   const workflowFile = join(folder, 'workflow.json');
   writeFileSync(workflowFile, JSON.stringify({ 3: { inputs: { text: '{{prompt}}', length: '{{frames}}' } } }));
   const answer = { bytes: readFileSync(clip), type: 'video/mp4' };

@@ -74,12 +74,12 @@ it.each([
   expect((await send({ ...attach('text/plain', ''), source: { type: 'data_url', dataUrl } })).status).toBeLessThan(300);
 });
 
-it('what is no base64 is refused', async () => {
+it('invalid base64 is rejected', async () => {
   const { status, body } = await send(attach('text/plain', 'ab!='));
   expect([status, body.message]).toEqual([400, 'events[0].attachments[0].source.dataUrl: must be a base64 data URL']);
 });
 
-it('callers cannot name what lies in the object store', async () => {
+it('callers cannot refer to keys of the object store', async () => {
   const key = `attachments/${session}/att_1`;
   await api.backends.objects.put(key, Buffer.from('x'), { contentType: 'text/plain' });
   const dataUrl = `capstan-object:text/plain;1;${'0'.repeat(64)};${key}`;

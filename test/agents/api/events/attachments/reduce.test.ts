@@ -80,7 +80,7 @@ describe('the reader of requests', () => {
     expect(taken).toEqual([]);
   });
 
-  it('refuses what is over its limits, and lets go of what it had begun', async () => {
+  it('rejects work over its limits, and releases what it had started', async () => {
     const json = JSON.stringify({ a: `data:image/png;base64,${'A'.repeat(LONG * 2)}` });
     await expect(reduce(json, [1000], { maxBytes: LONG })).rejects.toMatchObject({ code: 'payload_too_large' });
     await expect(reduce(json, [1000], { maxTextBytes: 3 })).rejects.toMatchObject({ code: 'payload_too_large' });
