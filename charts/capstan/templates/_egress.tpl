@@ -1,6 +1,6 @@
-{{- /* Rules of egress of the roles: what no rule names is denied. */}}
+{{- /* Egress rules of the roles: everything else is denied. */}}
 
-{{- /* Some peers, or any address, on some ports: dict ports, to, protocols. */}}
+{{- /* A rule for these peers, or any address, on these ports: dict ports, to, protocols. */}}
 {{- define "capstan.destination" -}}
 {{- $ports := list -}}
 {{- range $port := .ports | uniq }}
@@ -15,7 +15,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* The ports that the address of a backend names, as JSON: several hosts, and the endpoint of an S3 store, included. */}}
+{{- /* The ports in the address of a backend, as JSON; handles several hosts, and the endpoint of an S3 store. */}}
 {{- define "capstan.portsOf" -}}
 {{- $ports := list -}}
 {{- $url := . | replace "%3A" ":" | replace "%2F" "/" -}}
@@ -65,7 +65,7 @@
         matchLabels: { app.kubernetes.io/managed-by: capstan-operator, app.kubernetes.io/component: sandbox }
 {{- end }}
 
-{{- /* All that a role may reach: dict root, role. */}}
+{{- /* All egress rules of a role: dict root, role. */}}
 {{- define "capstan.roleEgress" -}}
 {{- if eq .role "login" }}
 {{- include "capstan.publicEgress" .root.Values.login.network }}

@@ -141,7 +141,7 @@ Without a cluster (`helm template`) nothing can be looked up, so equal values re
 {{- end }}
 {{- end }}
 
-{{- /* Not empty: the release's namespace holds Sessions or Volumes. Before the first install there are no such kinds. */}}
+{{- /* Not empty if the release's namespace contains Sessions or Volumes. Before the first install these kinds do not exist. */}}
 {{- define "capstan.holdsSandboxes" -}}
 {{- range $kind := list "Volume" "Session" }}
 {{- if $.Capabilities.APIVersions.Has (printf "capstan.dev/v1alpha1/%s" $kind) }}

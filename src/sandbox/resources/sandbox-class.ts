@@ -12,7 +12,8 @@ const SandboxClassSpec = z
   .object({
     image: z.string().min(1).max(512).optional().meta({ description: 'Built on the sandbox image of Capstan.' }),
     resources: z.object({ requests: quantities.optional(), limits: quantities.optional() }).optional().meta({
-      description: 'Of the container, GPUs and other extended resources included. By name over the defaults.',
+      description:
+        'Resources of the container, including GPUs and other extended resources. They override the defaults by name.',
     }),
     nodeSelector: texts.optional(),
     tolerations: z.array(raw).max(32).optional(),
@@ -27,8 +28,8 @@ const SandboxClassSpec = z
       .array(z.object({ name: z.string().max(253) }))
       .max(16)
       .optional(),
-    annotations: texts.optional().meta({ description: 'Of the pods; those of capstan.dev are set by the operator.' }),
-    labels: texts.optional().meta({ description: 'Of the pods; those of capstan.dev are set by the operator.' }),
+    annotations: texts.optional().meta({ description: 'For the pods; those of capstan.dev are set by the operator.' }),
+    labels: texts.optional().meta({ description: 'For the pods; those of capstan.dev are set by the operator.' }),
     hostUsers: z.boolean().optional().meta({ description: 'false: pods run in a user namespace of their own.' }),
     egress: z.enum(['Default', 'None']).optional().meta({
       description:
@@ -49,9 +50,9 @@ const SandboxClassSpec = z
           .meta({ description: 'How often VolumeSnapshots are taken, and how many are kept; 0 hours: never.' }),
       })
       .optional()
-      .meta({ description: 'Of claims that are created from now on; maxSize and backup of all.' }),
+      .meta({ description: 'Applies to new claims; maxSize and backup to all claims.' }),
   })
-  .meta({ description: 'What is set here replaces the settings of the operator.' });
+  .meta({ description: 'Fields set here override the settings of the operator.' });
 
 /** How the sandboxes of some agents are created. */
 export const SandboxClass = z.object({ spec: SandboxClassSpec }).meta({

@@ -24,14 +24,14 @@ const SessionSpec = z
         'The SandboxClass of this namespace that its pod is made by; the settings of the operator unless set.',
     }),
     desiredState: z.enum(['Running', 'Suspended']).default('Suspended').meta({
-      description: 'Running: a pod is wanted while the session is in use. Suspended: none is.',
+      description: 'Running: a pod runs while the session is in use. Suspended: no pod runs.',
     }),
     lastActivityAt: DateTime.optional().meta({
-      description: 'When the session was last in use; the pod goes when this lies longer back than the idle timeout.',
+      description: 'Time of the last use; the pod is removed after the idle timeout.',
     }),
   })
   .meta({
-    description: 'What is wanted. Written by the control plane.',
+    description: 'The desired state. Written by the control plane.',
     ...rules(...immutable('sessionId', 'organizationId', 'agentId', 'subjectId', 'volumeName'), {
       rule:
         '!has(oldSelf.lastActivityAt) || (has(self.lastActivityAt) && (self.lastActivityAt >= oldSelf.lastActivityAt' +
@@ -63,15 +63,17 @@ const SessionStatus = z
     futureActivity: z
       .object({ lastActivityAt: DateTime, seenAt: DateTime })
       .optional()
-      .meta({ description: 'spec.lastActivityAt lies ahead by the clock of the operator, and counts as seenAt.' }),
+      .meta({
+        description: 'spec.lastActivityAt is in the future by the clock of the operator, and counts as seenAt.',
+      }),
     ...FAILURE_FIELDS,
     conditions: Conditions.optional(),
   })
-  .meta({ description: 'What is. Written by the operator.' });
+  .meta({ description: 'The observed state. Written by the operator.' });
 
 /** One conversation's sandbox. */
 export const Session = z.object({ spec: SessionSpec, status: SessionStatus.optional() }).meta({
-  description: 'A session of an agent: while it is in use, a pod of its own runs its tools on its Volume.',
+  description: 'A session of an agent: while it is in use, its own pod runs its tools on its Volume.',
   ...rules({
     rule: "self.metadata.name == self.spec.sessionId.replace('_', '-')",
     message: 'the name must be spec.sessionId with "_" replaced by "-"',

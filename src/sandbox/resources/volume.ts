@@ -26,14 +26,15 @@ const VolumeSpec = z
       .string()
       .regex(/^[A-Za-z0-9_-]{43}$/)
       .meta({
-        description: 'Ed25519 public key, base64url: executors on this volume do what is signed by its private half.',
+        description:
+          'Ed25519 public key, base64url: executors on this volume accept calls signed with its private key.',
       }),
     sandboxClass: ResourceName.optional().meta({
       description:
         'The SandboxClass of this namespace that its claim and standby pod are made by; the settings of the operator unless set.',
     }),
-    initialSize: size.default('512Mi').meta({ description: 'What the claim begins with.' }),
-    maxSize: size.default('4Gi').meta({ description: 'Up to where the claim is doubled as it fills.' }),
+    initialSize: size.default('512Mi').meta({ description: 'Initial size of the claim.' }),
+    maxSize: size.default('4Gi').meta({ description: 'Maximum size; the claim is doubled as it fills.' }),
     standbyUntil: DateTime.optional().meta({
       description:
         'While this lies ahead and no session has a pod on the volume, one standby pod mounts it: it serves the ' +
@@ -41,7 +42,7 @@ const VolumeSpec = z
     }),
   })
   .meta({
-    description: 'What is wanted. Written by the control plane.',
+    description: 'The desired state. Written by the control plane.',
     ...rules(
       ...immutable('organizationId', 'agentId', 'subjectId', 'initialSize'),
       {
@@ -77,19 +78,19 @@ const VolumeStatus = z
     lostDisk: z.string().optional().meta({
       description: 'The PersistentVolume that held the files before it was lost; see the condition FilesLost.',
     }),
-    size: z.string().optional().meta({ description: 'Capacity of the claim; what it asks for while it is not bound.' }),
+    size: z.string().optional().meta({ description: 'Capacity of the claim; its request while it is not bound.' }),
     used: z.string().optional(),
     usedBytes: z.int().min(0).optional(),
     podName: z.string().optional().meta({ description: 'The standby pod.' }),
     podUid: z.string().optional(),
-    podIP: z.string().optional().meta({ description: 'Set while the standby pod takes calls.' }),
+    podIP: z.string().optional().meta({ description: 'Set while the standby pod accepts calls.' }),
     publicKey: z.string().optional().meta({ description: 'Fingerprint of the key that the standby pod trusts.' }),
     lastBackup: Backup.optional().meta({ description: 'The newest VolumeSnapshot that is ready.' }),
     pendingBackup: Backup.optional().meta({ description: 'The VolumeSnapshot that is being taken.' }),
     ...FAILURE_FIELDS,
     conditions: Conditions.optional(),
   })
-  .meta({ description: 'What is. Written by the operator.' });
+  .meta({ description: 'The observed state. Written by the operator.' });
 
 /** One subject's files under one agent. */
 export const Volume = z.object({ spec: VolumeSpec, status: VolumeStatus.optional() }).meta({
