@@ -9,7 +9,7 @@ import { findPreparedDatabase } from '../../src/platform/store/prepared-database
 import { makeScratch } from './scratch.ts';
 import { TEMPLATE, withDatabase } from './template.ts';
 
-/** A migrated database of a test file's own. `close` deletes it. */
+/** A migrated database for one test file. `close` deletes it. */
 export type TestDatabase = { db: Db; close(): Promise<void> };
 
 /** Embedded; needs nothing installed. About 0.5 s. */

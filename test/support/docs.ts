@@ -28,7 +28,7 @@ export function findLongLines(text: string): string[] {
     });
 }
 
-/** Text that the shell takes literally: single quotes, and here-documents with a quoted delimiter. */
+/** Literal text of the shell: single quotes, and here-documents with a quoted delimiter. */
 function removeLiterals(code: string): string {
   return code.replaceAll(/<<'(\w+)'\n[\s\S]*?\n\1$/gm, '').replaceAll(/'[^']*'/g, '');
 }

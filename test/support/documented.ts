@@ -9,7 +9,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true
 ajv.addSchema(buildAgentsDocument(), 'agents');
 const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
 
-/** What is wrong with a value, by a schema of the OpenAPI document; `where` are the steps to it. */
+/** Describes how a value violates a schema of the OpenAPI document. `where` is the path to the value. */
 export function findMismatch(where: readonly string[], value: unknown): string | undefined {
   const pointer = where.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
   const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `agents#/${pointer}` });
@@ -38,7 +38,7 @@ export function findRoute(method: string, url: string): Route<ErrorCode> | undef
   return (found.find(({ route }) => route.path === path) ?? found[0])?.route;
 }
 
-/** Throws when the document does not say that an operation answers so. */
+/** Throws if the document does not allow this response of an operation. */
 export function checkDocumented(method: string, url: string, status: number, body: unknown): void {
   const route = findRoute(method, url);
   if (route === undefined || body === undefined) return;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Parallelism, Tool } from '../../src/agents/tools/tool.ts';
 
-/** Tools that end when the test says so, to stand in the middle of a turn without a clock. */
+/** Tools that end on the test's command, to hold a turn open without a clock. */
 export type GateTools = {
   tools: Tool[];
   /** resolves when `hold` runs with this key */

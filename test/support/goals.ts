@@ -4,11 +4,11 @@ import { say } from './service-model.ts';
 import type { EventEnvelope } from '../../src/agents/contract/events.ts';
 import type { Goal } from '../../src/agents/contract/sessions.ts';
 
-/** What the service itself says about a goal: it belongs to no turn. */
+/** A message of the service about a goal; it belongs to no turn. */
 export const isStatement = (event: EventEnvelope) => event.type === 'agent.message' && event.turnId === null;
 const isEnd = (event: EventEnvelope) => event.type === 'session.status_idle' && event.turnId === null;
 
-/** Waits for what the service says about the goal, and for the idle event after it. */
+/** Waits for the service's message about the goal, and for the idle event after it. */
 export async function readStatement(chat: Chat): Promise<string> {
   const said = await chat.next(isStatement);
   await chat.next(isEnd);
@@ -19,7 +19,7 @@ export async function goalOf(chat: Chat): Promise<Goal> {
   return (await chat.session()).goal!;
 }
 
-/** An answer that waits to be let go. */
+/** A reply that is held until it is released. */
 export function hold(text: string) {
   const gate = Promise.withResolvers<void>();
   const answer = async () => {

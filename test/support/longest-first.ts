@@ -1,7 +1,7 @@
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
-/** What takes minutes, the longest first: begun last, one of them would hold up the end of the run by itself. */
+/** Files that take minutes, the longest first: started last, a single one would delay the end of the run. */
 const LONG = [
   'flow/crash.test.ts',
   'flow/crash-takeover.test.ts',

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** Whether a process with exactly this command line lives on this machine, in a sandbox or not. */
+/** Whether a process with exactly this command line runs on this machine, in a sandbox or not. */
 export function isRunning(command: string): boolean {
   return readdirSync('/proc').some((pid) => {
     if (!/^\d+$/.test(pid)) return false;

@@ -9,7 +9,7 @@ export type ServiceModel = {
   url: string;
   /** Requests of turns from now on get these answers, one after the other, and then "ok". */
   play(...answers: Answer[]): void;
-  /** what titles are made of; null lets them fail */
+  /** reply to title requests; null makes them fail */
   title: string | null;
   /** requests of turns since `play`, in order of arrival */
   requests: RecordedRequest[];
@@ -99,7 +99,7 @@ export function say(text: string, more: Partial<ModelReply> = {}): ScriptedAnswe
   return { reply: { content: [{ type: 'text', text }], ...more } };
 }
 
-/** What the judge of a goal says. */
+/** A verdict of the judge. */
 export function judge(verdict: string, reason: string): ScriptedAnswer {
   return say(JSON.stringify({ verdict, reason }), { usage: JUDGE_USAGE });
 }
@@ -108,7 +108,7 @@ let calls = 0;
 
 export type Call = [name: string, input: unknown];
 
-/** Asks for tools, with some text before if given. A text as input is sent as it is. */
+/** A reply with tool calls, after optional text. A string as input is sent unchanged. */
 export function callTools(list: readonly Call[], text = ''): ScriptedAnswer {
   const parts = list.map(([name, input]): AssistantPart => {
     calls += 1;
@@ -124,7 +124,7 @@ export function callTool(name: string, input: unknown, text = ''): ScriptedAnswe
 
 type ChatMessage = { role: string; content: string | { type: string; text?: string }[] | null };
 
-/** What a request in the chat-completions format says, message by message: `user: …`, `tool: …`. */
+/** The messages of a request in the chat-completions format: `user: …`, `tool: …`. */
 export function readChat({ body }: RecordedRequest): string[] {
   return (body['messages'] as ChatMessage[]).map(({ role, content }) => {
     const text = typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export type SiteAnswer = (response: ServerResponse, request: SiteRequest) => void;
 export type SiteRequest = { method: string; url: URL; headers: IncomingMessage['headers']; body: string };
 
-/** A web server of a test: what it serves by path, and what it was asked. */
+/** A web server for tests: responses by path, and the received requests. */
 export type Site = {
   url: string;
   requests: SiteRequest[];

@@ -7,7 +7,7 @@ import { makeScratch } from './scratch.ts';
 export type SmallDisk = {
   folder: string;
   freeBytes(): number;
-  /** Takes space until so much is left; a later call with more gives some back. */
+  /** Fills the disk until this much is left; a later call with a larger value frees space. */
   leave(bytes: number): void;
   close(): void;
 };
@@ -32,7 +32,7 @@ export function mountSmallDisk(sizeMiB: number, folder = makeScratch('disk')): S
       try {
         writeFileSync(filler, Buffer.alloc(Math.max(0, freeBytes() - bytes)));
       } catch (error) {
-        // Others write meanwhile: the disk is as full as it can be.
+        // Others write meanwhile: the disk is full.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
       }
     },

@@ -11,7 +11,7 @@ export const withDelegation = (defaults: object = ALLOW, ...configs: object[]): 
 export const of = (events: readonly EventEnvelope[], type: string): EventEnvelope[] =>
   events.filter((event) => event.type === type);
 
-/** What the call of `delegate_task` came to. */
+/** The result of the call of `delegate_task`. */
 export function readAnswer(events: readonly EventEnvelope[]) {
   const result = of(events, 'agent.tool_result').find(({ payload }) => payload['name'] === 'delegate_task');
   return {

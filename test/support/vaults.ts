@@ -5,7 +5,7 @@ import { buildMasterKeys } from '../../src/platform/master-key.ts';
 import { openMcp } from '../../src/agents/mcp/mcp.ts';
 import { openVaults } from '../../src/agents/vaults/resolve.ts';
 
-/** What seals in tests. */
+/** The master key of tests. */
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /** Vaults of a test, whose requests reach servers of this machine. */

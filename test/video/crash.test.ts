@@ -20,7 +20,7 @@ const SEATS = 2;
 /** Submitted while servers die; enough that there is always something to render. Even: organizations have the same share. */
 const GENERATIONS = Math.max(20, Math.floor(KILLS * 0.3) * 2);
 const ORGANIZATIONS = ['acme', 'globex'];
-/** One that is lost is waited for no longer. */
+/** Time limit for a lost generation. */
 const LIMIT_MS = 1_500_000;
 
 const services = await findShared();
@@ -69,7 +69,7 @@ describe.skipIf(services === undefined)('video servers that are killed', { timeo
       )
     ).rows[0]?.n ?? 0;
 
-  /** Keeps one server on a seat and kills it soon after it serves, as long as there are kills left. */
+  /** Keeps one server running and kills it soon after each start, while kills are left. */
   const keep = async (seat: number) => {
     while (!trial.over) {
       const server = spawn(seat);
@@ -89,7 +89,7 @@ describe.skipIf(services === undefined)('video servers that are killed', { timeo
     }
   };
 
-  /** Asks whoever is there until there is an answer; the key makes that one request. */
+  /** Retries at any server until one responds; the key makes it one request. */
   const submit = async (number: number, key: string): Promise<string> => {
     for (let turn = 0; !trial.over; turn += 1) {
       const url = urls.get(turn % SEATS);

@@ -4,9 +4,9 @@ export const KEY = 'cap_key_of_the_crash_suite';
 
 export type Reply = { status: number; body: Record<string, unknown> };
 
-/** The caller's side of HTTP: asks again, whatever breaks, until there is an answer. */
+/** The caller's side of HTTP: retries any failure until it gets a response. */
 export type Application = {
-  /** the server's address of now; waits while there is none */
+  /** the server's current address; waits while there is none */
   url(): Promise<string>;
   call(method: string, path: string, request?: { body?: unknown; idempotencyKey?: string }): Promise<Reply>;
   readonly closed: boolean;
@@ -14,7 +14,7 @@ export type Application = {
 
 const PAUSE_MS = 20;
 
-/** `find` tells where the server listens at the moment, if it does. `isOver` ends all waiting with an error. */
+/** `find` returns the server's current address, if any. `isOver` ends all waits with an error. */
 export function openApplication(find: () => string | undefined, isOver: () => boolean): Application {
   const check = () => {
     if (isOver()) throw new Error('the trial is over');
@@ -58,7 +58,7 @@ async function tryCall(
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A server that was stopped in the middle of an answer does not close the connection.
+      // A server that was frozen during a response does not close the connection.
       signal: AbortSignal.timeout(15_000),
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };

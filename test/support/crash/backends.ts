@@ -7,7 +7,7 @@ import type { Prepared } from './trial.ts';
 
 export type SharedServices = { postgres: string; nats: string; redis: string; s3: string };
 
-/** Undefined where one of them is not installed. */
+/** Undefined if one of them is not installed. */
 export async function findShared(): Promise<SharedServices | undefined> {
   const [postgres, nats, redis, s3] = await Promise.all([
     findService('postgres'),
@@ -19,7 +19,7 @@ export async function findShared(): Promise<SharedServices | undefined> {
   return { postgres, nats, redis, s3 };
 }
 
-/** A database of the trial's own, the other services shared; leases of 1 s, so that a death costs no more. */
+/** A separate database for the trial; the other services are shared. Leases last 1 s, so that a death costs no more. */
 export async function prepareShared(services: SharedServices | undefined): Promise<Prepared> {
   if (services === undefined) throw new Error('There are no shared services.');
   const database = await openPostgresDatabase(services.postgres, { poolSize: 1 });

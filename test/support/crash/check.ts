@@ -8,7 +8,7 @@ const textOf = (event: EventEnvelope | undefined) =>
   ((event?.payload as Payload | undefined)?.content ?? []).map(({ text }) => text).join('');
 const field = (event: EventEnvelope, name: string) => (event.payload as Payload)[name];
 
-/** Everything that a crash must not change. Answers what does not hold, in sentences. */
+/** Checks everything that a crash must not change. Returns the violations, in sentences. */
 export function findFaults(result: TrialResult): string[] {
   const faults = [...result.faults];
   for (const outcome of result.outcomes) {
@@ -38,7 +38,7 @@ function checkLog({ log, seen }: Outcome, report: Report): void {
   if (seen.size !== log.length) report(`${seen.size} events seen, ${log.length} in the log`);
 }
 
-/** Guidance to a turn that the user interrupted is told to the next one, and here none has followed. */
+/** Guidance to an interrupted turn is sent with the next turn, and here none has followed. */
 function awaitsNextTurn({ log }: Outcome, id: string): boolean {
   const last = log.findLast((event) => event.type === 'session.status_idle');
   const steer = log.find((event) => event.id === id);
@@ -62,12 +62,12 @@ function checkAccepted(outcome: Outcome, report: Report): void {
 
 const UNKNOWN = 'the outcome is unknown';
 
-/** Whether some call was cut off, so that nobody knows what it did. */
+/** Whether a call was interrupted, so that its effect is unknown. */
 export function hasUnknownOutcome({ outcomes }: TrialResult): boolean {
   return outcomes.some(({ log }) => log.some((event) => textOf(event).includes(UNKNOWN)));
 }
 
-/** What is wrong with the result of a call, apart from what it did. */
+/** Problems of a call's result, apart from its side effect. */
 function checkResult(
   use: EventEnvelope,
   results: readonly EventEnvelope[],
@@ -91,7 +91,7 @@ function hasFailed(result: EventEnvelope | undefined): boolean {
   return result !== undefined && field(result, 'is_error') === true;
 }
 
-/** How often the side effect of a call may have happened, by what its result says. */
+/** How often the side effect of a call may have happened, by its result. */
 const ALLOWED_COUNTS = { done: [1], denied: [0], open: [0, 1] };
 
 /** Each use has one result, and each side effect happened as often as the result says. */
@@ -170,7 +170,7 @@ function checkPrompts({ log }: Outcome, report: Report): void {
   }
 }
 
-/** A start and its final result are one event, and one turn tells the model. */
+/** A start and its final result are one event, and one turn gives it to the model. */
 function checkFinals({ log, finals }: Outcome, report: Report): void {
   for (const ask of finals) {
     const results = log.filter(

@@ -7,13 +7,13 @@ import type { Blow, Kill } from './workload.ts';
 
 /** The processes of a trial. */
 export type Kept = {
-  /** where the API listens, while it does */
+  /** the API's address, while it listens */
   url(): string | undefined;
-  /** blows that fell so far */
+  /** number of faults so far */
   kills(): number;
   faults: string[];
   output(): string;
-  /** The blows of the next workload, from now on; what has not fallen of the last ones never will. */
+  /** Sets the faults of the next workload. Pending faults of the last one are dropped. */
   suffer(kills: readonly Kill[]): Promise<void>;
   stop(): Promise<void>;
 };
@@ -21,7 +21,7 @@ export type Kept = {
 export type Keep = (env: Record<string, string>, kills: readonly Kill[], model: CrashModel) => Kept;
 
 type Role = 'all' | 'api' | 'worker';
-/** One that comes from outside. */
+/** A fault from outside the process. */
 type Blowing = Exclude<Kill, { kind: 'statement' }>;
 
 /** Longer than the lease of 1 s that these trials run with. */
@@ -29,7 +29,7 @@ const FREEZE_MS = 1800;
 /** One that a backend never lets start is at fault. */
 const MOST_FAILED_STARTS = 20;
 
-/** How long a disk stays full: the server meets it in the middle of its work, and when it starts again. */
+/** How long a disk stays full: long enough to affect both running work and the restart. */
 const FULL_MS = 1500;
 
 async function strike(server: ServerProcess, blow: Blow, disk: SmallDisk | undefined): Promise<void> {
@@ -46,12 +46,12 @@ async function strike(server: ServerProcess, blow: Blow, disk: SmallDisk | undef
   server.signal('SIGCONT');
 }
 
-/** How a server on a full disk ends, or refuses to start. */
+/** The exit of a server on a full disk, or its refusal to start. */
 const HAS_NO_SPACE = /backend of \w+ cannot be opened|embedded database is lost/;
 
 type Arms = { env: Record<string, string>; kills: readonly Kill[]; model: CrashModel; disk?: SmallDisk };
 
-/** Keeps one process of a role running; it suffers the first of the kills, and each start after that the next one. */
+/** Keeps one process of a role running. It gets the first of the kills, and each restart the next one. */
 function keepProcess(role: Role, { env, kills, model, disk }: Arms): Kept {
   let left = [...kills];
   const faults: string[] = [];
@@ -79,7 +79,7 @@ function keepProcess(role: Role, { env, kills, model, disk }: Arms): Kept {
   const isUp = () => isServing;
   const isOver = () => over.signal.aborted || faults.length > 0;
 
-  /** Resolves when the blow has fallen, or the trial or the round of the blow is over. */
+  /** Resolves when the fault has happened, or when its trial or round is over. */
   const endure = async (server: ServerProcess, kill: Blowing, own: AbortSignal): Promise<void> => {
     const signal = AbortSignal.any([over.signal, own]);
     if (kill.kind === 'model') {
@@ -99,7 +99,7 @@ function keepProcess(role: Role, { env, kills, model, disk }: Arms): Kept {
     isServing &&= mayLive;
     falling = strike(server, kill.blow, disk);
     await falling;
-    // A process that was frozen lives on, and suffers the next one; so may one whose disk was full.
+    // A frozen process survives and gets the next fault; so may one whose disk was full.
     if (server !== current) return;
     const next = mayLive && !signal.aborted ? left.shift() : undefined;
     if (next !== undefined && next.kind !== 'statement') await endure(server, next, own);
@@ -147,7 +147,7 @@ function keepProcess(role: Role, { env, kills, model, disk }: Arms): Kept {
       round = new AbortController();
       left = [...next];
       await falling;
-      // One that is dying of the last blow begins with the first of these by itself.
+      // A process dying of the last fault takes the first of these at its restart.
       while (!isUp() && !isOver()) await sleep(20);
       const [first] = left;
       if (current === undefined || first !== next[0] || isOver()) return;

@@ -9,7 +9,7 @@ type Message = { role: string; content: string | { type: string; text?: string }
 export type CrashModel = {
   /** with the version segment */
   url: string;
-  /** Whether some request has held this text. */
+  /** Whether any request contained this text. */
   hasRead(text: string): boolean;
   /** Called at each request of a turn. */
   onRequest(handler: () => void): void;
@@ -35,7 +35,7 @@ function answer(messages: readonly Message[]): AssistantPart[] {
   const prompt = messages[opened] === undefined ? '' : readText(messages[opened]);
   const at = prompt.indexOf(MARK);
   if (at === -1) return [{ type: 'text', text: `heard: ${prompt}` }];
-  // Guidance that came too late for the turn before may follow the plan on lines of its own.
+  // Late guidance of the previous turn may follow the plan on separate lines.
   const [plan = ''] = prompt.slice(at + MARK.length).split('\n');
   const { tag, steps } = JSON.parse(plan) as TurnPlan;
   const number = messages.slice(opened).filter((message) => message.role === 'assistant').length;

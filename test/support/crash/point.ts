@@ -9,7 +9,7 @@ export type CrashPoint = {
 /** Environment variable of the server under test that holds its `CrashPoint` as JSON. */
 export const POINT_VARIABLE = 'CRASH_POINT';
 
-/** What a server prints once it is armed anew. */
+/** Printed by a server once it is armed again. */
 export const ARMED = 'armed';
 
 const STATEMENTS = {

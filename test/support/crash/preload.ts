@@ -30,7 +30,7 @@ function arm(point: CrashPoint | null): void {
 }
 
 function watch(): void {
-  /** Whether the statement is the one; it does not return when the end comes before it. */
+  /** Whether this is the statement; does not return if the process dies before it. */
   const isLast = (sql: unknown): boolean => {
     if (armed === null || typeof sql !== 'string' || !matchesPoint(armed, sql)) return false;
     count += 1;
@@ -69,5 +69,5 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   arm(JSON.parse(line) as CrashPoint | null);
   process.stdout.write(`${ARMED}\n`);
 });
-// A server lives as long as it wants to, not as long as somebody may write to it.
+// The open input must not keep the server alive.
 (process.stdin as Socket).unref();

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../src/platform/db/db.ts';
 
-/** What is left of work in the tables though every session rests. */
+/** Work left in the tables although every session is idle. */
 export async function findUnrest(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ fault: string }>(
     `SELECT format('session %s is left as %s, turn %s, lease %s, to be woken %s, %s queued',

@@ -15,10 +15,10 @@ export type End = { code: number | null; signal: NodeJS.Signals | null };
 
 /** One process of the product. */
 export type ServerProcess = {
-  /** The address once it serves (empty for a role without one), or how it ended before. */
+  /** The address once it serves (empty for a role without one), or its exit if it ended before. */
   ready: Promise<{ url: string } | End>;
   ended: Promise<End>;
-  /** Has it kill itself at another point, or at none; resolves when that holds, or when it has ended. */
+  /** Moves or removes its crash point. Resolves when that is done, or when the process has ended. */
   arm(point: CrashPoint | null): Promise<void>;
   signal(name: NodeJS.Signals): void;
   /** the end of what it printed */
@@ -63,7 +63,7 @@ function watch(child: ChildProcess): ServerProcess {
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);
   });
-  // Whoever writes to one that has ended is told by `ended`.
+  // Writes to an ended process are ignored: `ended` reports it.
   child.stdin?.on('error', () => {});
   return {
     ready: Promise.race([listening, ended]),

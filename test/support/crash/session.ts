@@ -7,21 +7,21 @@ import { writePrompt } from './model.ts';
 import type { Random } from './random.ts';
 import type { Action, SessionPlan } from './workload.ts';
 
-/** One event that the service accepted, as its answer told it. */
+/** One accepted event, from the service's response. */
 export type Accepted = { id: string; type: string; text: string };
 
-/** One session as the application lives through it. */
+/** One session from the application's view. */
 export type DrivenSession = {
   id: string;
   plan: SessionPlan;
   accepted: Accepted[];
   /** durable events seen on the stream or in lists, by sequence */
   seen: Map<number, string>;
-  /** what the service did that it must not do */
+  /** violations by the service */
   faults: string[];
   /** custom tool calls whose final result was accepted after a start */
   finals: string[];
-  /** Whether everything was sent and nothing is under way. */
+  /** Whether everything was sent and nothing is in progress. */
   isSettled(): Promise<boolean>;
   done: Promise<unknown>;
 };
@@ -61,7 +61,7 @@ export function driveSession(id: string, plan: SessionPlan, app: Application, ra
 
   const act = (action: Action) => {
     const key = `action ${plan.actions.indexOf(action)}`.replace(' ', '-');
-    // In the order of the plan: what is sent later is to be accepted later.
+    // In the order of the plan: later sends must be accepted later.
     const before = order;
     const work = async () => {
       await before;

@@ -14,19 +14,19 @@ import { driveSession } from './session.ts';
 import type { DrivenSession } from './session.ts';
 import type { Workload } from './workload.ts';
 
-/** One session when all is over. */
+/** One session at the end. */
 export type Outcome = DrivenSession & { log: EventEnvelope[]; record: Record<string, unknown>; ledger: string[] };
 
 export type TrialResult = {
   outcomes: Outcome[];
   kills: number;
-  /** workloads during which at least one blow fell */
+  /** workloads with at least one fault */
   struck: number;
   model: CrashModel;
   faults: string[];
 };
 
-/** One that does not come to rest is waited for no longer. */
+/** Time limit for a session to become idle. */
 const LIMIT_MS = 300_000;
 const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/capstan/compiled', import.meta.url));
 
@@ -49,7 +49,7 @@ export function writeSettings(folder: string, model: CrashModel): Record<string,
   writeFileSync(join(folder, 'capstan.yaml'), JSON.stringify(config));
   mkdirSync(join(folder, 'tmp'));
   return {
-    // A killed server leaves there what belongs to its sandboxes.
+    // A killed server leaves files of its sandboxes there.
     TMPDIR: join(folder, 'tmp'),
     CAPSTAN_DATA_DIR: folder,
     CAPSTAN_CONFIG: join(folder, 'capstan.yaml'),
@@ -84,7 +84,7 @@ export async function readWholeLog(app: Application, id: string): Promise<EventE
   }
 }
 
-/** The lines that the commands of a subject have left. */
+/** The ledger lines of a subject's commands. */
 export async function readLedger(folder: string, subjectId: string): Promise<string[]> {
   const lines: string[] = [];
   for await (const path of glob(join(folder, 'volumes', '*', '*', subjectId, 'ledger'))) {
@@ -102,7 +102,7 @@ export async function waitSettled(sessions: readonly DrivenSession[], deadline: 
   }
 }
 
-/** What a trial runs on. `check` looks at what is left once the server has ended. */
+/** The environment of a trial. `check` inspects leftovers after the server has ended. */
 export type Prepared = {
   env: Record<string, string>;
   check: () => Promise<string[]>;

@@ -2,13 +2,13 @@ import type { CrashPoint } from './point.ts';
 import { openRandom } from './random.ts';
 import type { Random } from './random.ts';
 
-/** One call that the model will ask for. `id` is the line that a command leaves in the ledger. */
+/** One call of the model. `id` is the line that its command writes to the ledger. */
 export type PlannedCall = { id: string; name: string; args: Record<string, unknown> };
 
-/** What the model does in one turn: the calls of each of its replies; after the last one it says that it is done. */
+/** The model's actions in one turn: the calls of each reply; after the last one it reports the end. */
 export type TurnPlan = { tag: string; steps: PlannedCall[][] };
 
-/** What the application does once it has seen so many events of the session, or when the session has gone idle. */
+/** An action of the application after this many events of the session, or once the session is idle. */
 export type Action = { afterEvents: number } & (
   | { kind: 'prompt'; plan: TurnPlan; delivery: 'immediate' | 'when_idle' }
   | { kind: 'steer' | 'interrupt'; text: string }
@@ -22,7 +22,7 @@ export type SessionPlan = { name: string; agent: 'free' | 'asking'; actions: Act
  */
 export type Blow = 'kill' | 'drain' | 'freeze' | 'fill';
 
-/** What happens to the server, once a start. */
+/** A fault of the server, at most one per start. */
 export type Kill =
   | ({ kind: 'statement' } & CrashPoint)
   /** so long after the n-th model request since the start: within its stream, or while tools run */
@@ -87,7 +87,7 @@ function buildSession(random: Random, name: string, agent: SessionPlan['agent'],
   return { name, agent, actions: [prompt(0, 0), ...more.sort((left, right) => left.afterEvents - right.afterEvents)] };
 }
 
-/** A blow that comes from outside. */
+/** A fault from outside the process. */
 export function buildBlow(random: Random, blow: Blow): Kill {
   return random.next() < 0.6
     ? { kind: 'model', number: random.between(1, 8), delayMs: random.between(0, 250), blow }
@@ -139,7 +139,7 @@ export function buildWorkload(seed: number): Workload {
   };
 }
 
-/** The same sessions, with other blows. */
+/** The same sessions, with other faults. */
 export function buildBlows(seed: number, blow: Blow, count: number): Workload {
   const random = openRandom(seed);
   const kills = Array.from({ length: count }, () => buildBlow(random, blow));

@@ -15,7 +15,7 @@ const finish = (visit: Visit, accounts: Accounts, user: string): Reply => ({
   headers: { 'set-cookie': accounts.begin(user) },
 });
 
-/** After the right password: a cookie, a redirect, and a page that only somebody half-way sees. */
+/** After the right password: a cookie, a redirect, and a page that is visible only halfway through the login. */
 function buildBetween(name: string, behind: Behind, { cookie = true }: { cookie?: boolean } = {}): SiteKind {
   return {
     name,
@@ -175,7 +175,7 @@ const pressed = (name: string, title: string, buttons: string) =>
       : { body: page(title, `<h1>${title}</h1><form method="post" action="between">${buttons}</form>`) },
   );
 
-/** Pages that are passed without asking anybody. */
+/** Pages that are passed without a person. */
 export const PASSED: readonly SiteKind[] = [
   pressed('stay', 'Stay signed in?', `${button('No')}${button('Yes')}`),
   pressed('bleiben', 'Angemeldet bleiben?', `${button('Nein')}${button('Ja')}`),
@@ -190,7 +190,7 @@ let approved = false;
 /** Approves the request on the other device. */
 export const approve = () => void (approved = true);
 
-/** Goes on by itself once the request was approved. */
+/** Continues on its own once the request is approved. */
 export const PUSH_SITE: SiteKind = buildBetween('push', (visit, accounts, user) => {
   if (visit.path === '/between-status') return { body: { approved } };
   if (visit.path === '/between-done') return finish(visit, accounts, user);
@@ -214,7 +214,7 @@ export const PICKER_SITE: SiteKind = buildBetween('picker', (visit, accounts, us
   };
 });
 
-/** What a wrong password is answered with, where no form and no styled message says so. */
+/** Responses to a wrong password without a form or a styled message. */
 function buildRefusal(name: string, refuse: (visit: Visit) => Reply): SiteKind {
   return {
     name,

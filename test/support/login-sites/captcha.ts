@@ -11,7 +11,7 @@ const form = `<h1>Sign in</h1><form method="post" action="login">
 export const BOX = { x: 300, y: 300 };
 const box = `position:absolute;left:${BOX.x - 20}px;top:${BOX.y - 20}px;width:40px;height:40px;border:3px solid #333`;
 
-/** A wall before everything: whoever clicks the box is let through to the form. Scripts' clicks do not count. */
+/** A bot wall in front of the site: a click on the box leads to the form. Clicks by scripts do not count. */
 export const WALL_SITE: SiteKind = {
   name: 'click-wall',
   serve(visit, accounts) {
@@ -50,7 +50,7 @@ export const WALL_SITE: SiteKind = {
 const CHECK = `<body style='height:100vh;margin:0'><script>addEventListener('click', (event) => {
   if (event.isTrusted) parent.document.querySelector('[name=g-recaptcha-response]').value = 'human'; });</script>`;
 
-/** A check inside the form, as vendors draw it: the field that proves it is filled by the click. */
+/** A check inside the form, as vendors draw it: the click fills the proof field. */
 export const CHECK_SITE: SiteKind = {
   name: 'check-in-form',
   serve(visit, accounts) {
@@ -73,7 +73,7 @@ export const CHECK_SITE: SiteKind = {
   },
 };
 
-/** A page that no plan knows: a question that only the owner of the account can answer, in a field that is typed into. */
+/** A page without a plan: a question for the owner of the account, with a text field. */
 export const QUESTION_SITE: SiteKind = {
   name: 'question',
   serve(visit, accounts) {

@@ -11,7 +11,7 @@ const form = (visit: Visit, extra = '', shown = '') => `<h1>Sign in</h1>${shown}
   <form method="post" action="${visit.base}/login"><label>User name <input name="username" autocomplete="username"></label><br>
   <label>Password <input type="password" name="password" autocomplete="current-password"></label><br>${extra}<button>Sign in</button></form>`;
 
-/** A page that never lets anybody in. */
+/** A page on which no login succeeds. */
 function buildPage(name: string, draw: (visit: Visit) => string, after?: (visit: Visit) => Reply): SiteKind {
   return {
     name,
@@ -88,7 +88,7 @@ const SEND_BY_SCRIPT = `<script>document.forms[0].onsubmit = async (event) => {
   if (answer.ok) location.href = action.replace(/login$/, 'account');
 }</script>`;
 
-/** Answers a login in the end, after longer than a page may stand still. */
+/** Answers a login late, after longer than a page may stay unchanged. */
 export const SLOW_SITE: SiteKind = {
   name: 'slow',
   async serve(visit, accounts) {

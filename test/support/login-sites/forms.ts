@@ -46,7 +46,7 @@ const classic = (visit: Visit, look: Look) => `<h1>Sign in</h1>${look.shown === 
 /** Sites whose server draws every page. */
 export const FORM_SITES: readonly SiteKind[] = [
   buildFormSite('classic', classic),
-  // No script attaches it, so none can see it come.
+  // No script attaches it, so none can observe it.
   buildFormSite(
     'closed-shadow',
     (visit, look) =>
@@ -106,7 +106,7 @@ export const FORM_SITES: readonly SiteKind[] = [
       ? classic(visit, look)
       : `<h1>Portal</h1><iframe src="${visit.base}/login?inner" width="500" height="400"></iframe>`,
   ),
-  // Says nothing about what was wrong: the same form again, empty.
+  // Gives no reason: the same form again, empty.
   buildFormSite('silent', (visit, look) =>
     classic(visit, look.username === undefined ? {} : { username: look.username }),
   ),

@@ -1,7 +1,7 @@
 import { page } from './server.ts';
 import type { SiteKind, Visit } from './server.ts';
 
-/** A site that gives a cookie and goes to another page whether the password is right or not; what differs is the page. */
+/** A site that sets a cookie and redirects for right and wrong passwords alike; only the page differs. */
 function buildSite(name: string, right: (visit: Visit) => string, wrong = right): SiteKind {
   return {
     name,
@@ -24,7 +24,7 @@ function buildSite(name: string, right: (visit: Visit) => string, wrong = right)
           headers: { 'set-cookie': accounts.begin(isRight ? username : '') },
         };
       }
-      // Nobody but members sees what is behind a login.
+      // Only members see the page behind a login.
       if (visit.path === '/right' && accounts.who(visit) === undefined) return { to: `${visit.base}/login` };
       if (visit.path === '/right') return { body: page('Example', right(visit)) };
       if (visit.path === '/wrong') return { body: page('Example', wrong(visit)) };
@@ -36,7 +36,7 @@ function buildSite(name: string, right: (visit: Visit) => string, wrong = right)
 const ask = (text: string, field: string, button: string) =>
   buildSite(text, () => `<p>${text}</p><form method="post" action="next">${field}<button>${button}</button></form>`);
 
-/** A second step that goes by no name: after it nobody is in yet. */
+/** An unnamed second step: nobody is signed in before it. */
 export const UNKNOWN_STEPS: readonly SiteKind[] = [
   { ...ask('One more thing', '<input name="xq7">', 'Continue'), name: 'unknown-continue' },
   { ...ask('Welcome back, Ada', '<input name="xq7">', 'Verify'), name: 'unknown-verify' },
@@ -52,7 +52,7 @@ export const UNNAMED_CODES: readonly SiteKind[] = [
 
 const start = '<h1>Projects</h1><p>Two projects are open.</p>';
 
-/** A wrong password leads back to something that looks like a start. */
+/** A wrong password leads to a page that looks like a start page. */
 export const REPEATED_LOGINS: readonly SiteKind[] = [
   buildSite(
     'name-again',
@@ -68,7 +68,7 @@ export const REPEATED_LOGINS: readonly SiteKind[] = [
   ),
 ];
 
-/** Pages behind a login that have a form and say of nobody that he is in. */
+/** Pages behind a login that have a form and no marker of an account. */
 export const FORMS_AFTER_LOGIN: readonly SiteKind[] = [
   buildSite(
     'search-behind',

@@ -5,7 +5,7 @@ type Behaviour = {
   /** status of an answer to wrong credentials */
   refused: number;
   refusal: object;
-  /** what the page does with what comes back */
+  /** the page's reaction to the response */
   onAnswer: string;
 };
 
@@ -70,7 +70,7 @@ function buildScriptSite(
   };
 }
 
-/** Asks who somebody is by HTTP authentication, and stands still until it knows: a refusal has the browser ask as well. */
+/** Signs in by HTTP authentication, and waits for the response: a rejection makes the browser prompt as well. */
 const byHeader: SiteKind = {
   name: 'by-header',
   serve(visit, accounts): Reply {
@@ -121,7 +121,7 @@ export const SCRIPT_SITES: readonly SiteKind[] = [
     root: "document.getElementById('app').attachShadow({ mode: 'closed' })",
     markup: FORM,
   }),
-  // Answers 200 whatever it is, and says so in the body.
+  // Always answers 200; the body has the outcome.
   buildScriptSite(
     'always-200',
     {
@@ -140,7 +140,7 @@ export const SCRIPT_SITES: readonly SiteKind[] = [
     },
     light,
   ),
-  // Keeps its token where no cookie is.
+  // Stores its token outside of cookies.
   buildScriptSite(
     'token',
     {

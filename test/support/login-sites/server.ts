@@ -28,7 +28,7 @@ export type Reply = {
   breaks?: true;
 };
 
-/** A site of one kind: how it looks, who it lets in. */
+/** A kind of site: its pages and its sign-in. */
 export type SiteKind = {
   name: string;
   /** the page to begin on; default `/login` */
@@ -36,7 +36,7 @@ export type SiteKind = {
   serve(visit: Visit, accounts: Accounts): Reply | Promise<Reply>;
 };
 
-/** Who there is, who is in, and what was tried: every check of a password, code or token counts. */
+/** Accounts, sessions and attempts: every check of a password, code or token counts. */
 export type Accounts = {
   attempts: { username: string; ok: boolean }[];
   /** the account that every site has; tests add others */
@@ -45,7 +45,7 @@ export type Accounts = {
   check(username: string, password: string): boolean;
   /** a `set-cookie` line for a new session */
   begin(username: string, attributes?: string): string;
-  /** whose session a visit carries */
+  /** the account of a visit's session */
   who(visit: Visit): string | undefined;
 };
 
@@ -74,7 +74,7 @@ function openAccounts(): Accounts {
   return accounts;
 }
 
-/** What most sites have behind the login: a page that nobody sees without a session. */
+/** The page behind the login of most sites, visible only with a session. */
 export function serveAccount(visit: Visit, accounts: Accounts): Reply | undefined {
   const user = accounts.who(visit);
   if (visit.path === '/account') {
@@ -129,10 +129,10 @@ export type LoginSites = {
   port: number;
   /** the page to begin on */
   url(name: string): string;
-  /** a page that nobody sees without a session */
+  /** a page that is visible only with a session */
   protectedUrl(name: string): string;
   accounts(name: string): Accounts;
-  /** clears what was tried and who is in */
+  /** clears attempts and sessions */
   reset(): void;
   close(): Promise<void>;
 };

@@ -15,7 +15,7 @@ function showStart(visit: Visit, accounts: Accounts): Reply {
   return { body: page('Start', '<h1>Choose what you like</h1>') };
 }
 
-/** A registration that is over at once; `after` is what it leads to, `confirm` what the link of its email does. */
+/** A registration in one step. `after` is its response, `confirm` that of the link in its email. */
 function buildSignup(name: string, after: Turn, confirm?: Turn): SiteKind {
   const waiting = new Map<string, { email: string; password: string }>();
   const sendConfirmation = (visit: Visit, email: string, password: string) => {
@@ -67,7 +67,7 @@ function buildSignup(name: string, after: Turn, confirm?: Turn): SiteKind {
   };
 }
 
-/** What programs that count visitors set: it looks like a session and is none. */
+/** A cookie of visitor statistics: it resembles a session cookie. */
 const stranger = { 'set-cookie': 'visitor=0123456789abcdef; Path=/' };
 const thanks =
   (more: string): Turn =>
@@ -76,16 +76,16 @@ const withLogin: Turn = (visit, accounts, email) =>
   thanks(`<a href="${visit.base}/login">Log in</a>`)(visit, accounts, email);
 
 export const SIGNUP_SITES: readonly SiteKind[] = [
-  // Nothing says that an email has been sent; the page offers to log in, which works only after the email.
+  // No message mentions the email; the page offers to log in, which works only after the email.
   buildSignup('silent', withLogin, withLogin),
-  // Nothing says anything at all; the email signs in.
+  // No message at all; the email signs in.
   buildSignup('mute', thanks(''), (visit, accounts, email) => ({
     to: `${visit.base}/account`,
     headers: { 'set-cookie': accounts.begin(email) },
   })),
   // The account can be used at once, by logging in.
   buildSignup('then-login', withLogin),
-  // It is signed in at once, to a page without any mark that strangers are sent away from.
+  // It is signed in at once, to a page without a marker; without the session the page redirects.
   buildSignup('at-once', (visit, accounts, email) => ({
     to: `${visit.base}/start`,
     headers: { 'set-cookie': accounts.begin(email) },

@@ -13,7 +13,7 @@ export const sentEmails: SentEmail[] = [];
 const error = (text: string) => `<p class="error" role="alert">${text}</p>`;
 const nowhere: Reply = { status: 404, body: page('Not found', '<p>Nothing here.</p>') };
 
-/** What a login has come to so far, by a cookie of its own. */
+/** The state of a login, by its own cookie. */
 const halfway = new Map<string, { username: string; code?: string }>();
 const findHalf = (visit: Visit) => halfway.get(visit.cookies['flow'] ?? '');
 
@@ -203,7 +203,7 @@ const digest: SiteKind = {
   },
 };
 
-/** Sites that want more than one thing, one after the other. */
+/** Sites with several steps. */
 export const STEP_SITES: readonly SiteKind[] = [
   twoPages,
   buildCodeSite('totp', 'totp'),

@@ -3,7 +3,7 @@ import type { SiteKind } from './server.ts';
 
 const HOME = page('Notes from the workshop', '<h1>Notes from the workshop</h1><p>Nothing here leads to a login.</p>');
 
-/** A start page without a way to its login, which has one of the usual addresses. */
+/** A start page without a link to its login, which has one of the common addresses. */
 const far: SiteKind = {
   name: 'far',
   entry: '/',

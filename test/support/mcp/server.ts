@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 type Message = { id?: number; method: string; params?: { name?: string; arguments?: Record<string, unknown> } };
 export type Asked = { headers: IncomingMessage['headers']; message: Message; reply: ServerResponse };
 
-/** A small server that speaks the protocol as well or as badly as a test wants. */
+/** A small server with configurable protocol errors. */
 export type TestMcp = {
   url: string;
   asked: { method: string; authorization: string | undefined; session: string | undefined }[];
-  /** Sees each request first; true: it has answered. */
+  /** Handles each request first; true: it has responded. */
   intercept: (asked: Asked) => boolean;
-  /** what `tools/list` answers */
+  /** the response to `tools/list` */
   tools: unknown;
   /** what `tools/call` answers, by the tool's name */
   call: (name: string, input: Record<string, unknown>, asked: Asked) => unknown;

@@ -18,11 +18,11 @@ export type RecordedRequest = {
   begun: Promise<void>;
   /** resolves when the connection ended before the answer did */
   abandoned: Promise<void>;
-  /** bytes of the answer that the client has not taken yet, as far as this side can tell */
+  /** unsent bytes of the response, as far as this side knows */
   unsent(): number;
 };
 
-/** What the server does with one request. Without anything it answers "ok". */
+/** The server's behaviour for one request. By default it answers "ok". */
 export type ScriptedAnswer = {
   /** encoded in the format asked for, as a stream where one is asked for */
   reply?: Partial<ModelReply>;
@@ -102,7 +102,7 @@ async function writeAnswer(
   else if (answer.hang === undefined) response.end();
 }
 
-/** A model provider on 127.0.0.1 that speaks all three wire formats, says what it is told to, and misbehaves on demand. */
+/** A model provider on 127.0.0.1 that speaks all three wire formats, plays scripted replies, and misbehaves on demand. */
 export async function startModelServer(): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   let current: Script = () => ({});

@@ -5,7 +5,7 @@ import type { Engine, RenderContext, RenderRequest, RenderResult } from '../../.
 
 let renders = 0;
 
-/** A request with everything at its plainest, in a folder of its own. */
+/** A minimal request in its own folder. */
 export function buildRequest(parent: string, more: Partial<RenderRequest> = {}): RenderRequest {
   renders += 1;
   const folder = join(parent, `render-${renders}`);
@@ -68,7 +68,7 @@ type Stream = {
   duration?: string;
 };
 
-/** What a file is, by ffprobe: every frame decoded and counted. */
+/** The properties of a file by ffprobe: every frame is decoded and counted. */
 export function inspect(file: string) {
   const args = ['-v', 'error', '-count_frames', '-show_streams', '-show_format', '-of', 'json', file];
   const { streams, format } = JSON.parse(execFileSync('ffprobe', args, { encoding: 'utf8' })) as {

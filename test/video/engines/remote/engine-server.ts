@@ -13,15 +13,15 @@ export type Answer = {
 
 /** How the engine behind a server of a test behaves; a test changes it on the way. */
 export type Behaviour = {
-  /** looks at the job that find it waiting */
+  /** status requests before the job starts */
   waits: number;
-  /** what it ends with */
+  /** its final status */
   end: 'done' | 'failed' | 'moderated' | 'never' | 'lost';
   /** answers given before anything else, per kind of request */
   submitTroubles: Answer[];
   lookTroubles: Answer[];
   resultTroubles: Answer[];
-  /** whether a job tells how far it is */
+  /** whether a job reports progress */
   tellsProgress: boolean;
   result: Answer;
 };
@@ -36,7 +36,7 @@ export type EngineServer = {
   close(): void;
 };
 
-/** What a protocol does with a request; undefined is 404. */
+/** The protocol's response to a request; undefined is 404. */
 export type Speak = (asked: Asked, server: EngineServer) => Answer | undefined;
 
 export async function startEngineServer(speak: Speak, result: Answer): Promise<EngineServer> {
@@ -82,7 +82,7 @@ function send(response: ServerResponse, { status = 200, json, bytes, type, heade
   else response.writeHead(status, { 'content-type': type ?? 'application/json', ...headers }).end(body);
 }
 
-/** Where a job stands when it is looked at once more. */
+/** The status of a job at the next request. */
 export function takeLook({ behaviour }: EngineServer): 'waiting' | Exclude<Behaviour['end'], 'never'> {
   if (behaviour.end === 'never') return 'waiting';
   if (behaviour.waits <= 0) return behaviour.end;

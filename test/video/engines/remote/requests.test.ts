@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What an engine was asked to start, for a request with everything in it. */
+/** The engine's start request for a generation with all options. */
 async function ask(protocol: Protocol, more: Parameters<typeof openFor>[3] = {}, request: Partial<RenderRequest> = {}) {
   const answer = { bytes: readFileSync(clip), type: 'video/mp4' };
   const on = await startEngineServer((asked, self) => protocol.speak(asked, self), answer);
