@@ -16,14 +16,18 @@ const HEAD = 1024;
 
 /** Detected from the content if it is unambiguous, else from the declared type, else HTML by its first bytes. */
 export async function findBodyType(bytes: Uint8Array, contentType: string | null): Promise<BodyType> {
-  const declared = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  const charset = /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType ?? '')?.[1] ?? null;
+  const { declared, charset } = parseContentType(contentType ?? '');
   const seen = (await detectMediaType(bytes)) ?? '';
   for (const mimeType of [seen, declared]) if (isDocumentType(mimeType)) return { kind: 'document', mimeType };
   if (seen !== '' && !TEXTUAL.test(seen)) return { kind: 'other', mimeType: seen };
   if (/[/+]json$/.test(declared)) return { kind: 'page', mimeType: 'application/json', charset };
   const isHtml = HTML_TYPES.includes(declared) || (declared !== 'text/plain' && looksLikeHtml(bytes));
   return { kind: 'page', mimeType: isHtml ? 'text/html' : 'text/plain', charset };
+}
+
+function parseContentType(header: string): { declared: string; charset: string | null } {
+  const declared = header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return { declared, charset: /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(header)?.[1] ?? null };
 }
 
 function parseContentType(header: string): { declared: string; charset: string | null } {

@@ -60,12 +60,9 @@ const SessionStatus = z
     podIP: z.string().optional(),
     nodeName: z.string().optional(),
     publicKey: z.string().optional().meta({ description: 'Fingerprint of the key that the pod trusts.' }),
-    futureActivity: z
-      .object({ lastActivityAt: DateTime, seenAt: DateTime })
-      .optional()
-      .meta({
-        description: 'spec.lastActivityAt is in the future by the clock of the operator, and counts as seenAt.',
-      }),
+    futureActivity: z.object({ lastActivityAt: DateTime, seenAt: DateTime }).optional().meta({
+      description: 'spec.lastActivityAt is in the future by the clock of the operator, and counts as seenAt.',
+    }),
     ...FAILURE_FIELDS,
     conditions: Conditions.optional(),
   })

@@ -17,11 +17,16 @@ export async function decideMimeType(entry: FileEntry): Promise<string | null> {
   const head = Buffer.from(entry.head ?? '', 'base64');
   const named = lookup(baseName(entry.path)) || undefined;
   const isText = entry.text ?? (head.length > 0 && !head.includes(0));
-  if (isText) {
-    if (named !== undefined && TEXTUAL.test(named)) return named;
-    const sniffed = head.length === 0 ? undefined : await detectMediaType(head);
-    return sniffed ?? 'text/plain';
-  }
+  return isText ? decideTextType(head, named) : decideBinaryType(head, named);
+}
+
+async function decideTextType(head: Buffer, named: string | undefined): Promise<string> {
+  if (named !== undefined && TEXTUAL.test(named)) return named;
+  const sniffed = head.length === 0 ? undefined : await detectMediaType(head);
+  return sniffed ?? 'text/plain';
+}
+
+async function decideBinaryType(head: Buffer, named: string | undefined): Promise<string> {
   const sniffed = await detectMediaType(head);
   if (sniffed !== undefined) return sniffed;
   if (named === undefined || TEXTUAL.test(named) || (await hasSignature(named))) return 'application/octet-stream';
