@@ -127,8 +127,13 @@ const DECISIVE: ReadonlySet<FailureCause> = new Set([
 ]);
 
 /** Whether the site has stated the outcome, so that an interstitial page of this kind does not matter. */
-function isStatedOutcome(kind: InterstitialKind, { veto, failedStatus }: Evidence): boolean {
-  const isStated = veto !== undefined && !veto.byAbsence && (DECISIVE.has(veto.cause) || kind === 'site_error');
+function isStatedOutcome(kind: Interstitial['kind'], { veto, failedStatus }: Evidence): boolean {
+  // A status alone says less than the page that comes with it.
+  const isStated =
+    veto !== undefined &&
+    !veto.byAbsence &&
+    veto.byStatus !== true &&
+    (DECISIVE.has(veto.cause) || kind === 'site_error');
   return (isStated && kind !== 'password_change') || (failedStatus !== undefined && kind === 'site_error');
 }
 
@@ -138,15 +143,7 @@ function judgeInterstitial({ snapshot, attempt, idle, isIdle, evidence }: Case):
   const { before } = attempt;
   if (found === undefined || snapshot.failed) return undefined;
   if (document === before.document && found.kind === before.interstitial?.kind) return undefined;
-  const { veto, failedStatus } = evidence;
-  // A status alone says less than the page that comes with it.
-  const isStated =
-    veto !== undefined &&
-    !veto.byAbsence &&
-    veto.byStatus !== true &&
-    (DECISIVE.has(veto.cause) || found.kind === 'site_error');
-  if (isStated && found.kind !== 'password_change') return undefined;
-  if (failedStatus !== undefined && found.kind === 'site_error') return undefined;
+  if (isStatedOutcome(found.kind, evidence)) return undefined;
   // Pages that watch for an approval never stop sending requests.
   const isThere = isIdle || idle.sinceSubmitMs >= REPEATED_LOGIN_MS;
   return isThere && snapshot.loaded ? { is: 'interstitial', found } : PENDING;
