@@ -30,11 +30,6 @@ function parseContentType(header: string): { declared: string; charset: string |
   return { declared, charset: /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(header)?.[1] ?? null };
 }
 
-function parseContentType(header: string): { declared: string; charset: string | null } {
-  const declared = header.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  return { declared, charset: /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(header)?.[1] ?? null };
-}
-
 function looksLikeHtml(bytes: Uint8Array): boolean {
   return HTML_HEAD.test(Buffer.from(bytes.subarray(0, HEAD)).toString('latin1'));
 }
