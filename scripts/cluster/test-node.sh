@@ -15,9 +15,9 @@ if [[ -n ${CAPSTAN_TEST_KUBECONFIG:-} ]]; then
   run_tests "$@"
   exit
 fi
-if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null || [[ ! -d /sys/fs/cgroup/memory ]]; then
-  echo 'Left out: the tests that need a node, for want of root on a Debian machine with control groups of version 1,' >&2
-  echo 'or of CAPSTAN_TEST_KUBECONFIG.' >&2
+reason=$(scripts/cluster/probe-node.sh)
+if [[ -n $reason ]]; then
+  echo "Left out: the tests on a node of Kubernetes. This machine cannot run one: $reason. CAPSTAN_TEST_KUBECONFIG names another." >&2
   [[ ${CAPSTAN_REQUIRE_ALL:-} != 1 ]]
   exit
 fi
