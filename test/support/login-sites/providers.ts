@@ -133,7 +133,7 @@ export const buildRelying = (providerUrl: (name: string) => string): SiteKind =>
     const form = `<h1>Sign in</h1><form method="post"><label>E-mail <input type="email" name="username"></label><label>Password <input type="password" name="password"></label><button>Sign in</button></form>
       <a href="${to('google')}">Sign up with Google</a><a class="btn" href="${to('google')}">Continue with Google</a>
       <button onclick="location.href='${to('github')}'">Sign in with GitHub</button>
-      <button onclick="open('${to('microsoft')}')" aria-label="Microsoft"><svg width="20" height="20"></svg></button>
+      <button onclick="location.href='${to('microsoft')}'" aria-label="Microsoft"><svg width="20" height="20"></svg></button>
       <a href="${to('google-consent')}">Acme ID</a>`;
     if (visit.method === 'POST') {
       accounts.check(visit.form.get('username') ?? '', visit.form.get('password') ?? '');
