@@ -1,27 +1,38 @@
+import { mkdirSync } from 'node:fs';
 import type { Db } from '../platform/db/db.ts';
 import { StartupError } from '../platform/errors.ts';
+import type { Backends } from './backends/all.ts';
+import { startDatabase } from './backends/database.ts';
+import type { OpeningDatabase } from './backends/database.ts';
+import type { SharedBackends } from './backends/shared.ts';
+import type { StoredBackends } from './backends/stored.ts';
 import type { BareContext } from './context.ts';
 import type { RoleContext, Started } from './role.ts';
 
 /** A role whose backends are open, and which has yet to start. */
 export type Prepared = { db: Db; start(): Promise<Started> };
 
+type Open<B> = (context: BareContext, database: OpeningDatabase) => Promise<B>;
+
 type Prepare = (context: BareContext) => Promise<Prepared>;
 
-/** Backends open, above all the embedded database in its thread, while the role is loaded. */
+/** The backends open while the role is loaded, above all the embedded database, whose thread is started first. */
 function prepare<B extends { db: Db }>(
-  open: (context: BareContext) => Promise<B>,
+  open: Open<B>,
   load: () => Promise<(context: RoleContext<B>) => Promise<Started>>,
 ): Prepare {
   return async (context) => {
-    const [backends, start] = await Promise.all([open(context), load()]);
+    // The database, the master key and the objects are below it.
+    mkdirSync(context.config.dataDir, { recursive: true, mode: 0o700 });
+    const database = await startDatabase(context);
+    const [backends, start] = await Promise.all([open(context, database), load()]);
     return { db: backends.db, start: () => start({ ...context, backends }) };
   };
 }
 
-const openShared = async (context: BareContext) => (await import('./backends/shared.ts')).openShared(context);
-const openStored = async (context: BareContext) => (await import('./backends/stored.ts')).openStored(context);
-const openBackends = async (context: BareContext) => (await import('./backends/all.ts')).openBackends(context);
+const openShared: Open<SharedBackends> = async (...args) => (await import('./backends/shared.ts')).openShared(...args);
+const openStored: Open<StoredBackends> = async (...args) => (await import('./backends/stored.ts')).openStored(...args);
+const openBackends: Open<Backends> = async (...args) => (await import('./backends/all.ts')).openBackends(...args);
 
 /** One process, one role; `all` is every role but the operator in one process. Each loads what it runs and no more. */
 const ROLES = {

@@ -9,15 +9,16 @@ import { findSandboxClass } from '../../agents/store/versions.ts';
 import { openMcp } from '../../agents/mcp/mcp.ts';
 import { openVaults } from '../../agents/vaults/resolve.ts';
 import type { BareContext } from '../context.ts';
+import type { OpeningDatabase } from './database.ts';
 import { openPart, readMasterKey } from './shared.ts';
 import { openStored } from './stored.ts';
 
 export type Backends = Awaited<ReturnType<typeof openBackends>>;
 
 /** All of them, for the roles of the agent service. */
-export async function openBackends(context: BareContext) {
+export async function openBackends(context: BareContext, database: OpeningDatabase) {
   const { config, lifecycle, log } = context;
-  const opening = openStored(context);
+  const opening = openStored(context, database);
   const findClass: FindClass = async (agent) => findSandboxClass((await opening).db, agent);
   const [stored, sandboxes] = await Promise.all([
     opening,

@@ -1,5 +1,4 @@
 // Tests: test/flow/servers.test.ts, test/flow/outages.test.ts
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMemoryBus } from '../../platform/bus/memory.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
@@ -9,18 +8,15 @@ import { openMemoryLimits } from '../../platform/limits/memory.ts';
 import type { Config } from '../config/config.ts';
 import { openEgress } from '../../platform/egress/egress.ts';
 import { StartupError, errorText } from '../../platform/errors.ts';
-import type { Lifecycle } from '../../platform/lifecycle.ts';
 import { buildMasterKeys, ensureMasterKeyFile } from '../../platform/master-key.ts';
-import { findPreparedDatabase } from '../../platform/store/prepared-database.ts';
 import { clearLeases } from '../../agents/store/leases.ts';
 import { runMigrations } from '../../platform/store/migrate.ts';
 import { ensureEventPartitions } from '../../agents/store/event-partitions.ts';
 import type { BareContext } from '../context.ts';
+import type { OpeningDatabase } from './database.ts';
 
 /** An SDK costs up to half a second to load, and memory, so only what the configuration names is loaded. */
 const adapters = {
-  pglite: () => import('../../platform/db/pglite.ts'),
-  postgres: () => import('../../platform/db/postgres.ts'),
   nats: () => import('../../platform/bus/nats.ts'),
   redis: () => import('../../platform/limits/redis.ts'),
 };
@@ -28,12 +24,11 @@ const adapters = {
 export type SharedBackends = Awaited<ReturnType<typeof openShared>>;
 
 /** What every role that serves works with: picks the adapters that the configuration names, and has the schema in place. */
-export async function openShared({ config, lifecycle }: BareContext) {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+export async function openShared({ config, lifecycle }: BareContext, database: OpeningDatabase) {
   const egress = openEgress({ allow: config.egressAllow });
   const masterKeys = buildMasterKeys(readMasterKey(config), config.masterKeyPrevious);
   const [db, bus, limits] = await Promise.all([
-    openPart('DATABASE_URL', () => openDatabase(config, lifecycle)),
+    openPart('DATABASE_URL', () => prepareDatabase(database)),
     openPart('NATS_URL', () => openBus(config)),
     openPart('REDIS_URL', () => openLimits(config)),
   ]);
@@ -45,28 +40,13 @@ export function readMasterKey({ dataDir, masterKey }: Config): string {
   return masterKey ?? ensureMasterKeyFile(join(dataDir, 'master-key'));
 }
 
-async function openDatabase(config: Config, lifecycle: Lifecycle): Promise<Db> {
-  const { databaseUrl: url, databasePool: poolSize, statementTimeoutMs } = config;
-  const db =
-    url === undefined
-      ? await openEmbeddedDatabase(config, lifecycle)
-      : await (await adapters.postgres()).openPostgres({ url, poolSize, statementTimeoutMs });
+/** Brings the schema of an opened database up to date. */
+async function prepareDatabase({ opened }: OpeningDatabase): Promise<Db> {
+  const db = await opened;
   await runMigrations(db);
   await ensureEventPartitions(db, new Date());
   if (db.embedded) await clearLeases(db);
   return db;
-}
-
-async function openEmbeddedDatabase(config: Config, lifecycle: Lifecycle): Promise<Db> {
-  const { openPglite } = await adapters.pglite();
-  return openPglite({
-    dataDir: join(config.dataDir, 'database'),
-    template: findPreparedDatabase(),
-    statementTimeoutMs: config.statementTimeoutMs,
-    fsync: config.fsync,
-    floor: config.storageFloor,
-    onLost: (error) => lifecycle.fail(error),
-  });
 }
 
 async function openBus({ natsUrl: url }: Config): Promise<Bus> {

@@ -4,15 +4,16 @@ import type { Objects } from '../../platform/objects/objects.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../../platform/crypto.ts';
 import type { BareContext } from '../context.ts';
+import type { OpeningDatabase } from './database.ts';
 import { openPart, openShared, readMasterKey } from './shared.ts';
 
 /** The backends of a role that keeps objects. */
 export type StoredBackends = Awaited<ReturnType<typeof openStored>>;
 
-export async function openStored(context: BareContext) {
+export async function openStored(context: BareContext, database: OpeningDatabase) {
   const { config, lifecycle } = context;
   const [shared, objects] = await Promise.all([
-    openShared(context),
+    openShared(context, database),
     openPart('CAPSTAN_OBJECTS', () => openObjects(config)),
   ]);
   lifecycle.use('objects', objects);
