@@ -6,7 +6,7 @@ set -euo pipefail
 CLIENTS=(
   'sdks openai==3.54.0 anthropic==2.12.0'
   'agents openai-agents==0.24.0'
-  'litellm litellm==1.106.2 mcp==1.30.0'
+  'litellm litellm==1.106.2 mcp==2.3.0'
   'langchain langchain-openai==1.7.3 langchain-anthropic==1.7.7'
   'pydantic-ai pydantic-ai-slim[openai,anthropic]==2.66.0'
   'instructor instructor[anthropic]==1.17.0'
