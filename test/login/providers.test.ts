@@ -30,7 +30,8 @@ const BY_NAME = { oauth_google: 'google', oauth_github: 'github', oauth_microsof
 
 function signIn(loginMethod: string, provider: object, { username = USER, password = PASSWORD } = {}) {
   const cred = { username, password, identityProvider: provider };
-  return login.post('/api/login', { domain: sites.url('relying'), loginMethod, cred, useCache: false });
+  const order = { domain: sites.url('relying'), loginMethod, cred, useCache: false, timeoutSeconds: 180 };
+  return login.post('/api/login', order);
 }
 const outcome = ({ status, body }: Answer) => [status, body['error']];
 const open = async ({ body }: Answer) =>
@@ -101,6 +102,6 @@ test('a stored credential signs in again', async () => {
     cred,
   });
   expect(stored.status).toBe(201);
-  const answer = await login.post('/api/refresh', { credentialId: stored.body['credentialId'] });
+  const answer = await login.post('/api/refresh', { credentialId: stored.body['credentialId'], timeoutSeconds: 180 });
   expect(await open(answer)).toContain(`Of ${USER}`);
 });
