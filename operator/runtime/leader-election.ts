@@ -65,7 +65,7 @@ class Candidate {
   #observed: { version: string; sinceMs: number } | undefined;
   /** our lease as written last, so that a renewal is one request */
   #held: Lease | undefined;
-  #term: Term | undefined;
+  #term: LeaseTerm | undefined;
 
   constructor(options: LeaseOptions, lead: (leadership: Leadership) => Promise<void>) {
     this.#options = { durationMs: 15_000, deadlineMs: 10_000, retryMs: 2000, ...options };
@@ -141,7 +141,7 @@ class Candidate {
   /** Leads from the renewal at `startedMs` until the lease is lost or this candidate stops. */
   async #serveTerm(startedMs: number): Promise<void> {
     const { deadlineMs, identity, log } = this.#options;
-    const term = new Term(startedMs + deadlineMs, this.#stop.signal);
+    const term = new LeaseTerm(startedMs + deadlineMs, this.#stop.signal);
     this.#term = term;
     this.isLeading = true;
     const renewing = this.#renew(term);
@@ -158,7 +158,7 @@ class Candidate {
     }
   }
 
-  async #renew(term: Term): Promise<void> {
+  async #renew(term: LeaseTerm): Promise<void> {
     while (!term.signal.aborted) {
       await pause(this.#options.retryMs, term.signal);
       const startedMs = performance.now();
@@ -168,7 +168,7 @@ class Candidate {
   }
 }
 
-class Term implements Leadership {
+class LeaseTerm implements Leadership {
   readonly signal: AbortSignal;
   readonly #abort = new AbortController();
   #untilMs = 0;

@@ -2,9 +2,9 @@ import { omitUndefined } from '../platform/records.ts';
 import { ModelError } from './model.ts';
 import type { AssistantPart, ModelDelta, ModelReply } from './model.ts';
 
-type Parts = (AssistantPart | undefined)[];
+type ReplyParts = (AssistantPart | undefined)[];
 
-function grow(parts: Parts, delta: Extract<ModelDelta, { type: 'text' | 'refusal' | 'reasoning' }>): void {
+function grow(parts: ReplyParts, delta: Extract<ModelDelta, { type: 'text' | 'refusal' | 'reasoning' }>): void {
   const part = parts[delta.index];
   if (part === undefined) {
     parts[delta.index] =
@@ -16,7 +16,7 @@ function grow(parts: Parts, delta: Extract<ModelDelta, { type: 'text' | 'refusal
   }
 }
 
-function addSignature(parts: Parts, delta: Extract<ModelDelta, { type: 'reasoning_signature' }>): void {
+function addSignature(parts: ReplyParts, delta: Extract<ModelDelta, { type: 'reasoning_signature' }>): void {
   const { index, signature, encrypted, redacted, issuer } = delta;
   const part = parts[index];
   const reasoning = part?.type === 'reasoning' ? part : { type: 'reasoning' as const, text: '' };
@@ -35,7 +35,7 @@ export async function collectReply(
   deltas: AsyncIterable<ModelDelta>,
   onDelta?: (delta: ModelDelta) => void,
 ): Promise<ModelReply> {
-  const parts: Parts = [];
+  const parts: ReplyParts = [];
   let id = '';
   let model = '';
   for await (const delta of deltas) {

@@ -8,7 +8,7 @@ import { Logins } from './logins.ts';
 import { findRegistrableDomain } from './site.ts';
 
 type Session = { credentialId: string; storageState: unknown; origins: string[]; expiresAt: string };
-type Wanted = { site: string; credentialId?: string };
+type AccountQuery = { site: string; credentialId?: string };
 
 /** An agent waits for this login. */
 const TIMEOUT_SECONDS = 120;
@@ -20,7 +20,7 @@ function readHost(text: string): string | undefined {
 
 /** Signs in on behalf of callers inside the process: the agents' tool. */
 export function buildWebsiteAccounts(ports: LoginPorts) {
-  const find = async (organizationId: string, { site, credentialId }: Wanted) => {
+  const find = async (organizationId: string, { site, credentialId }: AccountQuery) => {
     const host = readHost(site);
     if (host === undefined) return { fault: 'site: must be the address or the domain of a website' };
     const all = await listLoginCredentials(ports.db, organizationId);
@@ -54,7 +54,7 @@ export function buildWebsiteAccounts(ports: LoginPorts) {
   return {
     async signIn(
       organizationId: string,
-      wanted: Wanted,
+      wanted: AccountQuery,
       signal: AbortSignal,
     ): Promise<{ session: Session } | { fault: string }> {
       const found = await find(organizationId, wanted);

@@ -59,10 +59,10 @@ export function findOtherMethods(elements: readonly ElementDescription[]): Outco
 
 const captionOf = ({ text, ariaLabel, title }: ElementDescription) => normalizeText(text || ariaLabel || title);
 
-type Wanted = { name: string; label: string | undefined };
+type ProviderName = { name: string; label: string | undefined };
 
 /** Whether a normalized text names the service: by the words of the caller, else by its name. */
-function buildNames({ name, label }: Wanted): (text: string) => boolean {
+function buildNames({ name, label }: ProviderName): (text: string) => boolean {
   const pattern = label === undefined ? PROVIDERS.find(([known]) => known === name)?.[1] : undefined;
   const wanted = normalizeText(label ?? name);
   return (text) => (pattern === undefined ? ` ${text} `.includes(` ${wanted} `) : pattern.test(text));
@@ -74,7 +74,7 @@ function mayBePressed({ control, unseen, landmark }: ElementDescription): boolea
 }
 
 /** How likely a button is that of the service; 0: it is not. By its text first, then by its names. */
-function rateButton(element: ElementDescription, { name, label }: Wanted): number {
+function rateButton(element: ElementDescription, { name, label }: ProviderName): number {
   const text = captionOf(element);
   if (!mayBePressed(element) || text.length > MAX_CAPTION) return 0;
   const names = buildNames({ name, label });
@@ -88,7 +88,10 @@ function rateButton(element: ElementDescription, { name, label }: Wanted): numbe
 }
 
 /** The button of a service among those of a page. */
-export function findProviderButton(frames: Observation['frames'], wanted: Wanted): ElementDescription | undefined {
+export function findProviderButton(
+  frames: Observation['frames'],
+  wanted: ProviderName,
+): ElementDescription | undefined {
   const rated = frames
     .flatMap(({ elements }) => elements)
     .map((element) => ({ element, rating: rateButton(element, wanted) }))

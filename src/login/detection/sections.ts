@@ -59,7 +59,7 @@ function isPageWide(fields: readonly Field[], elements: readonly ElementDescript
   return links > PAGE_WIDE_ELEMENTS || (landmarks.has('footer') && (landmarks.has('nav') || landmarks.has('header')));
 }
 
-type Parts = { fields: readonly Field[]; buttons: readonly Button[]; links: readonly Button[] };
+type Controls = { fields: readonly Field[]; buttons: readonly Button[]; links: readonly Button[] };
 
 function isIn(container: number, element: ElementDescription): boolean {
   return element.containers.includes(container);
@@ -70,7 +70,7 @@ function isSender(button: Button): boolean {
 }
 
 /** The smallest container around a field with a submit button, and for a password with a user name field. */
-function findContainer(field: Field, { fields, buttons, links }: Parts): number | undefined {
+function findContainer(field: Field, { fields, buttons, links }: Controls): number | undefined {
   const senders = [...buttons.filter(isSender), ...links.filter((link) => link.caption === 'sign-in')];
   const within = (container: number) => fields.filter((other) => isFillable(other) && isIn(container, other.element));
   const { containers } = field.element;
@@ -87,7 +87,7 @@ function findContainer(field: Field, { fields, buttons, links }: Parts): number 
   return within(wider).length - within(own).length <= 3 ? wider : own;
 }
 
-function groupLoose(parts: Parts): { fields: Field[]; container: number | undefined }[] {
+function groupLoose(parts: Controls): { fields: Field[]; container: number | undefined }[] {
   const groups: { fields: Field[]; container: number | undefined }[] = [];
   const taken = new Set<Field>();
   const texts = parts.fields.filter((field) => field.element.control === 'field');
@@ -106,7 +106,7 @@ function groupLoose(parts: Parts): { fields: Field[]; container: number | undefi
  * The parts of one form that both signs in and registers, each with its own password and button. Empty for other
  * forms.
  */
-function splitForm(parts: Parts): (Parts & { container: number | undefined })[] {
+function splitForm(parts: Controls): (Controls & { container: number | undefined })[] {
   const captions = parts.buttons.filter(isSender).map(({ caption }) => caption);
   const hasBoth = captions.includes('sign-in') && captions.includes('register');
   if (!hasBoth || parts.fields.filter(isPassword).length < 2) return [];
@@ -172,8 +172,8 @@ export function buildSections(frame: FrameDescription): Section[] {
     usable
       .filter(({ element }) => element.control === control)
       .map(({ element, order }) => ({ element, order, caption: decideCaption(element) }));
-  const all: Parts = { fields, buttons: press('button'), links: press('link') };
-  const ofForm = (index: number): Parts => ({
+  const all: Controls = { fields, buttons: press('button'), links: press('link') };
+  const ofForm = (index: number): Controls => ({
     fields: all.fields.filter(({ element }) => element.form === index),
     buttons: all.buttons.filter(({ element }) => element.form === index),
     links: all.links.filter(({ element }) => element.form === index),
@@ -187,13 +187,13 @@ export function buildSections(frame: FrameDescription): Section[] {
   const owned = new Set(real.map(({ index }) => index));
   const isLoose = ({ element }: { element: ElementDescription }) =>
     element.form === undefined || element.form === -1 || !owned.has(element.form);
-  const loose: Parts = {
+  const loose: Controls = {
     fields: all.fields.filter(isLoose),
     buttons: all.buttons.filter(isLoose),
     links: all.links.filter(isLoose),
   };
 
-  const build = (parts: Parts, form: FormDescription | undefined, container: number | undefined): Section => {
+  const build = (parts: Controls, form: FormDescription | undefined, container: number | undefined): Section => {
     const common = container ?? findCommon(parts.fields.map(({ element }) => element));
     const isNear = (element: ElementDescription) => common === undefined || isIn(common, element);
     const sameForm = new Set(parts.fields.map(({ element }) => element.form));

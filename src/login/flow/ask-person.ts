@@ -78,18 +78,18 @@ function hasPassedCheck(page: Page): Promise<boolean> {
 }
 
 /** The result of one observation; undefined: unchanged. */
-type Look = (current: ObservedPage) => Promise<Helped | undefined>;
+type CheckPage = (current: ObservedPage) => Promise<Helped | undefined>;
 
 /** Observes the page until it changes. Throws the signal's reason. */
-async function watch({ observer }: Ports, { look, everyMs }: Watching, signal: AbortSignal): Promise<Helped> {
+async function watch({ observer }: Ports, { checkPage, everyMs }: Watching, signal: AbortSignal): Promise<Helped> {
   for (;;) {
     await sleep(everyMs, undefined, { signal });
-    const found = await look(await observer.observe(signal));
+    const found = await checkPage(await observer.observe(signal));
     if (found !== undefined) return found;
   }
 }
 
-type Watching = { look: Look; everyMs: number };
+type Watching = { checkPage: CheckPage; everyMs: number };
 
 /** Runs `ask` while a page is watched. `moved` resolves once the page has changed. */
 async function whileWatching<T>(
@@ -123,11 +123,11 @@ async function askPerson(ports: Ports, observed: ObservedPage, { code }: LoginEr
   const kind = code === 'captcha_required' ? 'captcha' : 'human';
   const challenge: Challenge = { kind, hint: null, expects: 'external' };
   const shown = describeShown(observed);
-  const look: Look = async (current) => {
+  const checkPage: CheckPage = async (current) => {
     if (describeShown(current) !== shown) return 'moved';
     return observed.plan.captcha && (await hasPassedCheck(current.page)) ? 'done' : undefined;
   };
-  const watching = { look, everyMs: LOOK_EVERY_MS };
+  const watching = { checkPage, everyMs: LOOK_EVERY_MS };
   const { helped } = await whileWatching(ports, watching, (moved) => ports.answers.get(challenge, false, moved));
   return helped ?? 'done';
 }
@@ -135,12 +135,12 @@ async function askPerson(ports: Ports, observed: ObservedPage, { code }: LoginEr
 /** Waits for a code, or for a person who enters it at the live page; then the answer is `done`. */
 export async function askForCode(ports: Ports, challenge: Challenge, wrong: boolean): Promise<Answer> {
   let gone = 0;
-  const look: Look = async ({ plan }) => {
+  const checkPage: CheckPage = async ({ plan }) => {
     gone = plan.kind === 'one-time-code' ? 0 : gone + 1;
     // One observation may fall between two pages.
     return gone > 1 ? 'moved' : undefined;
   };
-  const watching = { look, everyMs: CODE_EVERY_MS };
+  const watching = { checkPage, everyMs: CODE_EVERY_MS };
   const { answer } = await whileWatching(ports, watching, (moved) => ports.answers.get(challenge, wrong, moved));
   return answer;
 }

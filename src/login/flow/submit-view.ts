@@ -26,11 +26,11 @@ export async function viewSubmit(
   const attempt = { before: submitted.before, submissions: traffic.submissions, newCookie, dialogs };
   // The observation keeps its own time, whatever has happened since.
   const now = performance.now();
-  const quietMs = Math.max(0, traffic.sinceLastRequestMs() - (now - observed.at));
+  const sinceRequestMs = Math.max(0, traffic.sinceLastRequestMs() - (now - observed.at));
   const hasPending = traffic.countPending() > 0;
   // Pages that poll never stop sending requests.
-  const networkIdleMs = hasPending && quietMs < BUSY_MS ? 0 : quietMs;
-  const settled = !traffic.hasCallWithin(GIVE_UP_MS) && (observed.loaded || quietMs >= BUSY_MS);
+  const networkIdleMs = hasPending && sinceRequestMs < BUSY_MS ? 0 : sinceRequestMs;
+  const settled = !traffic.hasCallWithin(GIVE_UP_MS) && (observed.loaded || sinceRequestMs >= BUSY_MS);
   const sinceSubmitMs = Math.max(0, observed.at - submitted.at);
   const verdict = assess(submitted.step, observed, attempt, { networkIdleMs, sinceSubmitMs, settled });
   const isAway = verdict.is === 'proven' && isAwayFromSite(input, observed.url);

@@ -17,7 +17,7 @@ import { AnswerForm } from './answer-form.tsx';
 const BEFORE = 12;
 const SHOWN = 3;
 
-export function describeAsk(action: PendingAction): string {
+export function describePendingAction(action: PendingAction): string {
   if (action.type === 'clarify') return action.question ?? t('Question');
   return action.mcpServerName === null || action.mcpServerName === undefined
     ? (action.toolName ?? t('Tool'))
@@ -103,14 +103,14 @@ function Outcome({ action }: { action: PendingAction }) {
 }
 
 /** One pending action with everything that a person needs to decide. */
-export function AskCard({ action, onAnswered }: { action: PendingAction; onAnswered: () => void }) {
+export function PendingActionCard({ action, onAnswered }: { action: PendingAction; onAnswered: () => void }) {
   const now = useNow();
   const agentName = action.agentName ?? action.agentId;
   return (
     <article className="ask" aria-labelledby="ask-title">
       <header className="ask-head">
         <h2 id="ask-title">
-          <MarkedText text={action.type === 'clarify' ? t('Question') : describeAsk(action)} />
+          <MarkedText text={action.type === 'clarify' ? t('Question') : describePendingAction(action)} />
         </h2>
         <p className="meta">
           {t('{agent} for {subject}, {age} ago', {

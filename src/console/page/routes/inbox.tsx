@@ -7,7 +7,7 @@ import { useAgents, usePendingAction, usePendingActions } from '../data/queries.
 import type { PendingAction } from '../data/types.ts';
 import { useNow } from '../data/use-now.ts';
 import { t } from '../i18n/t.ts';
-import { AskCard, describeAsk } from '../inbox/pending-action-card.tsx';
+import { PendingActionCard, describePendingAction } from '../inbox/pending-action-card.tsx';
 import { Button } from '../parts/button.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice } from '../parts/field.tsx';
@@ -48,7 +48,7 @@ function Item({ action, isSelected, search }: { action: PendingAction; isSelecte
       >
         <Icon size={16} aria-hidden="true" className="ask-icon" />
         <span className="visually-hidden">{t(WORDS[action.type] ?? action.type)}</span>
-        <span className="ask-row-title">{describeAsk(action)}</span>
+        <span className="ask-row-title">{describePendingAction(action)}</span>
         <span className="ask-row-age">{formatAge(action.createdAt, now)}</span>
         <span className="ask-row-note">
           {summarizeInput(action.input) || (action.sessionTitle ?? '')} · {action.subjectId}
@@ -110,7 +110,7 @@ function SingleAsk({ id, onAnswered }: { id: string; onAnswered: () => void }) {
   return action.data === undefined ? (
     <Skeleton rows={1} height={160} />
   ) : (
-    <AskCard action={action.data} onAnswered={onAnswered} />
+    <PendingActionCard action={action.data} onAnswered={onAnswered} />
   );
 }
 
@@ -195,7 +195,7 @@ export function InboxPage() {
             {selected === undefined ? (
               <SingleAsk id={current} onAnswered={openNext} />
             ) : (
-              <AskCard action={selected} onAnswered={openNext} />
+              <PendingActionCard action={selected} onAnswered={openNext} />
             )}
           </div>
         )}

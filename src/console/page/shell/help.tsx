@@ -1,6 +1,6 @@
 import { t } from '../i18n/t.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { PLACES } from './navigation.ts';
+import { NAVIGATION_ITEMS } from './navigation.ts';
 
 const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ['Ctrl K', 'Go to a page, an agent or a session'],
@@ -23,7 +23,7 @@ export function Help({ onClose }: { onClose: () => void }) {
     <Dialog title={t('Keyboard')} onClose={onClose}>
       <table className="keys-table">
         <tbody>
-          {PLACES.map(({ to, name, chord }) => (
+          {NAVIGATION_ITEMS.map(({ to, name, chord }) => (
             <tr key={to}>
               <td>
                 <kbd>g</kbd> <kbd>{chord}</kbd>

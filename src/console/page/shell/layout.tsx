@@ -13,7 +13,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Skeleton } from '../parts/states.tsx';
 import { listPlaces } from './navigation.ts';
-import type { Place } from './navigation.ts';
+import type { NavigationItem } from './navigation.ts';
 import { useKeys } from './shortcuts.ts';
 import { SignIn, signOut } from './sign-in.tsx';
 
@@ -28,7 +28,7 @@ function usePendingCount(enabled: boolean): string {
   return first.pagination.hasMore ? `${first.data.length}+` : String(first.data.length);
 }
 
-function NavLink({ place, count, onClick }: { place: Place; count?: string; onClick?: () => void }) {
+function NavLink({ place, count, onClick }: { place: NavigationItem; count?: string; onClick?: () => void }) {
   const { to, name, icon: Icon } = place;
   return (
     <Link to={to} className="nav-link" {...(onClick === undefined ? {} : { onClick })}>
@@ -44,7 +44,7 @@ function NavLink({ place, count, onClick }: { place: Place; count?: string; onCl
   );
 }
 
-function More({ places, onClose }: { places: readonly Place[]; onClose: () => void }) {
+function More({ places, onClose }: { places: readonly NavigationItem[]; onClose: () => void }) {
   return (
     <Dialog title={t('More')} onClose={onClose} className="sheet">
       <nav aria-label={t('More pages')}>
@@ -59,7 +59,7 @@ function More({ places, onClose }: { places: readonly Place[]; onClose: () => vo
   );
 }
 
-function useChords(places: readonly Place[], open: { palette: () => void; help: () => void }): void {
+function useChords(places: readonly NavigationItem[], open: { palette: () => void; help: () => void }): void {
   const navigate = useNavigate();
   const chords = places.map(({ to, chord }) => [`g ${chord}`, () => void navigate({ to })] as const);
   useKeys({

@@ -17,7 +17,7 @@ import {
 } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 
-export type Place = {
+export type NavigationItem = {
   to:
     | '/inbox'
     | '/sessions'
@@ -42,7 +42,7 @@ export type Place = {
   service?: string;
 };
 
-export const PLACES: readonly Place[] = [
+export const NAVIGATION_ITEMS: readonly NavigationItem[] = [
   {
     to: '/inbox',
     name: 'Inbox',
@@ -83,8 +83,8 @@ export const PLACES: readonly Place[] = [
 
 export function listPlaces(
   caller: { effectiveScopes: readonly string[]; services: readonly string[] } | undefined,
-): readonly Place[] {
-  return PLACES.filter(
+): readonly NavigationItem[] {
+  return NAVIGATION_ITEMS.filter(
     ({ scopes, service }) =>
       (scopes === undefined || scopes.some((scope) => caller?.effectiveScopes.includes(scope))) &&
       (service === undefined || caller === undefined || caller.services.includes(service)),
