@@ -86,6 +86,12 @@ export class SandboxError extends CapstanError<'sandbox_failed'> {
   }
 }
 
+/**
+ * The reason of an abort that leaves running calls to the process that takes them over by their ids. Calls aborted for
+ * any other reason are cancelled.
+ */
+export class HandoverError<Code extends string> extends CapstanError<Code> {}
+
 /** The cluster refuses to start a sandbox; nothing has run. */
 export class SandboxRefusedError extends SandboxError {}
 

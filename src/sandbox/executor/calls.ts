@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readExecutorFrame } from '../protocol/executor.ts';
 import type { ExecutorFrame, ExecutorOperation, ExecutorOperations } from '../protocol/executor.ts';
-import { SandboxError, UnresponsiveError } from '../sandbox.ts';
+import { HandoverError, SandboxError, UnresponsiveError } from '../sandbox.ts';
 import { maxLineLength, readError, readResult, toSandboxError } from './answers.ts';
 import { readLines } from './http.ts';
 import type { ExecutorHttp } from './http.ts';
@@ -71,34 +71,47 @@ export function buildCallExecutor(http: ExecutorHttp, graceMs = TIMEOUT_GRACE_MS
   };
 }
 
-type Clock = { signal: AbortSignal; error(): UnresponsiveError | undefined; expireIn(ms: number): void; stop(): void };
+type Clock = {
+  signal: AbortSignal;
+  /** why the call was given up */
+  error(): Error | undefined;
+  expireIn(ms: number): void;
+  /** gives the call up at once */
+  leave(reason: Error): void;
+  stop(): void;
+};
 
 /** Its signal is aborted with an `UnresponsiveError` when the call's time is over. */
 function startClock(operation: ExecutorOperation, input: object, graceMs: number): Clock {
   const abort = new AbortController();
   const own = 'timeoutMs' in input && typeof input.timeoutMs === 'number' ? input.timeoutMs : undefined;
-  let error: UnresponsiveError | undefined;
+  let error: Error | undefined;
+  const leave = (reason: Error): void => {
+    error = reason;
+    abort.abort(reason);
+  };
   const expireIn = (ms: number): NodeJS.Timeout =>
     setTimeout(() => {
-      error = new UnresponsiveError(`the sandbox did not answer in time (${operation}) and is stopped`);
-      abort.abort(error);
+      leave(new UnresponsiveError(`the sandbox did not answer in time (${operation}) and is stopped`));
     }, ms);
   const timers = [expireIn(own === undefined ? CALL_TIMEOUT_MS : own + graceMs)];
   return {
     signal: abort.signal,
     error: () => error,
     expireIn: (ms) => void timers.push(expireIn(ms)),
+    leave,
     stop: () => timers.forEach((timer) => clearTimeout(timer)),
   };
 }
 
 /**
  * When `signal` is aborted, the cancel is sent after the executor has started the call, because it does not know the id
- * earlier. Without a timely answer the call ends anyway.
+ * earlier. Without a timely answer the call ends anyway. Where another process takes the call over, it is not cancelled.
  */
 function watchAbort(signal: AbortSignal, tell: () => void, clock: Clock) {
   let begun = false;
   const onAbort = (): void => {
+    if (signal.reason instanceof HandoverError) return clock.leave(signal.reason);
     clock.expireIn(CANCEL_GRACE_MS);
     if (begun) tell();
   };
@@ -107,7 +120,7 @@ function watchAbort(signal: AbortSignal, tell: () => void, clock: Clock) {
   return {
     onBegun(): void {
       begun = true;
-      if (signal.aborted) tell();
+      if (signal.aborted && !(signal.reason instanceof HandoverError)) tell();
     },
     stop: () => signal.removeEventListener('abort', onAbort),
   };

@@ -5,6 +5,7 @@ import type { Reasoning } from '../../contract/reasoning.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
 import type { Usage } from '../../contract/usage.ts';
 import type { Inference } from '../../../inference/model.ts';
+import { HandoverError } from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import { CapstanError } from '../../../platform/errors.ts';
 import type { CauseOptions } from '../../../platform/errors.ts';
@@ -156,7 +157,7 @@ export class DrainError extends CapstanError<'draining'> {
 }
 
 /** The session belongs to another worker now; nothing more may be written. */
-export class LeaseLostError extends CapstanError<'lease_lost'> {
+export class LeaseLostError extends HandoverError<'lease_lost'> {
   constructor(message: string, options: CauseOptions = {}) {
     super('lease_lost', message, options);
   }

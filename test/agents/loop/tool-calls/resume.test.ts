@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { StepCall } from '../../../../src/agents/log/event.ts';
 import { buildUse } from '../../../../src/agents/log/build-events.ts';
 import { settleCalls } from '../../../../src/agents/loop/tool-calls/settle.ts';
+import { LeaseLostError } from '../../../../src/agents/loop/turn/types.ts';
 import { terminalTool } from '../../../../src/agents/tools/terminal.ts';
 import { SandboxError } from '../../../../src/sandbox/sandbox.ts';
 import type { SandboxSession, SandboxTarget } from '../../../../src/sandbox/sandbox.ts';
@@ -58,6 +59,20 @@ test('a worker that takes over gets the outcome of a call that has ended', async
   await finish();
   await start();
   const text = await takeOver();
+  expect(text).toContain('finished');
+  expect(text).not.toContain(UNKNOWN);
+  expect(await ledger()).toBe('once\n');
+});
+
+test('a worker that lost its lease leaves its call to the worker that takes over', async () => {
+  const abort = new AbortController();
+  const first = start(abort.signal);
+  await expect.poll(ledger).toBe('once\n');
+  abort.abort(new LeaseLostError('Claimed elsewhere.'));
+  await expect(first).rejects.toBeInstanceOf(LeaseLostError);
+  const taken = takeOver();
+  await finish();
+  const text = await taken;
   expect(text).toContain('finished');
   expect(text).not.toContain(UNKNOWN);
   expect(await ledger()).toBe('once\n');
