@@ -44,7 +44,7 @@ const COMPLEX: Record<string, number> = {
   'test/flow/canary.test.ts (anonymous)': 20,
   'test/support/crash/keep.ts (anonymous)': 19,
   'test/support/login-sites/failures.ts serve': 18,
-  'test/support/service.ts startService': 20,
+  'test/support/service.ts startService': 19,
   'test/video/engines/remote/protocols.ts speak': 19,
 };
 

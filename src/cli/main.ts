@@ -22,6 +22,7 @@ import { addAuditCommands } from './audit.ts';
 import { addKeyCommands } from './keys.ts';
 import { addSessionCommands } from './sessions.ts';
 import { addTemplateCommands } from './templates.ts';
+import { addWebhookListener } from './webhooks/listen.ts';
 
 function buildProgram(): Command {
   const program = new Command('capstan')
@@ -47,6 +48,7 @@ function buildProgram(): Command {
   addExportCommand(groups.get('subjects') ?? program);
   addCredentialCommand(groups.get('vaults') ?? program);
   addProviderCommand(groups.get('providers') ?? program);
+  addWebhookListener(groups.get('webhooks') ?? program);
   addLoginCommand(program);
   addApiCommand(program);
   addDoctorCommand(program);

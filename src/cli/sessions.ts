@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { Session } from '../../clients/typescript/index.ts';
+import type { Client, Session } from '../../clients/typescript/index.ts';
 import { buildContext, readPage } from './context.ts';
 import { confirmLoss } from './confirm.ts';
 import { getAgent } from './find-agent.ts';
@@ -26,6 +26,18 @@ const STATUSES = ['idle', 'running', 'waiting_on_human', 'archived'] as const;
 type Status = (typeof STATUSES)[number];
 type ListFlags = { agent?: string; subject?: string; status?: Status; limit: string; offset: string };
 type CreateFlags = { subject: string; role?: string; title?: string; tag?: string; preview?: boolean; yolo?: boolean };
+
+/** All pages of a session's trace. */
+async function readSpans(client: Client, sessionId: string): Promise<unknown[]> {
+  const spans: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.getSessionTrace(sessionId, { limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    spans.push(...page.resourceSpans);
+    cursor = page.pagination.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return spans;
+}
 
 export function addSessionCommands(program: Command): void {
   const sessions = program.command('sessions').description('conversations of subjects with agents');
@@ -80,6 +92,15 @@ export function addSessionCommands(program: Command): void {
       const body = { ...flags, agentId: id, subjectId: subject, yoloMode: yolo === true };
       const session = await context.client.createSession(body);
       context.show(session, () => showSession(session));
+    });
+
+  sessions
+    .command('export <session>')
+    .description('the turns of a session as OpenTelemetry spans')
+    .option('--otlp', 'in the JSON encoding of OTLP, as collectors and viewers take it (the only format so far)')
+    .action(async (sessionId: string, _flags: object, command: Command) => {
+      const { client } = buildContext(command);
+      process.stdout.write(`${JSON.stringify({ resourceSpans: await readSpans(client, sessionId) })}\n`);
     });
 
   sessions

@@ -26,6 +26,7 @@ import type { PassThroughReply } from './pass-through.ts';
 import { openClientStream } from './stream.ts';
 import { startMeter } from './usage/meter.ts';
 import { readTags } from './usage/request-log.ts';
+import { openCallSpan } from './usage/call-span.ts';
 import type { Meter } from './usage/meter.ts';
 
 /** Request headers in which coding clients send a session id; it serves as the cache key. */
@@ -240,6 +241,7 @@ async function answerReserved(
       about: { requestId: request.id, user: call.request.hints?.user, tags: readTags(request) },
       estimateInput: () => estimateTokens(call.request),
       reservation,
+      span: openCallSpan(deps.traces, request),
     },
   );
   const cached = deps.responses.open(request, reply);

@@ -1,5 +1,6 @@
 import type { HttpDeps, HttpPorts } from '../platform/http/deps.ts';
 import type { Budgets } from '../platform/budgets/budgets.ts';
+import type { TraceExporter } from '../platform/telemetry/exporter.ts';
 import type { GatewayInference } from '../inference/inference.ts';
 import type { Admission } from './admission.ts';
 import type { Hooks } from './hooks/hooks.ts';
@@ -14,6 +15,8 @@ export type GatewayPorts = HttpPorts & {
   timing?: GatewayTiming;
   /** receives every call, in addition to `/metrics` */
   metrics?: CallMetrics;
+  /** where the spans of calls go; absent: nowhere */
+  traces?: TraceExporter | undefined;
   /** bytes of active requests; absent: derived from the size of the heap */
   maxBytesInFlight?: number;
   /** absent: organizations cannot add providers */

@@ -1,6 +1,7 @@
 import { Agent, errors as undiciErrors } from 'undici';
 import type { Dispatcher } from 'undici';
 import { omitUndefined } from '../platform/records.ts';
+import { traceHeaders } from '../platform/work-context.ts';
 import { buildUpstreamError, findRequestId, parseRetryAfter } from './upstream-error.ts';
 import { ModelError } from './model.ts';
 import { buildEventReader } from './sse.ts';
@@ -128,7 +129,7 @@ export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOpt
       answer = await openExchange(dispatcher, {
         ...buildUrl(target.baseUrl, request.path),
         method: request.method,
-        headers: { 'accept-encoding': 'identity', ...request.headers },
+        headers: { 'accept-encoding': 'identity', ...traceHeaders(), ...request.headers },
         body: request.body ?? null,
         headersTimeout: target.timeoutMs,
         bodyTimeout: target.timeoutMs,

@@ -1,4 +1,5 @@
 import type { IdentityProviderRef, LoginMailbox, LoginMethod } from './contract/shapes.ts';
+import { recordSecretRead } from '../platform/store/secret-reads.ts';
 import type { CredentialChange, NewCredential, StoredCredential } from './contract/credentials.ts';
 import { newId } from '../platform/ids.ts';
 import { UnsealError } from '../platform/master-key.ts';
@@ -60,6 +61,8 @@ export async function readSecrets(ports: LoginPorts, organizationId: string, cre
   if (stored === undefined) throw new LoginError('not_found', 'No such credential.');
   try {
     const text = ports.masterKeys.unseal(stored, loginCredentialContext(credentialId));
+    const read = { type: 'credential', id: credentialId, changes: { domain: stored.shown.domain } };
+    await recordSecretRead(ports.db, organizationId, read);
     return { stored, secrets: JSON.parse(text) as Secrets };
   } catch (error) {
     if (!(error instanceof UnsealError)) throw error;

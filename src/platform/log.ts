@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger, LoggerOptions } from 'pino';
+import { currentWorkIds } from './work-context.ts';
 
 export type { Logger };
 
@@ -27,11 +28,12 @@ const paths = SECRET_FIELDS.flatMap((field) => {
   return [field, `*${step}`, `*.*${step}`];
 });
 
-/** JSON lines on stdout; with `pretty`, lines for people. `level` is a pino level or `silent`. */
+/** JSON lines on stdout, each with the ids of the work that it belongs to; with `pretty`, lines for people. `level` is a pino level or `silent`. */
 export function openLog(options: { level: string; pretty: boolean; destination?: DestinationStream }): Logger {
   const settings: LoggerOptions = {
     level: options.level,
     base: null,
+    mixin: () => ({ ...currentWorkIds() }),
     redact: { paths, censor: '[redacted]' },
     ...(options.pretty ? { transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } } : {}),
   };

@@ -38,7 +38,7 @@ export async function buildApiPorts(context: RoleContext): Promise<ApiPorts> {
       return explainMissing(name, { ...config, providers: { ...config.providers, ...own } });
     },
   };
-  return { ...backends, log, models, mcpCatalog: config.file.mcpCatalog };
+  return { ...backends, log, models, mcpCatalog: config.file.mcpCatalog, traceView: config.traces };
 }
 
 export async function startApi(context: RoleContext): Promise<Started> {

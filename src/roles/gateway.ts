@@ -3,6 +3,7 @@ import { openHooks } from '../gateway/hooks/hooks.ts';
 import { buildGateway } from '../gateway/server.ts';
 import { openInference } from '../inference/inference.ts';
 import { openProviders } from './providers.ts';
+import { openTraces } from './traces.ts';
 import type { SharedBackends } from './backends/shared.ts';
 import { readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
@@ -35,6 +36,7 @@ export async function openGatewayPorts(context: RoleContext<SharedBackends>): Pr
     providers: { live, masterKeys, egress },
     hooks: hooks.length === 0 ? undefined : await openHooks(hooks, { egress, log }),
     tokensPerDay: config.file.limits?.tokensPerDay,
+    traces: await openTraces(context),
   };
   if (otel === undefined) return ports;
   // The SDK is loaded only if a collector is configured.

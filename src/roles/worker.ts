@@ -19,6 +19,7 @@ import { omitUndefined } from '../platform/records.ts';
 import { listPrograms } from '../sandbox/process/programs.ts';
 import { openModels } from './models.ts';
 import { startRetention } from './retention.ts';
+import { openTraces } from './traces.ts';
 import { DRAIN_MS, readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
@@ -51,11 +52,13 @@ export async function runWorker(context: RoleContext, registry: Registry): Promi
     throw new StartupError(`visionModel: ${visionModel} is no configured model that reads images.`);
   }
   const web = lifecycle.use('web', openWeb({ egress: backends.egress, search: config.webSearch }));
+  const exporter = await openTraces(context);
   const worker = await startWorker(
     {
       ...backends,
       web,
       ...omitUndefined({ visionModel }),
+      traces: exporter && { exporter, content: config.traces.content },
       sandboxFacts: describeSandboxes(config),
       inference,
       log,

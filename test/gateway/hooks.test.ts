@@ -13,7 +13,7 @@ import { HookConfig } from '../../src/gateway/contract/hooks.ts';
 import { openHooks } from '../../src/gateway/hooks/hooks.ts';
 import { openEgress } from '../../src/platform/egress/egress.ts';
 import type { Egress } from '../../src/platform/egress/egress.ts';
-import { makeWebhookSecret } from '../../src/platform/egress/webhook-signature.ts';
+import { makeWebhookSecret } from '../../src/platform/webhook-signature.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { FORMATS, UPSTREAMS, shareGateway } from './harness.ts';
 import { buildGateway } from '../../src/gateway/server.ts';

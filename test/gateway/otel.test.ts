@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openOtelMetrics } from '../../src/gateway/usage/otel.ts';
 import { startGateway } from './harness.ts';
 import type { TestGateway } from './harness.ts';
-import { startOtlpReceiver } from './otlp-receiver.ts';
-import type { Metric } from './otlp-receiver.ts';
+import { startOtlpReceiver } from '../support/otlp-receiver.ts';
+import type { Metric } from '../support/otlp-receiver.ts';
 
 const CANARY = 'canary-5b1f';
 let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>;

@@ -16,6 +16,9 @@ const BASE: Places = [
   'abort',
   'event-loop',
   'storage-floor',
+  'trace-context',
+  'work-context',
+  'webhook-signature',
 ].map((name) => `src/platform/${name}.ts`);
 const CONTRACT: Places = ['src/platform/contract/'];
 const PORTS: Places = ['db/db', 'bus/bus', 'objects/objects', 'limits/limits'].map((port) => `src/platform/${port}.ts`);
@@ -26,8 +29,19 @@ const DOCUMENTS: Places = ['src/platform/documents/'];
 const JOBS: Places = ['src/platform/jobs/'];
 const HTTP: Places = ['src/platform/http/'];
 const BUDGETS: Places = ['src/platform/budgets/'];
+const TELEMETRY: Places = ['src/platform/telemetry/'];
 /** Parts of the platform that products and the operator may import: no adapter of a port. */
-const FOUNDATION: Places = [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...EGRESS, ...DOCUMENTS, ...JOBS, ...BUDGETS];
+const FOUNDATION: Places = [
+  ...CONTRACT,
+  ...BASE,
+  ...PORTS,
+  ...STORE,
+  ...EGRESS,
+  ...DOCUMENTS,
+  ...JOBS,
+  ...BUDGETS,
+  ...TELEMETRY,
+];
 const KEY_CHANGES: Places = ['key-changes', 'budget-changes', 'notices'].map((name) => `src/platform/bus/${name}.ts`);
 const SANDBOX: Places = ['src/sandbox/sandbox.ts', 'src/sandbox/volume-size.ts', 'src/sandbox/protocol/'];
 const INFERENCE: Places = ['src/inference/'];
@@ -63,6 +77,7 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
   { from: EGRESS, may: [...CONTRACT, ...BASE] },
   { from: DOCUMENTS, may: [...CONTRACT, ...BASE] },
   { from: JOBS, may: [...CONTRACT, ...BASE] },
+  { from: TELEMETRY, may: [...CONTRACT, ...BASE] },
   { from: BUDGETS, may: [...CONTRACT, ...BASE, ...PORTS, ...STORE, ...JOBS, ...KEY_CHANGES] },
   { from: HTTP, may: [...FOUNDATION, ...KEY_CHANGES] },
   { from: INFERENCE, may: [...CONTRACT, ...BASE] },

@@ -18,6 +18,8 @@ import type { WebSearchConfig } from '../../src/agents/contract/web-search.ts';
 import { openInference } from '../../src/inference/inference.ts';
 import type { Inference } from '../../src/inference/model.ts';
 import { openLog } from '../../src/platform/log.ts';
+import type { Logger } from '../../src/platform/log.ts';
+import type { TurnTraces } from '../../src/agents/worker/traces.ts';
 import { createKey } from '../../src/platform/store/keys.ts';
 import { openAppender } from '../../src/agents/worker/appender.ts';
 import { WarmLogs } from '../../src/agents/worker/warm-logs.ts';
@@ -25,6 +27,7 @@ import type { SandboxFacts } from '../../src/agents/loop/turn/environment.ts';
 import { startWebhooks } from '../../src/agents/worker/webhooks.ts';
 import { startWorker } from '../../src/agents/worker/start.ts';
 import { openWeb } from '../../src/agents/web/web.ts';
+import { omitUndefined } from '../../src/platform/records.ts';
 import { buildApi } from './chat.ts';
 import type { Api } from './chat.ts';
 import { openEmbeddedDatabase, openPostgresDatabase } from './database.ts';
@@ -53,6 +56,10 @@ export type ServiceOptions = {
   openInference?: (providers: ProvidersConfig) => Promise<Inference>;
   /** beside the product's own */
   tools?: Tool[];
+  /** where the spans of turns go */
+  traces?: TurnTraces;
+  /** receives the lines of the log; absent: nobody */
+  log?: Logger;
 };
 
 /** URLs of the servers to run on; without them, everything is embedded. */
@@ -97,9 +104,10 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
     closers.unshift(() => part.close());
     return part;
   };
+  const { traces, visionModel, sandboxFacts } = options;
   const folder = makeScratch('flow');
   closers.push(() => rmSync(folder, { recursive: true, force: true }));
-  const log = openLog({ level: process.env['CAPSTAN_LOG_LEVEL'] ?? 'silent', pretty: false });
+  const log = options.log ?? openLog({ level: process.env['CAPSTAN_LOG_LEVEL'] ?? 'silent', pretty: false });
   const database = use(
     servers === undefined ? await openEmbeddedDatabase() : await openPostgresDatabase(servers.postgres),
   );
@@ -158,8 +166,7 @@ export async function startService(options: ServiceOptions = {}, servers?: Serve
       appender: openAppender(db),
       warmLogs: new WarmLogs(),
       limits,
-      ...(options.visionModel === undefined ? {} : { visionModel: options.visionModel }),
-      ...(options.sandboxFacts === undefined ? {} : { sandboxFacts: options.sandboxFacts }),
+      ...omitUndefined({ traces, visionModel, sandboxFacts }),
     };
     use(startWebhooks(deps));
     use(await startWorker(deps, { concurrency: 16, leaseMs: 5000, drainMs: 1000 }));

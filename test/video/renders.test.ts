@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { signWebhook } from '../../src/platform/egress/webhook-signature.ts';
+import { signWebhook } from '../../src/platform/webhook-signature.ts';
 import { RenderError } from '../../src/video/engines/engine.ts';
 import { findLedgerFaults, startVideo } from './harness.ts';
 import type { TestVideo, TestVideoOptions } from './harness.ts';

@@ -56,6 +56,20 @@ export type SessionCreate = {
   metadata?: Metadata | undefined;
 };
 
+export type SessionTrace = {
+  object: "session_trace";
+  sessionId: string;
+  /** `ExportTraceServiceRequest.resourceSpans` of OTLP in JSON; empty for a page without turns */
+  resourceSpans: Record<string, unknown>[];
+  /** counts turns */
+  pagination: {
+    limit: number;
+    hasMore: boolean;
+    /** null on the last page */
+    nextCursor: string | null;
+  };
+};
+
 export type SessionUpdate = {
   title?: string | undefined;
   yoloMode?: boolean | undefined;
@@ -172,6 +186,13 @@ export type SessionsOperations = {
       nextCursor: string | null;
     };
   }>;
+
+  /**
+   * The turns of a session as OpenTelemetry spans, in the JSON encoding of OTLP, built from its log. `GET /v1/sessions/{sessionId}/trace`
+   *
+   * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
+   */
+  getSessionTrace(sessionId: string, query?: { limit?: number | undefined; cursor?: string | undefined; turnId?: string | undefined }, options?: CallOptions): Promise<SessionTrace>;
 
   /**
    * Archive a session: pending asks are cancelled, queued prompts dropped. `POST /v1/sessions/{sessionId}/archive`

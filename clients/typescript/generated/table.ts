@@ -27,6 +27,7 @@ export const TABLE: Readonly<Record<string, OperationEntry>> = {
   updateSession: {"method":"POST","path":"/v1/sessions/{sessionId}","parameters":["sessionId"],"query":false,"body":"json","answer":"json","safe":false,"idempotencyKey":false},
   deleteSession: {"method":"DELETE","path":"/v1/sessions/{sessionId}","parameters":["sessionId"],"query":false,"answer":"json","safe":false,"idempotencyKey":false},
   listTurns: {"method":"GET","path":"/v1/sessions/{sessionId}/turns","parameters":["sessionId"],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
+  getSessionTrace: {"method":"GET","path":"/v1/sessions/{sessionId}/trace","parameters":["sessionId"],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   archiveSession: {"method":"POST","path":"/v1/sessions/{sessionId}/archive","parameters":["sessionId"],"query":false,"answer":"json","safe":false,"idempotencyKey":false},
   listSandboxes: {"method":"GET","path":"/v1/sandboxes","parameters":[],"query":true,"answer":"json","safe":true,"idempotencyKey":false},
   stopSandbox: {"method":"DELETE","path":"/v1/sessions/{sessionId}/sandbox","parameters":["sessionId"],"query":false,"answer":"json","safe":false,"idempotencyKey":false},

@@ -25,6 +25,8 @@ export type ApiPorts = {
   /** servers that installations may name */
   mcpCatalog: McpCatalog;
   log: Logger;
+  /** how traces are shown; absent: as of the service `capstan`, without content */
+  traceView?: { serviceName: string; content: boolean };
   /** names that the configuration's `models` defines, beside `<provider>/<model>` */
   models: {
     has(name: string): boolean;

@@ -1,5 +1,6 @@
 import type { ImagePart, ReasoningPart } from '../../inference/model.ts';
 import type { TextBlock } from '../../platform/contract/common.ts';
+import type { Trace } from '../../platform/trace-context.ts';
 import type { EventEnvelope, EventStatus, InboundEvent, OutboundPayload } from '../contract/events.ts';
 import type { McpTarget } from '../contract/mcp.ts';
 import type { Usage } from '../contract/usage.ts';
@@ -85,6 +86,8 @@ type InternalFields = {
     goal?: true;
     /** whose key or sign-in it came with */
     by?: { type: 'key' | 'user'; id: string };
+    /** the trace and the id of the request that it came with */
+    trace?: Trace & { requestId: string };
   };
   'session.status_running': { prompt: TurnPrompt } | { resume: true };
   'session.compacted': { compaction: Compaction };

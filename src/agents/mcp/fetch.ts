@@ -1,6 +1,7 @@
 import type { EgressError } from '../../platform/egress/error.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { UsedToken, Vaults } from '../vaults/resolve.ts';
+import { traceHeaders } from '../../platform/work-context.ts';
 import { McpServerError } from './mcp-error.ts';
 
 /** One agent's way to one server. */
@@ -38,6 +39,7 @@ export function openServerFetch(
     onBroken: (error: EgressError) => void,
   ): Promise<Response> => {
     const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(traceHeaders())) headers.set(name, value);
     if (used !== undefined && new URL(url).origin === origin) {
       sent.add(used.token);
       headers.set('authorization', `Bearer ${used.token}`);

@@ -2,6 +2,7 @@ import type { McpOperation } from '../contract/mcp.ts';
 import { errorText } from '../../platform/errors.ts';
 import { UnsealError } from '../../platform/master-key.ts';
 import { untilAborted } from '../../platform/abort.ts';
+import { traceHeaders } from '../../platform/work-context.ts';
 import type { Connection } from './connection.ts';
 import { McpServerError } from './mcp-error.ts';
 import type { McpDeps } from './deps.ts';
@@ -78,7 +79,11 @@ export function openMcp(deps: McpDeps, options: { callTimeoutMs: number; listTim
     );
     const [method, params] = buildRequest(call);
     try {
-      const answer = await connection.request(method, params, { timeoutMs: options.callTimeoutMs, signal });
+      const answer = await connection.request(
+        method,
+        { ...params, ...buildMeta() },
+        { timeoutMs: options.callTimeoutMs, signal },
+      );
       if (call.operation !== 'list_resources' || call.input['cursor'] !== undefined) return answer;
       const templates = await connection
         .request('resources/templates/list', {}, { timeoutMs: LIST_TIMEOUT_MS, signal })
@@ -140,6 +145,12 @@ async function readPages(connection: Connection): Promise<unknown[]> {
     cursor = (page as { nextCursor?: unknown }).nextCursor;
   } while (typeof cursor === 'string' && pages.length < MAX_PAGES);
   return pages;
+}
+
+/** Servers find the caller's span in the message too, whatever transport brings it. */
+function buildMeta(): { _meta?: Readonly<Record<string, string>> } {
+  const headers = traceHeaders();
+  return Object.keys(headers).length === 0 ? {} : { _meta: headers };
 }
 
 function buildRequest({ operation, tool, input }: McpCall): [method: string, params: Record<string, unknown>] {

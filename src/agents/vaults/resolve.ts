@@ -3,6 +3,7 @@ import { normalizeServerUrl } from '../contract/server-url.ts';
 import type { ConnectionStatus } from '../contract/vaults.ts';
 import { listMatches } from '../store/credentials.ts';
 import type { StoredCredential } from '../store/credentials.ts';
+import { openReadRecorder } from './reads.ts';
 import { openRefresher } from './refresh.ts';
 import type { VaultDeps } from './refresh.ts';
 import { unsealSecrets } from './secrets.ts';
@@ -38,6 +39,7 @@ const AHEAD_SECONDS = 60;
 export function openVaults(deps: VaultDeps): Vaults {
   const { db, masterKeys } = deps;
   const refresher = openRefresher(deps);
+  const recordRead = openReadRecorder(db);
 
   const use = (credential: StoredCredential): Resolution => {
     const status = decideStatus([credential]);
@@ -47,24 +49,30 @@ export function openVaults(deps: VaultDeps): Vaults {
     return { status, used: { credentialId, revision, token } };
   };
 
+  const find = async (agentId: string, serverUrl: string, refused: UsedToken | undefined): Promise<Resolution> => {
+    const key = normalizeServerUrl(serverUrl);
+    const matches = (await listMatches(db, agentId, [key])).get(key) ?? [];
+    const [credential] = matches;
+    const status = decideStatus(matches);
+    if (credential === undefined || matches.length > 1) return { status, used: undefined };
+    const isRefused = refused?.credentialId === credential.id && refused.revision === credential.revision;
+    const isDue = credential.expiresIn !== null && credential.expiresIn < AHEAD_SECONDS;
+    if (!credential.refreshable || status === 'reconnect' || !(isDue || isRefused)) {
+      return isRefused ? { status, used: undefined } : use(credential);
+    }
+    const renewed = await refresher.refresh(credential);
+    if (renewed === undefined) return { status: 'public', used: undefined };
+    if (isRefused && renewed.revision === credential.revision) {
+      return { status: decideStatus([renewed]), used: undefined };
+    }
+    return use(renewed);
+  };
+
   return {
     async resolve(agentId, serverUrl, refused) {
-      const key = normalizeServerUrl(serverUrl);
-      const matches = (await listMatches(db, agentId, [key])).get(key) ?? [];
-      const [credential] = matches;
-      const status = decideStatus(matches);
-      if (credential === undefined || matches.length > 1) return { status, used: undefined };
-      const isRefused = refused?.credentialId === credential.id && refused.revision === credential.revision;
-      const isDue = credential.expiresIn !== null && credential.expiresIn < AHEAD_SECONDS;
-      if (!credential.refreshable || status === 'reconnect' || !(isDue || isRefused)) {
-        return isRefused ? { status, used: undefined } : use(credential);
-      }
-      const renewed = await refresher.refresh(credential);
-      if (renewed === undefined) return { status: 'public', used: undefined };
-      if (isRefused && renewed.revision === credential.revision) {
-        return { status: decideStatus([renewed]), used: undefined };
-      }
-      return use(renewed);
+      const resolution = await find(agentId, serverUrl, refused);
+      if (resolution.used !== undefined) await recordRead(agentId, serverUrl, resolution.used);
+      return resolution;
     },
 
     readStatuses: (agentId, serverUrls) => readStatuses(db, agentId, serverUrls),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { startWork } from '../../platform/work-context.ts';
 import { sendWake } from '../channels.ts';
 import { DrainError, InterruptedError, LeaseLostError } from '../loop/turn/types.ts';
 import { claimSessions, releaseLease, renewLeases } from '../store/leases.ts';
@@ -137,7 +138,8 @@ export class SessionPool {
 
   async #run(entry: Running): Promise<void> {
     const { sessionId } = entry.claim;
-    const isDue = await this.#runClaimed(entry);
+    const { organizationId } = entry.claim;
+    const isDue = await startWork({ organizationId, sessionId }, () => this.#runClaimed(entry));
     // The last write released the lease, so the session may run here again already.
     if (this.#running.get(sessionId) === entry) this.#running.delete(sessionId);
     if (isDue && this.#drain.signal.aborted) sendWake(this.#deps.bus, sessionId);
@@ -147,16 +149,19 @@ export class SessionPool {
 
   /** Whether the session is due again at once. */
   async #runClaimed({ claim, abort }: Running): Promise<boolean> {
-    const { sessionId } = claim;
     try {
-      const isDue = await runSession(claim, this.#deps, { signal: abort.signal, drain: this.#drain.signal });
+      const isDue = await runSession(claim, this.#deps, {
+        signal: abort.signal,
+        drain: this.#drain.signal,
+        worker: this.#owner,
+      });
       this.#metrics?.onEnd('done');
       return isDue;
     } catch (error) {
       const isHandedOver = error instanceof DrainError;
       const isLost = isHandedOver || error instanceof LeaseLostError || abort.signal.aborted;
       this.#metrics?.onEnd(isLost ? 'lost' : 'failed');
-      if (!isLost) this.#deps.log.error({ sessionId, error: errorText(error) }, 'session failed, retrying');
+      if (!isLost) this.#deps.log.error({ error: errorText(error) }, 'session failed, retrying');
       if (!(error instanceof LeaseLostError)) await this.#release(claim, isLost ? 0 : this.#options.retryDelayMs);
       return isHandedOver;
     }
@@ -167,7 +172,7 @@ export class SessionPool {
     const { sessionId, epoch } = claim;
     await sleep(delayMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
     await releaseLease(this.#deps.db, sessionId, epoch).catch((error: unknown) => {
-      this.#deps.log.warn({ sessionId, error: errorText(error) }, 'could not release the lease; it will expire');
+      this.#deps.log.warn({ error: errorText(error) }, 'could not release the lease; it will expire');
     });
   }
 }

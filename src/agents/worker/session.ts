@@ -21,6 +21,7 @@ import type { Budgets } from '../../platform/budgets/budgets.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import type { Vaults } from '../vaults/resolve.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { Trace } from '../../platform/trace-context.ts';
 import { omitUndefined } from '../../platform/records.ts';
 import { listTurnActions } from '../store/pending-actions.ts';
 import { listInbox } from '../store/inbox.ts';
@@ -41,6 +42,8 @@ import { readPromptNotes } from './snapshot.ts';
 import { startTitle } from './title.ts';
 import type { WarmLogs } from './warm-logs.ts';
 import { buildToolPorts } from './tool-ports.ts';
+import { runTraced } from './traces.ts';
+import type { TurnTraces } from './traces.ts';
 
 export type WorkerDeps = {
   db: Db;
@@ -60,13 +63,15 @@ export type WorkerDeps = {
   appender: Appender;
   warmLogs: WarmLogs;
   budgets: Budgets;
+  /** where the spans of turns go; absent: nowhere */
+  traces?: TurnTraces | undefined;
   log: Logger;
   /** `runApprovalMs`: how long an approval waits in a run of an automation */
   limits: Omit<TurnDeps['limits'], 'approvalMs'> & { runApprovalMs: number };
 };
 
-/** `signal` stops the session at once; `drain` stops it before it starts more work. */
-export type SessionSignals = { signal: AbortSignal; drain: AbortSignal };
+/** `signal` stops the session at once; `drain` stops it before it starts more work. `worker`: who runs it. */
+export type SessionSignals = { signal: AbortSignal; drain: AbortSignal; worker?: string };
 
 /**
  * Does what a claimed session needs: expires pending actions, handles an interrupt, opens the next turn from the inbox,
@@ -76,7 +81,7 @@ export async function runSession(claimed: Claim, worker: WorkerDeps, signals: Se
   const deps = { ...worker, inference: limitSession(worker, claimed) };
   const { signal } = signals;
   let claim = claimed;
-  const log = deps.log.child({ sessionId: claim.sessionId });
+  const { log } = deps;
   const publish = (envelopes: EventEnvelope[]) => publishEvents(deps.bus, log, claim.organizationId, envelopes);
   if (claim.turn !== null && claim.status === 'waiting_on_human' && claim.interrupt === null) {
     const expired = await expireActions(claim, deps.db, publish);
@@ -94,7 +99,14 @@ export async function runSession(claimed: Claim, worker: WorkerDeps, signals: Se
   const isNew = turn.steps === 0 && turn.step === null;
   if (isNew && needsSandbox(journal.events, findToolConfigs(claim))) startSandbox(claim, { ...deps, log });
   const promptNotes = await readPromptNotes(claim, deps);
-  const end = await runTurn(turn, buildTurnDeps({ claim, promptNotes, journal, log, ...signals }, deps));
+  const run = (trace: Trace | undefined) =>
+    runTurn(turn, buildTurnDeps({ claim, promptNotes, journal, trace, log, ...signals }, deps));
+  const end = await runTraced(
+    turn,
+    { sessionId: claim.sessionId, events: journal.events, isNew, worker: signals.worker },
+    deps,
+    run,
+  );
   if (end === 'waiting') return journal.awake;
   startTitle(claim, turn, journal, { ...deps, log, publish });
   return journal.awake;
@@ -166,11 +178,12 @@ type ClaimedSession = {
   claim: Claim;
   promptNotes: string[];
   journal: SessionJournal;
+  trace: Trace | undefined;
   log: Logger;
 } & SessionSignals;
 
 function buildTurnDeps(
-  { claim, promptNotes, journal, log, signal, drain }: ClaimedSession,
+  { claim, promptNotes, journal, trace, log, signal, drain }: ClaimedSession,
   deps: WorkerDeps,
 ): TurnDeps {
   const { sessionId: id, organizationId, agentId, subjectId, version } = claim;
@@ -222,6 +235,7 @@ function buildTurnDeps(
     signal,
     drain,
     limits: { ...deps.limits, ...(claim.automationId === null ? {} : { approvalMs: deps.limits.runApprovalMs }) },
-    logError: (error, message) => log.warn({ error: errorText(error) }, message),
+    trace,
+    logError: (error, message, fields) => log.warn({ ...fields, error: errorText(error) }, message),
   };
 }

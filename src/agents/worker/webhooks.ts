@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../platform/db/db.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
-import { buildWebhookHeaders } from '../../platform/egress/webhook-signature.ts';
+import { buildWebhookHeaders } from '../../platform/webhook-signature.ts';
 import { CapstanError, errorText } from '../../platform/errors.ts';
 import { JobRunner } from '../../platform/jobs/job-runner.ts';
 import { jitter, startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';

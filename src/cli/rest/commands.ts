@@ -4,6 +4,7 @@ import { BUDGET_COMMANDS } from './budgets.ts';
 import { addRestCommand } from './command.ts';
 import type { RestCommand, RestOption } from './command.ts';
 import { PROVIDER_COMMANDS } from './providers.ts';
+import { WEBHOOK_COMMANDS } from './webhooks.ts';
 
 const LIMIT: RestOption = { flags: '--limit <n>', about: 'how many at most', to: 'query', field: 'limit' };
 const TARGET: RestOption = { flags: '--target <target>', about: 'user or memory', to: 'query', field: 'target' };
@@ -263,6 +264,7 @@ const GROUPS: readonly { name: string; about: string; commands: readonly RestCom
   { name: 'providers', about: 'own keys of model providers', commands: PROVIDER_COMMANDS },
   { name: 'videos', about: 'generated videos', commands: VIDEO_COMMANDS },
   { name: 'budgets', about: 'limits on what models cost', commands: BUDGET_COMMANDS },
+  { name: 'webhooks', about: 'endpoints that are told of events', commands: WEBHOOK_COMMANDS },
 ];
 
 /** Every command that is one request. Returns the groups by name, for further commands. */

@@ -18,6 +18,10 @@ const GatewayRequest = z
     outputTokens: z.int(),
     reasoningTokens: z.int(),
     costUsd: z.number(),
+    price: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'US dollars per million tokens, as at the call; null: the model had none' }),
     latencyMs: z.int(),
     firstTokenMs: z.int().nullable(),
     user: z.string().nullable(),

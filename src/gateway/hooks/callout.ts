@@ -1,7 +1,7 @@
 // Tests: test/gateway/hooks.test.ts
 import { randomUUID } from 'node:crypto';
 import type { Egress } from '../../platform/egress/egress.ts';
-import { buildWebhookHeaders } from '../../platform/egress/webhook-signature.ts';
+import { buildWebhookHeaders } from '../../platform/webhook-signature.ts';
 import { HookAnswer } from '../contract/hooks.ts';
 import type { HookConfig } from '../contract/hooks.ts';
 import type { Hook } from './hook.ts';

@@ -1,4 +1,5 @@
 // Tests: test/gateway/requests.test.ts
+import type { Price } from '../../inference/model.ts';
 import type { Queryable } from '../../platform/db/db.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 import { readPage } from '../../platform/store/pages.ts';
@@ -22,6 +23,8 @@ export type RequestRecord = {
   outputTokens: number;
   reasoningTokens: number;
   costUsd: number;
+  /** US dollars per million tokens, as it was then; null: the model had none */
+  price: Price | null;
   latencyMs: number;
   /** of streams that have sent their first part */
   firstTokenMs: number | null;
@@ -35,14 +38,14 @@ export async function addRequests(db: Queryable, rows: readonly NewRequest[]): P
   await db.query(
     `INSERT INTO gateway_requests (organization_id, request_id, created_at, key_id, format, model, upstream, outcome,
        input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd, latency_ms, first_token_ms, end_user,
-       tags)
+       tags, price)
      SELECT r."organizationId", r."requestId", r."createdAt", r."keyId", r.format, r.model, r.upstream, r.outcome,
        r."inputTokens", r."cachedInputTokens", r."outputTokens", r."reasoningTokens", r."costUsd", r."latencyMs",
-       r."firstTokenMs", r."user", r.tags
+       r."firstTokenMs", r."user", r.tags, nullif(r.price, 'null')
      FROM jsonb_to_recordset($1::jsonb) AS r("organizationId" text, "requestId" text, "createdAt" timestamptz,
        "keyId" text, format text, model text, upstream text, outcome text, "inputTokens" bigint,
        "cachedInputTokens" bigint, "outputTokens" bigint, "reasoningTokens" bigint, "costUsd" double precision,
-       "latencyMs" bigint, "firstTokenMs" bigint, "user" text, tags jsonb)
+       "latencyMs" bigint, "firstTokenMs" bigint, "user" text, tags jsonb, price jsonb)
      JOIN organizations o ON o.id = r."organizationId"`,
     [encodeJson(rows)],
   );
@@ -52,7 +55,7 @@ const COLUMNS = `request_id AS "requestId", to_char(created_at AT TIME ZONE 'UTC
   "createdAt", key_id AS "keyId", format, model, upstream, outcome, input_tokens::float8 AS "inputTokens",
   cached_input_tokens::float8 AS "cachedInputTokens", output_tokens::float8 AS "outputTokens",
   reasoning_tokens::float8 AS "reasoningTokens", cost_usd AS "costUsd", latency_ms::float8 AS "latencyMs",
-  first_token_ms::float8 AS "firstTokenMs", end_user AS "user", tags`;
+  first_token_ms::float8 AS "firstTokenMs", end_user AS "user", tags, price`;
 
 /** The newest call with this request id; undefined: none. */
 export async function findRequest(

@@ -6,6 +6,7 @@ import { estimateCost } from '../../inference/cost.ts';
 import type { GatewayInference } from '../../inference/inference.ts';
 import type { ModelDelta, ModelReply, ModelUsage } from '../../inference/model.ts';
 import type { TokenBudget } from './budget.ts';
+import type { CallSpan } from './call-span.ts';
 import type { CallMetrics, CallRecord } from './metrics.ts';
 import type { RequestLog } from './request-recorder.ts';
 import type { UsageRecorder } from './recorder.ts';
@@ -32,6 +33,8 @@ export type MeteredCall = {
   estimateInput: () => number;
   /** of the budgets that the call falls under */
   reservation?: Reservation | undefined;
+  /** of the trace that the call belongs to */
+  span?: CallSpan | undefined;
 };
 
 export type MeterPorts = {
@@ -80,7 +83,7 @@ function countCall(usage: ModelUsage, call: { outcome: string; costUsd: number; 
 
 export function startMeter(
   { inference, recorder, requests, metrics, budget }: MeterPorts,
-  { format, model: asked, caller, about, estimateInput, reservation }: MeteredCall,
+  { format, model: asked, caller, about, estimateInput, reservation, span }: MeteredCall,
 ): Meter {
   const started = performance.now();
   const createdAt = new Date().toISOString();
@@ -103,6 +106,7 @@ export function startMeter(
     if (ended) return;
     ended = true;
     const ms = performance.now() - started;
+    const user = about.user?.slice(0, MAX_USER) ?? null;
     const price = inference.forOrganization(caller.organizationId).findModel(model)?.price;
     const costUsd = price === undefined ? 0 : estimateCost(usage, price);
     if (reservation !== undefined) settling = reservation.settle(costUsd);
@@ -119,6 +123,7 @@ export function startMeter(
       costUsd,
     };
     for (const each of metrics) each.record(call);
+    span?.end({ asked, answered: model, outcome, usage, firstTokenSeconds, costUsd });
     requests.add({
       organizationId: caller.organizationId,
       requestId: about.requestId,
@@ -133,14 +138,14 @@ export function startMeter(
       outputTokens: usage.output,
       reasoningTokens: usage.reasoning,
       costUsd,
+      price: price ?? null,
       latencyMs: Math.round(ms),
       firstTokenMs: firstTokenSeconds === undefined ? null : Math.round(firstTokenSeconds * 1000),
-      user: about.user?.slice(0, MAX_USER) ?? null,
+      user,
       tags: about.tags,
     });
     if (usage.input + usage.output > 0) budget?.spend(caller, usage.input + usage.output);
-    const user = about.user?.slice(0, MAX_USER) ?? '';
-    recorder.add(buildRef(caller, model, user), countCall(usage, { outcome, costUsd, ms }));
+    recorder.add(buildRef(caller, model, user ?? ''), countCall(usage, { outcome, costUsd, ms }));
   }
 
   return {

@@ -20,6 +20,30 @@ export const WEBHOOK_EVENTS = [
   'credential.needs_attention',
   'credential.healthy',
 ] as const;
+type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+
+/** Events of a session whose webhooks have another name. */
+const RENAMED: Readonly<Record<string, WebhookEvent>> = {
+  'agent.approval_request': 'approval.requested',
+  'agent.clarify_request': 'clarify.requested',
+  'agent.custom_tool_use': 'custom_tool.requested',
+};
+
+/** Whether `GET /v1/events/stream` tells of it. */
+export function isStreamed(event: WebhookEvent): boolean {
+  return !/^(?:login|credential)\./.test(event);
+}
+
+/** The webhook event for a type on `GET /v1/events/stream`; undefined: there is none. */
+export function webhookTypeOf(type: string): WebhookEvent | undefined {
+  return RENAMED[type] ?? WEBHOOK_EVENTS.find((event) => event === type);
+}
+
+/** The types on that stream for names of webhook events. */
+export function listStreamTypes(events: readonly string[]): string[] {
+  return events.map((event) => Object.entries(RENAMED).find(([, name]) => name === event)?.[0] ?? event);
+}
+
 /** Sent by `POST …/test` alone. */
 export const TEST_EVENT = 'webhook.test';
 

@@ -1,3 +1,5 @@
+import type { Trace } from '../trace-context.ts';
+import type { WorkContext } from '../work-context.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Bus } from '../bus/bus.ts';
@@ -68,5 +70,7 @@ export type HttpDeps = {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
+    trace: Trace | undefined;
+    work: WorkContext | undefined;
   }
 }

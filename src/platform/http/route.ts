@@ -6,6 +6,7 @@ import type { Scope } from '../contract/keys.ts';
 import { listAllFields, listIgnoredFields } from '../contract/ignored-fields.ts';
 import { describeIssues, describePath } from '../contract/validation.ts';
 import { errors } from '../errors.ts';
+import { addWorkIds } from '../work-context.ts';
 import { isRecord } from '../records.ts';
 import type { Caller, HttpDeps } from './deps.ts';
 import { nameIgnoredFields } from './ignored-fields.ts';
@@ -133,7 +134,10 @@ export function registerRoute<R extends Route>(
     handler: async (request, reply) => {
       const { caller } = request;
       if (caller === undefined) throw errors.unauthorized();
-      const call = { ...parseInput(route, request), caller, request, reply };
+      const input = parseInput(route, request);
+      const sessionId = input.params?.['sessionId'];
+      if (sessionId !== undefined) addWorkIds({ sessionId });
+      const call = { ...input, caller, request, reply };
       reportIgnoredFields(route, request.body, reply);
       if (route.method === 'GET') return sendAnswer(reply, await handler(call));
       return sendAnswer(reply, await deps.audit.run(route, call, () => handler(call)));

@@ -2,6 +2,8 @@ import cors from '@fastify/cors';
 import { fastify } from 'fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { openAudit } from './audit/audit.ts';
+import { addWorkIds, enterWork, openWork } from '../work-context.ts';
+import { readTrace } from '../trace-context.ts';
 import { auditDb } from './audit/audited-db.ts';
 import { openAuthenticator } from './auth.ts';
 import { DEFAULT_BOUNDS } from './bounds.ts';
@@ -101,6 +103,7 @@ export function buildHttpServer(
     async authenticate(request, reply) {
       const caller = await authenticator.authenticate(request, reply);
       accepted.accept(request.raw.socket);
+      addWorkIds({ organizationId: caller.organizationId });
       return caller;
     },
     metrics: openMetrics(ports.registry),
@@ -112,13 +115,24 @@ export function buildHttpServer(
   const { metrics } = http;
 
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('trace', undefined);
+  app.decorateRequest('work', undefined);
   app.addHook('onReady', () => authenticator.start());
   app.addHook('preClose', async () => {
     closing.abort();
     await authenticator.close();
   });
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
+    const trace = readTrace(request.headers);
+    request.trace = trace;
+    request.work = openWork({ requestId: request.id, traceId: trace.traceId }, trace);
+    enterWork(request.work, done);
+  });
+  // Reading a body ends in events of the connection, which know nothing of the request.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.work === undefined) done();
+    else enterWork(request.work, done);
   });
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildCursorList } from '../contract/common.ts';
 import { TEST_EVENT, webhookRoutes } from '../contract/webhooks.ts';
 import type { Webhook } from '../contract/webhooks.ts';
-import { makeWebhookSecret } from '../egress/webhook-signature.ts';
+import { makeWebhookSecret } from '../webhook-signature.ts';
 import { errors } from '../errors.ts';
 import { newId } from '../ids.ts';
 import type { MasterKeys } from '../master-key.ts';

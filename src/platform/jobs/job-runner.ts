@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startWork } from '../work-context.ts';
 
 export type JobRunnerOptions<Job> = {
   /** jobs at once */
@@ -73,7 +74,8 @@ export class JobRunner<Job> {
     const key = this.#options.keyOf(job);
     const active: ActiveJob<Job> = { job, abort: new AbortController(), done: Promise.resolve() };
     this.#active.set(key, active);
-    active.done = this.#options.run(job, active.abort.signal).finally(() => {
+    const run = () => this.#options.run(job, active.abort.signal);
+    active.done = startWork({ job: key }, run).finally(() => {
       if (this.#active.get(key) === active) this.#active.delete(key);
       this.fetch();
     });

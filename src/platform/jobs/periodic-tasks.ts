@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { startWork } from '../work-context.ts';
 
 export type PeriodicTask = {
   /** for the log: `could not <name>` */
@@ -18,17 +19,21 @@ export function jitter(ms: number): number {
   return ms * (0.8 + Math.random() * 0.4);
 }
 
+async function runOnce(task: PeriodicTask, log: Logger): Promise<boolean> {
+  try {
+    return (await task.run()) === true;
+  } catch (error) {
+    log.warn({ error: errorText(error) }, `could not ${task.name}`);
+    return false;
+  }
+}
+
 async function runTask(task: PeriodicTask, log: Logger, signal: AbortSignal): Promise<void> {
   let isDue = task.immediately === true;
   while (!signal.aborted) {
     if (!isDue) await sleep(jitter(task.periodMs), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    try {
-      isDue = (await task.run()) === true;
-    } catch (error) {
-      isDue = false;
-      log.warn({ error: errorText(error) }, `could not ${task.name}`);
-    }
+    isDue = await startWork({ job: task.name }, () => runOnce(task, log));
   }
 }
 

@@ -94,10 +94,24 @@ function readGateway({ CAPSTAN_GATEWAY_URL: url, CAPSTAN_GATEWAY_KEY: apiKey }: 
 
 /** Undefined if no collector is configured. */
 function readOtel(settings: Settings) {
+  const { OTEL_SERVICE_NAME: serviceName = 'capstan-gateway', OTEL_METRIC_EXPORT_INTERVAL: intervalMs } = settings;
+  const url = findEndpoint(settings, settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, 'metrics');
+  return url === undefined ? undefined : { url, intervalMs, serviceName };
+}
+
+/** `url`: undefined where no collector is configured. */
+function readTraces(settings: Settings) {
+  return {
+    url: findEndpoint(settings, settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, 'traces'),
+    serviceName: settings.OTEL_SERVICE_NAME ?? 'capstan',
+    content: settings.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT === 'true',
+  };
+}
+
+/** The address of a signal at the collector: its own, or a path below the common one. */
+function findEndpoint(settings: Settings, own: string | undefined, signal: string): string | undefined {
   const base = settings.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/(?<!\/)\/+$/, '');
-  const url = settings.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/metrics`);
-  if (url === undefined) return undefined;
-  return { url, intervalMs: settings.OTEL_METRIC_EXPORT_INTERVAL, serviceName: settings.OTEL_SERVICE_NAME };
+  return own ?? (base === undefined ? undefined : `${base}/v1/${signal}`);
 }
 
 /** The identity provider of people, and the secret of this server there; undefined: people sign in with keys. */
@@ -252,6 +266,7 @@ export function readConfig(env: Environment, role?: string) {
     gateway: readGateway(settings),
     hooks: readHooks(file, settings, env, needed.hooks),
     otel: readOtel(settings),
+    traces: readTraces(settings),
     oidc: readOidc(file, env, needed.people),
     webSearch: readWebSearch(file, env, needed.webSearch),
     video: {

@@ -148,11 +148,18 @@ export const Settings = z.object({
   /** the worker calls models through this gateway of Capstan instead of the providers */
   CAPSTAN_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
   CAPSTAN_GATEWAY_KEY: text.optional(),
-  /** of a collector: the gateway posts its metrics there; the exporter reads its other variables by itself */
+  /** of a collector: the gateway posts its metrics there, and turns their traces; the exporter reads its other variables by itself */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** whether traces hold what was said */
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['true', 'false']))
+    .default('false'),
   OTEL_METRIC_EXPORT_INTERVAL: z.coerce.number().int().min(100).max(86_400_000).default(60_000),
-  OTEL_SERVICE_NAME: text.default('capstan-gateway'),
+  OTEL_SERVICE_NAME: text.optional(),
 });
 
 /** Read by the command line, the tests and the build, not by the server. */

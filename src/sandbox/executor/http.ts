@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
+import { traceHeaders } from '../../platform/work-context.ts';
 import { SandboxError } from '../sandbox.ts';
 
 /** Where an executor listens, and the headers of each request. */
@@ -45,7 +46,7 @@ export function openExecutorHttp(address: ExecutorAddress): ExecutorHttp {
         maxHeaderSize: MAX_HEADER_BYTES,
         method: call.method,
         path: call.path,
-        headers: address.headers?.() ?? {},
+        headers: { ...address.headers?.(), ...traceHeaders() },
         ...(call.signal === undefined ? {} : { signal: call.signal }),
       };
       const request = httpRequest(options, (response) => {

@@ -1,5 +1,5 @@
 // Tests: test/video/renders.test.ts
-import { buildWebhookHeaders } from '../../platform/egress/webhook-signature.ts';
+import { buildWebhookHeaders } from '../../platform/webhook-signature.ts';
 import { findGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
 import { buildGenerations } from '../generations/generation-record.ts';

@@ -1,4 +1,4 @@
-import { makeWebhookSecret } from '../../platform/egress/webhook-signature.ts';
+import { makeWebhookSecret } from '../../platform/webhook-signature.ts';
 import { UnsealError } from '../../platform/master-key.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
 import type { SealedTable } from '../../platform/store/rewrap.ts';

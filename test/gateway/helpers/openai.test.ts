@@ -8,7 +8,7 @@ import * as zod7 from 'openai-7/helpers/zod';
 import { ChatCompletionStream as ChatStream7 } from 'openai-7/lib/ChatCompletionStream';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { buildWebhookHeaders, makeWebhookSecret } from '../../../src/platform/egress/webhook-signature.ts';
+import { buildWebhookHeaders, makeWebhookSecret } from '../../../src/platform/webhook-signature.ts';
 import { FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
 import { scriptLoop } from '../tool-loop.ts';
 

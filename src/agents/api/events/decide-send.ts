@@ -23,7 +23,8 @@ function takePrompt(draft: Draft, event: UserMessage): void {
   const turnId = draft.open({ kind: 'message', eventId: id });
   if (turnId === null) draft.plan.status = 202;
   const status = turnId === null ? 'queued' : 'received';
-  const own = omitUndefined({ goal: part === 'started' ? (true as const) : undefined, by: draft.session.sentBy });
+  const { sentBy: by, trace } = draft.session;
+  const own = omitUndefined({ goal: part === 'started' ? (true as const) : undefined, by, trace });
   const internal = Object.keys(own).length === 0 ? undefined : own;
   draft.plan.events.push(buildInbound({ id, turnId }, status, event, internal));
   draft.plan.answer.push(id);

@@ -1,5 +1,5 @@
 import type { SessionPatch, TurnPatch } from '../../log/entry.ts';
-import type { NewEvent, TurnPrompt } from '../../log/event.ts';
+import type { InternalOf, NewEvent, TurnPrompt } from '../../log/event.ts';
 import type { GoalState } from '../../contract/goals.ts';
 import type { AnsweredAction, AnsweredBy, StoredAction } from '../../store/pending-actions.ts';
 import type { SendSession } from '../../store/inbox.ts';
@@ -55,6 +55,7 @@ export function buildEmptyPlan(): SendPlan {
 export type SessionState = Pick<SendSession, 'status' | 'liveTurn' | 'queuedCount' | 'goal'> & {
   /** whose request it is */
   sentBy?: AnsweredBy;
+  trace?: InternalOf<'user.message'>['trace'];
 };
 
 /** A plan in the making, and what the events of the request so far have changed. */

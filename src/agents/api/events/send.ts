@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../../platform/db/db.ts';
 import { readReference, writeReference } from '../../contract/attachments.ts';
 import type { MessageAttachment } from '../../contract/attachments.ts';
@@ -5,6 +6,7 @@ import type { ErrorBody } from '../../../platform/contract/errors.ts';
 import type { EventEnvelope, EventsSend } from '../../contract/events.ts';
 import type { eventRoutes } from '../../contract/routes/sessions.ts';
 import { errorText, errors } from '../../../platform/errors.ts';
+import { omitUndefined } from '../../../platform/records.ts';
 import { newId } from '../../../platform/ids.ts';
 import { listPendingActions } from '../../store/pending-actions.ts';
 import { deleteOldAnswers, findKeptAnswer, hashBody, keepAnswer } from '../../../platform/store/idempotency.ts';
@@ -64,19 +66,21 @@ function hideKeys(body: EventsSend): EventsSend {
   return { ...body, events };
 }
 
-async function decide(tx: Queryable, { session, body, caller }: SendRequest) {
+async function decide(tx: Queryable, { session, body, caller, http }: SendRequest) {
   await checkApprovers(tx, caller, session, body.events);
   const ids = body.events.filter(isAnswer).map(actionId);
   // A control phrase of a goal repeats what the session waits for.
   const isNeeded = ids.length > 0 || session.status === 'waiting_on_human';
   const actions = !isNeeded ? [] : await listPendingActions(tx, session.id, ids);
-  return decideSend({ ...session, sentBy: identify(caller) }, actions, body, newId);
+  const trace = http.trace && { ...http.trace, requestId: http.id };
+  return decideSend({ ...session, sentBy: identify(caller), ...omitUndefined({ trace }) }, actions, body, newId);
 }
 
 type SendRequest = {
   session: SendSession;
   body: EventsSend;
   caller: Caller;
+  http: Pick<FastifyRequest, 'id' | 'trace'>;
   idempotency: Idempotency | undefined;
   /** called with the points taken, which the caller refunds if the transaction fails */
   onPointsTaken(key: string, points: number): void;
@@ -146,6 +150,7 @@ export function buildSendEvents(
           session,
           body: call.body,
           caller: call.caller,
+          http: call.request,
           idempotency,
           onPointsTaken: (key, points) => (refund = () => deps.limits.refund(key, points)),
         });

@@ -15,6 +15,7 @@ import { createSession } from './create.ts';
 import { archiveSession, removeSession } from './end.ts';
 import { getSession } from './find.ts';
 import { listSandboxes, stopSandbox } from './sandboxes.ts';
+import { buildTrace } from './trace.ts';
 
 export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void {
   const { db } = deps;
@@ -41,6 +42,11 @@ export function registerSessionRoutes(app: FastifyInstance, deps: ApiDeps): void
     await getSession(db, caller.organizationId, params.sessionId);
     const { rows, nextCursor } = await listTurns(db, params.sessionId, query);
     return { status: 200, body: buildCursorList(rows, query, nextCursor) };
+  });
+
+  registerRoute(app, deps, sessionRoutes.getTrace, async ({ params, query, caller }) => {
+    const session = await getSession(db, caller.organizationId, params.sessionId);
+    return { status: 200, body: await buildTrace(deps, session.id, query) };
   });
 
   registerRoute(app, deps, sessionRoutes.updateSession, async ({ params, body, caller }) => {

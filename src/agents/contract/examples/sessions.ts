@@ -153,6 +153,38 @@ export const sessionExamples: Record<string, Example> = {
       }),
     },
   },
+  getSessionTrace: {
+    query: { limit: '1' },
+    answers: {
+      200: {
+        object: 'session_trace',
+        sessionId: ID.session,
+        resourceSpans: [
+          {
+            resource: { attributes: [{ key: 'service.name', value: { stringValue: 'capstan' } }] },
+            scopeSpans: [
+              {
+                scope: { name: 'capstan' },
+                spans: [
+                  {
+                    traceId: '0af7651916cd43dd8448eb211c80319c',
+                    spanId: 'b7ad6b7169203331',
+                    name: 'invoke_agent Support',
+                    kind: 1,
+                    startTimeUnixNano: '1769851800000000000',
+                    endTimeUnixNano: '1769851802000000000',
+                    attributes: [{ key: 'gen_ai.operation.name', value: { stringValue: 'invoke_agent' } }],
+                    status: { code: 0 },
+                  },
+                ],
+              },
+            ],
+          },
+        ],
+        pagination: { limit: 1, hasMore: false, nextCursor: null },
+      },
+    },
+  },
   updateSession: { body: { title: 'Late delivery' }, answers: { 200: session } },
   archiveSession: { answers: { 200: { ...session, status: 'archived', archivedAt: LATER } } },
   deleteSession: { answers: { 200: { object: 'session.deleted', id: ID.session, deleted: true } } },

@@ -15,6 +15,7 @@ import {
   SessionUpdate,
 } from '../sessions.ts';
 import { Sandbox, SandboxListQuery, SandboxStopped } from '../sandboxes.ts';
+import { SessionTrace, TraceQuery } from '../traces.ts';
 import { Turn, TurnListQuery } from '../turns.ts';
 
 const SessionParams = z.object({ sessionId: Id });
@@ -67,6 +68,18 @@ export const sessionRoutes = {
     params: SessionParams,
     query: TurnListQuery,
     responses: { 200: cursorListOf(Turn) },
+    errors: ['not_found'],
+  }),
+  getTrace: defineRoute({
+    ...read,
+    id: 'getSessionTrace',
+    method: 'GET',
+    path: '/v1/sessions/{sessionId}/trace',
+    tag: 'Sessions',
+    summary: 'The turns of a session as OpenTelemetry spans, in the JSON encoding of OTLP, built from its log',
+    params: SessionParams,
+    query: TraceQuery,
+    responses: { 200: SessionTrace },
     errors: ['not_found'],
   }),
   updateSession: defineRoute({

@@ -11,6 +11,8 @@ import type { LogEvent, NewEvent } from '../../log/event.ts';
 import { buildDiscarded, buildServerUnavailable } from '../../log/build-events.ts';
 import { BudgetReachedError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
+import { runSpan } from '../../../platform/work-context.ts';
+import { chatSpanId } from '../../log/trace-ids.ts';
 import { openLiveFrames } from '../turn/live.ts';
 import type { LiveFrames } from '../turn/live.ts';
 import type { ModelCallDeps, Turn } from '../turn/types.ts';
@@ -78,7 +80,8 @@ export async function callModel(turn: Turn, deps: ModelCallDeps, cut?: CutText):
     const stream = new ReplyStream(frames, offered, { guidance, cut });
     const startedAt = new Date();
     try {
-      const reply = await receiveReply(prompt.request, stream, deps).finally(() => frames.flush());
+      const receive = () => receiveReply(prompt.request, stream, deps).finally(() => frames.flush());
+      const reply = await runSpan(deps.trace, chatSpanId(turn.id, turn.steps + 1), receive);
       // A fallback model may have answered: its own price applies.
       turn.usage = addCall(turn.usage, reply.usage, deps.inference.findModel(reply.model) ?? model);
       turn.steps += 1;

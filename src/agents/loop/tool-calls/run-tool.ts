@@ -3,6 +3,8 @@ import { SandboxError, SandboxFileError, SandboxRefusedError } from '../../../sa
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
 import { newId } from '../../../platform/ids.ts';
+import { runSpan, runWork } from '../../../platform/work-context.ts';
+import { mcpSpanId, toolSpanId } from '../../log/trace-ids.ts';
 import { buildToolOutput } from '../../log/build-events.ts';
 import type { StepCall } from '../../log/event.ts';
 import { describeImage } from '../../tools/describe-image.ts';
@@ -83,11 +85,12 @@ export async function runTool(
   let outcome: ToolOutcome;
   try {
     // The names of MCP and custom tools are the callers', and no labels of a metric.
-    outcome = await trackWork({ kind: 'tool', name: `tool ${tool.name}` }, async () => {
+    const work = async () => {
       const run = () => tool.run(input, context);
       const raw = resume ? await resumeCall(call, sandbox, run) : await run();
       return capResult(await finishResult(tool.name, raw, context), context);
-    });
+    };
+    outcome = await trackCall({ call, tool }, deps, () => trackWork({ kind: 'tool', name: `tool ${tool.name}` }, work));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(error instanceof SandboxError)) deps.logError(error, `tool ${tool.name} failed`);
@@ -96,6 +99,12 @@ export async function runTool(
   if (signal.aborted) throw signal.reason;
   const durationMs = performance.now() - started;
   return { ...outcome, durationMs, stateChanged };
+}
+
+/** Runs a call under its names in logs and traces. A server that it asks is told of the request's own span. */
+function trackCall<T>({ call, tool }: Pick<PreparedCall, 'call' | 'tool'>, { trace }: ToolRunDeps, run: () => T): T {
+  const spanId = 'target' in tool ? mcpSpanId(call.useId) : toolSpanId(call.useId);
+  return runWork({ tool: tool.name }, () => runSpan(trace, spanId, run));
 }
 
 /** The outcome of a call that another worker started, from the sandbox that it runs in or has ended in. */

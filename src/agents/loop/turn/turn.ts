@@ -38,13 +38,15 @@ export async function runTurn(turn: Turn, turnDeps: TurnDeps): Promise<'ended' |
   try {
     await endLostWork(turn, deps);
     const end = await runLoop(turn, deps);
-    return end === 'waiting' ? end : await endTurn(turn, deps, { stop_reason: end });
+    if (end === 'waiting') return end;
+    if (end.type === 'error') deps.logError(new Error(end.message), 'turn failed', { code: end.code });
+    return await endTurn(turn, deps, { stop_reason: end });
   } catch (error) {
     if (deps.signal.reason instanceof InterruptedError) return await endInterrupted(turn, deps);
     if (deps.signal.aborted || isHandedOver(error)) throw error;
     // What would fail again in the same way must not be tried for ever: it ends the turn, and its cause is in the log.
     const stop = decideStop(error);
-    if (stop === UNEXPECTED) deps.logError(error, 'turn failed');
+    if (stop.type === 'error') deps.logError(error, 'turn failed', { code: stop.code });
     markPromptConsumed(turn, deps.journal.events);
     return await endTurn(turn, deps, { stop_reason: stop });
   }

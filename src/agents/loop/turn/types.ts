@@ -9,6 +9,7 @@ import { HandoverError } from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import { CapstanError } from '../../../platform/errors.ts';
 import type { CauseOptions } from '../../../platform/errors.ts';
+import type { Trace } from '../../../platform/trace-context.ts';
 import type { Permissions } from '../tool-calls/decide.ts';
 import type { Delegation } from '../subagents/delegation.ts';
 import type { AttachmentPort } from '../history/attachments.ts';
@@ -81,8 +82,10 @@ export type TurnContext = {
   signal: AbortSignal;
   /** Aborted with a `DrainError` when the worker shuts down: the turn stops before it starts more work; absent: never. */
   drain?: AbortSignal;
+  /** what outgoing requests name as their trace; absent: nothing is traced */
+  trace?: Trace | undefined;
   /** logs details for an operator that callers do not receive */
-  logError(error: unknown, message: string): void;
+  logError(error: unknown, message: string, fields?: Record<string, string>): void;
 };
 
 /** What calling the model needs beyond that. */

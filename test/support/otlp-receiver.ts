@@ -6,11 +6,25 @@ import { gunzipSync } from 'node:zlib';
 
 export type Point = { attributes: Record<string, string>; count: number; sum: number; bounds: number[] };
 export type Metric = { name: string; unit: string; points: Point[] };
+export type ReceivedSpan = {
+  traceId: string;
+  spanId: string;
+  /** empty for a root */
+  parentId: string;
+  name: string;
+  attributes: Record<string, string>;
+  links: { traceId: string; spanId: string }[];
+  isError: boolean;
+  /** nanoseconds */
+  start: bigint;
+  end: bigint;
+};
 export type Export = {
   headers: IncomingMessage['headers'];
   path: string;
   resource: Record<string, string>;
   metrics: Metric[];
+  spans: ReceivedSpan[];
   bytes: Buffer;
 };
 
@@ -64,6 +78,22 @@ function readMetric(bytes: Buffer): Metric {
   return { name: text(bytes, 1), unit: text(bytes, 3), points };
 }
 
+const hex = (bytes: Buffer, field: number): string => all(bytes, field)[0]?.toString('hex') ?? '';
+
+function readSpan(bytes: Buffer): ReceivedSpan {
+  return {
+    traceId: hex(bytes, 1),
+    spanId: hex(bytes, 2),
+    parentId: hex(bytes, 4),
+    name: text(bytes, 5),
+    start: all(bytes, 7)[0]?.readBigUInt64LE() ?? 0n,
+    end: all(bytes, 8)[0]?.readBigUInt64LE() ?? 0n,
+    attributes: readAttributes(all(bytes, 9)),
+    links: all(bytes, 13).map((link) => ({ traceId: hex(link, 1), spanId: hex(link, 2) })),
+    isError: all(bytes, 15).some((status) => all(status, 3)[0]?.readUInt8() === 2),
+  };
+}
+
 /** A collector on 127.0.0.1 that reads what an exporter of OTLP over HTTP posts. */
 export async function startOtlpReceiver() {
   const exports: Export[] = [];
@@ -73,13 +103,14 @@ export async function startOtlpReceiver() {
     const raw = Buffer.concat(chunks);
     const bytes = request.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw;
     for (const resource of all(bytes, 1)) {
+      const isTraces = request.url === '/v1/traces';
+      const items = all(resource, 2).flatMap((scope) => all(scope, 2));
       exports.push({
         headers: request.headers,
         path: request.url ?? '',
         resource: readAttributes(all(resource, 1).flatMap((each) => all(each, 1))),
-        metrics: all(resource, 2)
-          .flatMap((scope) => all(scope, 2))
-          .map(readMetric),
+        metrics: isTraces ? [] : items.map(readMetric),
+        spans: isTraces ? items.map(readSpan) : [],
         bytes,
       });
     }

@@ -1,0 +1,2 @@
+-- The price at which a call was counted, US dollars per million tokens; null: the model had none.
+ALTER TABLE gateway_requests ADD COLUMN price jsonb;
