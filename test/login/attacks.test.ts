@@ -52,7 +52,9 @@ function buildAttack(name: string, script: () => string, markup: () => string = 
         const ok = accounts.check(username, visit.form.get('password') ?? '');
         return { to: `${visit.base}/${ok ? 'account' : 'login'}`, headers: { 'set-cookie': accounts.begin(username) } };
       }
-      if (visit.path === '/account') return { body: page('Account', '<h1>Hello</h1><a href="logout">Log out</a>') };
+      if (visit.path === '/account' && accounts.who(visit) !== undefined) {
+        return { body: page('Account', '<h1>Hello</h1><a href="logout">Log out</a>') };
+      }
       return { body: page('Sign in', `${form(visit.base)}${markup()}<script>${script()}</script>`) };
     },
   };

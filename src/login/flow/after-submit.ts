@@ -188,12 +188,15 @@ function wait(state: FlowState, { now, network }: Pick<SubmitView, 'now' | 'netw
 }
 
 function decidePending(state: FlowState, submitted: Submitted, view: SubmitView): Transition {
-  const { snapshot, network, now } = view;
+  const { snapshot, network, now, verdict } = view;
   const { step } = submitted;
   const sinceMs = now - submitted.at;
   const isIdle = network.idleMs > OBSERVE_EVERY_MS * 5;
   const hasCodeForm = snapshot.plan.kind === 'one-time-code';
-  if (snapshot.signals.messageSentNotice !== undefined && !hasCodeForm && step !== 'link' && isIdle) {
+  // The page of a push notification or a number to match says as well that something was sent.
+  const isInterstitial = verdict.is === 'pending' && verdict.interstitial === true;
+  const isSent = snapshot.signals.messageSentNotice !== undefined && !hasCodeForm && !isInterstitial;
+  if (isSent && step !== 'link' && isIdle) {
     return { state, action: { do: 'request-link' } };
   }
   const button = findLinkButton(step, snapshot);

@@ -22,8 +22,8 @@ export type Verdict =
   | { is: 'interstitial'; found: Interstitial }
   /** the site rejected the code and shows the form for it again */
   | { is: 'wrong-code'; tentative: boolean }
-  /** `likely`: it would be proven if the network were idle */
-  | { is: 'pending'; likely: boolean };
+  /** `likely`: it would be proven if the network were idle; `interstitial`: such a page is still loading */
+  | { is: 'pending'; likely: boolean; interstitial?: boolean };
 
 export type Idle = {
   /** ms without any request, up to the observation; 0 while a request is in flight */
@@ -97,6 +97,7 @@ type Case = {
 };
 
 const PENDING: Verdict = { is: 'pending', likely: false };
+const INTERSTITIAL_PENDING: Verdict = { is: 'pending', likely: false, interstitial: true };
 const NEXT: Verdict = { is: 'next' };
 
 /**
@@ -146,7 +147,7 @@ function judgeInterstitial({ snapshot, attempt, idle, isIdle, evidence }: Case):
   if (isStatedOutcome(found.kind, evidence)) return undefined;
   // Pages that watch for an approval never stop sending requests.
   const isThere = isIdle || idle.sinceSubmitMs >= REPEATED_LOGIN_MS;
-  return isThere && snapshot.loaded ? { is: 'interstitial', found } : PENDING;
+  return isThere && snapshot.loaded ? { is: 'interstitial', found } : INTERSTITIAL_PENDING;
 }
 
 /** The form for the code is shown again. */
@@ -191,7 +192,8 @@ function judgeFailure({ step, isIdle, evidence: { veto, failedStatus } }: Case):
 
 function judgeProgress(judged: Case): Verdict {
   const { step, snapshot, isIdle, stays, evidence } = judged;
-  if (isIdle && isNextForm(judged)) return NEXT;
+  const isLoaded = snapshot.loaded || judged.idle.networkIdleMs >= FORM_STAYS_MS;
+  if (isIdle && isNextForm(judged)) return isLoaded ? NEXT : PENDING;
   // After the user name alone nobody is signed in yet. Signs of an account belong to the next page while it loads.
   if (step === 'username' && snapshot.signals.messageSentNotice === undefined) return judgeUsername(judged);
   if (evidence.signals.length < 2 || hasNextStep(step, snapshot)) return PENDING;
@@ -200,7 +202,6 @@ function judgeProgress(judged: Case): Verdict {
     // While a login form is visible, only a settled page shows the outcome.
     if (evidence.hasForm && !stays) return PENDING;
   }
-  const isLoaded = snapshot.loaded || judged.idle.networkIdleMs >= FORM_STAYS_MS;
   return isIdle && isLoaded
     ? { is: 'proven', signals: evidence.signals, doubt: evidence.doubt }
     : { is: 'pending', likely: true };

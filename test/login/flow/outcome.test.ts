@@ -38,9 +38,13 @@ function listVerdicts(snapshot: PageSnapshot, attempt: Attempt): string[] {
   const found = new Set<string>();
   for (const networkIdleMs of times) {
     for (const sinceSubmitMs of times.filter((ms) => ms >= networkIdleMs)) {
-      for (const settled of [true, false]) {
+      for (const [settled, loaded] of [
+        [true, true],
+        [false, true],
+        [false, false],
+      ] as const) {
         const idle: Idle = { networkIdleMs, sinceSubmitMs, settled };
-        const verdict: Verdict = assess('password', snapshot, attempt, idle);
+        const verdict: Verdict = assess('password', { ...snapshot, loaded }, attempt, idle);
         if (verdict.is === 'pending') continue;
         found.add(verdict.is === 'failed' ? verdict.error.code : verdict.is);
       }
