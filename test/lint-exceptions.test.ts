@@ -32,7 +32,7 @@ const COMPLEX: Record<string, number> = {
   'src/login/detection/outcome-signals.ts readMessageCause': 17,
   'src/login/detection/page/describe.ts describeElement': 20,
   'src/login/detection/signals.ts weighFields': 19,
-  'src/login/flow/after-submit.ts decidePending': 17,
+  'src/login/flow/after-submit.ts decidePending': 16,
   'src/login/flow/challenge.ts describeChallenge': 20,
   'src/login/flow/decide.ts decideFill': 17,
   'src/login/open-site.ts goTo': 19,

@@ -54,6 +54,7 @@ const LEAST: Record<string, Role> = {
   deleteProvider: 'admin',
   putBudget: 'owner',
   deleteBudget: 'owner',
+  createDemoUsage: 'owner',
   grantCredits: 'admin',
   applyTemplate: 'admin',
   getWebhookSecret: 'admin',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ServerUrl } from './agents.ts';
-import { Id, Metadata, Timestamp, deletedBody } from '../../platform/contract/common.ts';
+import { Expiry, Id, Metadata, Timestamp, deletedBody } from '../../platform/contract/common.ts';
 
 const DisplayName = z.string().min(1).max(200);
 /** Sent to a server as it is, so it must fit into a header. Accepted and never returned. */
@@ -10,8 +10,6 @@ export const Token = z
   .max(16_384)
   .regex(/^[\x21-\x7e]+$/, 'must hold visible ASCII only');
 const Secret = z.string().min(1).max(16_384);
-/** The database's calendar has no year 0. */
-const Expiry = Timestamp.refine((text) => Date.parse(text) > 0, 'must be after 1970');
 
 export const VaultCreate = z
   .object({ displayName: DisplayName, metadata: Metadata.optional() })

@@ -187,16 +187,18 @@ function wait(state: FlowState, { now, network }: Pick<SubmitView, 'now' | 'netw
   return { state, action: { do: 'wait', ms: ms > 0 ? ms + 1 : OBSERVE_EVERY_MS } };
 }
 
+/** A notice that a link was sent. The page of a push notification or a number to match says so as well. */
+function isMessageSent({ snapshot: { plan, signals }, verdict }: SubmitView): boolean {
+  if (verdict.is === 'pending' && verdict.interstitial === true) return false;
+  return signals.messageSentNotice !== undefined && plan.kind !== 'one-time-code';
+}
+
 function decidePending(state: FlowState, submitted: Submitted, view: SubmitView): Transition {
-  const { snapshot, network, now, verdict } = view;
+  const { snapshot, network, now } = view;
   const { step } = submitted;
   const sinceMs = now - submitted.at;
   const isIdle = network.idleMs > OBSERVE_EVERY_MS * 5;
-  const hasCodeForm = snapshot.plan.kind === 'one-time-code';
-  // The page of a push notification or a number to match says as well that something was sent.
-  const isInterstitial = verdict.is === 'pending' && verdict.interstitial === true;
-  const isSent = snapshot.signals.messageSentNotice !== undefined && !hasCodeForm && !isInterstitial;
-  if (isSent && step !== 'link' && isIdle) {
+  if (isMessageSent(view) && step !== 'link' && isIdle) {
     return { state, action: { do: 'request-link' } };
   }
   const button = findLinkButton(step, snapshot);
