@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ServerUrl } from './agents.ts';
-import { Expiry, Id, Metadata, Timestamp, deletedBody } from '../../platform/contract/common.ts';
+import { GivenTime, Id, Metadata, Timestamp, deletedBody } from '../../platform/contract/common.ts';
 
 const DisplayName = z.string().min(1).max(200);
 /** Sent to a server as it is, so it must fit into a header. Accepted and never returned. */
@@ -62,7 +62,7 @@ export const McpOAuthAuth = z
     type: z.literal('mcp_oauth'),
     mcpServerUrl: ServerUrl,
     accessToken: Token,
-    expiresAt: Expiry.nullish(),
+    expiresAt: GivenTime.nullish(),
     refresh: OAuthRefresh.nullish(),
   })
   .meta({ id: 'McpOAuthAuth' });
@@ -97,7 +97,7 @@ export const CredentialRotation = z
         type: z.literal('mcp_oauth'),
         mcpServerUrl: StoredUrl,
         accessToken: Token.optional(),
-        expiresAt: Expiry.nullish(),
+        expiresAt: GivenTime.nullish(),
         refresh: z.object({ refreshToken: Secret }).optional(),
       })
       .refine(changesSomething, 'must change at least one field')
@@ -183,5 +183,5 @@ export const AgentVaults = z
 export type AgentVaults = z.infer<typeof AgentVaults>;
 
 export const AgentVaultsPut = z
-  .object({ vaultIds: z.array(Id).max(100), expectedUpdatedAt: Timestamp.optional() })
+  .object({ vaultIds: z.array(Id).max(100), expectedUpdatedAt: GivenTime.optional() })
   .meta({ id: 'AgentVaultsPut' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CursorPage, Id, Timestamp, cursorListOf } from './common.ts';
+import { CursorPage, GivenTime, Id, Timestamp, cursorListOf } from './common.ts';
 import { defineRoute } from './route.ts';
 
 const Resource = z.object({ type: z.string().nullable(), id: z.string().nullable() });
@@ -44,8 +44,8 @@ export const AuditQuery = CursorPage.extend({
   actor: z.string().min(1).max(256).optional().describe('id of a key or a person'),
   action: z.string().min(1).max(256).optional(),
   resource: z.string().min(1).max(256).optional().describe('id, type, or type/id of what was changed'),
-  from: Timestamp.optional(),
-  to: Timestamp.optional(),
+  from: GivenTime.optional(),
+  to: GivenTime.optional(),
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;
 

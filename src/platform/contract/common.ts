@@ -3,8 +3,8 @@ import { z } from 'zod';
 /** ISO 8601 UTC, millisecond precision: `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = z.iso.datetime().meta({ id: 'Timestamp' });
 
-/** When something given by a caller expires. The database knows no year 0. */
-export const Expiry = Timestamp.refine((time) => Date.parse(time) > 0, 'must be after 1970');
+/** A time given by a caller. The database knows no year 0. */
+export const GivenTime = Timestamp.refine((time) => Date.parse(time) > 0, 'must be after 1970');
 
 const MAX_KEYS = 512;
 /** Entries and items of an object at all depths. */
