@@ -36,7 +36,8 @@ describe.skipIf(!isAudited)('requests of the operator to the API server', () => 
   let api: Stage['api'];
 
   beforeAll(async () => {
-    rights = pickRights(await renderChart(namespace, IMAGES)).filter((text) => text.includes(ACCOUNT));
+    const rendered = await renderChart(namespace, IMAGES, `sandbox.namespace=${namespace}`);
+    rights = pickRights(rendered).filter((text) => text.includes(ACCOUNT));
     const file = join(scratch, 'rights.yaml');
     writeFileSync(file, rights.join('---\n'));
     await applyFile(cluster, file);
@@ -162,6 +163,10 @@ describe.skipIf(!isAudited)('requests of the operator to the API server', () => 
     // Sent by an admission plugin in the operator's name, in clusters that have it.
     for (const resource of ['sessions', 'volumes']) {
       expect(granted.delete(`update ${resource}/finalizers`)).toBe(true);
+    }
+    // Used where a schedule of backups is set; see operator-backup.test.ts.
+    for (const verb of ['create', 'delete', 'get', 'list']) {
+      expect(granted.delete(`${verb} volumesnapshots`)).toBe(true);
     }
     const used = () => new Set(readAudit(cluster, ACCOUNT).map(({ verb, resource }) => `${verb} ${resource}`));
     // The log holds watches from their start, and events slightly later than the changes that they report.
