@@ -1,12 +1,13 @@
+import { buildChange } from './change.ts';
 import type { Bus, Subscription } from './bus.ts';
 
-const BUDGETS = 'capstan.budgets';
+const budgetsChanged = buildChange<{ organizationId: string }>('capstan.budgets');
 
 /** Tells every replica that the budgets of an organization have changed. */
 export function sendBudgetsChanged(bus: Bus, organizationId: string): void {
-  bus.send(BUDGETS, { organizationId });
+  budgetsChanged.send(bus, { organizationId });
 }
 
 export function onBudgetsChanged(bus: Bus, handler: (organizationId: string) => void): Promise<Subscription> {
-  return bus.subscribe(BUDGETS, ({ data }) => handler((data as { organizationId: string }).organizationId));
+  return budgetsChanged.subscribe(bus, ({ organizationId }) => handler(organizationId));
 }

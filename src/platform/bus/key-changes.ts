@@ -1,12 +1,13 @@
+import { buildChange } from './change.ts';
 import type { Bus, Subscription } from './bus.ts';
 
-const KEYS = 'capstan.keys';
+const keysChanged = buildChange<Record<string, never>>('capstan.keys');
 
 /** Tells every replica that keys have changed. */
 export function sendKeysChanged(bus: Bus): void {
-  bus.send(KEYS, {});
+  keysChanged.send(bus, {});
 }
 
 export function onKeysChanged(bus: Bus, handler: () => void): Promise<Subscription> {
-  return bus.subscribe(KEYS, handler);
+  return keysChanged.subscribe(bus, handler);
 }
