@@ -1,6 +1,8 @@
 // What 1,000 to 100,000 live sessions ask of each part. People and models are simulated; what a session costs is taken from
 // measurements in bench/RESULTS.md, and everything else that is assumed stands in `ASSUMED`. Equal arguments print equal figures.
 // Needs: nothing. `node bench/scale-model.ts 50000 PAUSE=60 STREAMS=0.2` changes the number of sessions and assumptions.
+import { buildRandom } from '../src/platform/random.ts';
+import type { Random } from '../src/platform/random.ts';
 
 /** Seconds, unless the name says otherwise. */
 const ASSUMED = {
@@ -63,25 +65,14 @@ type Counts = {
   starts: number;
 };
 
-/** mulberry32: the same numbers in every run. */
-function seedRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Log-normal with this median; a tenth is above `median * exp(1.28 * spread)`. */
-function drawSpread(random: () => number, median: number, spread: number): number {
+function drawSpread(random: Random, median: number, spread: number): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   return median * Math.exp(spread * normal);
 }
 
 /** One session for the warm-up and an hour: turns, and pauses in which its pod may go. Counts the hour. */
-function simulateSession(random: () => number, assumed: Assumed, counts: Counts): void {
+function simulateSession(random: Random, assumed: Assumed, counts: Counts): void {
   const end = WARM_UP_SECONDS + HORIZON_SECONDS;
   const within = (from: number, to: number) => Math.max(0, Math.min(to, end) - Math.max(from, WARM_UP_SECONDS));
   let touchedAt = -Infinity;
@@ -112,7 +103,7 @@ function simulateSession(random: () => number, assumed: Assumed, counts: Counts)
 /** Rates a second, and means at any moment, of one session. */
 function simulate(assumed: Assumed): Counts {
   const counts: Counts = { turnSeconds: 0, modelSeconds: 0, turns: 0, toolCalls: 0, touches: 0, starts: 0 };
-  const random = seedRandom(1);
+  const random = buildRandom(1);
   for (let session = 0; session < SAMPLE; session += 1) simulateSession(random, assumed, counts);
   const share = SAMPLE * HORIZON_SECONDS;
   return {

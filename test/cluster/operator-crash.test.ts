@@ -5,7 +5,8 @@ import { findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { startNode } from '../support/cluster/kubelet.ts';
 import type { Node } from '../support/cluster/kubelet.ts';
-import { buildMortal, buildRandom } from '../support/cluster/mortal.ts';
+import { buildRandom } from '../../src/platform/random.ts';
+import { buildMortal } from '../support/cluster/mortal.ts';
 import type { Mortal } from '../support/cluster/mortal.ts';
 import { buildAccess, openOperator } from '../support/cluster/operator.ts';
 

@@ -8,7 +8,7 @@ import { startFaultProxy } from '../support/cluster/faults.ts';
 import type { FaultProxy } from '../support/cluster/faults.ts';
 import { startNode } from '../support/cluster/kubelet.ts';
 import type { Node } from '../support/cluster/kubelet.ts';
-import { buildRandom } from '../support/cluster/mortal.ts';
+import { buildRandom } from '../../src/platform/random.ts';
 import { openOperator } from '../support/cluster/operator.ts';
 
 const found = await findCluster();

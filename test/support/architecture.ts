@@ -13,6 +13,7 @@ const BASE: Places = [
   'crypto',
   'master-key',
   'records',
+  'random',
   'abort',
   'event-loop',
   'storage-floor',

@@ -1,4 +1,7 @@
 // Tests: test/agents/api/demo-usage.test.ts
+import { buildRandom } from '../../../platform/random.ts';
+import type { Random } from '../../../platform/random.ts';
+
 /** One subject of one agent. */
 export type DemoSubject = { agentId: string; subjectId: string };
 
@@ -32,19 +35,6 @@ const MODELS = [
 ] as const;
 const MAX_CALLS = 8;
 const FAILURE_SHARE = 0.02;
-
-type Random = () => number;
-
-/** The same numbers for the same seed. */
-function buildRandom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 type Caller = Pick<DemoRecord, 'source' | 'keyId' | 'agentId' | 'subjectId'>;
 

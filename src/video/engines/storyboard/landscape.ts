@@ -1,5 +1,5 @@
-import { buildRandom, pickBetween } from './random.ts';
-import type { Random } from './random.ts';
+import { buildRandom, pickBetween } from '../../../platform/random.ts';
+import type { Random } from '../../../platform/random.ts';
 import { mixColors } from './scenes.ts';
 import type { LayerKind, ParticleKind, Scene } from './scenes.ts';
 

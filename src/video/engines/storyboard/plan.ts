@@ -5,7 +5,7 @@ import type { RenderInputs, RenderRequest } from '../engine.ts';
 import { makeCaption } from './caption.ts';
 import type { Clip, PlacedSprite, Plan, PlacedClip } from './graph.ts';
 import { drawLayer, drawLight, drawParticles } from './landscape.ts';
-import { buildRandom, pickBetween } from './random.ts';
+import { buildRandom, pickBetween } from '../../../platform/random.ts';
 import { decideScene } from './scenes.ts';
 import type { ParticleKind, Scene } from './scenes.ts';
 import { drawRim, drawSprite, makeFrame, makeTile } from './sprites.ts';

@@ -1,4 +1,4 @@
-import { buildRandom } from './random.ts';
+import { buildRandom } from '../../../platform/random.ts';
 import type { Scene } from './scenes.ts';
 
 /** Steps of a pentatonic scale, any of which sound well together. */

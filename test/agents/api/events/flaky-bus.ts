@@ -1,16 +1,5 @@
 import type { Bus } from '../../../../src/platform/bus/bus.ts';
 
-/** Deterministic numbers from 0 to 1. */
-export function buildRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 /**
  * A real bus with unreliable delivery: a tenth of messages is lost, a tenth arrives twice, and each is late by 0 to 15
  * ms, so that events overtake each other. Deltas are lost and late too, but stay in order, like those of one sender.

@@ -10,7 +10,8 @@ import { openEmbeddedDatabase, openPostgresDatabase } from '../../../support/dat
 import { findService } from '../../../support/find-service.ts';
 import { openClient } from './client.ts';
 import type { Frame } from './client.ts';
-import { buildRandom, makeFlaky } from './flaky-bus.ts';
+import { buildRandom } from '../../../../src/platform/random.ts';
+import { makeFlaky } from './flaky-bus.ts';
 import { openReplica, openWorld } from './harness.ts';
 import type { World } from './harness.ts';
 import { append, buildEvent } from './worker.ts';

@@ -1,7 +1,7 @@
 /** Numbers from 0 to 1 that depend only on the seed, on every machine. */
 export type Random = () => number;
 
-/** mulberry32: pictures need variety, not secrecy. */
+/** mulberry32. Not for secrets: who sees a few numbers can compute the next. */
 export function buildRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
