@@ -55,15 +55,19 @@ export function readTrace(headers: Readonly<Record<string, unknown>>): Trace {
   return { traceId, sampled, parent: spanId, ...(isKept ? { state } : {}) };
 }
 
+function digest(parts: readonly (string | number)[]): string {
+  return createHash('sha256').update(parts.join('\0')).digest('hex');
+}
+
 /**
  * The id of a span, made of what it describes: a worker that takes a turn over, and whoever builds the trace from the log
  * later, give a span the same id.
  */
 export function deriveSpanId(...parts: readonly (string | number)[]): string {
-  return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16);
+  return digest(parts).slice(0, 16);
 }
 
 /** The id of a trace that no caller has named. */
 export function deriveTraceId(...parts: readonly (string | number)[]): string {
-  return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32);
+  return digest(parts).slice(0, 32);
 }
