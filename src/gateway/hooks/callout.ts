@@ -4,6 +4,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { buildWebhookHeaders } from '../../platform/webhook-signature.ts';
 import { HookAnswer } from '../contract/hooks.ts';
 import type { HookConfig } from '../contract/hooks.ts';
+import { readHookSettings } from './hook.ts';
 import type { Hook } from './hook.ts';
 
 /** A replacement may be as large as a reply of a provider. */
@@ -27,12 +28,9 @@ export function buildCallout(config: HookConfig & { url: string; secret: string 
     return HookAnswer.parse(text === '' ? {} : JSON.parse(text));
   }
 
-  const { name, timeoutSeconds, failOpen, streams, on } = config;
+  const { on } = config;
   return {
-    name,
-    timeoutMs: timeoutSeconds * 1000,
-    failOpen,
-    holdStreams: streams === 'hold',
+    ...readHookSettings(config),
     onRequest: on.includes('request') ? (call, signal) => ask('gateway.request', call, signal) : undefined,
     onResponse: on.includes('response') ? (call, signal) => ask('gateway.response', call, signal) : undefined,
   };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../dialects/dialect.ts';
-import type { HookAnswer } from '../contract/hooks.ts';
+import type { HookAnswer, HookConfig } from '../contract/hooks.ts';
 
 /** The call that a hook is asked about. */
 export type HookCall = {
@@ -30,3 +30,9 @@ export type Hook = {
   onRequest?: Ask<HookCall> | undefined;
   onResponse?: Ask<HookResponse> | undefined;
 };
+
+/** What the settings say of a hook, of whatever kind it is. */
+export function readHookSettings(config: HookConfig): Pick<Hook, 'name' | 'timeoutMs' | 'failOpen' | 'holdStreams'> {
+  const { name, timeoutSeconds, failOpen, streams } = config;
+  return { name, timeoutMs: timeoutSeconds * 1000, failOpen, holdStreams: streams === 'hold' };
+}

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { StartupError, errorText } from '../../platform/errors.ts';
 import { HookAnswer } from '../contract/hooks.ts';
 import type { HookConfig } from '../contract/hooks.ts';
+import { readHookSettings } from './hook.ts';
 import type { Hook, HookCall } from './hook.ts';
 
 type Handler = (call: HookCall, context: { signal: AbortSignal }) => unknown;
@@ -18,7 +19,7 @@ function buildAsk(handler: Handler | undefined) {
 
 /** A hook of this process. Throws a `StartupError` for a module that cannot be loaded or has no function to call. */
 export async function loadHookModule(config: HookConfig & { module: string }): Promise<Hook> {
-  const { name, module: path, timeoutSeconds, failOpen, streams } = config;
+  const { name, module: path } = config;
   let found: unknown;
   try {
     found = await import(pathToFileURL(path).href);
@@ -30,10 +31,7 @@ export async function loadHookModule(config: HookConfig & { module: string }): P
   if (onRequest === undefined && onResponse === undefined)
     throw new StartupError(`gateway.hooks: ${name}: ${path} must export a function onRequest or onResponse.`);
   return {
-    name,
-    timeoutMs: timeoutSeconds * 1000,
-    failOpen,
-    holdStreams: streams === 'hold',
+    ...readHookSettings(config),
     onRequest: buildAsk(onRequest),
     onResponse: buildAsk(onResponse),
   };
