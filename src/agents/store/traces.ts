@@ -6,6 +6,8 @@ import { readLogEvent } from '../log/read.ts';
 import type { TracedCall, TracedTurn } from '../log/trace.ts';
 import { readEvent } from './events.ts';
 import type { EventRow } from './events.ts';
+import { readModelCalls } from './model-calls.ts';
+import type { ModelCallRow } from './model-calls.ts';
 
 type TurnRow = {
   id: string;
@@ -20,29 +22,11 @@ type TurnRow = {
   ended_at: Date | null;
 };
 
-type CallRow = {
-  turn_id: string;
-  thread_id: string | null;
-  step: number | null;
-  name: string;
-  started_at: Date;
-  first_token_at: Date | null;
-  latency_ms: number;
-  input_tokens: number;
-  cached_input_tokens: number;
-  cache_write_tokens: number;
-  output_tokens: number;
-  reasoning_tokens: number;
-  cost_usd: number | null;
-  retries: number;
-  error: string | null;
-};
-
 const COLUMNS = `t.id, t.session_id, t.organization_id, s.agent_id, a.name AS agent_name, s.subject_id, t.state,
   t.continuations, t.started_at, t.ended_at`;
 const FROM = 'FROM turns t JOIN sessions s ON s.id = t.session_id JOIN agents a ON a.id = s.agent_id';
 
-function readCall(row: CallRow): TracedCall {
+function readCall(row: ModelCallRow): TracedCall {
   return {
     threadId: row.thread_id,
     step: row.step,
@@ -62,20 +46,13 @@ function readCall(row: CallRow): TracedCall {
 }
 
 async function readTurns(db: Queryable, sessionId: string, rows: readonly TurnRow[]): Promise<TracedTurn[]> {
-  const params = [sessionId, rows.map(({ id }) => id)];
+  const turnIds = rows.map(({ id }) => id);
   const [events, calls] = await Promise.all([
-    db.query<EventRow>(
-      'SELECT * FROM events WHERE session_id = $1 AND turn_id = ANY($2::text[]) ORDER BY sequence',
-      params,
-    ),
-    db.query<CallRow>(
-      `SELECT turn_id, thread_id, step, name, started_at, first_token_at, latency_ms, input_tokens, cached_input_tokens,
-         cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, retries, error
-       FROM usage_records
-       WHERE session_id = $1 AND turn_id = ANY($2::text[]) AND kind = 'model' AND started_at IS NOT NULL
-       ORDER BY started_at, id`,
-      params,
-    ),
+    db.query<EventRow>('SELECT * FROM events WHERE session_id = $1 AND turn_id = ANY($2::text[]) ORDER BY sequence', [
+      sessionId,
+      turnIds,
+    ]),
+    readModelCalls(db, sessionId, turnIds),
   ]);
   return rows.map((row) => ({
     id: row.id,
@@ -90,7 +67,7 @@ async function readTurns(db: Queryable, sessionId: string, rows: readonly TurnRo
     events: events.rows
       .filter((event) => event.turn_id === row.id)
       .map((event) => readLogEvent(readEvent(event), event.internal)),
-    calls: calls.rows.filter((call) => call.turn_id === row.id).map(readCall),
+    calls: calls.filter((call) => call.turn_id === row.id).map(readCall),
   }));
 }
 

@@ -4,31 +4,22 @@ import type { PageOf, PageRequest } from '../../platform/store/pages.ts';
 import type { StopReason } from '../contract/events.ts';
 import type { Turn, TurnStep } from '../contract/turns.ts';
 import type { Usage } from '../contract/usage.ts';
+import { readModelCalls } from './model-calls.ts';
+import type { ModelCallRow } from './model-calls.ts';
 
 type TurnRow = { id: string; state: Turn['state']; usage: Usage | null; started_at: Date; ended_at: Date | null };
 
-type StepRow = {
-  turn_id: string;
-  thread_id: string | null;
-  step: number;
-  name: string;
-  started_at: Date;
-  first_token_at: Date | null;
-  latency_ms: number;
-  input_tokens: number;
-  cached_input_tokens: number;
-  cache_write_tokens: number;
-  output_tokens: number;
-  reasoning_tokens: number;
-  cost_usd: number | null;
-  retries: number;
-  error: string | null;
-};
+/** A model call of the conversation. */
+type StepRow = ModelCallRow & { step: number };
 
 type SpanRow = { turn_id: string; first: number; last: number; stop_reason: StopReason | null };
 type UseRow = { turn_id: string; id: string; thread_id: string | null; step: number | null; created_at: Date };
 
 const USES = ['agent.tool_use', 'agent.mcp_tool_use', 'agent.custom_tool_use', 'agent.clarify_request'];
+
+function isStep(call: ModelCallRow): call is StepRow {
+  return call.step !== null;
+}
 
 function buildUsage(row: StepRow): Usage {
   return {
@@ -69,14 +60,8 @@ function findStep(steps: readonly TurnStep[], use: UseRow): TurnStep | undefined
 
 async function readParts(db: Queryable, sessionId: string, turnIds: readonly string[]) {
   const params = [sessionId, turnIds];
-  const [steps, spans, uses] = await Promise.all([
-    db.query<StepRow>(
-      `SELECT turn_id, thread_id, step, name, started_at, first_token_at, latency_ms, input_tokens, cached_input_tokens,
-         cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, retries, error
-       FROM usage_records WHERE session_id = $1 AND turn_id = ANY($2::text[]) AND kind = 'model' AND step IS NOT NULL
-       ORDER BY started_at, id`,
-      params,
-    ),
+  const [calls, spans, uses] = await Promise.all([
+    readModelCalls(db, sessionId, turnIds),
     db.query<SpanRow>(
       `SELECT turn_id, min(sequence) AS first, max(sequence) AS last,
          (array_agg(payload->'stop_reason' ORDER BY sequence DESC) FILTER (WHERE type = 'session.status_idle'))[1]
@@ -90,7 +75,7 @@ async function readParts(db: Queryable, sessionId: string, turnIds: readonly str
       [...params, USES],
     ),
   ]);
-  return { steps: steps.rows, spans: spans.rows, uses: uses.rows };
+  return { steps: calls.filter(isStep), spans: spans.rows, uses: uses.rows };
 }
 
 /** The turns of a session in the order in which they started, or the reverse, each with its model calls. */
