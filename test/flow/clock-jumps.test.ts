@@ -8,6 +8,7 @@ import { claimDeliveries, deleteOldDeliveries, markDelivered } from '../../src/p
 import { addDelivery, insertWebhook } from '../../src/platform/store/webhooks.ts';
 import { openEmbeddedDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { STORED_WEBHOOK } from '../support/webhook.ts';
 
 /*
  * A clock that jumps by a day, on the embedded store. The database's clock cannot be set, so its rows are moved the other
@@ -33,15 +34,7 @@ async function move(table: string, columns: readonly string[], days: 1 | -1): Pr
 const DELIVERY_TIMES = ['next_attempt_at', 'locked_until', 'created_at'];
 
 async function addWebhook(id: string): Promise<string> {
-  const secret = { sealed: 'x', dataKey: 'x', masterKeyId: 'x' };
-  const given = {
-    url: 'https://hooks.example',
-    events: '*',
-    description: null,
-    fullEvent: false,
-    enabled: true,
-  } as const;
-  await insertWebhook(database.db, organizationId, { ...given, id, secret });
+  await insertWebhook(database.db, organizationId, { ...STORED_WEBHOOK, id });
   return (await addDelivery(database.db, organizationId, id, 'webhook.test')).id;
 }
 

@@ -22,3 +22,15 @@ export function scriptLoop({ upstream }: TestGateway, chunked = true): void {
     };
   });
 }
+
+/** A model that thinks and then answers this text, whatever it is asked. */
+export function scriptReasoned({ upstream }: TestGateway, text: string): void {
+  upstream.script(() => ({
+    reply: {
+      content: [
+        { type: 'reasoning', text: 'Look outside.' },
+        { type: 'text', text },
+      ],
+    },
+  }));
+}

@@ -9,7 +9,7 @@ import { createOpenAICompatible as createCompatible3 } from 'ai-openai-compatibl
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
-import { scriptLoop } from '../tool-loop.ts';
+import { scriptLoop, scriptReasoned } from '../tool-loop.ts';
 
 const gateway = shareGateway();
 beforeAll(() => {
@@ -68,14 +68,7 @@ const cells = majors.flatMap((each) => FORMATS.flatMap((format) => KINDS.map((ki
 describe.each(cells)('ai $major by $kind over a $format upstream', ({ ai, stop, models, format, kind }) => {
   const open = () => models[kind](UPSTREAMS[format]);
   beforeEach(() => {
-    gateway.upstream.script(() => ({
-      reply: {
-        content: [
-          { type: 'reasoning', text: 'Look outside.' },
-          { type: 'text', text: JSON.stringify(answer) },
-        ],
-      },
-    }));
+    scriptReasoned(gateway, JSON.stringify(answer));
   });
 
   it('shows text and reasoning, whole and streamed', async () => {

@@ -7,7 +7,7 @@ import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
-import { scriptLoop } from '../tool-loop.ts';
+import { scriptLoop, scriptReasoned } from '../tool-loop.ts';
 
 const gateway = shareGateway();
 const Weather = z.object({ city: z.string(), sunny: z.boolean() });
@@ -28,14 +28,7 @@ beforeAll(() => {
 describe.each(FORMATS)('the Anthropic SDK over a %s upstream', (format) => {
   const request = { model: UPSTREAMS[format], max_tokens: 5000, messages: [ask] };
   beforeEach(() => {
-    gateway.upstream.script(() => ({
-      reply: {
-        content: [
-          { type: 'reasoning', text: 'Look outside.' },
-          { type: 'text', text: JSON.stringify(answer) },
-        ],
-      },
-    }));
+    scriptReasoned(gateway, JSON.stringify(answer));
   });
 
   it('parses messages by every schema helper', async () => {

@@ -10,7 +10,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { buildWebhookHeaders, makeWebhookSecret } from '../../../src/platform/webhook-signature.ts';
 import { FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
-import { scriptLoop } from '../tool-loop.ts';
+import { scriptLoop, scriptReasoned } from '../tool-loop.ts';
 
 const gateway = shareGateway();
 const Weather = z.object({ city: z.string(), sunny: z.boolean() });
@@ -39,14 +39,7 @@ describe.each(majors)('openai $major', ({ OpenAI, zod, ChatStream }) => {
   describe.each(FORMATS)('over a %s upstream', (format) => {
     const model = UPSTREAMS[format];
     beforeEach(() => {
-      gateway.upstream.script(() => ({
-        reply: {
-          content: [
-            { type: 'reasoning', text: 'Look outside.' },
-            { type: 'text', text: JSON.stringify(answer) },
-          ],
-        },
-      }));
+      scriptReasoned(gateway, JSON.stringify(answer));
     });
 
     it('chat.completions.parse, and stream with its events, usage and a copy', async () => {

@@ -1,21 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sealed } from '../../../src/platform/master-key.ts';
 import { ensureOrganization } from '../../../src/platform/store/keys.ts';
 import { hasRoom } from '../../../src/platform/store/own-limit.ts';
 import { claimDeliveries } from '../../../src/platform/store/webhook-outbox.ts';
 import { addDelivery, insertWebhook } from '../../../src/platform/store/webhooks.ts';
 import { openEmbeddedDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
+import { STORED_WEBHOOK } from '../../support/webhook.ts';
 
 const CAPACITY = 32;
-const secret: Sealed = { sealed: 'x', dataKey: 'x', masterKeyId: 'x' };
-const given = {
-  url: 'https://hooks.example',
-  events: '*',
-  description: null,
-  fullEvent: false,
-  enabled: true,
-} as const;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -28,7 +20,7 @@ async function fill(name: string, webhooks: number, deliveries: number): Promise
   const organizationId = await ensureOrganization(db, name);
   for (let index = 0; index < webhooks; index += 1) {
     const id = `whk_${name}_${index}`;
-    await insertWebhook(db, organizationId, { ...given, id, secret });
+    await insertWebhook(db, organizationId, { ...STORED_WEBHOOK, id });
     for (let count = 0; count < deliveries; count += 1) await addDelivery(db, organizationId, id, 'webhook.test');
   }
   return organizationId;
@@ -53,7 +45,7 @@ test('many requests at once do not exceed the number that an organization may ha
   const add = (index: number) =>
     db.transaction(async (tx) => {
       if (!(await hasRoom(tx, 'webhooks', { organizationId, limit: 3 }))) return false;
-      await insertWebhook(tx, organizationId, { ...given, id: `whk_eager_${index}`, secret });
+      await insertWebhook(tx, organizationId, { ...STORED_WEBHOOK, id: `whk_eager_${index}` });
       return true;
     });
   const added = await Promise.all(Array.from({ length: 10 }, (_, index) => add(index)));
