@@ -182,12 +182,16 @@ function isClearlyStated(cause: FailureCause | undefined, text: string): boolean
 
 /** Causes that applications report of other things as well: builds fail, cards are invalid. */
 const COMMON: ReadonlySet<FailureCause> = new Set(['wrong-credentials', 'error', 'field-rejected', 'expired']);
+/** Causes that lists of people and doors have as a state of one or two words. */
+const STATES: ReadonlySet<FailureCause> = new Set(['locked', 'suspended']);
+const STATE = /^\S{1,20}(?: \S{1,20})?$/;
 /** Times that the rest of a page is longer than a message aside. */
 const REST = 3;
 
 function isAside({ text }: ElementDescription, cause: FailureCause, shown: string): boolean {
-  if (!COMMON.has(cause) || shown.length < (REST + 1) * text.length) return false;
   const said = normalizeText(text);
+  const isCommon = COMMON.has(cause) || (STATES.has(cause) && STATE.test(said));
+  if (!isCommon || shown.length < (REST + 1) * text.length) return false;
   return !isAboutLogin(said) && !says.code(said);
 }
 

@@ -145,6 +145,8 @@ function judgeInterstitial({ snapshot, attempt, idle, isIdle, evidence }: Case):
   if (found === undefined || snapshot.failed) return undefined;
   if (document === before.document && found.kind === before.interstitial?.kind) return undefined;
   if (isStatedOutcome(found.kind, evidence)) return undefined;
+  // An application reports errors of what it manages: tickets, machines, builds.
+  if (found.kind === 'site_error' && evidence.signals.includes('account')) return undefined;
   // Pages that watch for an approval never stop sending requests.
   const isThere = isIdle || idle.sinceSubmitMs >= REPEATED_LOGIN_MS;
   return isThere && snapshot.loaded ? { is: 'interstitial', found } : INTERSTITIAL_PENDING;
