@@ -1,5 +1,5 @@
 // Tests: test/login/inbound.test.ts
-import { isRecord } from '../../platform/records.ts';
+import { isRecord, parseJson } from '../../platform/records.ts';
 import { buildEmail, readEmail } from './email.ts';
 import type { Email } from './email.ts';
 
@@ -32,14 +32,6 @@ function collect(value: unknown, found: Map<string, string>, at: { name: string;
       const isAddress = ['email', 'address', 'phone_number', 'number'].includes(name.toLowerCase()) && at.depth > 0;
       collect(item, found, { name: isAddress ? at.name : name.toLowerCase(), depth: at.depth + 1 });
     }
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

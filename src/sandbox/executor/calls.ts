@@ -1,10 +1,10 @@
 // Tests: test/sandbox/executor
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { readExecutorFrame } from '../protocol/executor.ts';
 import type { ExecutorFrame, ExecutorOperation, ExecutorOperations } from '../protocol/executor.ts';
 import { HandoverError, SandboxError, UnresponsiveError } from '../sandbox.ts';
 import { maxLineLength, readError, readResult, toSandboxError } from './answers.ts';
+import { readExecutorFrame } from './frames.ts';
 import { readLines } from './http.ts';
 import type { ExecutorHttp } from './http.ts';
 

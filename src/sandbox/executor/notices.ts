@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { readExecutorNotice } from '../protocol/executor.ts';
 import type { ExecutorNotice } from '../protocol/executor.ts';
 import { SandboxError } from '../sandbox.ts';
+import { readExecutorNotice } from './frames.ts';
 import { readLines } from './http.ts';
 
 /** An executor sends short notices, at most 15 in 10 seconds beside the ends of 64 processes, and heartbeats. */

@@ -260,20 +260,6 @@ export function readExecutorCall(value: unknown): ExecutorCall | string {
   return { id, operation, input: clean } as ExecutorCall;
 }
 
-/** Parses one NDJSON line; undefined if it is not a frame. */
-export function readExecutorFrame(line: string): ExecutorFrame | undefined {
-  const value = parseJson(line);
-  if (!isRecord(value)) return undefined;
-  if (value['type'] === 'output' && typeof value['text'] === 'string') return { type: 'output', text: value['text'] };
-  const { request, text } = value;
-  if (value['type'] === 'request' && typeof request === 'number' && typeof text === 'string') {
-    return { type: 'request', request, text };
-  }
-  if (value['type'] === 'result' && 'value' in value) return { type: 'result', value: value['value'] };
-  const error = value['error'];
-  return value['type'] === 'error' && isErrorBody(error) ? { type: 'error', error } : undefined;
-}
-
 export function isErrorBody(value: unknown): value is ExecutorErrorBody {
   return (
     isRecord(value) &&
@@ -281,20 +267,4 @@ export function isErrorBody(value: unknown): value is ExecutorErrorBody {
     typeof value['code'] === 'string' &&
     typeof value['message'] === 'string'
   );
-}
-
-export function readExecutorNotice(line: string): ExecutorNotice | undefined {
-  const value = parseJson(line);
-  if (!isRecord(value)) return undefined;
-  const { sequence, processId, text } = value;
-  if (typeof sequence !== 'number' || typeof processId !== 'string' || typeof text !== 'string') return undefined;
-  return { sequence, processId, text };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
