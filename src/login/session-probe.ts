@@ -8,6 +8,7 @@ import { LoginError } from './login-error.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { hasLoginForm, isLoginPath } from './flow/evidence.ts';
 import { withSite } from './open-site.ts';
+import { discardBody, findRedirect, hasPasswordField, requestPage } from './page-request.ts';
 import type { Site } from './site.ts';
 
 export type ProbePorts = { egress: Egress; fleet: Fleet };
@@ -20,7 +21,6 @@ type Access = 'granted' | 'denied' | 'unknown';
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const MAX_HOPS = 6;
-const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password\b/i;
 
 /**
  * Checks a session on the final page of the login. Returns it with renewed cookies, or undefined if it has ended.
@@ -34,9 +34,9 @@ export async function probeSession(
   const { site, session } = probed;
   const jar = fillJar(session.cookies);
   try {
-    const signedIn = await requestPage(ports.egress, probed, { jar, signal });
+    const signedIn = await requestAccess(ports.egress, probed, { jar, signal });
     if (signedIn === 'denied') return undefined;
-    const anonymous = await requestPage(ports.egress, probed, { jar: new CookieJar(), signal });
+    const anonymous = await requestAccess(ports.egress, probed, { jar: new CookieJar(), signal });
     if (signedIn === 'granted' && anonymous === 'denied') return { ...session, ...readJar(jar, site, session) };
   } catch (error) {
     if (error instanceof EgressError) return undefined;
@@ -45,42 +45,31 @@ export async function probeSession(
   return (await isSignedInByBrowser(ports, probed, signal)) ? session : undefined;
 }
 
-async function requestPage(
+/** Follows redirects within the site. */
+async function requestAccess(
   egress: Egress,
   { site, session }: Probed,
   { jar, signal }: { jar: CookieJar; signal: AbortSignal },
 ): Promise<Access> {
+  const request = { jar, signal, userAgent: session.userAgent, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS };
   let { url } = session;
   for (let hop = 0; hop < MAX_HOPS; hop += 1) {
     if (!site.allows(url)) return 'denied';
-    const cookie = await jar.getCookieString(url);
-    const response = await egress.fetch(url, {
-      redirect: 'manual',
-      maxBytes: MAX_BYTES,
-      timeoutMs: TIMEOUT_MS,
-      signal,
-      headers: {
-        accept: 'text/html,*/*;q=0.8',
-        // Some sites end a session that another browser uses.
-        ...(session.userAgent !== undefined && { 'user-agent': session.userAgent }),
-        ...(cookie === '' ? {} : { cookie }),
-      },
-    });
-    for (const line of response.headers.getSetCookie()) await jar.setCookie(line, url, { ignoreError: true });
-    const location = response.headers.get('location');
-    if (response.status >= 300 && response.status < 400 && location !== null) {
-      await response.body?.cancel().catch(() => undefined);
-      url = new URL(location, url).href;
+    const response = await requestPage(egress, url, request);
+    const next = findRedirect(response, url);
+    if (next !== undefined) {
+      await discardBody(response);
+      url = next.href;
       continue;
     }
     if (response.status === 401 || response.status === 403) {
-      await response.body?.cancel().catch(() => undefined);
+      await discardBody(response);
       return 'denied';
     }
     if (response.status >= 400) return 'unknown';
     const text = await response.text();
     const isAtLogin = isLoginPath(url) && !isLoginPath(session.url);
-    return isAtLogin || PASSWORD_FIELD.test(text) ? 'denied' : 'granted';
+    return isAtLogin || hasPasswordField(text) ? 'denied' : 'granted';
   }
   return 'denied';
 }

@@ -4,13 +4,13 @@ import { CookieJar } from 'tough-cookie';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { ElementDescription } from '../detection/description.ts';
 import { normalizeText } from '../detection/match.ts';
+import { discardBody, findRedirect, hasPasswordField, requestPage } from '../page-request.ts';
 import type { ObservedPage } from './page-observer.ts';
 
 const MAX_BYTES = 512 * 1024;
 const TIMEOUT_MS = 8000;
 const MAX_REDIRECTS = 6;
 const MAX_CLICKABLES = 2000;
-const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password\b/i;
 
 /** What a visitor without the session is shown, once the cookies that a site gives to everybody are set. */
 type StrangerView = { url: URL; status: number; text: string };
@@ -30,35 +30,21 @@ class Stranger {
   async view(address: string): Promise<StrangerView> {
     let url = new URL(address);
     for (let followed = 0; ; followed += 1) {
-      const response = await this.#get(url);
-      const next = URL.parse(response.headers.get('location') ?? '', url.href);
-      const leads = response.status >= 300 && response.status < 400 && next !== null && next.host === url.host;
-      if (!leads || followed >= MAX_REDIRECTS) {
+      const response = await requestPage(this.#egress, url.href, {
+        jar: this.#cookies,
+        userAgent: this.#userAgent,
+        maxBytes: MAX_BYTES,
+        timeoutMs: TIMEOUT_MS,
+      });
+      const next = findRedirect(response, url.href);
+      if (next === undefined || next.host !== url.host || followed >= MAX_REDIRECTS) {
         const text = response.ok ? await response.text() : '';
-        if (!response.ok) await response.body?.cancel().catch(() => undefined);
+        if (!response.ok) await discardBody(response);
         return { url, status: response.status, text };
       }
-      await response.body?.cancel().catch(() => undefined);
+      await discardBody(response);
       url = next;
     }
-  }
-
-  async #get(url: URL): Promise<Response> {
-    const cookie = await this.#cookies.getCookieString(url.href);
-    const response = await this.#egress.fetch(url, {
-      redirect: 'manual',
-      maxBytes: MAX_BYTES,
-      timeoutMs: TIMEOUT_MS,
-      headers: {
-        accept: 'text/html,*/*;q=0.8',
-        'user-agent': this.#userAgent,
-        ...(cookie !== '' && { cookie }),
-      },
-    });
-    for (const line of response.headers.getSetCookie()) {
-      await this.#cookies.setCookie(line, url.href, { ignoreError: true });
-    }
-    return response;
   }
 }
 
@@ -81,7 +67,7 @@ export async function isShownToStrangers(
     if (loginUrl !== undefined && new URL(loginUrl).host === new URL(url).host) await stranger.view(loginUrl);
     const seen = await stranger.view(url);
     const isThere = seen.status >= 200 && seen.status < 300 && addressOf(seen.url) === addressOf(new URL(url));
-    return isThere && !PASSWORD_FIELD.test(seen.text);
+    return isThere && !hasPasswordField(seen.text);
   } catch {
     return false;
   }
@@ -130,7 +116,7 @@ export async function isMarkerForStrangers(
   if (egress === undefined || marker === undefined) return false;
   try {
     const seen = await new Stranger(egress, userAgent).view(url);
-    if (seen.status >= 300 || PASSWORD_FIELD.test(seen.text)) return false;
+    if (seen.status >= 300 || hasPasswordField(seen.text)) return false;
     const caption = captionOf(marker);
     const html5 = await import('htmlparser2');
     return listClickables(html5.Parser, seen.text, seen.url.href).some(({ path, text }) => {
