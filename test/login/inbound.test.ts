@@ -4,6 +4,8 @@ import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.t
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { buildStranger, enter, form, html } from '../support/login-sites/strangers.ts';
 import type { Stranger } from '../support/login-sites/strangers.ts';
+import { damage } from '../support/foreign-bytes.ts';
+import { fc } from '../support/property.ts';
 import { byPassword, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 
@@ -109,6 +111,27 @@ const MESSAGES: readonly [name: string, type: string, body: string][] = [
 test.each(MESSAGES)('a text message posted by %s is read', async (_name, type, body) => {
   const message = await readPosted(type, new TextEncoder().encode(body));
   expect(message).toMatchObject({ channel: 'sms', text: '492039 is your code' });
+});
+
+const withFile = (type: string) =>
+  multipart({ subject: 'Your code' }).replace(
+    '--x--',
+    `--x\r\ncontent-disposition: form-data; name="email"; filename="a"\r\ncontent-type: ${type}\r\n\r\n${RAW}\r\n--x--`,
+  );
+
+test.each([
+  ['message/rfc822', ['ada@example.com']],
+  ['text/plain', []],
+])('of the files of a form, messages count: %s', async (type, to) => {
+  const email = await readPosted('multipart/form-data; boundary=x', new TextEncoder().encode(withFile(type)));
+  expect(email).toMatchObject({ channel: 'email', subject: 'Your code', to });
+});
+
+test('a damaged form is read or refused', async () => {
+  const whole = Buffer.from(withFile('message/rfc822'));
+  const read = (bytes: Buffer) => readPosted('multipart/form-data; boundary=x', bytes);
+  const property = fc.asyncProperty(damage(whole), async (bytes) => void (await read(bytes)));
+  await expect(fc.assert(property, { numRuns: 200 })).resolves.toBeUndefined();
 });
 
 test.each([

@@ -35,29 +35,37 @@ function collect(value: unknown, found: Map<string, string>, at: { name: string;
   }
 }
 
-const BOUNDARY = /^multipart\/form-data;.{0,200}?boundary="?([^";]{1,200})/i;
-const NAME = /;\s*name="([^"]{1,200})"/i;
-
-/** Texts of a form with files; of the files those that are messages. */
-function listParts(type: string, body: Uint8Array): [name: string, text: string][] {
-  const [, boundary] = BOUNDARY.exec(type) ?? [];
-  if (boundary === undefined) return [];
-  const parts = `\r\n${Buffer.from(body).toString()}`.split(`\r\n--${boundary}`, MAX_VALUES);
-  return parts.flatMap((part) => {
-    const end = part.indexOf('\r\n\r\n');
-    const head = part.slice(0, Math.max(0, end)).slice(0, 2000);
-    const [, name] = NAME.exec(head) ?? [];
-    const isFile = /;\s*filename/i.test(head) && !/content-type:\s*message\//i.test(head);
-    return name === undefined || isFile ? [] : [[name, part.slice(end + 4)] satisfies [string, string]];
+/** Texts of a form with files; of the files those that are messages. Empty for a malformed form. */
+async function listParts(type: string, body: Uint8Array): Promise<[name: string, text: string][]> {
+  const { Busboy } = await import('@fastify/busboy');
+  const texts: [name: string, text: string][] = [];
+  return new Promise((resolve) => {
+    try {
+      const parser = new Busboy({
+        headers: { 'content-type': type },
+        limits: { parts: MAX_VALUES, fieldSize: body.length },
+        // Nobody listens for files, so they are skipped.
+        isPartAFile: (_name, partType = '', fileName) => fileName !== undefined && !/^message\//i.test(partType),
+      });
+      // A part may lack a name, whatever the library's types say.
+      parser.on('field', (name: string | undefined, value) => {
+        if (name !== undefined) texts.push([name, value]);
+      });
+      parser.once('finish', () => resolve(texts));
+      parser.once('error', () => resolve([]));
+      parser.end(body);
+    } catch {
+      resolve([]);
+    }
   });
 }
 
 /** The fields of a body: JSON, a form, or a form with files. Undefined for a raw message. */
-function readFields(type: string, body: Uint8Array): Map<string, string> | undefined {
+async function readFields(type: string, body: Uint8Array): Promise<Map<string, string> | undefined> {
   const found = new Map<string, string>();
   const isForm = /^application\/x-www-form-urlencoded/i.test(type);
   if (isForm || /^multipart\/form-data/i.test(type)) {
-    const parts = isForm ? new URLSearchParams(Buffer.from(body).toString()) : listParts(type, body);
+    const parts = isForm ? new URLSearchParams(Buffer.from(body).toString()) : await listParts(type, body);
     for (const [name, text] of parts) collect(text, found, { name: name.toLowerCase(), depth: 0 });
     return found;
   }
@@ -92,7 +100,7 @@ function findRaw(fields: Map<string, string>): string | undefined {
  * from no email address is a text message. Undefined where there is no message in it.
  */
 export async function readPosted(type: string, body: Uint8Array): Promise<PostedMessage | undefined> {
-  const fields = readFields(type, body);
+  const fields = await readFields(type, body);
   const raw = fields === undefined ? Buffer.from(body).toString() : findRaw(fields);
   if (raw === undefined) return fields && readParsed(fields);
   if (!HEADERS.test(raw.trimStart())) return undefined;
