@@ -1,5 +1,4 @@
 // Tests: test/login/inbound.test.ts
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Db } from '../../platform/db/db.ts';
 import { newId } from '../../platform/ids.ts';
@@ -10,13 +9,13 @@ import type { Site } from '../site.ts';
 import { insertLoginMessage, listLoginMessageIds, takeLoginMessages } from '../store/messages.ts';
 import type { StoredMessage } from '../store/messages.ts';
 import { readAddress } from './address.ts';
-import { isFromSite, isTo, pickAnswer } from './email.ts';
+import { isFromSite, isTo } from './email.ts';
+import { pollForAnswer } from './poll.ts';
 import type { Mailbox } from './port.ts';
 import { readPosted } from './posted.ts';
 import type { PostedMessage } from './posted.ts';
 
 const BODY_LIMIT = 2 * 1024 * 1024;
-const LOOK_EVERY_MS = 700;
 
 export type InboundPorts = { db: Db; masterKeys: MasterKeys };
 
@@ -74,18 +73,11 @@ export function openInboundMailbox(
     },
     async find(wanted, withinMs, signal) {
       const except = await opening;
-      const end = performance.now() + withinMs;
-      for (;;) {
+      const take = async () => {
         const taken = await takeLoginMessages(db, organizationId, { mailboxId, except });
-        messages.push(...taken.flatMap((stored) => read(stored) ?? []).filter(counts));
-        const answer = pickAnswer(messages, wanted, site);
-        if (answer !== undefined) {
-          messages.length = 0;
-          return answer;
-        }
-        if (performance.now() >= end) return { failure: 'nothing' };
-        await sleep(LOOK_EVERY_MS, undefined, { signal });
-      }
+        return taken.flatMap((stored) => read(stored) ?? []).filter(counts);
+      };
+      return pollForAnswer(take, messages, { wanted, withinMs, site, signal });
     },
     close: () => undefined,
   };

@@ -1,5 +1,4 @@
 // Tests: test/login/email.test.ts, test/login-apps/mailboxes.test.ts
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ImapMailbox, LoginMailbox } from '../contract/shapes.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
@@ -7,13 +6,12 @@ import type { Logger } from '../../platform/log.ts';
 import { LoginError } from '../login-error.ts';
 import type { Site } from '../site.ts';
 import { MailboxError, openFolder } from './imap.ts';
-import { isFromSite, isTo, pickAnswer, readEmail } from './email.ts';
+import { isFromSite, isTo, readEmail } from './email.ts';
 import type { Email } from './email.ts';
 import { openInboundMailbox } from './inbound.ts';
 import type { InboundPorts } from './inbound.ts';
+import { pollForAnswer } from './poll.ts';
 import type { Mailbox } from './port.ts';
-
-const LOOK_EVERY_MS = 700;
 
 /** Throws `unsafe_domain` for a mailbox that is not on the public internet. Unknown names fail later. */
 export async function checkMailbox(egress: Egress, box: LoginMailbox | undefined): Promise<void> {
@@ -53,24 +51,15 @@ function openMailbox(
     async find(wanted, withinMs, signal) {
       const folder = await opening;
       if ('failure' in folder) return folder;
-      const end = performance.now() + withinMs;
-      for (;;) {
+      const take = async () => {
         try {
-          for (const source of await folder.take()) {
-            const email = await readEmail(source);
-            if (isTo(email, address) && isFromSite(email, site)) emails.push(email);
-          }
+          const read = await Promise.all((await folder.take()).map(readEmail));
+          return read.filter((email) => isTo(email, address) && isFromSite(email, site));
         } catch (error) {
-          return { failure: error instanceof MailboxError ? error.code : 'nothing' };
+          return { failure: error instanceof MailboxError ? error.code : ('nothing' as const) };
         }
-        const answer = pickAnswer(emails, wanted, site);
-        if (answer !== undefined) {
-          emails.length = 0;
-          return answer;
-        }
-        if (performance.now() >= end) return { failure: 'nothing' };
-        await sleep(LOOK_EVERY_MS, undefined, { signal });
-      }
+      };
+      return pollForAnswer(take, emails, { wanted, withinMs, site, signal });
     },
     close() {
       void opening.then((folder) => ('failure' in folder ? undefined : folder.close()));
