@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { buildPod } from '../../operator/pod/build.ts';
+import { buildExecutorPod } from '../../operator/pod/build.ts';
 import { API_VERSION } from '../../src/platform/kubernetes/resource.ts';
 import type { ResourceMeta } from '../../src/platform/kubernetes/resource.ts';
 import type { Session } from '../../src/sandbox/resources/session.ts';
@@ -122,11 +122,9 @@ function buildPodSpecs({ image, namespace }: NodeCluster): BuildSpec {
   };
   // `claimName`: of an existing claim; undefined if the creator of the pod adds the volume `workspace`.
   return (claimName) => {
-    const metadata = { name: claimName ?? 'none', uid: 'none', namespace } as ResourceMeta;
-    const volume = { metadata, spec: { publicKey: KEY, maxSize: '4Gi', initialSize: SIZE } } as Volume;
+    const files = { namespace, claimName: claimName ?? 'none', publicKey: KEY, maxSize: '4Gi' };
     const owner = { apiVersion: 'v1', kind: 'none', name: 'none', uid: 'none' };
-    // The operator decides where all pods of a volume run; this cluster has one node.
-    const { affinity: _, ...spec } = buildPod(volume, options, { name: 'none', owner, labels: {} }).spec;
+    const { spec } = buildExecutorPod(files, options, { name: 'none', owner, labels: {} });
     const isOwn = claimName !== undefined;
     return { ...spec, volumes: spec.volumes?.filter(({ name }) => isOwn || name !== 'workspace') };
   };

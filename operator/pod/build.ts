@@ -45,34 +45,62 @@ export function fingerprint(publicKey: string): string {
   return sha256(publicKey).slice(0, 16);
 }
 
-export function buildOwner(kind: 'Session' | 'Volume', { name, uid }: ResourceMeta): OwnerReference {
+export function buildOwner(kind: 'Session' | 'Volume' | 'SandboxClass', { name, uid }: ResourceMeta): OwnerReference {
   return { apiVersion: API_VERSION, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
 /** The format of a label value that the API server accepts. */
 const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-function buildOwnerLabels({ spec: { organizationId, agentId, subjectId } }: Volume): Record<string, string> {
+/** Of all pods that mount the volume. */
+export function buildVolumeLabels({ metadata, spec: { organizationId, agentId, subjectId } }: Volume) {
   return {
+    [LABELS.volume]: metadata.name,
+    [LABELS.volumeUid]: metadata.uid,
     [LABELS.organizationId]: organizationId,
     [LABELS.agentId]: agentId,
     ...(LABEL_VALUE.test(subjectId) ? { [LABELS.subjectId]: subjectId } : {}),
   };
 }
 
-/** A pod that serves one volume: no cluster permissions, no secrets, no privilege escalation. */
-export function buildPod(
-  volume: Volume,
-  options: PodOptions,
-  identity: {
-    name: string;
-    owner: OwnerReference;
-    labels: Record<string, string>;
-    annotations?: Record<string, string>;
-  },
-): { apiVersion: 'v1'; kind: 'Pod'; metadata: { name: string; [key: string]: unknown }; spec: V1PodSpec } {
+export type PodIdentity = {
+  name: string;
+  owner: OwnerReference;
+  labels: Record<string, string>;
+  annotations?: Record<string, string>;
+};
+
+export type PodBody = {
+  apiVersion: 'v1';
+  kind: 'Pod';
+  metadata: { name: string; [key: string]: unknown };
+  spec: V1PodSpec;
+};
+
+/** A pod that serves one volume through its claim. */
+export function buildPod(volume: Volume, claimName: string, options: PodOptions, identity: PodIdentity): PodBody {
   const { name, uid, namespace } = volume.metadata;
-  const volumeLabels = { [LABELS.volume]: name, [LABELS.volumeUid]: uid };
+  const pod = buildExecutorPod({ ...volume.spec, namespace, claimName }, options, {
+    ...identity,
+    labels: { ...buildVolumeLabels(volume), ...identity.labels },
+  });
+  // The claim can be mounted on one node at a time, so all pods of a volume share a node.
+  const podAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      {
+        labelSelector: { matchLabels: { [LABELS.volume]: name, [LABELS.volumeUid]: uid } },
+        topologyKey: 'kubernetes.io/hostname',
+      },
+    ],
+  };
+  return { ...pod, spec: { ...pod.spec, affinity: { ...pod.spec.affinity, podAffinity } } };
+}
+
+/** What an executor needs to know of the files that it serves. */
+export type PodFiles = { namespace: string; claimName: string; publicKey: string; maxSize: string };
+
+/** A pod for the files of one claim: no cluster permissions, no secrets, no privilege escalation. */
+export function buildExecutorPod(files: PodFiles, options: PodOptions, identity: PodIdentity): PodBody {
   const tolerate = (key: string) => ({
     key: `node.kubernetes.io/${key}`,
     operator: 'Exists',
@@ -84,21 +112,19 @@ export function buildPod(
     kind: 'Pod',
     metadata: {
       name: identity.name,
-      namespace,
+      namespace: files.namespace,
       labels: {
         ...options.labels,
         [LABELS.managedBy]: 'capstan-operator',
         [LABELS.component]: 'sandbox',
-        ...buildOwnerLabels(volume),
         ...omitUndefined({ [LABELS.sandboxClass]: options.className }),
         ...(options.hasNoEgress === true ? { [LABELS.egress]: 'none' } : {}),
-        ...volumeLabels,
         ...identity.labels,
       },
       annotations: {
         ...identity.annotations,
         ...options.annotations,
-        [KEY_ANNOTATION]: fingerprint(volume.spec.publicKey),
+        [KEY_ANNOTATION]: fingerprint(files.publicKey),
       },
       ownerReferences: [identity.owner],
     },
@@ -121,26 +147,18 @@ export function buildPod(
         fsGroupChangePolicy: 'OnRootMismatch',
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      // The claim can be mounted on one node at a time, so all pods of a volume share a node.
-      affinity: {
-        ...options.affinity,
-        podAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: [
-            { labelSelector: { matchLabels: volumeLabels }, topologyKey: 'kubernetes.io/hostname' },
-          ],
-        },
-      },
+      ...omitUndefined({ affinity: options.affinity }),
       tolerations: [tolerate('not-ready'), tolerate('unreachable'), ...(options.tolerations ?? [])],
-      containers: [buildContainer(volume, options)],
+      containers: [buildContainer(files, options)],
       volumes: [
-        { name: 'workspace', persistentVolumeClaim: { claimName: name } },
+        { name: 'workspace', persistentVolumeClaim: { claimName: files.claimName } },
         { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
       ],
     },
   };
 }
 
-function buildContainer(volume: Volume, options: PodOptions): V1PodSpec['containers'][number] {
+function buildContainer({ publicKey, maxSize }: PodFiles, options: PodOptions): V1PodSpec['containers'][number] {
   return {
     name: 'executor',
     image: options.image,
@@ -148,8 +166,8 @@ function buildContainer(volume: Volume, options: PodOptions): V1PodSpec['contain
     args: [
       ['--workspace', '/workspace', '--state-dir', '/tmp/.capstan', '--own-pids'],
       ['--listen', `$(POD_IP):${EXECUTOR_PORT}`],
-      ['--public-key', volume.spec.publicKey, '--audience', '$(POD_UID)'],
-      ['--volume-bytes', String(parseQuantity(volume.spec.maxSize))],
+      ['--public-key', publicKey, '--audience', '$(POD_UID)'],
+      ['--volume-bytes', String(parseQuantity(maxSize))],
     ].flat(),
     env: [
       { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },

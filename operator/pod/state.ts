@@ -29,6 +29,11 @@ export function describePod(pod: Pod): PodState {
   return describeWaiting(pod) ?? describeScheduling(pod) ?? describeReadiness(pod);
 }
 
+/** By the owner's UID alone: names are reused, and others can set labels. */
+export function isOwnedBy(pod: Pod, uid: string): boolean {
+  return pod.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid) === true;
+}
+
 function findCondition({ status }: Pod, type: string) {
   return status?.conditions?.find((condition) => condition.type === type);
 }

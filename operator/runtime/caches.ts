@@ -51,9 +51,15 @@ export function openCaches(
       indexes: {
         session: ({ metadata }) => metadata.labels?.[LABELS.session],
         volume: ({ metadata }) => metadata.labels?.[LABELS.volume],
+        pool: ({ metadata: { labels } }) =>
+          labels?.[LABELS.warm] === undefined ? undefined : labels[LABELS.sandboxClass],
       },
     }),
-    claims: start<Claim>('persistentvolumeclaims', { strip: stripClaim, labelSelector }),
+    claims: start<Claim>('persistentvolumeclaims', {
+      strip: stripClaim,
+      labelSelector,
+      indexes: { volume: ({ metadata }) => metadata.labels?.[LABELS.volume] },
+    }),
     classes: start<SandboxClass>('sandboxclasses', { strip: stripResource }),
   };
   const all = Object.values(caches);

@@ -2,7 +2,7 @@ import type { Condition } from '../../src/platform/kubernetes/resource.ts';
 import type { Reason } from './reasons.ts';
 
 export type ConditionUpdate = {
-  type: 'Ready' | 'Restarted' | 'Standby' | 'Growable' | 'FilesLost' | 'BackedUp';
+  type: 'Ready' | 'Restarted' | 'Standby' | 'Growable' | 'FilesLost' | 'BackedUp' | 'Warm';
   status: Condition['status'];
   reason: Reason;
   message: string;

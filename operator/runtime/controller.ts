@@ -34,8 +34,9 @@ export type Controller = {
     sessions: Informer<Session>;
     /** index `class` */
     volumes: Informer<Volume>;
-    /** indexes `session` and `volume`: names in the pod's labels */
+    /** indexes `session` and `volume`: names in the pod's labels; `pool`: class of a pod that no volume has taken */
     pods: Informer<Pod>;
+    /** index `volume`: name in the claim's labels */
     claims: Informer<Claim>;
     classes: Informer<SandboxClass>;
   };
@@ -44,8 +45,19 @@ export type Controller = {
   deferredStatus: DeferredStatus;
   refusals: Refusals;
   backups: Backups;
+  warm: WarmWrites;
   /** bytes in use, by UID of the volume, as last reported by an executor */
   usage: Map<string, number>;
   /** a session's pod became ready, this long after it was requested */
   onSessionReady: (ms: number) => void;
+  /** a new volume took a pod of the class's warm pool, or found none */
+  onWarmTake: (className: string, result: 'warm' | 'cold') => void;
+};
+
+/** Writes on warm pools that the caches may not show yet. */
+export type WarmWrites = {
+  /** keys of created pods and claims, by class */
+  created: Map<string, Set<string>>;
+  /** name of the pod and claim that a volume took, by volume */
+  taken: Map<string, string>;
 };

@@ -6,6 +6,7 @@ import type { Plural } from '../../src/platform/kubernetes/paths.ts';
 import type { Logger } from '../../src/platform/log.ts';
 import { reconcileSession } from '../session/reconcile.ts';
 import { reconcileVolume } from '../volume/reconcile.ts';
+import { reconcileWarmPool } from '../warm/reconcile.ts';
 import { Backups } from '../volume/backup-policy.ts';
 import { startUsagePoller } from '../volume/usage-poller.ts';
 import { openCaches } from './caches.ts';
@@ -37,6 +38,7 @@ const CACHES: Record<string, keyof Controller['caches']> = {
   volumes: 'volumes',
   pods: 'pods',
   persistentvolumeclaims: 'claims',
+  sandboxclasses: 'classes',
 };
 
 /** Interval for changes without a watch event. */
@@ -53,7 +55,7 @@ function needsReconcile(
   isOwnStatus: () => boolean,
 ): boolean {
   if (object === undefined || before === undefined || object.metadata.uid !== before.metadata.uid) return true;
-  if (plural === 'sessions' || plural === 'volumes') {
+  if (plural === 'sessions' || plural === 'volumes' || plural === 'sandboxclasses') {
     const { generation, deletionTimestamp } = object.metadata;
     return (
       generation !== before.metadata.generation ||
@@ -72,7 +74,7 @@ function needsReconcile(
  */
 export async function runManager(options: ManagerOptions, leadership: Leadership): Promise<void> {
   const { kubernetes, namespace, metrics, log, workers = 16 } = options;
-  const queues: Partial<Record<'sessions' | 'volumes', Queue>> = {};
+  const queues: Partial<Record<Queued, Queue>> = {};
   const enqueue: Enqueue = (plural, name) => {
     if (name !== undefined) queues[plural]?.add(name);
   };
@@ -82,7 +84,7 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
   };
   const enqueueKey = (key: string): void => {
     const [plural, name] = splitKey(key);
-    enqueue(plural === 'volumes' ? 'volumes' : 'sessions', name);
+    enqueue(plural === 'volumes' || plural === 'sandboxclasses' ? plural : 'sessions', name);
   };
   const expectations = buildExpectations(lookup, enqueueKey);
   const ownWrites = new OwnWrites((key) => lookup(key)?.metadata.resourceVersion, enqueueKey);
@@ -120,11 +122,13 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
     deferredStatus: new Map(),
     refusals: new Refusals(),
     backups: new Backups(),
+    warm: { created: new Map(), taken: new Map() },
     usage: new Map(),
     onSessionReady: (ms) => metrics.onSessionReady(ms),
+    onWarmTake: (className, result) => metrics.onWarmTake(className, result),
   };
   const start = (
-    kind: 'sessions' | 'volumes',
+    kind: Queued,
     reconcile: (controller: Controller, name: string) => ReturnType<typeof reconcileSession>,
   ) =>
     startQueue({
@@ -135,8 +139,13 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
     });
   queues.sessions = start('sessions', reconcileSession);
   queues.volumes = start('volumes', reconcileVolume);
-  metrics.watchQueues(() => ({ sessions: queues.sessions?.depth() ?? 0, volumes: queues.volumes?.depth() ?? 0 }));
-  metrics.watchResources(() => ({ sessions: caches.sessions.list(), volumes: caches.volumes.list() }));
+  queues.sandboxclasses = start('sandboxclasses', reconcileWarmPool);
+  metrics.watchQueues(() => Object.fromEntries(Object.entries(queues).map(([kind, queue]) => [kind, queue.depth()])));
+  metrics.watchResources(() => ({
+    sessions: caches.sessions.list(),
+    volumes: caches.volumes.list(),
+    classes: caches.classes.list(),
+  }));
   enqueueAll(caches, enqueue);
   const resync = setInterval(() => enqueueAll(caches, enqueue), RESYNC_MS);
   const poller = startUsagePoller({
@@ -147,10 +156,10 @@ export async function runManager(options: ManagerOptions, leadership: Leadership
   });
 
   await ended;
-  metrics.watchResources(() => ({ sessions: [], volumes: [] }));
+  metrics.watchResources(() => ({ sessions: [], volumes: [], classes: [] }));
   clearInterval(resync);
   poller.close();
-  await Promise.all([queues.sessions.close(), queues.volumes.close()]);
+  await Promise.all(Object.values(queues).map((queue) => queue.close()));
   await writer.flushEvents();
   await caches.close();
 }
@@ -165,7 +174,8 @@ function isFailedVolume(plural: Plural, object: CachedObject | undefined): boole
   return plural === 'volumes' && (object as Volume | undefined)?.status?.phase === 'Failed';
 }
 
-type Enqueue = (plural: 'sessions' | 'volumes', name: string | undefined) => void;
+type Queued = 'sessions' | 'volumes' | 'sandboxclasses';
+type Enqueue = (plural: Queued, name: string | undefined) => void;
 
 type Change = { plural: Plural; name: string; object: CachedObject | undefined; before: CachedObject | undefined };
 
@@ -175,22 +185,23 @@ function listAffected(caches: Controller['caches'], { plural, name, object, befo
     case 'sessions':
       return [['sessions', name]];
     case 'persistentvolumeclaims':
-      return [['volumes', name]];
+      return [['volumes', name], ...listByLabels(caches, object, before)];
     case 'volumes': {
       const users = caches.sessions.find('volume', name);
       return [['volumes', name], ...users.map(({ metadata }): Parameters<Enqueue> => ['sessions', metadata.name])];
     }
     case 'sandboxclasses':
       return [
+        ['sandboxclasses', name],
         ...caches.sessions.find('class', name).map(({ metadata }): Parameters<Enqueue> => ['sessions', metadata.name]),
         ...caches.volumes.find('class', name).map(({ metadata }): Parameters<Enqueue> => ['volumes', metadata.name]),
       ];
     case 'pods': {
       const labels = [object?.metadata.labels, before?.metadata.labels];
-      const related = labels.flatMap((each): Parameters<Enqueue>[] => [
-        ['sessions', each?.[LABELS.session]],
-        ['volumes', each?.[LABELS.volume]],
-      ]);
+      const related = [
+        ...labels.map((each): Parameters<Enqueue> => ['sessions', each?.[LABELS.session]]),
+        ...listByLabels(caches, object, before),
+      ];
       // A session may wait for the deletion of a pod with its name, whatever that pod's labels say.
       return object === undefined ? [...related, ['sessions', name]] : related;
     }
@@ -199,9 +210,28 @@ function listAffected(caches: Controller['caches'], { plural, name, object, befo
   }
 }
 
+/** The volumes and warm pools that a pod or claim is of, or was; and sessions of a volume that has just taken it. */
+function listByLabels(
+  caches: Controller['caches'],
+  object: CachedObject | undefined,
+  before: CachedObject | undefined,
+): Parameters<Enqueue>[] {
+  const labels = [object?.metadata.labels, before?.metadata.labels];
+  const isTaken = before?.metadata.labels?.[LABELS.warm] !== undefined;
+  const waiting = isTaken ? caches.sessions.find('volume', labels[0]?.[LABELS.volume] ?? '') : [];
+  return [
+    ...labels.map((each): Parameters<Enqueue> => ['volumes', each?.[LABELS.volume]]),
+    ...labels
+      .filter((each) => each?.[LABELS.warm] !== undefined)
+      .map((each): Parameters<Enqueue> => ['sandboxclasses', each?.[LABELS.sandboxClass]]),
+    ...waiting.map(({ metadata }): Parameters<Enqueue> => ['sessions', metadata.name]),
+  ];
+}
+
 function enqueueAll(caches: Controller['caches'], enqueue: Enqueue): void {
   for (const { metadata } of caches.sessions.list()) enqueue('sessions', metadata.name);
   for (const { metadata } of caches.volumes.list()) enqueue('volumes', metadata.name);
+  for (const { metadata } of caches.classes.list()) enqueue('sandboxclasses', metadata.name);
   // Also deleted sessions, whose pods may remain.
   for (const { metadata } of caches.pods.list()) enqueue('sessions', metadata.labels?.[LABELS.session]);
 }

@@ -1,8 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
-import type { Session } from '../../src/sandbox/resources/session.ts';
-import type { Volume } from '../../src/sandbox/resources/volume.ts';
-import { isLossOpen } from '../volume/loss.ts';
+import { registerResourceGauges } from './resource-gauges.ts';
+import type { ReadResources } from './resource-gauges.ts';
 
 export type Metrics = {
   registry: Registry;
@@ -11,14 +10,11 @@ export type Metrics = {
   watchLeading(isLeading: () => boolean): void;
   watchQueues(depths: () => Record<string, number>): void;
   /** The content of the leader's caches; empty after its term has ended. */
-  watchResources(list: () => Resources): void;
+  watchResources(read: ReadResources): void;
   /** A session's pod became ready, this long after it was requested. */
   onSessionReady(ms: number): void;
-};
-
-type Resources = {
-  sessions: readonly Pick<Session, 'status'>[];
-  volumes: readonly Pick<Volume, 'metadata' | 'status'>[];
+  /** A new volume took a pod of the class's warm pool, or found none. */
+  onWarmTake(className: string, result: 'warm' | 'cold'): void;
 };
 
 /** The Prometheus metrics of one operator. */
@@ -45,41 +41,14 @@ export function openMetrics(): Metrics {
     buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
     registers,
   });
-  let resources = (): Resources => ({ sessions: [], volumes: [] });
-  for (const kind of ['sessions', 'volumes'] as const) {
-    registry.registerMetric(
-      new Gauge({
-        name: `capstan_operator_${kind}`,
-        help: `Number of ${kind} that the leader manages, by phase and by reason of the condition Ready.`,
-        labelNames: ['phase', 'reason'],
-        registers: [],
-        collect() {
-          this.reset();
-          // Counted first: setting a gauge is much slower, and there are thousands of resources.
-          const counts = new Map<string, number>();
-          for (const { status } of resources()[kind]) {
-            const reason = status?.conditions?.find(({ type }) => type === 'Ready')?.reason ?? 'Unknown';
-            const key = `${status?.phase ?? 'Unknown'}/${reason}`;
-            counts.set(key, (counts.get(key) ?? 0) + 1);
-          }
-          for (const [key, count] of counts) {
-            const [phase = '', reason = ''] = key.split('/');
-            this.set({ phase, reason }, count);
-          }
-        },
-      }),
-    );
-  }
-  registry.registerMetric(
-    new Gauge({
-      name: 'capstan_operator_volumes_files_lost',
-      help: 'Number of volumes that have lost their files without confirmation.',
-      registers: [],
-      collect() {
-        this.set(resources().volumes.filter(isLossOpen).length);
-      },
-    }),
-  );
+  let resources: ReadResources = () => ({ sessions: [], volumes: [], classes: [] });
+  const takes = new Counter({
+    name: 'capstan_operator_warm_takes_total',
+    help: 'New volumes of a class with a warm pool, by result: warm (took a pod) or cold (found none that is ready).',
+    labelNames: ['class', 'result'],
+    registers,
+  });
+  registerResourceGauges(registry, () => resources());
   let leading = (): boolean => false;
   let depths = (): Record<string, number> => ({});
   registry.registerMetric(
@@ -116,9 +85,10 @@ export function openMetrics(): Metrics {
     watchQueues(read) {
       depths = read;
     },
-    watchResources(list) {
-      resources = list;
+    watchResources(read) {
+      resources = read;
     },
+    onWarmTake: (className, result) => takes.inc({ class: className, result }),
     onSessionReady: (ms) => starts.observe(Math.max(0, ms) / 1000),
   };
 }

@@ -25,6 +25,10 @@ const SEVERITIES = {
   QuotaExceeded: 'warning',
   PodRefused: 'warning',
   ClassNotFound: 'warning',
+  // warm pools
+  KeyUnknown: 'normal',
+  WarmStarting: 'routine',
+  WarmReady: 'routine',
   // sessions
   NotStarted: 'routine',
   Idle: 'routine',

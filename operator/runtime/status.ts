@@ -16,7 +16,7 @@ export type DeferredStatus = Map<string, number>;
 
 export type StatusReport = {
   kind: Kind;
-  plural: 'sessions' | 'volumes';
+  plural: 'sessions' | 'volumes' | 'sandboxclasses';
   object: Reported;
   /** of the status, besides its conditions */
   fields: object;
@@ -65,7 +65,7 @@ function buildStatusPatch(before: object, after: object): object {
 }
 
 /** Conditions whose changes are recorded as Events. Ready reports the others too. */
-const EVENT_TYPES = new Set<ConditionUpdate['type']>(['Ready', 'Standby', 'FilesLost', 'BackedUp']);
+const EVENT_TYPES = new Set<ConditionUpdate['type']>(['Ready', 'Standby', 'FilesLost', 'BackedUp', 'Warm']);
 
 function recordReasons(writer: Writer, { kind, object, conditions }: StatusReport): void {
   for (const { type, reason, message, touch } of conditions) {

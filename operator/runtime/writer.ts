@@ -12,14 +12,15 @@ import type { OwnWrites } from './own-writes.ts';
 import type { Reason } from './reasons.ts';
 
 type Named = { metadata: ResourceMeta };
-export type Kind = 'Session' | 'Volume';
+type Target = { metadata: Pick<ResourceMeta, 'name' | 'uid'> & { resourceVersion?: string } };
+export type Kind = 'Session' | 'Volume' | 'SandboxClass';
 
 /** All writes of the operator. None starts or continues after the leader's term has ended by the clock. */
 export type Writer = {
   /** False when the name is taken. */
   create(plural: Plural, body: object & { metadata: { name: string } }): Promise<boolean>;
-  /** Merge patch, only if the object is unchanged since it was read. Throws 409, 404. */
-  patch(plural: Plural, object: Named, change: object, subresource?: 'status'): Promise<void>;
+  /** Merge patch, only if the object is unchanged since it was read, or exists where no version is given. Throws 409, 404. */
+  patch(plural: Plural, object: Target, change: object, subresource?: 'status'): Promise<void>;
   /** Deletes this very object, only if it is unchanged since it was read. Succeeds when it is gone; throws 409. */
   remove(plural: Plural, object: Named): Promise<void>;
   /** Queues an Event for `kubectl describe`. Best effort: never throws. */

@@ -20,6 +20,8 @@ export type SessionInput = {
   standby: Pod | undefined;
   /** the session names a SandboxClass that does not exist */
   missingClass?: string | undefined;
+  /** the volume may take a pod of a warm pool with its claim, which does not exist yet */
+  waitsForClaim?: boolean;
   /** a pod with the session's name or label that another session owns, usually an earlier one of the same name */
   foreignPod: Pod | undefined;
   now: Date;
@@ -46,6 +48,9 @@ export type SessionPlan = {
   restart?: Cause;
   requeueMs: number | undefined;
 };
+
+/** Until the claim of a volume is looked for again if no event comes. */
+const CLAIM_MS = 1000;
 
 type Cause = { reason: Reason; message: string };
 
@@ -108,7 +113,8 @@ function decideSuspension(plan: MakePlan, pod: Pod | undefined, cause: Cause): S
 }
 
 /** The session needs a pod and has none. */
-function decideStart(plan: MakePlan, { session, volume, standby, missingClass, now }: SessionInput): SessionPlan {
+function decideStart(plan: MakePlan, input: SessionInput): SessionPlan {
+  const { session, volume, standby, missingClass, now } = input;
   if (volume === undefined) {
     const message = `There is no Volume ${session.spec.volumeName} in this namespace.`;
     return plan('Pending', { reason: 'VolumeNotFound', message });
@@ -134,6 +140,7 @@ function decideStart(plan: MakePlan, { session, volume, standby, missingClass, n
     return plan(phase, state, { action: { type: 'adopt', pod: standby, volume }, pod: standby });
   }
   const cause = { reason: 'PodStarting', message: 'A pod has been requested.' } as const;
+  if (input.waitsForClaim === true) return plan('Starting', cause, { requeueMs: CLAIM_MS });
   return plan('Starting', cause, { action: { type: 'create', volume } });
 }
 

@@ -1,15 +1,14 @@
 import { LABELS } from '../../src/platform/kubernetes/resource.ts';
 import type { Session } from '../../src/sandbox/resources/session.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
-import type { Pod } from '../../src/platform/kubernetes/types.ts';
 import { SAFE_TO_EVICT_ANNOTATION, buildOwner, buildPod } from '../pod/build.ts';
 import type { PodOptions } from '../pod/build.ts';
 
 const labels = ({ metadata: { name, uid } }: Session) => ({ [LABELS.session]: name, [LABELS.sessionUid]: uid });
 
 /** The pod has the session's name, so a second one cannot be created. */
-export function buildSessionPod(session: Session, volume: Volume, options: PodOptions) {
-  return buildPod(volume, options, {
+export function buildSessionPod(session: Session, volume: Volume, claimName: string, options: PodOptions) {
+  return buildPod(volume, claimName, options, {
     name: session.metadata.name,
     owner: buildOwner('Session', session.metadata),
     labels: labels(session),
@@ -22,9 +21,4 @@ export function buildAdoption(session: Session): object {
   return {
     metadata: { labels: labels(session), annotations, ownerReferences: [buildOwner('Session', session.metadata)] },
   };
-}
-
-/** By the owner's UID alone: names are reused, and others can set labels. */
-export function isOwnedBy(pod: Pod, uid: string): boolean {
-  return pod.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid) === true;
 }

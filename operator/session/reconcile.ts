@@ -14,10 +14,12 @@ import { reportStatus } from '../runtime/status.ts';
 import { resourceKey } from '../runtime/writer.ts';
 import { fingerprint } from '../pod/build.ts';
 import { applyClass, applyVolumeClass } from '../pod/sandbox-class.ts';
-import { describePod } from '../pod/state.ts';
+import { describePod, isOwnedBy } from '../pod/state.ts';
+import { findClaim } from '../volume/claim.ts';
+import { isTaking, listTakenKeys } from '../warm/take.ts';
 import { buildStatusFields, decideSession, isEnding } from './decide.ts';
 import type { SessionInput, SessionPlan } from './decide.ts';
-import { buildAdoption, buildSessionPod, isOwnedBy } from './pod.ts';
+import { buildAdoption, buildSessionPod } from './pod.ts';
 
 /** Until the pods of a deleted session are checked again. */
 const ORPHANS_MS = 5000;
@@ -29,7 +31,8 @@ export async function reconcileSession(controller: Controller, name: string): Pr
   const session = caches.sessions.get(name);
   if (session === undefined) return removeOrphans(controller, name);
   const key = resourceKey('sessions', name);
-  const keys = [key, ...listPods(controller, session).map((pod) => resourceKey('pods', pod))];
+  const pods = listPods(controller, session).map((pod) => resourceKey('pods', pod));
+  const keys = [key, ...pods, ...listTakenKeys(controller, session.spec.volumeName)];
   // The cache is older than our last write, whose watch event will enqueue this session again.
   if (!expectations.areMet(keys, key)) return { requeueMs: RECHECK_MS };
   const input = gather(controller, session);
@@ -49,13 +52,17 @@ function listPods({ caches }: Controller, session: Session): string[] {
   return [session.metadata.name, ...pods];
 }
 
-function findClass({ caches }: Controller, { sandboxClass }: Session['spec']): SandboxClass | undefined {
+function findClass(
+  { caches }: Controller,
+  { sandboxClass }: Pick<Session['spec'], 'sandboxClass'>,
+): SandboxClass | undefined {
   return sandboxClass === undefined ? undefined : caches.classes.get(sandboxClass);
 }
 
 function gather(controller: Controller, session: Session): SessionInput {
   const { caches, options } = controller;
   const { name, uid } = session.metadata;
+  const sandboxClass = findClass(controller, session.spec);
   const volume = caches.volumes.get(session.spec.volumeName);
   const named = caches.pods.get(name);
   const all = new Set([...caches.pods.find('session', name), ...(named === undefined ? [] : [named])]);
@@ -70,10 +77,18 @@ function gather(controller: Controller, session: Session): SessionInput {
     ownedPods,
     standby,
     foreignPod: [...all].find((pod) => !isOwnedBy(pod, uid)),
-    missingClass: findClass(controller, session.spec) === undefined ? session.spec.sandboxClass : undefined,
+    missingClass: sandboxClass === undefined ? session.spec.sandboxClass : undefined,
+    waitsForClaim: volume !== undefined && waitsForClaim(controller, volume),
     now: new Date(),
     idleMs: options.idleMs,
   };
+}
+
+/** With a warm pool, only the claim tells whether the volume has taken a pod with it, and which one to mount. */
+function waitsForClaim(controller: Controller, volume: NonNullable<SessionInput['volume']>): boolean {
+  const hasPool = findClass(controller, volume.spec)?.spec.warm !== undefined;
+  const isClaimless = findClaim(controller.caches, volume) === undefined;
+  return (hasPool && isClaimless) || isTaking(controller, volume.metadata.name);
 }
 
 /** A pod without a session that trusts the current key and is ready or starting. */
@@ -142,7 +157,8 @@ async function startPod(controller: Controller, session: Session, plan: SessionP
     if (action.type === 'create') {
       const sandboxClass = findClass(controller, session.spec);
       const volume = applyVolumeClass(action.volume, sandboxClass);
-      await writer.create('pods', buildSessionPod(session, volume, applyClass(options.pod, sandboxClass)));
+      const claimName = findClaim(controller.caches, volume)?.metadata.name ?? volume.metadata.name;
+      await writer.create('pods', buildSessionPod(session, volume, claimName, applyClass(options.pod, sandboxClass)));
     }
     // A changed pod makes the write fail.
     if (action.type === 'adopt') await writer.patch('pods', action.pod, buildAdoption(session));
@@ -165,8 +181,14 @@ function buildRefusedPlan(plan: SessionPlan, refusal: Refusal & { requeueMs: num
   return { ...plan, phase, reason, message, pod: undefined, requeueMs };
 }
 
-/** A pod is starting. A status that still names a running pod is wrong, and is replaced at once. */
-function isTransient({ phase, reason }: SessionPlan, { status }: Session): boolean {
+/**
+ * A pod is starting. Its address is written at once: services call the executor there as soon as it listens, which the
+ * kubelet's readiness probe notices up to two seconds later. A status that still names a running pod is wrong, and is
+ * replaced at once.
+ */
+function isTransient({ phase, reason, pod }: SessionPlan, { status }: Session): boolean {
+  const address = pod?.status?.podIP;
+  if (address !== undefined && address !== status?.podIP) return false;
   return phase === 'Starting' && reason !== 'PodNotReady' && status?.phase !== 'Running';
 }
 

@@ -49,10 +49,12 @@ export async function backUp(
   if (dueMs > now.getTime()) return { status, requeueMs: dueMs - now.getTime() };
   if (!isUsable(claim)) return { status };
   if (backups.missingUntilMs > now.getTime()) return reportMissing(status);
-  return backups.running.size < MAX_RUNNING ? start(controller, volume, policy, now) : { status, requeueMs: BUSY_MS };
+  return backups.running.size < MAX_RUNNING
+    ? start(controller, { volume, claim }, policy, now)
+    : { status, requeueMs: BUSY_MS };
 }
 
-function isUsable(claim: Claim | undefined): boolean {
+function isUsable(claim: Claim | undefined): claim is Claim {
   return claim?.status?.phase === 'Bound' && claim.metadata.deletionTimestamp === undefined;
 }
 
@@ -65,7 +67,12 @@ function reportMissing(status: BackupOutcome['status']): BackupOutcome {
   return { status, condition: report(false, 'SnapshotsMissing', message), requeueMs: MISSING_MS };
 }
 
-async function start(controller: Controller, volume: Volume, policy: BackupPolicy, now: Date): Promise<BackupOutcome> {
+async function start(
+  controller: Controller,
+  { volume, claim }: { volume: Volume; claim: Claim },
+  policy: BackupPolicy,
+  now: Date,
+): Promise<BackupOutcome> {
   const { writer, backups } = controller;
   const { name, namespace, uid } = volume.metadata;
   const status = omitUndefined({ lastBackup: volume.status?.lastBackup });
@@ -78,7 +85,7 @@ async function start(controller: Controller, volume: Volume, policy: BackupPolic
       kind: 'VolumeSnapshot',
       metadata: { name: snapshot, namespace, labels, ownerReferences: [buildOwner('Volume', volume.metadata)] },
       spec: {
-        source: { persistentVolumeClaimName: name },
+        source: { persistentVolumeClaimName: claim.metadata.name },
         ...omitUndefined({ volumeSnapshotClassName: policy.snapshotClassName }),
       },
     } as object & { metadata: { name: string } });

@@ -1,4 +1,4 @@
-import { KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.ts';
+import { KEY_ANNOTATION, LABELS, TAKEN_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
 import { GROW_AT } from '../../src/sandbox/resources/volume.ts';
 import type { Volume, VolumePhase, VolumeStatus } from '../../src/sandbox/resources/volume.ts';
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
@@ -9,6 +9,7 @@ import type { Reason } from '../runtime/reasons.ts';
 import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
 import type { Failures } from '../pod/failures.ts';
+import { isClaimOf } from './claim.ts';
 import { decideLoss } from './loss.ts';
 import type { Loss, LostClaimPolicy } from './loss.ts';
 import { describePod } from '../pod/state.ts';
@@ -47,6 +48,8 @@ const GROWTH_RETRY_MS = 60 * 60_000;
 /** Most claims are bound within this time. */
 export const CLAIM_PATIENCE_MS = 2000;
 const MAX_RECHECK_MS = 30_000;
+/** A pod from a warm pool is taken for a new volume, whose session comes a moment later. */
+const TAKEN_MS = 60_000;
 
 type State = { phase: VolumePhase; reason: Reason; message: string };
 
@@ -94,14 +97,10 @@ function describeSize({ volume, claim, usedBytes }: VolumeInput) {
   const used = usedBytes ?? volume.status?.usedBytes;
   const size = claim?.status?.capacity?.storage ?? claim?.spec.resources?.requests?.storage ?? volume.spec.initialSize;
   return {
-    ...(claim === undefined ? {} : { claimName: volume.metadata.name }),
+    ...(claim === undefined ? {} : { claimName: claim.metadata.name }),
     size: formatQuantity(parseQuantity(size)),
     ...(used === undefined ? {} : { used: formatQuantity(used), usedBytes: used }),
   };
-}
-
-export function isClaimOf(claim: Claim, volume: Volume): boolean {
-  return claim.metadata.ownerReferences?.some(({ uid }) => uid === volume.metadata.uid) === true;
 }
 
 function describeState({ volume, claim, claimProblem, missingClass }: VolumeInput, { halt }: Loss): State {
@@ -112,7 +111,7 @@ function describeState({ volume, claim, claimProblem, missingClass }: VolumeInpu
   }
   const state = describeClaim(volume, claim);
   if (state.reason !== 'ClaimPending' || claimProblem === undefined) return state;
-  const message = `Claim ${volume.metadata.name} gets no storage: ${claimProblem}`;
+  const message = `Claim ${claim?.metadata.name} gets no storage: ${claimProblem}`;
   return { phase: 'Failed', reason: 'ProvisioningFailed', message };
 }
 
@@ -128,10 +127,11 @@ export function measureAge({ metadata }: Claim, now: Date): number {
 }
 
 function describeClaim(volume: Volume, claim: Claim | undefined): State {
-  const name = volume.metadata.name;
   if (claim === undefined) {
-    return { phase: 'Pending', reason: 'ClaimPending', message: `Claim ${name} has been requested.` };
+    const message = `Claim ${volume.metadata.name} has been requested.`;
+    return { phase: 'Pending', reason: 'ClaimPending', message };
   }
+  const { name } = claim.metadata;
   if (!isClaimOf(claim, volume)) {
     const message = `Claim ${name} belongs to an earlier volume of this name and must be deleted first.`;
     return { phase: 'Pending', reason: 'EarlierClaim', message };
@@ -181,8 +181,11 @@ type Standby = {
 function decideStandby(input: VolumeInput): Standby {
   const { volume, pods, now } = input;
   const { standbyUntil } = volume.spec;
-  const remainingMs = standbyUntil === undefined ? 0 : Date.parse(standbyUntil) - now.getTime();
   const pod = pods.find(({ metadata }) => metadata.labels?.[LABELS.sessionUid] === undefined);
+  const takenAt = pod?.metadata.annotations?.[TAKEN_ANNOTATION];
+  const untilMs = standbyUntil === undefined ? 0 : Date.parse(standbyUntil);
+  const takenUntilMs = takenAt === undefined ? 0 : Date.parse(takenAt) + TAKEN_MS;
+  const remainingMs = Math.max(untilMs, takenUntilMs) - now.getTime();
   const isServed = pods.some((other) => other !== pod && isAlive(other));
   const isRequested = remainingMs > 0 && !isServed && volume.metadata.deletionTimestamp === undefined;
   const idle: Standby = {

@@ -34,7 +34,7 @@ export function decideLoss(volume: Volume, claim: Claim | undefined, policy: Los
   const { disk: known, lostDisk: lostBefore } = volume.status ?? {};
   const disk = claim?.spec.volumeName;
   if (disk !== undefined && claim?.status?.phase === 'Lost') {
-    const message = `Disk ${disk}, which held the files, is gone. Delete claim ${volume.metadata.name} to go on.`;
+    const message = `Disk ${disk}, which held the files, is gone. Delete claim ${claim.metadata.name} to go on.`;
     return { disk, lostDisk: disk, condition: report('DiskLost', message, lostBefore !== disk) };
   }
   const lostDisk = known !== undefined && known !== disk ? known : lostBefore;

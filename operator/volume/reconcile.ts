@@ -6,7 +6,6 @@ import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts
 import { stripClaim } from '../../src/platform/kubernetes/types.ts';
 import type { Claim } from '../../src/platform/kubernetes/types.ts';
 import { errorText } from '../../src/platform/errors.ts';
-import { omitUndefined } from '../../src/platform/records.ts';
 import { SAFE_TO_EVICT_ANNOTATION, buildOwner, buildPod } from '../pod/build.ts';
 import { applyClass, applyVolumeClass } from '../pod/sandbox-class.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
@@ -18,9 +17,11 @@ import type { Outcome } from '../runtime/queue.ts';
 import { reportStatus } from '../runtime/status.ts';
 import { resourceKey } from '../runtime/writer.ts';
 import { pickBackupPolicy } from './backup-policy.ts';
+import { isTaking, listTakenKeys, takeWarm } from '../warm/take.ts';
 import { backUp, findRestorable } from './backup.ts';
+import { buildClaimLabels, buildVolumeClaim, findClaim, isClaimOf, pickStorageClass } from './claim.ts';
 import { parseQuantity } from './quantity.ts';
-import { CLAIM_PATIENCE_MS, decideVolume, isClaimOf, measureAge } from './decide.ts';
+import { CLAIM_PATIENCE_MS, decideVolume, measureAge } from './decide.ts';
 import type { VolumePlan } from './decide.ts';
 
 /** Until a snapshot that is missing or not ready is looked for again. */
@@ -37,6 +38,7 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
     controller.deferredStatus.delete(resourceKey('volumes', name));
     controller.refusals.forget(resourceKey('volumes', name));
     controller.backups.running.delete(name);
+    controller.warm.taken.delete(name);
     return undefined;
   }
   const { sandboxClass: className = '' } = known.spec;
@@ -50,13 +52,15 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
     key,
     resourceKey('persistentvolumeclaims', name),
     resourceKey('pods', `${name}-standby-0`),
+    ...listTakenKeys(controller, name),
     ...pods.map(({ metadata }) => resourceKey('pods', metadata.name)),
   ];
   // The cache is older than our last write, whose watch event will enqueue this volume again.
   if (!expectations.areMet(keys, key)) return { requeueMs: RECHECK_MS };
   const now = new Date();
   const usedBytes = usage.get(volume.metadata.uid);
-  const claim = caches.claims.get(name) ?? (await findUnlabelledClaim(controller, volume));
+  const claim = findClaim(caches, volume) ?? (await findUnlabelledClaim(controller, volume));
+  if (claim !== undefined && !isTaking(controller, name)) controller.warm.taken.delete(name);
   const claimProblem = claim === undefined ? undefined : await findClaimProblem(controller, claim, now);
   const { onLostClaim } = controller.options;
   const missingClass = sandboxClass === undefined ? known.spec.sandboxClass : undefined;
@@ -72,7 +76,7 @@ async function findUnlabelledClaim({ kubernetes, namespace, writer }: Controller
   if (volume.status?.disk === undefined) return undefined;
   const { name, uid } = volume.metadata;
   try {
-    const path = buildPath(namespace, 'persistentvolumeclaims', name);
+    const path = buildPath(namespace, 'persistentvolumeclaims', volume.status.claimName ?? name);
     const claim = stripClaim(await kubernetes.request<Claim>({ method: 'GET', path }));
     if (!isClaimOf(claim, volume)) return claim;
     await writer.patch('persistentvolumeclaims', claim, { metadata: { labels: buildClaimLabels(name, uid) } });
@@ -128,7 +132,7 @@ async function act(controller: Controller, target: Target, decided: VolumePlan, 
 /** Returns the plan, updated with the result of a growth and with refusals of the API server. */
 async function perform(
   controller: Controller,
-  { volume, sandboxClass }: Pick<Target, 'volume' | 'sandboxClass'>,
+  { volume, sandboxClass, claim }: Target,
   plan: VolumePlan,
 ): Promise<VolumePlan> {
   const { writer, options } = controller;
@@ -137,6 +141,7 @@ async function perform(
     case 'none':
       return plan;
     case 'createClaim': {
+      if (await takeWarm(controller, { volume, sandboxClass }, action)) return plan;
       const refusal = await createClaim(controller, { volume, sandboxClass }, action);
       if (refusal === undefined) return plan;
       const { reason, message } = refusal;
@@ -152,7 +157,12 @@ async function perform(
     case 'createStandby': {
       const owner = buildOwner('Volume', volume.metadata);
       const identity = { name: action.name, owner, labels: {}, annotations: { [SAFE_TO_EVICT_ANNOTATION]: 'true' } };
-      const body = buildPod(volume, applyClass(options.pod, sandboxClass), identity);
+      const body = buildPod(
+        volume,
+        claim?.metadata.name ?? volume.metadata.name,
+        applyClass(options.pod, sandboxClass),
+        identity,
+      );
       const refusal = await create(controller, volume, { plural: 'pods', body });
       if (refusal === undefined) return plan;
       const { reason, message } = refusal;
@@ -174,13 +184,13 @@ async function createClaim(
 ) {
   const found = snapshot === undefined ? undefined : await findRestorable(controller, snapshot);
   if (found !== undefined && 'refusal' in found) return { ...found.refusal, requeueMs: SNAPSHOT_RETRY_MS };
-  const storageClassName = sandboxClass?.spec.volume?.storageClassName ?? controller.options.storageClassName;
+  const storageClassName = pickStorageClass(controller, sandboxClass);
   const dataSource =
     snapshot === undefined
       ? undefined
       : { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: snapshot };
   const size = pickSize(volume, found?.restoreSize);
-  const body = buildClaim(volume, size, { storageClassName, volumeName: disk, dataSource });
+  const body = buildVolumeClaim(volume, size, { storageClassName, volumeName: disk, dataSource });
   return create(controller, volume, { plural: 'persistentvolumeclaims', body });
 }
 
@@ -223,35 +233,4 @@ async function grow({ writer }: Controller, { claim, size }: { claim: Claim; siz
     if (!hasStatus(error, 403, 422)) throw error;
     return { type: 'Growable', status: 'False', reason: 'GrowthRefused', message: errorText(error), touch: true };
   }
-}
-
-const buildClaimLabels = (name: string, uid: string) => ({
-  [LABELS.managedBy]: 'capstan-operator',
-  [LABELS.volume]: name,
-  [LABELS.volumeUid]: uid,
-});
-
-type ClaimSpec = {
-  storageClassName: string | undefined;
-  volumeName: string | undefined;
-  dataSource: object | undefined;
-};
-
-function buildClaim(volume: Volume, size: string, spec: ClaimSpec) {
-  const { name, namespace, uid } = volume.metadata;
-  return {
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: {
-      name,
-      namespace,
-      labels: buildClaimLabels(name, uid),
-      ownerReferences: [buildOwner('Volume', volume.metadata)],
-    },
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      resources: { requests: { storage: size } },
-      ...omitUndefined(spec),
-    },
-  };
 }

@@ -114,11 +114,13 @@ describe('alerts and dashboard', () => {
     metrics.watchResources(() => ({
       sessions: [session],
       volumes: [volume],
+      classes: [{ metadata, status: { warm: { pods: 2, ready: 1, selector: '' } } }],
     }));
     metrics.watchQueues(() => ({ sessions: 0 }));
     metrics.onReconcile('sessions', undefined, 1);
     metrics.onWrite('create', 'pods');
     metrics.onSessionReady(1);
+    metrics.onWarmTake('gpu', 'warm');
     const health = await startHealth({ host: '127.0.0.1', port: 0 }, { metrics, isReady: async () => true });
     take(await (await fetch(`${health.address}/metrics`)).text());
     await health.close();

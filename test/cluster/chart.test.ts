@@ -172,6 +172,7 @@ describe.skipIf(found === undefined)('the chart', () => {
       ['operator', 'update', 'leases/capstan-operator'],
       ['uninstall', 'delete', 'sessions.capstan.dev'],
       ['uninstall', 'delete', 'pods'],
+      ['operator', 'patch', 'sandboxclasses.capstan.dev', '--subresource=status'],
       ['uninstall', 'patch', 'deployments/demo-capstan-worker', '--subresource=scale'],
     ];
     for (const [role, ...what] of granted)
@@ -183,6 +184,7 @@ describe.skipIf(found === undefined)('the chart', () => {
       ['gateway', 'list', 'sessions.capstan.dev'],
       ['operator', 'get', 'secrets'],
       ['operator', 'create', 'pods', '--subresource=exec'],
+      ['operator', 'patch', 'sandboxclasses.capstan.dev'],
       ['operator', 'update', 'leases/other'],
       ['operator', 'delete', 'persistentvolumeclaims'],
       ['operator', 'list', 'pods', '--all-namespaces'],

@@ -71,6 +71,17 @@ describe.skipIf(found === undefined)('on Kubernetes', () => {
       expect(await find(announced)).toBeUndefined();
     });
 
+    test('a call reaches a pod that listens before the kubelet has probed it', async () => {
+      const target = newSubject();
+      node.behave('unprobed');
+      try {
+        expect((await run(target, 'echo here')).output).toBe('here\n');
+      } finally {
+        node.behave('run');
+      }
+      expect((await api.untilPhase(nameOf(target.sessionId), 'Starting')).status?.podIP).toBeDefined();
+    });
+
     test('an announced session is listed without a pod; preparing it starts one that the first call takes', async () => {
       const target = newSubject();
       const own = await openAdapter(cluster, { announceMs: 60_000 });

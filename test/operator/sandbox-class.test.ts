@@ -26,7 +26,11 @@ const options: PodOptions = {
 const build = (spec: SandboxClassSpec | undefined, over: Partial<PodOptions> = {}) => {
   const sandboxClass = spec === undefined ? undefined : { metadata: { ...metadata, name: 'gpu' }, spec };
   const owner = { apiVersion: 'v1', kind: 'Session', name: 'ses-1', uid: 'u-2' };
-  return buildPod(volume, applyClass({ ...options, ...over }, sandboxClass), { name: 'ses-1', owner, labels: {} });
+  return buildPod(volume, 'vol-1', applyClass({ ...options, ...over }, sandboxClass), {
+    name: 'ses-1',
+    owner,
+    labels: {},
+  });
 };
 
 test('a class places and sizes the pod; omitted fields keep their default', () => {

@@ -25,10 +25,18 @@ export const LABELS = {
   /** `none`: the chart's network policies let nothing out but DNS */
   egress: `${GROUP}/egress`,
   subjectId: `${GROUP}/subject-id`,
+  /** `true` on the pods and claims of a warm pool that no volume has taken */
+  warm: `${GROUP}/warm`,
 } as const;
 
 /** Fingerprint of the public key that the pod's executor trusts. */
 export const KEY_ANNOTATION = `${GROUP}/public-key`;
+
+/** On a pod of a warm pool: fingerprint of all that it is made from. A volume takes only a pod that it would make itself. */
+export const TEMPLATE_ANNOTATION = `${GROUP}/template`;
+
+/** On a pod that a volume took from a warm pool: when. */
+export const TAKEN_ANNOTATION = `${GROUP}/taken-at`;
 
 /** On a Volume: the usage that made a service report it. The operator polls the volume when this changes. */
 export const USAGE_ANNOTATION = `${GROUP}/seen-used-bytes`;

@@ -49,7 +49,7 @@ function buildDefinition(kind: Kind, shape: z.ZodType): object {
           name: VERSION,
           served: true,
           storage: true,
-          ...('status' in schema.properties ? { subresources: { status: {} } } : {}),
+          subresources: { status: {}, ...('scale' in kind ? { scale: kind.scale } : {}) },
           ...(kind.selectable.length === 0
             ? {}
             : { selectableFields: kind.selectable.map((jsonPath) => ({ jsonPath })) }),

@@ -1,5 +1,6 @@
 // Tests: test/cluster/sandbox-class.test.ts
 import { z } from 'zod';
+import { Conditions } from '../../platform/kubernetes/resource.ts';
 import type { ResourceMeta } from '../../platform/kubernetes/resource.ts';
 
 const texts = z.record(z.string(), z.string());
@@ -51,17 +52,40 @@ const SandboxClassSpec = z
       })
       .optional()
       .meta({ description: 'Applies to new claims; maxSize and backup to all claims.' }),
+    warm: z
+      .object({
+        target: z.int().min(0).max(1000).default(0).meta({ description: 'Pods that are kept ready. Scalable.' }),
+      })
+      .optional()
+      .meta({
+        description: 'Pods with an empty disk that wait for anyone: the first pod of a new volume is one of them.',
+      }),
   })
   .meta({ description: 'Fields set here override the settings of the operator.' });
 
+const SandboxClassStatus = z
+  .object({
+    observedGeneration: z.int().min(0).optional(),
+    warm: z
+      .object({
+        pods: z.int().min(0).meta({ description: 'Pods of the pool, ready or starting.' }),
+        ready: z.int().min(0).meta({ description: 'Pods that a volume can take now.' }),
+        selector: z.string().meta({ description: 'Label selector of the pods of the pool.' }),
+      })
+      .optional(),
+    conditions: Conditions.optional(),
+  })
+  .meta({ description: 'The observed state of the warm pool. Written by the operator.' });
+
 /** How the sandboxes of some agents are created. */
-export const SandboxClass = z.object({ spec: SandboxClassSpec }).meta({
+export const SandboxClass = z.object({ spec: SandboxClassSpec, status: SandboxClassStatus.optional() }).meta({
   description:
     'How sandbox pods and volumes are made, for the agents that name this class in environment.sandboxClass.',
 });
 
 export type SandboxClassSpec = z.infer<typeof SandboxClassSpec>;
-export type SandboxClass = { metadata: ResourceMeta; spec: SandboxClassSpec };
+export type SandboxClassStatus = z.infer<typeof SandboxClassStatus>;
+export type SandboxClass = { metadata: ResourceMeta; spec: SandboxClassSpec; status?: SandboxClassStatus };
 
 export const SANDBOX_CLASS_KIND = {
   kind: 'SandboxClass',
@@ -69,11 +93,18 @@ export const SANDBOX_CLASS_KIND = {
   singular: 'sandboxclass',
   shortNames: ['sbc'],
   selectable: [],
+  /** `kubectl scale` and autoscalers set the size of the warm pool */
+  scale: {
+    specReplicasPath: '.spec.warm.target',
+    statusReplicasPath: '.status.warm.pods',
+    labelSelectorPath: '.status.warm.selector',
+  },
   columns: [
     { name: 'Image', type: 'string', jsonPath: '.spec.image' },
     { name: 'Runtime', type: 'string', jsonPath: '.spec.runtimeClassName' },
     { name: 'Storage', type: 'string', jsonPath: '.spec.volume.storageClassName' },
     { name: 'Egress', type: 'string', jsonPath: '.spec.egress' },
+    { name: 'Warm', type: 'integer', jsonPath: '.status.warm.ready' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
 } as const;

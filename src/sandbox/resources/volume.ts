@@ -15,6 +15,9 @@ import {
 /** A volume grows when its usage exceeds this share of its size. */
 export const GROW_AT = 0.8;
 
+/** Sizes of a volume that names none. */
+export const DEFAULT_SIZES = { initialSize: '512Mi', maxSize: '4Gi' } as const;
+
 const size = z.string().regex(/^[1-9][0-9]{0,5}(Mi|Gi)$/);
 
 const VolumeSpec = z
@@ -33,8 +36,10 @@ const VolumeSpec = z
       description:
         'The SandboxClass of this namespace that its claim and standby pod are made by; the settings of the operator unless set.',
     }),
-    initialSize: size.default('512Mi').meta({ description: 'Initial size of the claim.' }),
-    maxSize: size.default('4Gi').meta({ description: 'Maximum size; the claim is doubled as it fills.' }),
+    initialSize: size.default(DEFAULT_SIZES.initialSize).meta({ description: 'Initial size of the claim.' }),
+    maxSize: size
+      .default(DEFAULT_SIZES.maxSize)
+      .meta({ description: 'Maximum size; the claim is doubled as it fills.' }),
     standbyUntil: DateTime.optional().meta({
       description:
         'While this lies ahead and no session has a pod on the volume, one standby pod mounts it: it serves the ' +
@@ -73,7 +78,9 @@ const VolumeStatus = z
           'Pending: the claim is not bound and no pod waits for it, or a pod does. Ready: bound. Resizing: growing. ' +
           'Failed: the claim is lost or cannot be made; the condition Ready says why.',
       }),
-    claimName: z.string().optional(),
+    claimName: z.string().optional().meta({
+      description: 'The PersistentVolumeClaim: named as the volume, unless it was taken from a warm pool.',
+    }),
     disk: z.string().optional().meta({ description: 'The PersistentVolume behind the claim.' }),
     lostDisk: z.string().optional().meta({
       description: 'The PersistentVolume that held the files before it was lost; see the condition FilesLost.',

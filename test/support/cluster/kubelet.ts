@@ -15,8 +15,8 @@ export type Runtime = { start(pod: Pod, args: string[]): Promise<string>; stop(p
 
 export type Node = {
   pods: Informer<Pod>;
-  /** from now on, the fate of new pods: running, waiting for ever, or this status */
-  behave(how: 'run' | 'wait' | { status: object }): void;
+  /** from now on, the fate of new pods: running, running without a readiness probe yet, waiting for ever, or this status */
+  behave(how: 'run' | 'unprobed' | 'wait' | { status: object }): void;
   /** simulates a node that does not respond */
   fail(): void;
   recover(): void;
@@ -53,12 +53,13 @@ export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: R
   const begin = async (pod: Whole): Promise<void> => {
     const { name } = pod.metadata;
     if (how === 'wait') return;
-    if (how !== 'run') return report(name, how.status);
+    if (typeof how === 'object') return report(name, how.status);
+    const isProbed = how === 'run';
     await bindPod(kubernetes, namespace, name, 'node-1');
     counter += 1;
     const args = pod.spec.containers[0]?.args ?? [];
     const podIP = runtime === undefined ? `10.9.${net}.${counter}` : await runtime.start(pod, args);
-    await report(name, buildRunning(podIP));
+    await report(name, isProbed ? buildRunning(podIP) : buildUnprobed(podIP));
   };
 
   const pods = startInformer<Pod>({
@@ -93,9 +94,9 @@ export function startNode(kubernetes: Kubernetes, namespace: string, runtime?: R
     strip: (volume) => volume,
     log,
   });
-  volumes.onChange((name, volume) => {
+  volumes.onChange((name, volume, before) => {
     if (volume !== undefined) return;
-    const path = buildPath(namespace, 'persistentvolumeclaims', name);
+    const path = buildPath(namespace, 'persistentvolumeclaims', before?.status?.claimName ?? name);
     const release = { metadata: { finalizers: null } };
     const collect = async () => {
       await kubernetes.request({ method: 'DELETE', path });
@@ -148,6 +149,18 @@ export function buildRunning(podIP: string): object {
       { type: 'Ready', status: 'True' },
     ],
     containerStatuses: [buildContainer(true, { running: { startedAt: new Date().toISOString() } })],
+  };
+}
+
+/** The container runs; the kubelet has not probed it yet. */
+function buildUnprobed(podIP: string): object {
+  return {
+    ...buildRunning(podIP),
+    conditions: [
+      { type: 'PodScheduled', status: 'True' },
+      { type: 'Ready', status: 'False', reason: 'ContainersNotReady' },
+    ],
+    containerStatuses: [buildContainer(false, { running: { startedAt: new Date().toISOString() } })],
   };
 }
 

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { ETC_FILES, buildBubblewrapOptions } from '../../../src/sandbox/process/bubblewrap.ts';
-import { LABELS } from '../../../src/platform/kubernetes/resource.ts';
 import type { Pod } from '../../../src/platform/kubernetes/types.ts';
 import type { Runtime } from './kubelet.ts';
 
@@ -13,6 +12,14 @@ const SIZES = { volumeBytes: 2 ** 32, tmpBytes: 2 ** 29, maxProcesses: 512 };
 
 const HOME = '/opt/capstan';
 let address = 1;
+
+type Whole = Pod & { spec: { volumes: { persistentVolumeClaim?: { claimName: string } }[] } };
+
+function readClaimName(pod: Pod): string {
+  const { volumes } = (pod as Whole).spec;
+  const found = volumes.find(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
+  return found?.persistentVolumeClaim?.claimName ?? 'none';
+}
 
 /**
  * Runs the container of a pod for real, with bubblewrap on this machine: the executor with exactly the operator's
@@ -31,7 +38,7 @@ export function openRuntime(): Runtime & { kill(podUid: string): void; close(): 
     for (const name of ['ld.so.cache', 'ssl/openssl.cnf', 'localtime', 'resolv.conf']) {
       writeFileSync(join(folder, 'etc', name), '');
     }
-    const volume = join(root, `volume-${pod.metadata.labels?.[LABELS.volumeUid]}`);
+    const volume = join(root, `claim-${readClaimName(pod)}`);
     mkdirSync(volume, { recursive: true });
     return { folder, volume };
   };
