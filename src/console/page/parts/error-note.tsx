@@ -5,7 +5,7 @@ import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
 import { Copy } from './copy.tsx';
 
-type Props = { error: unknown; onRetry?: (() => void) | undefined };
+type Props = { error: unknown; onRetry?: (() => void) | undefined; requestId?: string | undefined };
 
 function describe(error: unknown): string {
   if (error instanceof ApiError && error.status === 404 && error.code === 'not_found') {
@@ -28,9 +28,9 @@ function useCountdown(error: unknown): number {
 }
 
 /** An error in place of the content: the message, the request id for the log, and a retry button. */
-export function ErrorNote({ error, onRetry }: Props) {
+export function ErrorNote({ error, onRetry, requestId: known }: Props) {
   const left = useCountdown(error);
-  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  const requestId = error instanceof ApiError ? error.requestId : known;
   return (
     <div className="note note-error" role="alert">
       <CircleX size={16} aria-hidden="true" />

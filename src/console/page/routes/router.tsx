@@ -1,4 +1,12 @@
-import { Link, createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import {
+  Link,
+  Navigate,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
 import { prefetchSession } from '../data/queries.ts';
 import { Empty } from '../parts/states.tsx';
 import { t } from '../i18n/t.ts';
@@ -34,6 +42,14 @@ const home = createRoute({
   beforeLoad: () => {
     throw redirect({ to: '/sessions' });
   },
+});
+/** Where the identity provider sends a browser: after signing out, or with the error of a failed sign-in. */
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/signin',
+  validateSearch: pick(['error', 'requestId']),
+  // The sign-in form covers the page until somebody is signed in.
+  component: () => <Navigate to="/sessions" replace />,
 });
 const SESSION_FILTERS = ['status', 'q', 'agent', 'subject', 'from', 'to', 'minCost', 'sort'] as const;
 const INBOX_FILTERS = ['type', 'agent', 'subject', 'state'] as const;
@@ -149,6 +165,7 @@ const settings = createRoute({
 
 const routeTree = root.addChildren([
   home,
+  signIn,
   sessions,
   session,
   inbox,

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { FormEvent } from 'react';
 import { BASE, buildUrl, get, request, signedOut } from '../data/http.ts';
@@ -10,7 +11,24 @@ import { TextField } from '../parts/field.tsx';
 
 type Methods = { data: { type: string; issuer: string | null; href: string | null }[] };
 
-function Provider() {
+/** Why a sign-in at the identity provider has failed, by the code of the error. */
+const FAILURES: Readonly<Record<string, string>> = {
+  forbidden: 'None of your groups has a role here. Ask an administrator.',
+  validation_error: 'The sign-in was begun elsewhere, or more than 10 minutes ago. Try again.',
+  rate_limited: 'Too many sign-ins have failed. Try again in a minute.',
+  server_error: 'The identity provider does not answer. Try again later.',
+};
+
+/** The page to return to, and the error with which the identity provider has sent the browser here. */
+function useReturn(): { returnTo: string; failure: { text: string; requestId: string | undefined } | undefined } {
+  const { pathname, search } = useRouterState({ select: ({ location }) => location });
+  if (pathname !== '/signin') return { returnTo: location.href, failure: undefined };
+  const { error, requestId } = search;
+  const text = error === undefined ? undefined : t(FAILURES[error] ?? 'The sign-in has failed. Try again.');
+  return { returnTo: document.baseURI, failure: text === undefined ? undefined : { text, requestId } };
+}
+
+function Provider({ returnTo }: { returnTo: string }) {
   const methods = useQuery({
     queryKey: ['sign-in-methods'],
     queryFn: ({ signal }) => get<Methods>('v1/sign-in-methods', {}, signal),
@@ -22,10 +40,7 @@ function Provider() {
   const host = provider.issuer === null ? null : URL.parse(provider.issuer);
   return (
     <p>
-      <a
-        className="button button-primary"
-        href={buildUrl(provider.href.replace(/^\/+/, ''), { returnTo: location.href })}
-      >
+      <a className="button button-primary" href={buildUrl(provider.href.replace(/^\/+/, ''), { returnTo })}>
         {host === null ? t('Sign in with your company account') : t('Sign in with {name}', { name: host.host })}
       </a>
     </p>
@@ -37,6 +52,7 @@ export function SignIn() {
   const [key, setKey] = useState('');
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const { returnTo, failure } = useReturn();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
@@ -54,7 +70,8 @@ export function SignIn() {
   };
   return (
     <form className="sign-in" onSubmit={(event) => void submit(event)}>
-      <Provider />
+      {failure === undefined ? null : <ErrorNote error={new Error(failure.text)} requestId={failure.requestId} />}
+      <Provider returnTo={returnTo} />
       <TextField
         label={t('API key')}
         type="password"
