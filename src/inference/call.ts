@@ -35,6 +35,7 @@ export function callUpstream(
   const built = dialect.buildRequest(fitReasoning(request, target), target);
   const sent = addExtraBody(built, target);
   const deltas = readDeltas(() => transport.post(target, sent, signal), dialect.buildReader(target));
-  const stop = dialect.hasStop ? [] : (request.stop ?? []).filter((sequence) => sequence !== '');
-  return stop.length === 0 ? deltas : endAtStop(deltas, stop);
+  const stop = (request.stop ?? []).filter((sequence) => sequence !== '');
+  const isCutThere = dialect.hasStop && stop.length <= (dialect.maxStops ?? Infinity);
+  return isCutThere || stop.length === 0 ? deltas : endAtStop(deltas, stop);
 }

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../platform/records.ts';
-import type { WireFormat } from './config.ts';
+import type { UpstreamFormat } from './config.ts';
 import type { Citation } from './model.ts';
 import { asList, asObject, asText } from './upstream/wire.ts';
 import type { JsonObject } from './upstream/wire.ts';
@@ -10,7 +10,7 @@ function readOffset(value: unknown): number | undefined {
 
 type Fields = { [K in 'url' | 'title' | 'start' | 'end' | 'citedText']?: Citation[K] | undefined };
 
-function buildCitation(source: WireFormat, native: JsonObject, fields: Fields): Citation {
+function buildCitation(source: UpstreamFormat, native: JsonObject, fields: Fields): Citation {
   return { source, native, ...omitUndefined(fields) };
 }
 
@@ -19,7 +19,7 @@ function orUndefined(text: string): string | undefined {
 }
 
 /** An entry of `annotations` in either OpenAI format; chat completions nests its fields one level deeper. */
-export function readAnnotation(source: WireFormat, value: unknown): Citation | undefined {
+export function readAnnotation(source: UpstreamFormat, value: unknown): Citation | undefined {
   const native = asObject(value);
   if (native === undefined) return undefined;
   const inner = asObject(native.url_citation) ?? native;

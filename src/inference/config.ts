@@ -29,9 +29,13 @@ export const ProviderModel = z.strictObject({
 });
 export type ProviderModel = z.infer<typeof ProviderModel>;
 
-/** The wire format that an upstream speaks. */
+/** A wire format that clients and upstreams speak. */
 export const WireFormat = z.enum(['chat-completions', 'responses', 'messages']);
 export type WireFormat = z.infer<typeof WireFormat>;
+
+/** The wire format that an upstream speaks: a client's, or Google's `generateContent`. */
+export const UpstreamFormat = z.enum([...WireFormat.options, 'generate-content']);
+export type UpstreamFormat = z.infer<typeof UpstreamFormat>;
 
 const HeaderName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name');
 const Headers = z.record(HeaderName, z.string());
@@ -41,7 +45,7 @@ const ProviderFields = z
   .strictObject({
     /** sets the format, the base URL and the header of the key, unless they are given */
     preset: z.enum(PRESET_NAMES).optional(),
-    format: WireFormat,
+    format: UpstreamFormat,
     /** with the version segment, for every format: `https://host/v1` */
     baseUrl: z.url({ protocol: /^https?$/ }),
     /** timeout for the first byte and between bytes */

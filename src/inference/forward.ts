@@ -1,6 +1,6 @@
 // Tests: test/gateway/endpoints
 import { decodeBody } from './body.ts';
-import type { WireFormat } from './config.ts';
+import type { UpstreamFormat } from './config.ts';
 import { ModelError } from './model.ts';
 import { describeFailure } from './transport.ts';
 import type { RawRequest, Transport } from './transport.ts';
@@ -16,7 +16,7 @@ export type ForwardCall = {
   /** follows the base URL */
   path: string;
   /** formats of the providers that have the path */
-  formats: readonly WireFormat[];
+  formats: readonly UpstreamFormat[];
   /** The body for an upstream that calls the model `id`. */
   buildBody(id: string, extra: Record<string, unknown>): Promise<{ type: string; data: string | Uint8Array }>;
 };

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ModelsConfig, ProvidersConfig, WireFormat } from './config.ts';
+import type { ModelsConfig, ProvidersConfig, UpstreamFormat } from './config.ts';
 import { omitUndefined } from '../platform/records.ts';
 import { callUpstream, noteRequestIds } from './call.ts';
 import { requestCount } from './count-tokens.ts';
@@ -36,7 +36,7 @@ export type GatewayInference = Omit<Inference, 'forOrganization'> & {
   isShared(provider: string): boolean;
   listModels(): ModelInfo[];
   /** the formats of the upstreams that may answer; `built-in` is `script/demo` */
-  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (WireFormat | 'built-in')[];
+  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (UpstreamFormat | 'built-in')[];
   /** whether the configuration lists the name */
   isListed(model: string): boolean;
   /**
@@ -49,7 +49,7 @@ export type GatewayInference = Omit<Inference, 'forOrganization'> & {
     options: PassThroughOptions,
   ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined;
   /** The format of a provider; undefined: there is none with this name. */
-  findProviderFormat(provider: string): WireFormat | undefined;
+  findProviderFormat(provider: string): UpstreamFormat | undefined;
   /** Sends a request to a provider with its key. Throws a `ModelError` for any status but 2xx. */
   request(provider: string, request: RawRequest, signal: AbortSignal): Promise<RawReply>;
   /** Opens a call that is not for text, at the first upstream that answers. Throws a `ModelError`. */
@@ -175,7 +175,7 @@ class ModelCalls implements GatewayInference {
     return this.#table.list();
   }
 
-  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (WireFormat | 'built-in')[] {
+  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (UpstreamFormat | 'built-in')[] {
     const formats = this.#resolve(request).entries.map(({ target }) => target?.format ?? 'built-in');
     return [...new Set(formats)];
   }
@@ -263,7 +263,7 @@ class ModelCalls implements GatewayInference {
     throw refuseForward(false);
   }
 
-  findProviderFormat(provider: string): WireFormat | undefined {
+  findProviderFormat(provider: string): UpstreamFormat | undefined {
     return this.#table.findProvider(provider)?.format;
   }
 

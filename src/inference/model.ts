@@ -1,5 +1,5 @@
 import { CapstanError } from '../platform/errors.ts';
-import type { WireFormat } from './config.ts';
+import type { UpstreamFormat } from './config.ts';
 
 /** The one internal shape of a model call. Every upstream and client dialect translates to and from it. */
 
@@ -10,7 +10,7 @@ export type TextPart = { type: 'text'; text: string; citations?: Citation[] };
  * it, in the format `source`; formats without a form for it leave it out unless it has a URL.
  */
 export type Citation = {
-  source: WireFormat;
+  source: UpstreamFormat;
   native: Record<string, unknown>;
   url?: string;
   title?: string;

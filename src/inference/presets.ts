@@ -1,6 +1,6 @@
 /** Default settings of a preset. Without a `baseUrl` the provider must name its own. */
 export type Preset = {
-  format: 'chat-completions' | 'responses' | 'messages';
+  format: 'chat-completions' | 'responses' | 'messages' | 'generate-content';
   baseUrl?: string;
   /** header of the key, instead of `authorization: Bearer` */
   apiKeyHeader?: string;
@@ -12,6 +12,7 @@ export const PRESETS = {
   anthropic: { format: 'messages', baseUrl: 'https://api.anthropic.com/v1' },
   openai: { format: 'chat-completions', baseUrl: 'https://api.openai.com/v1' },
   gemini: { format: 'chat-completions', baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai' },
+  'gemini-native': { format: 'generate-content', baseUrl: 'https://generativelanguage.googleapis.com/v1beta' },
   openrouter: { format: 'chat-completions', baseUrl: 'https://openrouter.ai/api/v1' },
   ollama: { format: 'chat-completions', baseUrl: 'http://127.0.0.1:11434/v1' },
   vllm: { format: 'chat-completions', baseUrl: 'http://127.0.0.1:8000/v1' },
@@ -21,10 +22,16 @@ export const PRESETS = {
 export type PresetName = keyof typeof PRESETS;
 export const PRESET_NAMES = Object.keys(PRESETS) as [PresetName, ...PresetName[]];
 
+/** Gemini has two formats at two addresses; the preset is the older one's, unless the other format is given. */
+function chooseVariant(preset: PresetName, value: object): PresetName {
+  const isNative = preset === 'gemini' && 'format' in value && value.format === 'generate-content';
+  return isNative ? 'gemini-native' : preset;
+}
+
 /** A provider's settings, completed from its preset. Anything else is returned unchanged. */
 export function applyPreset(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('preset' in value)) return value;
   const { preset } = value;
   if (typeof preset !== 'string' || !Object.hasOwn(PRESETS, preset)) return value;
-  return { ...PRESETS[preset as PresetName], ...value };
+  return { ...PRESETS[chooseVariant(preset as PresetName, value)], ...value };
 }

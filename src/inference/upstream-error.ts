@@ -2,9 +2,16 @@ import { omitUndefined } from '../platform/records.ts';
 import { ModelError } from './model.ts';
 import type { ModelErrorCode } from './model.ts';
 import { asList, asText, asObject } from './upstream/wire.ts';
+import type { JsonObject } from './upstream/wire.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
 
-type ErrorDetails = { message: string; code: string; type: string; status: number | undefined };
+type ErrorDetails = {
+  message: string;
+  code: string;
+  type: string;
+  status: number | undefined;
+  retryAfterMs?: number | undefined;
+};
 
 /** Reads the error shapes that providers and their proxies use. */
 export function readErrorDetails(body: unknown): ErrorDetails {
@@ -12,6 +19,7 @@ export function readErrorDetails(body: unknown): ErrorDetails {
   if (outer === undefined) return { message: asText(body), code: '', type: '', status: undefined };
   const error = asObject(outer.error) ?? outer;
   const detail = asObject(asList(outer.detail)[0]);
+  const google = readGoogleDetails(error);
   const message =
     asText(error.message) ||
     asText(outer.error) ||
@@ -21,9 +29,20 @@ export function readErrorDetails(body: unknown): ErrorDetails {
   const status = [error.status, error.code, outer.code].find((value) => typeof value === 'number' && value >= 400);
   return {
     message,
-    code: asText(error.code),
-    type: asText(error.type),
+    code: asText(error.code) || google.reason,
+    type: asText(error.type) || asText(error.status),
+    retryAfterMs: google.retryAfterMs,
     status: typeof status === 'number' && status < 600 ? status : undefined,
+  };
+}
+
+/** Google's errors have their reason and the time to wait in a list of typed details. */
+function readGoogleDetails(error: JsonObject): { reason: string; retryAfterMs: number | undefined } {
+  const details = asList(error.details).map((each) => asObject(each) ?? {});
+  const delay = details.map((each) => asText(each.retryDelay)).find((text) => /^\d[\d.]*s$/.test(text));
+  return {
+    reason: details.map((each) => asText(each.reason)).find((text) => text !== '') ?? '',
+    retryAfterMs: parseRetryAfter(delay?.slice(0, -1), 0),
   };
 }
 
@@ -33,12 +52,15 @@ const CONTEXT_OVERFLOW =
 /** Error names that are more precise than the status; the first match wins. */
 const NAMED: [RegExp, ModelErrorCode][] = [
   [/context_length_exceeded|context_window_exceeded|model_context_window/, 'context_overflow'],
-  [/authentication|permission|invalid_api_key|billing/, 'authentication'],
+  [/authentication|permission|invalid_api_key|billing|PERMISSION_DENIED|UNAUTHENTICATED|API_KEY_/, 'authentication'],
   [/model_not_found|not_found_error/, 'unknown_model'],
-  [/rate_limit|insufficient_quota|too_many_requests|tokens_exceeded/, 'rate_limited'],
-  [/overloaded|unavailable|capacity/, 'unavailable'],
-  [/timeout/, 'timeout'],
-  [/invalid_request|invalid_prompt|bad_request|invalid_image|request_too_large/, 'invalid_request'],
+  [/rate_limit|insufficient_quota|too_many_requests|tokens_exceeded|RESOURCE_EXHAUSTED/, 'rate_limited'],
+  [/overloaded|unavailable|capacity|UNAVAILABLE/, 'unavailable'],
+  [/timeout|DEADLINE_EXCEEDED/, 'timeout'],
+  [
+    /invalid_request|invalid_prompt|bad_request|invalid_image|request_too_large|INVALID_ARGUMENT|FAILED_PRECONDITION/,
+    'invalid_request',
+  ],
 ];
 
 const BY_STATUS = new Map<number, ModelErrorCode>([
@@ -109,7 +131,7 @@ export function buildUpstreamError(
       ? redactMessage(complaint.message, target) || `The provider rejected the request (${status ?? 'no status'}).`
       : MESSAGES[fault];
   return new ModelError(fault, message, {
-    ...omitUndefined({ status, retryAfterMs: http.retryAfterMs }),
+    ...omitUndefined({ status, retryAfterMs: http.retryAfterMs ?? complaint.retryAfterMs }),
     upstream: omitUndefined({
       code: readIdentifier(complaint.code, target),
       type: readIdentifier(complaint.type, target),

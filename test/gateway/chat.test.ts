@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, readFrames, startGateway } from './harness.ts';
+import { UPSTREAM_FORMATS, UPSTREAMS, readFrames, startGateway } from './harness.ts';
 import type { TestGateway } from './harness.ts';
 
 let gateway: TestGateway;
@@ -14,7 +14,7 @@ const hello = (model: string, more: object = {}) => ({ model, messages: [{ role:
 
 type Chunk = { id: string; choices: { delta: { content?: string }; finish_reason: string | null }[]; usage?: unknown };
 
-describe.each(FORMATS)('a chat over a %s upstream', (format) => {
+describe.each(UPSTREAM_FORMATS)('a chat over a %s upstream', (format) => {
   const model = UPSTREAMS[format];
 
   it('answers whole', async () => {

@@ -15,8 +15,17 @@ import { startModelServer } from '../support/model-server/server.ts';
 import type { ModelServer } from '../support/model-server/server.ts';
 
 /** One provider per wire format, all served by the same model server. */
-export const UPSTREAMS = { 'chat-completions': 'chat/small', messages: 'anth/small', responses: 'resp/small' } as const;
+export const UPSTREAMS = {
+  'chat-completions': 'chat/small',
+  messages: 'anth/small',
+  responses: 'resp/small',
+  'generate-content': 'goog/small',
+} as const;
+/** The formats of clients. */
 export const FORMATS = ['chat-completions', 'messages', 'responses'] as const;
+/** Formats of providers whose refusals have no part of their own. */
+export const WITHOUT_REFUSALS: readonly string[] = ['messages', 'generate-content'];
+export const UPSTREAM_FORMATS = [...FORMATS, 'generate-content'] as const;
 
 export type TestGateway = {
   /** without a trailing slash */
@@ -56,6 +65,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     chat: { format: 'chat-completions', ...base },
     anth: { format: 'messages', ...base },
     resp: { format: 'responses', ...base },
+    goog: { format: 'generate-content', ...base },
     blind: { format: 'chat-completions', ...base, models: [{ id: 'small', vision: false, contextWindow: 4000 }] },
     ...options.providers?.(upstream.url),
   });

@@ -3,7 +3,7 @@ import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, startGateway } from './harness.ts';
+import { UPSTREAM_FORMATS, UPSTREAMS, startGateway } from './harness.ts';
 import type { TestGateway } from './harness.ts';
 import { scriptLoop } from './tool-loop.ts';
 
@@ -37,7 +37,7 @@ const WEATHER = {
   schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 } as const;
 
-describe.each(FORMATS)('over a %s upstream LangChain', (format) => {
+describe.each(UPSTREAM_FORMATS)('over a %s upstream LangChain', (format) => {
   beforeEach(() => scriptLoop(gateway));
 
   it.each(KINDS)('runs a tool loop by %s, streamed, and counts tokens', async (kind) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, shareGateway } from './harness.ts';
+import { UPSTREAM_FORMATS, UPSTREAMS, shareGateway } from './harness.ts';
 
 const gateway = shareGateway();
 
@@ -10,11 +10,13 @@ const hello = (model: string, more: object = {}) => ({
   ...more,
 });
 
-describe.each(FORMATS)('a message over a %s upstream', (format) => {
+describe.each(UPSTREAM_FORMATS)('a message over a %s upstream', (format) => {
   it('is answered in its own shape', async () => {
     gateway.upstream.script(() => ({
       reply: { usage: { input: 10, output: 5, cacheRead: 4, cacheWrite: 1, reasoning: 2 } },
     }));
+    // Gemini counts no written cache tokens.
+    const written = format === 'generate-content' ? 0 : 1;
     const response = await gateway.post('/v1/messages?beta=true', hello(UPSTREAMS[format]));
     expect(await response.json()).toEqual({
       id: expect.stringMatching(/^msg_/),
@@ -25,8 +27,8 @@ describe.each(FORMATS)('a message over a %s upstream', (format) => {
       stop_reason: 'end_turn',
       stop_sequence: null,
       usage: {
-        input_tokens: 5,
-        cache_creation_input_tokens: 1,
+        input_tokens: 6 - written,
+        cache_creation_input_tokens: written,
         cache_read_input_tokens: 4,
         output_tokens: 5,
         output_tokens_details: { thinking_tokens: 2 },
@@ -38,6 +40,7 @@ describe.each(FORMATS)('a message over a %s upstream', (format) => {
     const issuer = UPSTREAMS[format];
     const proof = format === 'messages' ? { signature: 'c2ln' } : { encrypted: format === 'responses' ? 'gAAA' : '[]' };
     if (format === 'chat-completions') Object.assign(proof, { signature: 'reasoning_content', encrypted: undefined });
+    if (format === 'generate-content') Object.assign(proof, { signature: 'call-0:c2ln', encrypted: undefined });
     const call = { type: 'tool_call', id: 'call_1', name: 'weather', arguments: '{"city":"Ulm"}' } as const;
     const thought = { type: 'reasoning', text: 'hm', issuer, ...proof } as const;
     gateway.upstream.script((_request, number) =>
@@ -64,6 +67,7 @@ describe.each(FORMATS)('a message over a %s upstream', (format) => {
       messages: '"signature":"c2ln"',
       responses: '"encrypted_content":"gAAA"',
       'chat-completions': '"reasoning_content":"hm"',
+      'generate-content': '"thoughtSignature":"c2ln"',
     };
     expect(sent).toContain(marks[format]);
     expect(sent).not.toContain('cap1_');

@@ -1,6 +1,6 @@
 import { fc } from '../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import type { WireFormat } from '../../src/inference/config.ts';
+import type { UpstreamFormat } from '../../src/inference/config.ts';
 import { CHAT_COMPLETIONS } from '../../src/gateway/dialects/chat-completions/dialect.ts';
 import { MESSAGES } from '../../src/gateway/dialects/messages/dialect.ts';
 import { RESPONSES } from '../../src/gateway/dialects/responses/dialect.ts';
@@ -12,7 +12,7 @@ import type { AssistantPart, ModelDelta, ModelReply } from '../../src/inference/
 import { encodeEvents, encodeStream } from '../support/model-server/encode.ts';
 import { buildTarget, streamBytes } from '../support/upstream.ts';
 import { accumulateChat, accumulateMessages, accumulateResponses } from './accumulate.ts';
-import { FORMATS, readFrames } from './harness.ts';
+import { FORMATS, UPSTREAM_FORMATS, readFrames } from './harness.ts';
 
 const ISSUER = 'acme/small';
 const MOMENT = { id: '0123456789abcdef', created: 1_700_000_000, requestId: 'req_1', now: () => 1_700_000_009 };
@@ -78,7 +78,7 @@ const refusalPart = text.map((value): AssistantPart => ({ type: 'refusal', text:
 const reasoning = (fields: object) =>
   text.map((value): AssistantPart => ({ type: 'reasoning', text: value, issuer: ISSUER, ...fields }));
 
-const PARTS: Record<WireFormat, fc.Arbitrary<AssistantPart>[]> = {
+const PARTS: Record<UpstreamFormat, fc.Arbitrary<AssistantPart>[]> = {
   'chat-completions': [textPart, refusalPart, callPart, callPart, reasoning({ signature: 'reasoning_content' })],
   messages: [
     textPart,
@@ -95,9 +95,18 @@ const PARTS: Record<WireFormat, fc.Arbitrary<AssistantPart>[]> = {
     reasoning({ summary: true, encrypted: 'gAAA' }),
     reasoning({ encrypted: 'gAAA' }),
   ],
+  'generate-content': [
+    textPart,
+    callPart,
+    callPart,
+    reasoning({}),
+    reasoning({ signature: 'thought:c2ln' }),
+    reasoning({ signature: 'text:c2ln' }),
+    reasoning({ signature: 'call-0:c2ln' }),
+  ],
 };
 
-function anyReply(format: WireFormat): fc.Arbitrary<ModelReply> {
+function anyReply(format: UpstreamFormat): fc.Arbitrary<ModelReply> {
   const count = fc.nat(100_000);
   return fc
     .record({
@@ -131,7 +140,7 @@ function* cut(bytes: Buffer, cuts: number[]): Generator<Uint8Array> {
   }
 }
 
-function readDeltas(format: WireFormat, bytes: Buffer, cuts: number[]): AsyncGenerator<ModelDelta> {
+function readDeltas(format: UpstreamFormat, bytes: Buffer, cuts: number[]): AsyncGenerator<ModelDelta> {
   return streamBytes(buildTarget(format), cut(bytes, cuts));
 }
 
@@ -147,7 +156,7 @@ async function writeStream(call: ClientCall, deltas: AsyncIterable<ModelDelta>):
   return stream;
 }
 
-describe.each(FORMATS)('a %s upstream', (upstream) => {
+describe.each(UPSTREAM_FORMATS)('a %s upstream', (upstream) => {
   it.each(FORMATS)('gives a %s client the same answer streamed and not, cut anywhere', async (client) => {
     const { call, accumulate } = CLIENTS[client];
     await fc.assert(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, readFrames, shareGateway } from './harness.ts';
+import { UPSTREAM_FORMATS, UPSTREAMS, readFrames, shareGateway } from './harness.ts';
 
 const gateway = shareGateway();
 
@@ -23,7 +23,7 @@ const REQUIRED = [
   'prompt_cache_key output_text',
 ].flatMap((line) => line.split(' '));
 
-describe.each(FORMATS)('a response over a %s upstream', (format) => {
+describe.each(UPSTREAM_FORMATS)('a response over a %s upstream', (format) => {
   const model = UPSTREAMS[format];
 
   it('has every field of the format, reasoning first, and its text in output_text', async () => {

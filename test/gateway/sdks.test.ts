@@ -6,7 +6,7 @@ import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import type { LanguageModel } from 'ai';
 import { APIError, OpenAI } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, startGateway } from './harness.ts';
+import { UPSTREAM_FORMATS, UPSTREAMS, startGateway } from './harness.ts';
 import type { TestGateway } from './harness.ts';
 import { scriptLoop } from './tool-loop.ts';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
-describe.each(FORMATS)('over a %s upstream', (format) => {
+describe.each(UPSTREAM_FORMATS)('over a %s upstream', (format) => {
   const model = UPSTREAMS[format];
   beforeEach(() => scriptLoop(gateway));
 

@@ -46,6 +46,31 @@ describe('the fault of an error', () => {
   });
 });
 
+describe("an error of Google's", () => {
+  const google = (code: number, status: string, more: object = {}) => ({
+    error: { code, status, message: 'x', ...more },
+  });
+  const reason = { details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }] };
+  it.each([
+    ['a bad key', google(400, 'INVALID_ARGUMENT', reason), 400, 'authentication'],
+    ['no permission', google(403, 'PERMISSION_DENIED'), 403, 'authentication'],
+    ['an unknown model', google(404, 'NOT_FOUND', { message: 'models/x is not found' }), 404, 'unknown_model'],
+    ['a spent quota', google(429, 'RESOURCE_EXHAUSTED'), 429, 'rate_limited'],
+    ['an overload within a stream', google(503, 'UNAVAILABLE'), undefined, 'unavailable'],
+    ['a deadline', google(504, 'DEADLINE_EXCEEDED'), 504, 'timeout'],
+    ['a wrong field', google(400, 'INVALID_ARGUMENT'), 400, 'invalid_request'],
+    ['a failure', google(500, 'INTERNAL'), 500, 'upstream'],
+  ])('tells %s', (_, body, status, code) => {
+    expect(buildUpstreamError(body, target, status === undefined ? {} : { status }).code).toBe(code);
+  });
+
+  it('says how long to wait, and its name', () => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' }];
+    const error = buildUpstreamError(google(429, 'RESOURCE_EXHAUSTED', { details }), target, { status: 429 });
+    expect([error.retryAfterMs, error.upstream.type]).toEqual([34_500, 'RESOURCE_EXHAUSTED']);
+  });
+});
+
 describe('Retry-After', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   it.each([

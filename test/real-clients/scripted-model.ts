@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../src/inference/config.ts';
+import type { UpstreamFormat } from '../../src/inference/config.ts';
 import type { AssistantPart } from '../../src/inference/model.ts';
 import type { RecordedRequest, Script } from '../support/model-server/server.ts';
 
@@ -21,7 +21,7 @@ export type Conversation = {
 };
 
 type Wire = Record<string, unknown>;
-const READERS: Record<WireFormat, (body: Wire) => Conversation> = {
+const READERS: Partial<Record<UpstreamFormat, (body: Wire) => Conversation>> = {
   'chat-completions': (body) => ({
     tools: list(body.tools).map((tool) => String((tool.function as Wire).name)),
     results: new Map(
@@ -55,18 +55,20 @@ function list(value: unknown): Wire[] {
 }
 
 export function readConversation({ format, body }: RecordedRequest): Conversation {
-  return READERS[format](body);
+  const read = READERS[format];
+  if (read === undefined) throw new Error(`no reader for ${format}`);
+  return read(body);
 }
 
-function think(format: WireFormat): AssistantPart {
+function think(format: UpstreamFormat): AssistantPart {
   const text = 'First I look.';
   switch (format) {
-    case 'chat-completions':
-      return { type: 'reasoning', text };
     case 'messages':
       return { type: 'reasoning', text, signature: PROOFS.messages };
     case 'responses':
       return { type: 'reasoning', text, summary: true, encrypted: PROOFS.responses };
+    default:
+      return { type: 'reasoning', text };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../src/inference/config.ts';
+import type { UpstreamFormat } from '../../src/inference/config.ts';
 import { collectReply } from '../../src/inference/collect.ts';
 import type { AssistantPart, ModelDelta, ModelReply, ModelRequest } from '../../src/inference/model.ts';
 import { buildEventReader } from '../../src/inference/sse.ts';
@@ -8,7 +8,7 @@ import type { SseEvent, UpstreamTarget } from '../../src/inference/upstream/dial
 import { encodeEvents } from './model-server/encode.ts';
 import type { Wire, WireEvent } from './model-server/pieces.ts';
 
-export function buildTarget(format: WireFormat, fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
+export function buildTarget(format: UpstreamFormat, fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
   return {
     name: 'acme/small',
     model: 'small',
@@ -58,12 +58,12 @@ export function readBytes(target: UpstreamTarget, chunks: Uint8Array[]): Promise
   return collectReply(streamBytes(target, chunks));
 }
 
-export function readBody(format: WireFormat, body: string): Promise<ModelReply> {
+export function readBody(format: UpstreamFormat, body: string): Promise<ModelReply> {
   return readBytes(buildTarget(format), [Buffer.from(body)]);
 }
 
 /** What comes out of events; the end of the stream follows the last one. */
-export function readWire(format: WireFormat, events: (Wire | string)[]): Promise<ModelReply> {
+export function readWire(format: UpstreamFormat, events: (Wire | string)[]): Promise<ModelReply> {
   const wire: WireEvent[] = events.map((event) => ({
     data: typeof event === 'string' ? event : JSON.stringify(event),
   }));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ProviderModel, ProviderName, WireFormat } from '../../inference/config.ts';
+import { ProviderModel, ProviderName, UpstreamFormat } from '../../inference/config.ts';
 import { PRESET_NAMES } from '../../inference/presets.ts';
 import { CursorPage, HttpUrl, Id, Timestamp, cursorListOf, deletedBody } from '../../platform/contract/common.ts';
 import { defineRoute } from '../../platform/contract/route.ts';
@@ -23,7 +23,7 @@ export const ProviderCreate = z
   .object({
     name: ProviderName.describe('models of the provider are `<name>/<id>`'),
     preset: z.enum(PRESET_NAMES).optional().describe('sets the format, the address and the header of the key'),
-    format: WireFormat.optional(),
+    format: UpstreamFormat.optional(),
     baseUrl: Address.optional(),
     apiKey: Key.optional().describe('sealed; no response shows it'),
     apiKeyHeader: KeyHeader.optional(),
@@ -62,7 +62,7 @@ export const Provider = z
     object: z.literal('provider'),
     id: Id,
     name: z.string(),
-    format: WireFormat,
+    format: UpstreamFormat,
     baseUrl: z.string(),
     hasKey: z.boolean(),
     apiKeyHeader: z.string().nullable(),

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../inference/config.ts';
+import type { UpstreamFormat } from '../../inference/config.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
 
 /** The fields of a JSON body, or the fields and files of a form. */
@@ -19,7 +19,7 @@ export type Endpoint = {
   path: string;
   body: 'json' | 'form';
   /** formats of the providers that have the path */
-  formats: readonly WireFormat[];
+  formats: readonly UpstreamFormat[];
   /** used when the request names no model */
   defaultModel?: string;
   /** Throws a `GatewayError` for a request that no provider could serve. */
@@ -28,7 +28,7 @@ export type Endpoint = {
   answerScript(input: EndpointInput): ScriptAnswer;
 };
 
-export const OPENAI_FORMATS: readonly WireFormat[] = ['chat-completions', 'responses'];
+export const OPENAI_FORMATS: readonly UpstreamFormat[] = ['chat-completions', 'responses'];
 
 /** About four characters per token, as `script/demo` counts. */
 export function countTokens(text: string): number {

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../inference/config.ts';
+import type { UpstreamFormat, WireFormat } from '../../inference/config.ts';
 import { isRecord } from '../../platform/records.ts';
 import { unsupported } from '../gateway-error.ts';
 import type { GatewayError } from '../gateway-error.ts';
@@ -17,7 +17,7 @@ export const FIELD_TABLES: Record<WireFormat, FieldTable> = {
 };
 
 /** The destination of a request; `built-in` are `script/…` models. */
-export type Destination = WireFormat | 'built-in';
+export type Destination = UpstreamFormat | 'built-in';
 
 function isPresent(value: unknown, { isNeutral }: FieldRule): boolean {
   return value !== undefined && value !== null && isNeutral?.(value) !== true;

@@ -1,5 +1,6 @@
 import type { WireFormat } from '../../inference/config.ts';
 import { FIELD_TABLES } from './apply.ts';
+import type { Destination } from './apply.ts';
 
 const TITLES: Record<WireFormat, string> = {
   'chat-completions': 'Chat completions clients',
@@ -12,9 +13,17 @@ const OTHERS: Record<WireFormat, string> = {
   messages: 'Any other field is ignored.',
 };
 
+const COLUMNS = [
+  ['chat-completions', 'chat completions'],
+  ['responses', 'responses'],
+  ['messages', 'messages'],
+  ['generate-content', 'generateContent'],
+  ['built-in', '`script/…`'],
+] as const satisfies [Destination, string][];
+
 function describeTable(client: WireFormat): string {
   const rows = Object.entries(FIELD_TABLES[client]).map(([path, { to, note, help }]) => {
-    const cells = [to['chat-completions'], to.responses, to.messages, to['built-in']];
+    const cells = COLUMNS.map(([column]) => to[column]);
     const isRefused = cells.includes('refused');
     const about = [note, isRefused && help !== 'is not supported' ? help : undefined].filter(
       (text) => text !== undefined,
@@ -25,8 +34,8 @@ function describeTable(client: WireFormat): string {
   return [
     `#### ${TITLES[client]}`,
     '',
-    '| Field | chat completions | responses | messages | `script/…` | |',
-    '|---|---|---|---|---|---|',
+    `| Field | ${COLUMNS.map(([, title]) => title).join(' | ')} | |`,
+    `|---|${'---|'.repeat(COLUMNS.length)}---|`,
     ...rows,
     '',
     OTHERS[client],

@@ -1,4 +1,4 @@
-import { all, rule } from './rule.ts';
+import { all, isFalse, rule } from './rule.ts';
 import type { FieldTable } from './rule.ts';
 
 const forwarded = {
@@ -11,35 +11,49 @@ export const MESSAGES_FIELDS: FieldTable = {
   model: all('carried'),
   models: all('gateway', { note: 'further models, tried in order' }),
   messages: all('carried'),
-  'messages[].content[]: server tools and their results': rule(['refused', 'refused', 'carried', 'refused'], forwarded),
-  'messages[].content[]: document with citations': rule(['refused', 'refused', 'carried', 'refused'], forwarded),
+  'messages[].content[]: server tools and their results': rule(
+    ['refused', 'refused', 'carried', 'refused', 'refused'],
+    forwarded,
+  ),
+  'messages[].content[]: document with citations': rule(
+    ['refused', 'refused', 'carried', 'refused', 'refused'],
+    forwarded,
+  ),
   'messages[].content[]: document with a PDF in base64': all('carried'),
   system: all('carried'),
   max_tokens: all('carried'),
   stream: all('carried'),
   tools: all('carried'),
   'tools[]: bash, text_editor, memory': all('emulated', { note: 'a function with the same input' }),
-  'tools[]: server tools': rule(['refused', 'refused', 'carried', 'refused'], forwarded),
+  'tools[]: server tools': rule(['refused', 'refused', 'carried', 'refused', 'refused'], forwarded),
   tool_choice: all('carried'),
-  stop_sequences: rule(['carried', 'emulated', 'carried', 'ignored'], {
+  'tool_choice.disable_parallel_tool_use': rule(['carried', 'carried', 'carried', 'ignored'], {
+    isNeutral: isFalse,
+    note: 'generateContent has none',
+  }),
+  stop_sequences: rule(['carried', 'emulated', 'carried', 'carried', 'ignored'], {
     note: 'responses providers have none: the reply is cut',
   }),
   temperature: all('carried'),
   top_p: all('carried'),
-  top_k: rule(['ignored', 'ignored', 'carried', 'ignored']),
-  thinking: rule(['carried', 'carried', 'carried', 'gateway'], { note: 'an effort in other formats' }),
-  output_config: rule(['carried', 'carried', 'carried', 'ignored'], { note: '`effort`, `format`' }),
-  output_format: rule(['carried', 'carried', 'carried', 'ignored']),
-  metadata: rule(['carried', 'carried', 'carried', 'ignored'], { note: '`user_id`, as `user` in other formats' }),
-  cache_control: rule(['ignored', 'ignored', 'emulated', 'ignored'], { note: 'the gateway sets breakpoints itself' }),
+  top_k: rule(['ignored', 'ignored', 'carried', 'carried', 'ignored']),
+  thinking: rule(['carried', 'carried', 'carried', 'carried', 'gateway'], { note: 'an effort in other formats' }),
+  output_config: rule(['carried', 'carried', 'carried', 'carried', 'ignored'], { note: '`effort`, `format`' }),
+  output_format: rule(['carried', 'carried', 'carried', 'carried', 'ignored']),
+  metadata: rule(['carried', 'carried', 'carried', 'ignored', 'ignored'], {
+    note: '`user_id`, as `user` in other formats',
+  }),
+  cache_control: rule(['ignored', 'ignored', 'emulated', 'ignored', 'ignored'], {
+    note: 'the gateway sets breakpoints itself',
+  }),
   service_tier: all('ignored'),
   context_management: all('ignored'),
-  mcp_servers: rule(['refused', 'refused', 'carried', 'refused'], {
+  mcp_servers: rule(['refused', 'refused', 'carried', 'refused', 'refused'], {
     ...forwarded,
     isNeutral: (value) => Array.isArray(value) && value.length === 0,
   }),
-  container: rule(['refused', 'refused', 'carried', 'refused'], forwarded),
-  thread: rule(['refused', 'refused', 'carried', 'refused'], {
+  container: rule(['refused', 'refused', 'carried', 'refused', 'refused'], forwarded),
+  thread: rule(['refused', 'refused', 'carried', 'refused', 'refused'], {
     ...forwarded,
     note: 'SDKs go on without a thread',
   }),

@@ -1,4 +1,4 @@
-import { all, isFalse, isZero, rule } from './rule.ts';
+import { all, isFalse, isTrue, isZero, rule } from './rule.ts';
 import type { FieldTable } from './rule.ts';
 
 const RESPONSES_ONLY = 'only providers with the format responses support it';
@@ -15,24 +15,35 @@ export const RESPONSES_FIELDS: FieldTable = {
   max_output_tokens: all('carried'),
   tools: all('carried', { note: 'custom and namespace tools are emulated' }),
   tool_choice: all('carried'),
-  parallel_tool_calls: all('carried'),
-  text: rule(['carried', 'carried', 'carried', 'ignored'], { note: '`format`' }),
-  'text.verbosity': rule(['carried', 'carried', 'ignored']),
-  reasoning: rule(['carried', 'carried', 'carried', 'gateway'], { note: '`effort`' }),
-  'reasoning.summary': rule(['emulated', 'carried', 'emulated'], { note: 'the reasoning itself' }),
+  parallel_tool_calls: rule(['carried', 'carried', 'carried', 'ignored'], {
+    isNeutral: isTrue,
+    note: 'generateContent has none',
+  }),
+  text: rule(['carried', 'carried', 'carried', 'carried', 'ignored'], { note: '`format`' }),
+  'text.verbosity': rule(['carried', 'carried', 'ignored', 'ignored']),
+  reasoning: rule(['carried', 'carried', 'carried', 'carried', 'gateway'], { note: '`effort`' }),
+  'reasoning.summary': rule(['emulated', 'carried', 'emulated', 'emulated'], { note: 'the reasoning itself' }),
   temperature: all('carried', { note: 'at most 1 for messages providers' }),
   top_p: all('carried', { note: 'messages providers get it without `temperature` only' }),
-  prompt_cache_key: rule(['carried', 'carried', 'emulated', 'gateway'], { note: 'cache breakpoints in messages' }),
-  cache_ttl: rule(['ignored', 'ignored', 'carried', 'ignored']),
-  user: rule(['carried', 'carried', 'emulated', 'ignored'], { note: '`metadata.user_id` in messages' }),
-  safety_identifier: rule(['carried', 'carried', 'emulated', 'ignored'], { note: '`metadata.user_id` in messages' }),
+  prompt_cache_key: rule(['carried', 'carried', 'emulated', 'gateway', 'gateway'], {
+    note: 'cache breakpoints in messages',
+  }),
+  cache_ttl: rule(['ignored', 'ignored', 'carried', 'ignored', 'ignored']),
+  user: rule(['carried', 'carried', 'emulated', 'ignored', 'ignored'], { note: '`metadata.user_id` in messages' }),
+  safety_identifier: rule(['carried', 'carried', 'emulated', 'ignored', 'ignored'], {
+    note: '`metadata.user_id` in messages',
+  }),
   metadata: all('gateway', { note: 'repeated in the response' }),
   include: all('gateway', { note: 'signatures of reasoning always come' }),
-  'include: message.output_text.logprobs': rule(['refused', 'carried', 'refused'], {
+  'include: message.output_text.logprobs': rule(['refused', 'carried', 'refused', 'refused'], {
     forwarded: true,
     help: RESPONSES_ONLY,
   }),
-  top_logprobs: rule(['refused', 'carried', 'refused'], { forwarded: true, help: RESPONSES_ONLY, isNeutral: isZero }),
+  top_logprobs: rule(['refused', 'carried', 'refused', 'refused'], {
+    forwarded: true,
+    help: RESPONSES_ONLY,
+    isNeutral: isZero,
+  }),
   store: all('gateway', { note: 'only `false`' }),
   client_metadata: all('ignored'),
   service_tier: all('ignored'),

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../inference/config.ts';
+import type { UpstreamFormat } from '../../inference/config.ts';
 
 /**
  * The treatment of a field on the way to an upstream of a format. `carried`: sent in that format's own field.
@@ -9,7 +9,7 @@ export type Fate = 'carried' | 'emulated' | 'gateway' | 'refused' | 'ignored';
 
 export type FieldRule = {
   /** `built-in` are `script/…` models */
-  to: Record<WireFormat | 'built-in', Fate>;
+  to: Record<UpstreamFormat | 'built-in', Fate>;
   /** why it is refused, and an alternative */
   help?: string;
   /** whether the value requests nothing, so that it is neither refused nor reported; absent: `null` alone */
@@ -24,14 +24,21 @@ export type FieldRule = {
 
 export type FieldTable = Readonly<Record<string, FieldRule>>;
 
-type Columns = [chat: Fate, responses: Fate, messages: Fate, builtIn?: Fate];
+/** One for each format of providers, in the order of the docs; `builtIn` absent: as for messages. */
+type Columns = [chat: Fate, responses: Fate, messages: Fate, generateContent: Fate, builtIn?: Fate];
 
-export function fates([chat, responses, messages, builtIn = messages]: Columns): FieldRule['to'] {
-  return { 'chat-completions': chat, responses, messages, 'built-in': builtIn };
+export function fates([chat, responses, messages, generateContent, builtIn = messages]: Columns): FieldRule['to'] {
+  return {
+    'chat-completions': chat,
+    responses,
+    messages,
+    'generate-content': generateContent,
+    'built-in': builtIn,
+  };
 }
 
 export function all(fate: Fate, more: Omit<FieldRule, 'to'> = {}): FieldRule {
-  return { to: fates([fate, fate, fate]), ...more };
+  return { to: fates([fate, fate, fate, fate]), ...more };
 }
 
 export function rule(columns: Columns, more: Omit<FieldRule, 'to'> = {}): FieldRule {
@@ -40,3 +47,4 @@ export function rule(columns: Columns, more: Omit<FieldRule, 'to'> = {}): FieldR
 
 export const isZero = (value: unknown): boolean => value === 0;
 export const isFalse = (value: unknown): boolean => value === false;
+export const isTrue = (value: unknown): boolean => value === true;

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../config.ts';
+import type { UpstreamFormat } from '../config.ts';
 import type { ModelDelta, ModelRequest, ReasoningEffort } from '../model.ts';
 
 /** One event of an upstream's stream, or a whole JSON body instead of a stream. */
@@ -10,7 +10,7 @@ export type UpstreamTarget = {
   name: string;
   /** the upstream's own id */
   model: string;
-  format: WireFormat;
+  format: UpstreamFormat;
   baseUrl: string;
   timeoutMs: number;
   apiKey?: string;
@@ -55,6 +55,8 @@ export type DeltaReader = {
 export type Dialect = {
   /** whether the format has stop sequences; if not, replies are cut here */
   hasStop: boolean;
+  /** the most that one request may have; of more, all are also cut here. Absent: no limit is known */
+  maxStops?: number;
   buildRequest(request: ModelRequest, target: UpstreamTarget): UpstreamRequest;
   buildReader(target: UpstreamTarget): DeltaReader;
   /** absent: the format cannot count input tokens */

@@ -16,7 +16,8 @@ export function fitReasoning(request: ModelRequest, target: UpstreamTarget): Mod
   const { reasoning, ...plain } = request;
   if (reasoning === undefined || target.relays === true) return request;
   if (target.reasoning === false) return plain;
-  if (reasoning.effort === undefined) return request;
+  // The format `generate-content` takes every effort, as a level of its own or as a number of tokens.
+  if (reasoning.effort === undefined || target.format === 'generate-content') return request;
   if (target.efforts !== undefined) {
     return { ...plain, reasoning: { ...reasoning, effort: fitEffort(reasoning.effort, target.efforts) } };
   }

@@ -108,7 +108,9 @@ export function limitUser(user: string | undefined): string | undefined {
 
 /** The credentials of any call, in the header of the target's format. */
 export function buildAuthHeaders(target: UpstreamTarget): Record<string, string> {
-  if (target.format !== 'messages') return buildBearerHeaders(target);
-  const key = target.apiKey === undefined ? {} : { 'x-api-key': target.apiKey };
-  return { 'anthropic-version': '2023-06-01', ...key, ...target.headers };
+  const { format, apiKey, headers } = target;
+  if (format === 'generate-content') return buildBearerHeaders({ apiKeyHeader: 'x-goog-api-key', ...target });
+  if (format !== 'messages') return buildBearerHeaders(target);
+  const key = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+  return { 'anthropic-version': '2023-06-01', ...key, ...headers };
 }

@@ -5,17 +5,30 @@ import type { FinishReason, ModelUsage } from '../model.ts';
 /** A JSON object from an upstream, not validated. */
 export type JsonObject = Record<string, unknown>;
 
-export function parseObject(data: string): JsonObject {
-  let value: unknown;
+function parse(data: string): unknown {
   try {
-    value = JSON.parse(data);
+    return JSON.parse(data);
   } catch (cause) {
     throw new ModelError('upstream', 'The provider sent an event that is not JSON.', { cause });
   }
-  // Some compatibility layers wrap an error in a list of one.
-  const wire = asObject(Array.isArray(value) ? value[0] : value);
+}
+
+function requireObject(value: unknown): JsonObject {
+  const wire = asObject(value);
   if (wire === undefined) throw new ModelError('upstream', 'The provider sent an event that is no object.');
   return wire;
+}
+
+export function parseObject(data: string): JsonObject {
+  const value = parse(data);
+  // Some compatibility layers wrap an error in a list of one.
+  return requireObject(Array.isArray(value) ? value[0] : value);
+}
+
+/** The objects of an event that may also be a list of them. */
+export function parseObjects(data: string): JsonObject[] {
+  const value = parse(data);
+  return Array.isArray(value) ? value.map(requireObject) : [requireObject(value)];
 }
 
 export function asObject(value: unknown): JsonObject | undefined {

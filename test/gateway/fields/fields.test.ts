@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FIELD_TABLES } from '../../../src/gateway/fields/apply.ts';
 import type { FieldRule } from '../../../src/gateway/fields/rule.ts';
-import { FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
+import { FORMATS, UPSTREAMS, UPSTREAM_FORMATS, shareGateway } from '../harness.ts';
 
 const gateway = shareGateway({
   providers: (url) => ({ own: { format: 'messages', baseUrl: url, apiKey: 'k', passThrough: true } }),
@@ -81,6 +81,10 @@ const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
     'tools[]: server tools': { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
     tools: { tools: [{ name: 'f', input_schema: { type: 'object' } }] },
     tool_choice: { tool_choice: { type: 'none' } },
+    'tool_choice.disable_parallel_tool_use': {
+      tools: [{ name: 'f', input_schema: { type: 'object' } }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    },
     stop_sequences: { stop_sequences: ['a'] },
     thinking: { thinking: { type: 'adaptive' } },
     output_config: { output_config: { effort: 'low' } },
@@ -98,7 +102,7 @@ const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
 /** Values for fields of a plain type. */
 const PLAIN: Record<string, unknown> = {
   stream: true,
-  parallel_tool_calls: true,
+  parallel_tool_calls: false,
   background: true,
   store: false,
   logprobs: true,
@@ -126,7 +130,7 @@ const CLIENTS = {
   responses: { path: '/v1/responses', body: { input: 'Hi' } },
   messages: { path: '/v1/messages', body: { messages: said, max_tokens: 50 } },
 };
-const DESTINATIONS = [...FORMATS, 'built-in'] as const;
+const DESTINATIONS = [...UPSTREAM_FORMATS, 'built-in'] as const;
 type Destination = (typeof DESTINATIONS)[number];
 
 function chooseModel(client: (typeof FORMATS)[number], destination: Destination, { forwarded }: FieldRule): string {

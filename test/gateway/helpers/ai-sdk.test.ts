@@ -8,7 +8,7 @@ import { createOpenAI as createOpenAI4 } from 'ai-openai-4';
 import { createOpenAICompatible as createCompatible3 } from 'ai-openai-compatible-3';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
+import { UPSTREAM_FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
 import { scriptLoop, scriptReasoned } from '../tool-loop.ts';
 
 const gateway = shareGateway();
@@ -63,7 +63,9 @@ function asModel(model: ai7.LanguageModel): ai6.LanguageModel {
 }
 
 const KINDS = ['compatible', 'chat', 'responses', 'messages'] as const;
-const cells = majors.flatMap((each) => FORMATS.flatMap((format) => KINDS.map((kind) => ({ ...each, format, kind }))));
+const cells = majors.flatMap((each) =>
+  UPSTREAM_FORMATS.flatMap((format) => KINDS.map((kind) => ({ ...each, format, kind }))),
+);
 
 describe.each(cells)('ai $major by $kind over a $format upstream', ({ ai, stop, models, format, kind }) => {
   const open = () => models[kind](UPSTREAMS[format]);

@@ -6,7 +6,7 @@ import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
+import { UPSTREAM_FORMATS, UPSTREAMS, shareGateway } from '../harness.ts';
 import { scriptLoop, scriptReasoned } from '../tool-loop.ts';
 
 const gateway = shareGateway();
@@ -25,7 +25,7 @@ beforeAll(() => {
   anthropic = new Anthropic({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
 });
 
-describe.each(FORMATS)('the Anthropic SDK over a %s upstream', (format) => {
+describe.each(UPSTREAM_FORMATS)('the Anthropic SDK over a %s upstream', (format) => {
   const request = { model: UPSTREAMS[format], max_tokens: 5000, messages: [ask] };
   beforeEach(() => {
     scriptReasoned(gateway, JSON.stringify(answer));

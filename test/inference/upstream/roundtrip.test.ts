@@ -1,6 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import type { WireFormat } from '../../../src/inference/config.ts';
+import { UpstreamFormat } from '../../../src/inference/config.ts';
 import type { AssistantPart, FinishReason, ModelReply } from '../../../src/inference/model.ts';
 import { encodeEvents, encodeStream, encodeWhole } from '../../support/model-server/encode.ts';
 import { buildTarget, readBytes } from '../../support/upstream.ts';
@@ -30,7 +30,7 @@ function reasoning(fields: Partial<Extract<AssistantPart, { type: 'reasoning' }>
 }
 
 /** The parts that each format can express; others have no encoding in it. */
-const PARTS: Record<WireFormat, fc.Arbitrary<AssistantPart>[]> = {
+const PARTS: Record<UpstreamFormat, fc.Arbitrary<AssistantPart>[]> = {
   'chat-completions': [
     textPart,
     refusalPart,
@@ -55,15 +55,20 @@ const PARTS: Record<WireFormat, fc.Arbitrary<AssistantPart>[]> = {
     text.map(reasoning({ summary: true, encrypted: 'gAAA' })),
     text.map(reasoning({ encrypted: 'gAAA' })),
   ],
+  'generate-content': [textPart, callPart, text.map(reasoning({ signature: 'thought:c2ln' }))],
 };
 
-const FINISHES: Record<WireFormat, FinishReason[]> = {
+const FINISHES: Record<UpstreamFormat, FinishReason[]> = {
   'chat-completions': ['stop', 'length', 'content_filter'],
   messages: ['stop', 'length', 'refusal'],
   responses: ['stop', 'length', 'content_filter'],
+  'generate-content': ['stop', 'length', 'content_filter'],
 };
 
-/** Chat deltas have no boundaries between parts: two consecutive parts of a kind would merge. */
+/** Formats that join neighbours: their deltas have no boundaries between parts. */
+const JOINING: readonly UpstreamFormat[] = ['chat-completions', 'generate-content'];
+
+/** Two consecutive parts of a kind would merge. */
 function joinNeighbours(parts: AssistantPart[]): AssistantPart[] {
   return parts.filter((part, index) => part.type === 'tool_call' || part.type !== parts[index - 1]?.type);
 }
@@ -78,7 +83,7 @@ function decideFinish(reason: FinishReason, content: AssistantPart[]): FinishRea
   return content.some((part) => part.type === 'refusal') ? 'refusal' : 'stop';
 }
 
-function anyReply(format: WireFormat): fc.Arbitrary<ModelReply> {
+function anyReply(format: UpstreamFormat): fc.Arbitrary<ModelReply> {
   const count = fc.nat(100_000);
   return fc
     .record({
@@ -89,9 +94,10 @@ function anyReply(format: WireFormat): fc.Arbitrary<ModelReply> {
       counts: fc.tuple(count, count, count, fc.integer({ min: 1, max: 100_000 }), count),
     })
     .map(({ parts, reason, stopSequence, counts }) => {
-      const content = numberCalls(format === 'chat-completions' ? joinNeighbours(parts) : parts);
+      const content = numberCalls(JOINING.includes(format) ? joinNeighbours(parts) : parts);
       const finish = decideFinish(reason, content);
-      const [fresh, cacheRead, cacheWrite, answer, thought] = counts;
+      const [fresh, cacheRead, written, answer, thought] = counts;
+      const cacheWrite = format === 'generate-content' ? 0 : written;
       return {
         id: 'reply-1',
         model: ISSUER,
@@ -114,7 +120,7 @@ function cutAt(bytes: Uint8Array, cuts: number[]): Uint8Array[] {
   return [...points, bytes.length].map((point, index) => bytes.subarray(points[index - 1] ?? 0, point));
 }
 
-describe.each(['chat-completions', 'messages', 'responses'] as const)('%s upstream', (format) => {
+describe.each(UpstreamFormat.options)('%s upstream', (format) => {
   it('reads any reply back from a stream that is cut at any bytes', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -152,7 +158,7 @@ describe.each(['chat-completions', 'messages', 'responses'] as const)('%s upstre
         { type: 'tool_call', id: 'call_2', name: 'weather', arguments: '{}' },
       ],
       finish: 'tool_calls',
-      usage: { input: 7, output: 3, cacheRead: 2, cacheWrite: 1, reasoning: 1 },
+      usage: { input: 7, output: 3, cacheRead: 2, cacheWrite: format === 'generate-content' ? 0 : 1, reasoning: 1 },
     };
     const bytes = Buffer.from(JSON.stringify(encodeWhole(format, reply), undefined, 2));
     expect(await readBytes(buildTarget(format), cutAt(bytes, [1, 40, 90]))).toEqual(reply);

@@ -1,6 +1,7 @@
-import type { WireFormat } from '../../../src/inference/config.ts';
+import type { UpstreamFormat } from '../../../src/inference/config.ts';
 import type { ModelReply } from '../../../src/inference/model.ts';
 import { encodeChatStream, encodeChatWhole } from './encode-chat.ts';
+import { encodeGenerateContentStream, encodeGenerateContentWhole } from './encode-generate-content.ts';
 import { encodeMessagesStream, encodeMessagesWhole } from './encode-messages.ts';
 import { encodeResponsesStream, encodeResponsesWhole } from './encode-responses.ts';
 import type { Wire, WireEvent } from './pieces.ts';
@@ -9,16 +10,22 @@ const STREAMS = {
   'chat-completions': encodeChatStream,
   messages: encodeMessagesStream,
   responses: encodeResponsesStream,
+  'generate-content': encodeGenerateContentStream,
 };
-const WHOLES = { 'chat-completions': encodeChatWhole, messages: encodeMessagesWhole, responses: encodeResponsesWhole };
+const WHOLES = {
+  'chat-completions': encodeChatWhole,
+  messages: encodeMessagesWhole,
+  responses: encodeResponsesWhole,
+  'generate-content': encodeGenerateContentWhole,
+};
 
 /** A reply as an upstream streams it; texts in pieces of `size` characters. */
-export function encodeStream(format: WireFormat, reply: ModelReply, size = 12): WireEvent[] {
+export function encodeStream(format: UpstreamFormat, reply: ModelReply, size = 12): WireEvent[] {
   return STREAMS[format](reply, size);
 }
 
 /** A reply as an upstream that does not stream sends it. */
-export function encodeWhole(format: WireFormat, reply: ModelReply): Wire {
+export function encodeWhole(format: UpstreamFormat, reply: ModelReply): Wire {
   return WHOLES[format](reply);
 }
 

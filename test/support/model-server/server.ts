@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WireFormat } from '../../../src/inference/config.ts';
+import type { UpstreamFormat } from '../../../src/inference/config.ts';
 import type { ModelReply } from '../../../src/inference/model.ts';
 import { encodeEvents, encodeStream, encodeWhole } from './encode.ts';
 import { completeReply } from './pieces.ts';
 import type { Wire, WireEvent } from './pieces.ts';
 
 export type RecordedRequest = {
-  format: WireFormat;
+  format: UpstreamFormat;
   path: string;
   headers: Record<string, string | string[] | undefined>;
   body: Wire;
@@ -58,9 +58,15 @@ export type ModelServer = {
   close(): Promise<void>;
 };
 
-function formatOf(path: string): WireFormat {
+function formatOf(path: string): UpstreamFormat {
+  if (path.includes(':streamGenerateContent') || path.includes(':generateContent')) return 'generate-content';
   if (path.endsWith('/messages')) return 'messages';
   return path.endsWith('/responses') ? 'responses' : 'chat-completions';
+}
+
+/** Some formats say it in the path. */
+function isStreamed({ path, body }: RecordedRequest): boolean {
+  return body.stream === true || path.includes(':streamGenerateContent');
 }
 
 function buildBody(request: RecordedRequest, answer: ScriptedAnswer): { type: string; body: Buffer } {
@@ -68,8 +74,9 @@ function buildBody(request: RecordedRequest, answer: ScriptedAnswer): { type: st
     const body = Buffer.from(answer.body as string);
     return { type: body[0] === 0x7b ? 'application/json' : 'text/event-stream', body };
   }
-  const reply = completeReply({ model: String(request.body.model), ...answer.reply });
-  if (request.body.stream !== true) {
+  const model = String(request.body.model ?? 'served-model');
+  const reply = completeReply({ model, ...answer.reply });
+  if (!isStreamed(request)) {
     return { type: 'application/json', body: Buffer.from(JSON.stringify(encodeWhole(request.format, reply))) };
   }
   const events = answer.events?.map((event) =>
@@ -102,7 +109,7 @@ async function writeAnswer(
   else if (answer.hang === undefined) response.end();
 }
 
-/** A model provider on 127.0.0.1 that speaks all three wire formats, plays scripted replies, and misbehaves on demand. */
+/** A model provider on 127.0.0.1 that speaks every wire format, plays scripted replies, and misbehaves on demand. */
 export async function startModelServer(): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   let current: Script = () => ({});

@@ -1,10 +1,12 @@
 import type { AssistantPart, InputPart, ModelMessage, ToolResult } from '../../model.ts';
 import type { UpstreamTarget } from '../dialect.ts';
 import { wrapSystem } from '../history.ts';
+import { joinTurns } from '../turns.ts';
+import type { Turn as AnyTurn } from '../turns.ts';
 import { asObject } from '../wire.ts';
 
 export type Block = Record<string, unknown> & { type: string };
-export type Turn = { role: 'user' | 'assistant'; content: Block[] };
+export type Turn = AnyTurn<'user' | 'assistant', Block>;
 
 /** The upstream rejects text that is only whitespace. */
 function buildText(text: string): Block[] {
@@ -77,14 +79,7 @@ function orderUserTurn(turn: Turn): Turn {
 
 /** Roles alternate, beginning with the user; no turn is empty, and a final assistant turn has no trailing whitespace. */
 export function buildTurns(messages: readonly ModelMessage[], target: UpstreamTarget): Turn[] {
-  const turns: Turn[] = [];
-  for (const message of messages) {
-    const turn = buildTurn(message, target);
-    if (turn.content.length === 0) continue;
-    const last = turns.at(-1);
-    if (last?.role === turn.role) last.content.push(...turn.content);
-    else turns.push(turn);
-  }
+  const turns = joinTurns(messages.map((message) => buildTurn(message, target)));
   if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [{ type: 'text', text: 'Continue.' }] });
   const final = turns.at(-1)?.role === 'assistant' ? turns.at(-1)?.content.at(-1) : undefined;
   if (final?.type === 'text' && typeof final.text === 'string') final.text = final.text.trimEnd();
