@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { openKubernetes } from '../../src/platform/kubernetes/client.ts';
 import type { Kubernetes } from '../../src/platform/kubernetes/client.ts';
+import { API_VERSION } from '../../src/platform/kubernetes/resource.ts';
+import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts';
 import type { Volume } from '../../src/sandbox/resources/volume.ts';
-import { buildPath } from '../../src/platform/kubernetes/paths.ts';
+import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts';
 import { findAuditLog, readAudit } from '../support/cluster/audit.ts';
 import type { Noted } from '../support/cluster/audit.ts';
 import { IMAGES, applyFile, findChartCluster, pickRights, renderChart } from '../support/cluster/chart.ts';
@@ -37,7 +39,7 @@ describe.skipIf(!isAudited)('requests of the operator to the API server', () => 
 
   beforeAll(async () => {
     const rendered = await renderChart(namespace, IMAGES, `sandbox.namespace=${namespace}`);
-    rights = pickRights(rendered).filter((text) => text.includes(ACCOUNT));
+    rights = pickRights(rendered).filter((text) => text.includes(`\n  name: ${ACCOUNT}\n`));
     const file = join(scratch, 'rights.yaml');
     writeFileSync(file, rights.join('---\n'));
     await applyFile(cluster, file);
@@ -151,6 +153,17 @@ describe.skipIf(!isAudited)('requests of the operator to the API server', () => 
     await api.remove('persistentvolumeclaims', volumeName);
     await api.patch('persistentvolumeclaims', volumeName, { metadata: { finalizers: null } }).catch(() => undefined);
     await api.untilVolume(volumeName, 'has lost its files', (volume) => volume.status?.lostDisk !== undefined);
+    const warm = {
+      apiVersion: API_VERSION,
+      kind: 'SandboxClass',
+      metadata: { name: 'warm' },
+      spec: { warm: { target: 1 } },
+    };
+    await kubernetes.request({ method: 'POST', path: buildListPath(namespace, 'sandboxclasses'), body: warm });
+    await waitFor(
+      'a warm pod',
+      async () => (await api.find<SandboxClass>('sandboxclasses', 'warm'))?.status?.warm?.ready === 1,
+    );
     stage.node.fail();
     await stage.newVolume();
 
@@ -161,7 +174,7 @@ describe.skipIf(!isAudited)('requests of the operator to the API server', () => 
       }
     }
     // Sent by an admission plugin in the operator's name, in clusters that have it.
-    for (const resource of ['sessions', 'volumes']) {
+    for (const resource of ['sessions', 'volumes', 'sandboxclasses']) {
       expect(granted.delete(`update ${resource}/finalizers`)).toBe(true);
     }
     // Used where a schedule of backups is set; see operator-backup.test.ts.

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { ETC_FILES, buildBubblewrapOptions } from '../../../src/sandbox/process/bubblewrap.ts';
+import { LABELS } from '../../../src/platform/kubernetes/resource.ts';
 import type { Pod } from '../../../src/platform/kubernetes/types.ts';
 import type { Runtime } from './kubelet.ts';
 
@@ -15,10 +16,12 @@ let address = 1;
 
 type Whole = Pod & { spec: { volumes: { persistentVolumeClaim?: { claimName: string } }[] } };
 
-function readClaimName(pod: Pod): string {
-  const { volumes } = (pod as Whole).spec;
-  const found = volumes.find(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
-  return found?.persistentVolumeClaim?.claimName ?? 'none';
+/** A claim that a volume creates has its name, also after the volume was deleted and created again. */
+function nameDisk({ metadata, spec }: Whole): string {
+  const claim = spec.volumes.find(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
+  const name = claim?.persistentVolumeClaim?.claimName ?? 'none';
+  const { [LABELS.volume]: volume, [LABELS.volumeUid]: uid } = metadata.labels ?? {};
+  return name === volume ? `volume-${uid}` : `claim-${name}`;
 }
 
 /**
@@ -38,7 +41,7 @@ export function openRuntime(): Runtime & { kill(podUid: string): void; close(): 
     for (const name of ['ld.so.cache', 'ssl/openssl.cnf', 'localtime', 'resolv.conf']) {
       writeFileSync(join(folder, 'etc', name), '');
     }
-    const volume = join(root, `claim-${readClaimName(pod)}`);
+    const volume = join(root, nameDisk(pod as Whole));
     mkdirSync(volume, { recursive: true });
     return { folder, volume };
   };
