@@ -30,6 +30,8 @@ export type WarmPlan = {
 const MAX_CREATED = 10;
 /** A pod that ended keeps its place for this long, so that failing pods are replaced slowly. */
 const ENDED_MS = 30_000;
+/** A new pod cannot be scheduled until its claim exists, a moment later. */
+const SETTLE_MS = 10_000;
 
 /** A pod is replaced when its template changed, when it ended, and when a volume took its claim alone. */
 export function decideWarmPool(input: WarmInput): WarmPlan {
@@ -74,12 +76,13 @@ function compareUse(left: Pod, right: Pod): number {
   return Number(isReady(right)) - Number(isReady(left)) || age(left).localeCompare(age(right));
 }
 
-function describePool({ target, template }: WarmInput, kept: Pod[], ready: number): ConditionUpdate {
+function describePool({ target, template, now }: WarmInput, kept: Pod[], ready: number): ConditionUpdate {
   if (target > 0 && template === undefined) {
     const message = 'No Volume exists yet: the first one tells which key the pods have to trust.';
     return { type: 'Warm', status: 'False', reason: 'KeyUnknown', message };
   }
-  const stuck = kept.map(describePod).find(({ state }) => state === 'stuck');
+  const settled = kept.filter((pod) => measureAge(pod, now) >= SETTLE_MS);
+  const stuck = settled.map(describePod).find(({ state }) => state === 'stuck');
   if (stuck !== undefined) return { type: 'Warm', status: 'False', reason: stuck.reason, message: stuck.message };
   const isComplete = ready >= target;
   return {

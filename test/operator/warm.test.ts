@@ -72,5 +72,7 @@ test('the condition says whether the pool is complete, and why not', () => {
     reason: 'Unschedulable',
     message: expect.stringContaining('0/3 nodes') as string,
   });
+  const fresh = newPod('a', { status: stuck, ageMs: 1000 });
+  expect(decide(1, [fresh]).condition).toMatchObject({ reason: 'WarmStarting' });
   expect(decide(1, [], { template: undefined })).toMatchObject({ create: 0, condition: { reason: 'KeyUnknown' } });
 });

@@ -8,6 +8,7 @@ import { testRestore } from './restore.ts';
 import { testSessions } from './sessions.ts';
 import { testTakeover } from './takeover.ts';
 import { testUpgrade } from './upgrade.ts';
+import { testWarmPool } from './warm-pool.ts';
 
 const install = await findInstallation();
 
@@ -24,6 +25,9 @@ describe.skipIf(install === undefined)('Capstan on a real node', () => {
 
   describe('sessions', () => {
     testSessions(find);
+  });
+  describe('a warm pool', () => {
+    testWarmPool(find);
   });
   describe('takeovers', () => {
     testTakeover(find);
