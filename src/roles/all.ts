@@ -45,7 +45,8 @@ export async function startAll(context: RoleContext): Promise<Started> {
     buildDocsRoutes(SERVICE_DOCUMENTS),
     ...buildWebRoutes(context),
   ];
-  const options = { ...readServerOptions(context), sendError: sendNearestError };
+  // No other process takes over its clients.
+  const options = { ...readServerOptions(context), lingerMs: 0, sendError: sendNearestError };
   return serve(
     context,
     'server',

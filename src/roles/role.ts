@@ -14,6 +14,9 @@ export type RoleContext<B = Backends> = BareContext & {
 /** What a role serves, for the line that is printed at start. */
 export type Started = { address?: string };
 
+/** How long clients of a role that others replace may use their connections after SIGTERM. */
+const LINGER_MS = 3000;
+
 /** How long running calls, turns and renders may continue when a role is stopped. */
 export const DRAIN_MS = 20_000;
 
@@ -25,6 +28,7 @@ export function readServerOptions({ config }: BareContext): ServerOptions {
     bounds,
     publicUrl,
     trustedProxies,
+    lingerMs: LINGER_MS,
     printAudit: config.file.audit.print,
     ...(oidc === undefined ? {} : { oidc: new OidcProvider(oidc.config, oidc.clientSecret) }),
     ...(port === undefined ? {} : { metricsServer: { host, port } }),

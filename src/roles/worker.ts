@@ -90,7 +90,8 @@ export async function startWorkerRole(context: RoleContext): Promise<Started> {
   const app = buildHttpServer(
     { ...ports, registry, backends: listSessionBackends(ports) },
     [],
-    readServerOptions(context),
+    // Probes and metrics do not hold up the handover of sessions.
+    { ...readServerOptions(context), lingerMs: 0 },
   );
   return serve(context, 'health', app);
 }

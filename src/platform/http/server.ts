@@ -12,6 +12,7 @@ import { limitConnections } from './connections.ts';
 import type { HttpDeps, HttpPorts } from './deps.ts';
 import { sendError } from './errors.ts';
 import { registerHealth } from './health.ts';
+import { linger } from './linger.ts';
 import { registerUnknownRoutes } from './methods.ts';
 import { startMetricsServer } from './metrics-server.ts';
 import { openMetrics } from './metrics.ts';
@@ -37,6 +38,8 @@ export type ServerOptions = {
   oidc?: OidcProvider | undefined;
   /** records of the audit are lines of the log too */
   printAudit?: boolean | undefined;
+  /** how long closing waits for clients to leave their connections; default 0 */
+  lingerMs?: number;
   /** addresses and CIDRs of proxies whose `X-Forwarded-*` headers count */
   trustedProxies?: readonly string[];
 };
@@ -120,6 +123,7 @@ export function buildHttpServer(
   app.addHook('onReady', () => authenticator.start());
   app.addHook('preClose', async () => {
     closing.abort();
+    await linger(app.server, options.lingerMs ?? 0);
     await authenticator.close();
   });
   app.addHook('onRequest', (request, reply, done) => {
