@@ -71,6 +71,32 @@ it.each([
   expect(totals['p50LatencyMs']).toBeLessThan(2048);
 });
 
+it('sums up whole days and the hours before and after them alike', async () => {
+  const { db } = gateway.ports;
+  const times = ['2026-02-01T22:10:00Z', '2026-02-02T00:00:00Z', '2026-02-03T23:59:59Z', '2026-02-04T01:00:00Z'];
+  for (const [index, at] of times.entries()) {
+    await db.query(
+      `INSERT INTO usage_records (organization_id, occurred_at, source, kind, name, calls, cost_usd)
+       SELECT id, $1::timestamptz, 'agents', 'model', 'acme/small', 1, $2::float8 FROM organizations WHERE name = 'default'`,
+      [at, 2 ** index],
+    );
+    expect(await rollUpUsage(db, 10)).toBe(1);
+  }
+  const range = (from: string, to: string) => `source=agents&groupBy=model&from=${from}&to=${to}`;
+  const cost = async (from: string, to: string) => (await report(range(from, to))).totals['costUsd'];
+  expect(await cost('2026-02-01T22:00:00Z', '2026-02-04T02:00:00Z')).toBe(15);
+  expect(await cost('2026-02-01T23:00:00Z', '2026-02-04T01:00:00Z')).toBe(6);
+  expect(await cost('2026-02-02', '2026-02-03')).toBe(6);
+  expect(await cost('2026-02-03T23:00:00Z', '2026-02-04T02:00:00Z')).toBe(12);
+  const days = await report('source=agents&groupBy=day&from=2026-02-01&to=2026-02-04');
+  expect(days.data.map((item) => [item['day'], item['costUsd']])).toEqual([
+    ['2026-02-04', 8],
+    ['2026-02-03', 4],
+    ['2026-02-02', 2],
+    ['2026-02-01', 1],
+  ]);
+});
+
 it('covers part of a day, is ordered by cost and comes in pages', async () => {
   const morning = 'source=agents&from=2026-01-31T09:00:00Z&to=2026-01-31T10:00:00Z&groupBy=day';
   expect((await report(morning)).data).toMatchObject([{ day: '2026-01-31', costUsd: 3 }]);

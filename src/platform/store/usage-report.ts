@@ -78,10 +78,15 @@ const DIMENSIONS: Readonly<Record<UsageColumn, { field: keyof UsageItem; sql: st
 
 const ORDERS: Readonly<Record<UsageQuery['order'], string>> = {
   time: '',
-  cost: 'sum(u.cost_usd) DESC,',
-  requests: 'sum(u.calls) DESC,',
-  tokens: 'sum(u.input_tokens + u.output_tokens) DESC,',
+  cost: 'u.cost_usd DESC,',
+  requests: 'u.calls DESC,',
+  tokens: 'u.input_tokens + u.output_tokens DESC,',
 };
+const TIES = USAGE_COLUMNS.filter((column) => column !== 'day' && column !== 'hour')
+  .map((column) => `"${DIMENSIONS[column].field}"`)
+  .join(', ');
+/** The row of the totals, in the columns of the groups. */
+const NO_GROUP = [...USAGE_COLUMNS, 'metadata'].map(() => 'NULL::text').join(', ');
 
 /** The value below which the given part of the calls lies, between the bounds of its class. */
 function findPercentile(classes: readonly number[], part: number): number | null {
@@ -122,17 +127,30 @@ function readSums(row: Record<string, unknown>): UsageSums {
   };
 }
 
-/** The rows to sum: the counts by hour and what is not in them yet, or the ledger itself where hours say too little. */
+const DAY_MS = 86_400_000;
+
+/** The counts of the whole days within the time, and by hour what lies before and after them. */
+function selectCounts({ columns, from, to }: UsageQuery, params: unknown[]): string {
+  const firstDay = new Date(Math.ceil(from.getTime() / DAY_MS) * DAY_MS);
+  const lastDay = new Date(Math.floor(to.getTime() / DAY_MS) * DAY_MS);
+  const select = (time: 'hour' | 'day') => `SELECT ${time} AS hour, source, kind, name, key_id, agent_id, subject_id,
+      automation_id, user_id, ${COUNT_COLUMNS.join(', ')}
+    FROM usage_${time}s WHERE organization_id = $1 AND ${time} >= `;
+  if (columns.includes('hour') || firstDay >= lastDay) return `${select('hour')} $2 AND hour < $3`;
+  params.push(firstDay, lastDay);
+  const [first, last] = [`$${params.length - 1}`, `$${params.length}`];
+  return `${select('day')} ${first} AND day < ${last}
+    UNION ALL ${select('hour')} $2 AND hour < ${first} UNION ALL ${select('hour')} ${last} AND hour < $3`;
+}
+
+/** The rows to sum: the counts and what is not in them yet, or the ledger itself where counts say too little. */
 function buildRows(query: UsageQuery): { sql: string; params: unknown[] } {
   const params: unknown[] = [query.organizationId, query.from, query.to];
   const isDetailed = query.metadata !== null || query.columns.includes('session') || query.filter.session !== undefined;
   const records = (where: string) =>
     `SELECT ${RECORD_AS_HOUR}${isDetailed ? ', r.session_id, r.metadata' : ''} FROM usage_records r
      WHERE r.organization_id = $1 AND r.occurred_at >= $2 AND r.occurred_at < $3 ${where}`;
-  const hours = `SELECT hour, source, kind, name, key_id, agent_id, subject_id, automation_id, user_id,
-      ${COUNT_COLUMNS.join(', ')}
-    FROM usage_hours WHERE organization_id = $1 AND hour >= $2 AND hour < $3`;
-  const from = isDetailed ? records('') : `${hours} UNION ALL ${records('AND NOT r.rolled')}`;
+  const from = isDetailed ? records('') : `${selectCounts(query, params)} UNION ALL ${records('AND NOT r.rolled')}`;
   const where = Object.entries({ product: query.source ?? undefined, ...query.filter }).flatMap(([name, value]) => {
     if (value === undefined) return [];
     params.push(value);
@@ -141,7 +159,7 @@ function buildRows(query: UsageQuery): { sql: string; params: unknown[] } {
   return { sql: `FROM (${from}) AS u${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}`, params };
 }
 
-/** Sums by the columns asked for, and the totals over everything. Newest first unless ordered. */
+/** Sums by the columns asked for, and the totals over everything, as of one moment. Newest first unless ordered. */
 export async function reportUsage(
   db: Queryable,
   query: UsageQuery,
@@ -155,17 +173,20 @@ export async function reportUsage(
   const all = [...params];
   if (query.metadata !== null) all.push(query.metadata);
   const metadata = query.metadata === null ? 'NULL::text' : `u.metadata->>$${all.length}`;
-  const [found, totals] = await Promise.all([
-    db.query(
-      `SELECT ${columns.join(', ')}, ${metadata} AS metadata, ${SUMS} ${sql}
+  const found = await db.query(
+    `WITH grouped AS MATERIALIZED (
+       SELECT ${columns.join(', ')}, ${metadata} AS metadata, ${SUMS} ${sql}
        GROUP BY ${Array.from({ length: columns.length + 1 }, (_, index) => index + 1).join(', ')}
-       ORDER BY ${ORDERS[query.order]} "hour" DESC NULLS LAST, "day" DESC NULLS LAST, 1, 2, 5, 6, 7, 8, 9, 10, 11
-       LIMIT $${all.length + 1} OFFSET $${all.length + 2}`,
-      [...all, query.limit + 1, query.offset],
-    ),
-    db.query(`SELECT ${SUMS} ${sql}`, params),
-  ]);
-  const items = found.rows.slice(0, query.limit).map((row) => {
+     ), page AS (
+       SELECT u.*, row_number() OVER (ORDER BY ${ORDERS[query.order]} "hour" DESC NULLS LAST, "day" DESC NULLS LAST,
+         ${TIES}, metadata) AS place
+       FROM grouped u ORDER BY place LIMIT $${all.length + 1} OFFSET $${all.length + 2}
+     )
+     SELECT * FROM page UNION ALL SELECT ${NO_GROUP}, ${SUMS}, 0 FROM grouped u ORDER BY place`,
+    [...all, query.limit + 1, query.offset],
+  );
+  const [totals = {}, ...rows] = found.rows;
+  const items = rows.slice(0, query.limit).map((row) => {
     const text = (name: string) => (typeof row[name] === 'string' ? row[name] : null);
     return {
       model: text('model'),
@@ -182,5 +203,5 @@ export async function reportUsage(
       ...readSums(row),
     };
   });
-  return { items, totals: readSums(totals.rows[0] ?? {}), hasMore: found.rows.length > query.limit };
+  return { items, totals: readSums(totals), hasMore: rows.length > query.limit };
 }

@@ -109,13 +109,19 @@ export async function addUsage(db: Queryable, rows: readonly (UsageRef & UsageCo
   );
 }
 
+/** Whether the latency of a row of the ledger is in this class, as `classifyLatency` has it. Comparisons cost little. */
+function isInClass(index: number): string {
+  const isAbove = index === 0 ? 'true' : `r.latency_ms >= ${FIRST_LATENCY_MS * 2 ** (index - 1)}`;
+  return index === LATENCY_CLASSES - 1 ? isAbove : `${isAbove} AND r.latency_ms < ${FIRST_LATENCY_MS * 2 ** index}`;
+}
+
 /** A row of the ledger, alias `r`, as the columns of an hour. */
 export const RECORD_AS_HOUR = `date_trunc('hour', r.occurred_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS hour, r.source,
   r.kind, r.name, r.key_id, r.agent_id, r.subject_id, r.automation_id, r.user_id, r.calls::bigint AS calls,
   r.failures::bigint AS failures, r.input_tokens, r.cached_input_tokens, r.cache_write_tokens, r.output_tokens,
   r.reasoning_tokens, r.tool_calls::bigint AS tool_calls, r.sandbox_ms, r.credits, coalesce(r.cost_usd, 0) AS cost_usd,
   CASE WHEN r.kind = 'tool' THEN 0 ELSE r.latency_ms END::bigint AS latency_ms,
-  ${LATENCIES.map((name, index) => `CASE WHEN r.kind <> 'tool' AND least(${LATENCY_CLASSES - 1}, greatest(0, ceil(log(2, (r.latency_ms + 1) / ${FIRST_LATENCY_MS}.0)))) = ${index} THEN r.calls ELSE 0 END::bigint AS ${name}`).join(', ')}`;
+  ${LATENCIES.map((name, index) => `CASE WHEN r.kind <> 'tool' AND ${isInClass(index)} THEN r.calls ELSE 0 END::bigint AS ${name}`).join(', ')}`;
 
 /**
  * Moves up to `limit` rows of the ledger into the counts by hour: each counts in exactly one of them at any time.
@@ -144,6 +150,7 @@ export async function rollUpUsage(db: Queryable, limit: number): Promise<number>
 export async function deleteOldUsage(db: Queryable, days: number): Promise<number> {
   const before = `date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - $1::int * interval '1 day'`;
   const hours = await db.query(`DELETE FROM usage_hours WHERE hour < ${before}`, [Math.ceil(days)]);
+  await db.query(`DELETE FROM usage_days WHERE day < ${before}`, [Math.ceil(days)]);
   const records = await db.query(`DELETE FROM usage_records WHERE rolled AND occurred_at < ${before}`, [
     Math.ceil(days),
   ]);
