@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CookieClient } from '../support/oidc/cookie-client.ts';
+import { BRIEF, VIEWER } from '../support/oidc/identity-provider.ts';
 import { CONSOLE, OWNER_KEY, startPeopleServer } from '../support/oidc/people-server.ts';
 import type { PeopleServer } from '../support/oidc/people-server.ts';
 
@@ -141,6 +142,18 @@ test('access tokens of the issuer work as bearer tokens, those for others do not
   expect((await askWith(await people.provider.getAccessToken('urn:other'))).status).toBe(401);
   const [head = '', body = ''] = token.split('.');
   expect((await askWith(`${head}.${body}.${'A'.repeat(342)}`)).status).toBe(401);
+});
+
+test('streams of an access token end when it expires, or when the person has another role', async () => {
+  const open = async (token: string) => {
+    const stream = await askWith(token, '/v1/events/stream');
+    expect(stream.status).toBe(200);
+    return stream;
+  };
+  await (await open(await people.provider.getAccessToken(BRIEF))).text();
+  const stream = await open(await people.provider.getAccessToken());
+  expect((await askWith(await people.provider.getAccessToken(VIEWER))).status).toBe(200);
+  await stream.text();
 });
 
 test('keys of the issuer are cached, and followed when it rotates them', async () => {

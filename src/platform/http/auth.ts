@@ -79,8 +79,9 @@ async function findTokenCaller(
 ): Promise<Caller | undefined> {
   const owner = oidc && (await findTokenOwner(db, oidc, token));
   if (owner === undefined) return undefined;
-  const { organizationId, organization, user } = owner;
-  const own = { organizationId, organization, credentialId: user.id, requestsPerMinute: SIGN_IN_REQUESTS_PER_MINUTE };
+  const { organizationId, organization, user, expiresAt } = owner;
+  const requestsPerMinute = SIGN_IN_REQUESTS_PER_MINUTE;
+  const own = { organizationId, organization, credentialId: user.id, expiresAt, requestsPerMinute };
   return { ...own, ...describePerson(user) };
 }
 

@@ -33,6 +33,8 @@ export type Caller = {
   keyId: string;
   /** the key's, or the sign-in's: requests are counted by it, and streams end with it */
   credentialId: string;
+  /** of an access token; streams end then */
+  expiresAt?: Date;
   /** all that it may do */
   scopes: readonly Scope[];
   /** those that its key was given, which may imply more; of a person, the role's */

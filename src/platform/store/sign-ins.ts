@@ -1,5 +1,6 @@
 import type { Db, Queryable } from '../db/db.ts';
 import type { ApiKey, Scope } from '../contract/keys.ts';
+import { ROLE_SCOPES } from '../contract/roles.ts';
 import type { Role } from '../contract/roles.ts';
 import type { SignedInUser } from '../contract/sign-ins.ts';
 import { randomToken, sha256 } from '../crypto.ts';
@@ -119,15 +120,21 @@ export async function findActiveSignIn(db: Db, token: string): Promise<ActiveSig
   return { id: row.id, organizationId: row.organization_id, organization: row.organization, owner: readOwner(row) };
 }
 
-/** Those of these keys and sign-ins that still work; and of people with an access token, who are known. */
-export async function findActiveCredentialIds(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    `SELECT k.id FROM api_keys k WHERE k.id = ANY($1::text[]) AND ${IS_ACTIVE}
-     UNION ALL SELECT s.id ${ACTIVE} AND s.id = ANY($1::text[])
-     UNION ALL SELECT id FROM users WHERE id = ANY($1::text[])`,
+/**
+ * The scopes that were given to those of these keys and sign-ins that still work, and to people with an access token, by
+ * id. Of a person they are the role's.
+ */
+export async function findCredentialScopes(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<Map<string, readonly Scope[]>> {
+  const { rows } = await db.query<{ id: string; scopes: Scope[] | null; role: Role | null }>(
+    `SELECT k.id, k.scopes, NULL AS role FROM api_keys k WHERE k.id = ANY($1::text[]) AND ${IS_ACTIVE}
+     UNION ALL SELECT s.id, k.scopes, u.role ${ACTIVE} AND s.id = ANY($1::text[])
+     UNION ALL SELECT id, NULL, role FROM users WHERE id = ANY($1::text[])`,
     [ids],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, scopes, role }) => [id, role === null ? (scopes ?? []) : ROLE_SCOPES[role]]));
 }
 
 /** Whom an identity provider signs out: one of its sessions, or a person everywhere. */

@@ -42,7 +42,12 @@ export async function findPerson(
 }
 
 /** Whose access token of the issuer this is; undefined for any other token. Throws `unavailable`. */
-export async function findTokenOwner(db: Db, oidc: OidcProvider, token: string): Promise<KnownPerson | undefined> {
+export async function findTokenOwner(
+  db: Db,
+  oidc: OidcProvider,
+  token: string,
+): Promise<(KnownPerson & { expiresAt: Date }) | undefined> {
   const claims = await oidc.tokens.verifyAccessToken(token);
-  return claims === undefined ? undefined : findPerson(db, oidc, claims, 'token');
+  const person = claims && (await findPerson(db, oidc, claims, 'token'));
+  return person && { ...person, expiresAt: new Date(Number(claims.exp) * 1000) };
 }

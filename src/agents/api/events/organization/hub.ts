@@ -1,5 +1,5 @@
 import { errorText, errors } from '../../../../platform/errors.ts';
-import { findActiveCredentialIds } from '../../../../platform/store/sign-ins.ts';
+import { endUngranted } from '../grant.ts';
 import { OrganizationTopic } from './topic.ts';
 import type { OrganizationListener, OrganizationPorts } from './topic.ts';
 
@@ -29,18 +29,12 @@ export function openOrganizationHub(ports: OrganizationPorts): OrganizationHub {
     if (topics.get(topic.organizationId) === topic) topics.delete(topic.organizationId);
   }
 
-  async function endRevoked(): Promise<void> {
-    const listeners = [...topics.values()].flatMap((topic) => [...topic.listeners]);
-    if (listeners.length === 0) return;
-    const active = await findActiveCredentialIds(ports.db, [
-      ...new Set(listeners.map(({ credentialId }) => credentialId)),
-    ]);
-    for (const listener of listeners) if (!active.has(listener.credentialId)) listener.end();
-  }
-
   async function sweep(): Promise<void> {
     try {
-      await endRevoked();
+      await endUngranted(
+        ports.db,
+        [...topics.values()].flatMap((topic) => [...topic.listeners]),
+      );
       for (const topic of topics.values()) if (topic.listeners.size > 0) await topic.sweep();
     } catch (error) {
       ports.log.debug({ error: errorText(error) }, 'streams of organizations not compared with the log');

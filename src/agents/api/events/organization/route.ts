@@ -4,6 +4,7 @@ import type { pendingActionRoutes } from '../../../contract/routes/pending-actio
 import type { EventDeps } from '../../deps.ts';
 import { StreamConnection } from '../stream/connection.ts';
 import { beginStream } from '../begin-stream.ts';
+import { pickGrant } from '../grant.ts';
 import type { OrganizationHub } from './hub.ts';
 import type { OrganizationItem, OrganizationListener } from './topic.ts';
 
@@ -17,7 +18,7 @@ function listen({ caller, query }: Call<Route>, response: ServerResponse): Organ
     (agentId === undefined || item.agentId === agentId) &&
     (subjectId === undefined || item.subjectId === subjectId);
   return {
-    credentialId: caller.credentialId,
+    grant: pickGrant(caller),
     take: (item) => {
       if (isWanted(item)) connection.write(item.frame);
     },

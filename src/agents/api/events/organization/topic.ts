@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Grant } from '../grant.ts';
 import type { Bus, Subscription } from '../../../../platform/bus/bus.ts';
 import { onNotice } from '../../../../platform/bus/notices.ts';
 import type { Notice } from '../../../../platform/bus/notices.ts';
@@ -21,8 +22,8 @@ export type OrganizationItem = {
 };
 
 export type OrganizationListener = {
-  /** whose stream it is: it ends when the key is revoked */
-  readonly credentialId: string;
+  /** whose stream it is, and with what it ends */
+  readonly grant: Grant;
   take(item: OrganizationItem): void;
   end(): void;
   tick(now: number): void;

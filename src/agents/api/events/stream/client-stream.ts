@@ -4,6 +4,7 @@ import type { LiveEvent } from '../../../channels.ts';
 import { errorText } from '../../../../platform/errors.ts';
 import { listEvents } from '../../../store/events.ts';
 import { expandJson, hasReferences } from '../attachments/stored.ts';
+import type { Grant } from '../grant.ts';
 import { MAX_UNSENT_BYTES, StreamConnection } from './connection.ts';
 import { writeCursor } from './cursor.ts';
 import type { Cursor } from './cursor.ts';
@@ -18,7 +19,7 @@ export type Stream = Listener & {
   start(position: { after: number; cursor: Cursor | undefined }): Promise<void>;
 };
 
-type Watch = { organizationId: string; sessionId: string; credentialId: string };
+type Watch = { organizationId: string; sessionId: string; grant: Grant };
 /** The part of cursors of replayed events after the sequence. */
 type Origin = Omit<Cursor, 'sequence'>;
 
@@ -37,7 +38,7 @@ export function openStream(ports: StreamPorts, watch: Watch, response: ServerRes
 }
 
 class EventStream implements Stream {
-  readonly credentialId: string;
+  readonly grant: Grant;
   readonly #ports: StreamPorts;
   readonly #organizationId: string;
   readonly #sessionId: string;
@@ -53,8 +54,8 @@ class EventStream implements Stream {
   /** how much of a text its deltas have sent, in characters; usually of one message, or none */
   readonly #sentLengths = new Map<string, number>();
 
-  constructor(ports: StreamPorts, { organizationId, sessionId, credentialId }: Watch, response: ServerResponse) {
-    this.credentialId = credentialId;
+  constructor(ports: StreamPorts, { organizationId, sessionId, grant }: Watch, response: ServerResponse) {
+    this.grant = grant;
     this.#ports = ports;
     this.#organizationId = organizationId;
     this.#sessionId = sessionId;

@@ -1,6 +1,6 @@
 import { errorText, errors } from '../../../../platform/errors.ts';
 import { findLastSequences } from '../../../store/events.ts';
-import { findActiveCredentialIds } from '../../../../platform/store/sign-ins.ts';
+import { endUngranted } from '../grant.ts';
 import { openTopic } from './topic.ts';
 import type { Listener, StreamPorts, Topic } from './topic.ts';
 
@@ -49,19 +49,13 @@ export function openHub(ports: StreamPorts, { sweepMs = 3000 }: HubOptions = {})
     }
   }
 
-  /** A key that was revoked, or a browser that was signed out, ends its streams, within the time that it may go on working anywhere. */
-  async function endRevoked(): Promise<void> {
-    const listeners = [...topics.values()].flatMap((topic) => [...topic.listeners]);
-    const credentialIds = [...new Set(listeners.map((listener) => listener.credentialId))];
-    if (credentialIds.length === 0) return;
-    const active = await findActiveCredentialIds(ports.db, credentialIds);
-    for (const listener of listeners) if (!active.has(listener.credentialId)) listener.end();
-  }
-
   async function sweep(): Promise<void> {
     const quiet = [...topics.values()].filter((topic) => !topic.takeNews());
     try {
-      await endRevoked();
+      await endUngranted(
+        ports.db,
+        [...topics.values()].flatMap((topic) => [...topic.listeners]),
+      );
       for (let from = 0; from < quiet.length; from += SWEEP_BATCH) {
         await sweepBatch(quiet.slice(from, from + SWEEP_BATCH));
       }

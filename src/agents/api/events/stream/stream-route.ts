@@ -5,6 +5,7 @@ import type { EventDeps } from '../../deps.ts';
 import type { Answer, Call } from '../../../../platform/http/route.ts';
 import { checkReadable } from '../../approvers.ts';
 import { beginStream } from '../begin-stream.ts';
+import { pickGrant } from '../grant.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { buildOpening } from './frame.ts';
 import type { Hub } from './hub.ts';
@@ -25,13 +26,13 @@ export async function openEventStream(
   call: Call<typeof eventRoutes.streamEvents>,
 ): Promise<Answer> {
   const { request, reply, query } = call;
-  const { organizationId, keyId, credentialId } = call.caller;
+  const { organizationId, keyId } = call.caller;
   const { sessionId } = call.params;
   await getLogEnd(deps, organizationId, sessionId);
   await checkReadable(deps.db, call.caller, sessionId);
   const releaseSlot = deps.streamSlots.acquire(keyId);
   const response = reply.raw;
-  const stream = openStream(deps, { organizationId, sessionId, credentialId }, response);
+  const stream = openStream(deps, { organizationId, sessionId, grant: pickGrant(call.caller) }, response);
   const leave = () => {
     hub.leave(sessionId, stream);
     releaseSlot();

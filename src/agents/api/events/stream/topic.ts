@@ -1,6 +1,7 @@
 import { findDeltaSpan } from '../../../log/read.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watchSession } from '../../../channels.ts';
+import type { Grant } from '../grant.ts';
 import type { LiveEvent } from '../../../channels.ts';
 import type { Subscription } from '../../../../platform/bus/bus.ts';
 import type { EventEnvelope } from '../../../contract/events.ts';
@@ -26,8 +27,8 @@ export type Item =
 type Piece = { from: number; to: number };
 
 export type Listener = {
-  /** whose stream it is: it ends when the key is revoked */
-  readonly credentialId: string;
+  /** whose stream it is, and with what it ends */
+  readonly grant: Grant;
   take(item: Item): void;
   /** the session is gone, or the server closes */
   end(): void;
