@@ -14,6 +14,8 @@ export type Webhook = {
   /** why the service switched it off */
   disabledReason: string | null;
   failingSince: Timestamp | null;
+  /** deliveries dropped because more than 10,000 were pending, since it was last switched on */
+  droppedDeliveries: number;
   createdAt: Timestamp;
   updatedAt: Timestamp;
 };
@@ -38,6 +40,8 @@ export type WebhookCreated = {
   /** why the service switched it off */
   disabledReason: string | null;
   failingSince: Timestamp | null;
+  /** deliveries dropped because more than 10,000 were pending, since it was last switched on */
+  droppedDeliveries: number;
   createdAt: Timestamp;
   updatedAt: Timestamp;
   /** `whsec_…`; shown this once only */

@@ -12,6 +12,7 @@ import {
   claimDeliveries,
   deleteOldDeliveries,
   disableDeadWebhooks,
+  dropExcessDeliveries,
   markDelivered,
   markFailed,
 } from '../../platform/store/webhook-outbox.ts';
@@ -34,6 +35,10 @@ const GIVE_UP_MS = 3 * 86_400_000;
 const DEAD_DAYS = 5;
 const KEPT_DAYS = 30;
 const HOUR_MS = 3_600_000;
+/** Pending deliveries of one webhook. The claims of all webhooks look through them. */
+const MAX_PENDING = 10_000;
+const DROP_MS = 10_000;
+const DROP_BATCH = 1000;
 
 class RefusedError extends CapstanError<'webhook_refused'> {
   readonly status: number;
@@ -120,6 +125,11 @@ export function startWebhooks(ports: WebhookPorts): { close(): Promise<void> } {
         name: 'switch off dead webhooks',
         periodMs: HOUR_MS,
         run: async () => void (await disableDeadWebhooks(db, DEAD_DAYS)),
+      },
+      {
+        name: 'drop webhook deliveries beyond the bound',
+        periodMs: DROP_MS,
+        run: async () => (await dropExcessDeliveries(db, MAX_PENDING, DROP_BATCH)) > 0,
       },
       {
         name: 'delete old webhook deliveries',

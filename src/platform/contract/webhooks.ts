@@ -60,6 +60,9 @@ export const Webhook = z
     enabled: z.boolean(),
     disabledReason: z.string().nullable().describe('why the service switched it off'),
     failingSince: Timestamp.nullable(),
+    droppedDeliveries: z
+      .int()
+      .describe('deliveries dropped because more than 10,000 were pending, since it was last switched on'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

@@ -112,6 +112,33 @@ export async function disableDeadWebhooks(db: Queryable, days: number): Promise<
   return rowCount;
 }
 
+/**
+ * Drops the oldest pending deliveries of webhooks that have more than `bound`, at most `limit` at once and none that is being
+ * sent. They stay in the list as failed and can be sent again. Returns how many were dropped.
+ */
+export async function dropExcessDeliveries(db: Queryable, bound: number, limit: number): Promise<number> {
+  const { rows } = await db.query<{ dropped: number }>(
+    `WITH crowded AS (
+       SELECT webhook_id, count(*) - $1::int AS excess FROM webhook_deliveries WHERE state = 'pending'
+       GROUP BY webhook_id HAVING count(*) > $1::int
+     ), oldest AS (
+       SELECT d.id FROM crowded c CROSS JOIN LATERAL (
+         SELECT e.id FROM webhook_deliveries e
+         WHERE e.webhook_id = c.webhook_id AND e.state = 'pending' AND (e.locked_until IS NULL OR e.locked_until <= now())
+         ORDER BY e.position LIMIT least(c.excess, $2::int) FOR UPDATE SKIP LOCKED) AS d
+     ), dropped AS (
+       UPDATE webhook_deliveries d SET state = 'failed', locked_until = NULL,
+         last_error = 'Dropped: the webhook had more than ' || $1::int || ' pending deliveries.'
+       FROM oldest WHERE d.id = oldest.id AND d.state = 'pending' RETURNING d.webhook_id
+     ), counted AS (
+       UPDATE webhooks w SET dropped_deliveries = w.dropped_deliveries + n.count
+       FROM (SELECT webhook_id, count(*) AS count FROM dropped GROUP BY webhook_id) AS n WHERE w.id = n.webhook_id)
+     SELECT count(*)::int AS dropped FROM dropped`,
+    [bound, limit],
+  );
+  return rows[0]?.dropped ?? 0;
+}
+
 export async function deleteOldDeliveries(db: Queryable, days: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM webhook_deliveries WHERE state <> 'pending' AND created_at < now() - $1::int * interval '1 day'`,

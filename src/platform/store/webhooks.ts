@@ -15,6 +15,7 @@ type WebhookRow = {
   enabled: boolean;
   disabled_reason: string | null;
   failing_since: Date | null;
+  dropped_deliveries: number;
   created_at: Date;
   updated_at: Date;
 };
@@ -35,7 +36,7 @@ type DeliveryRow = {
 };
 
 const COLUMNS = `w.id, w.url, w.events, w.description, w.full_event, w.enabled, w.disabled_reason, w.failing_since,
-  w.created_at, w.updated_at`;
+  w.dropped_deliveries, w.created_at, w.updated_at`;
 const DELIVERY = `d.id, d.webhook_id, d.type, d.session_id, d.event_id, d.state, d.attempts, d.next_attempt_at,
   d.last_status, d.last_error, d.created_at, d.delivered_at`;
 const KEYSET: Keyset = { name: 'webhooks', keys: [{ sql: 'w.id', type: 'text' }], direction: 'DESC' };
@@ -54,6 +55,7 @@ function readWebhook(row: WebhookRow): Webhook {
     enabled: row.enabled,
     disabledReason: row.disabled_reason,
     failingSince: row.failing_since?.toISOString() ?? null,
+    droppedDeliveries: row.dropped_deliveries,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };
@@ -144,7 +146,8 @@ export async function updateWebhook(
     `UPDATE webhooks AS w SET url = coalesce($3, url), events = coalesce($4::text[], events),
        description = CASE WHEN $5::boolean THEN $6 ELSE description END, full_event = coalesce($7, full_event),
        enabled = coalesce($8, enabled), disabled_reason = CASE WHEN $8::boolean THEN NULL ELSE disabled_reason END,
-       failing_since = CASE WHEN $8::boolean THEN NULL ELSE failing_since END, updated_at = now()
+       failing_since = CASE WHEN $8::boolean THEN NULL ELSE failing_since END,
+       dropped_deliveries = CASE WHEN $8::boolean THEN 0 ELSE dropped_deliveries END, updated_at = now()
      WHERE id = $1 AND organization_id = $2 RETURNING ${COLUMNS}`,
     [
       id,

@@ -10,6 +10,7 @@ const webhook = {
   fullEvent: false,
   enabled: true,
   disabledReason: null,
+  droppedDeliveries: 0,
   failingSince: null,
   createdAt: TIME,
   updatedAt: TIME,
