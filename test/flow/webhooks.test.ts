@@ -81,6 +81,10 @@ it('tells of a session in order, signed, without content', async () => {
   await expect
     .poll(async () => (await listDeliveries(id)).map(({ state }) => state))
     .toEqual(Array(4).fill('delivered'));
+  const reads = await service.api.call<{ data: object[] }>('GET', `/v1/audit?action=readSecret&resource=webhook/${id}`);
+  expect(reads.body.data).toMatchObject([
+    { actor: { type: 'system', id: 'worker' }, changes: { server: new URL(receiver.url).origin } },
+  ]);
   chat.close();
 });
 

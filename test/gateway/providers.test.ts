@@ -132,6 +132,12 @@ test('a provider is probed, sealed, and in use at once, in every process, for it
   const { rows: audit } = await backends.db.query("SELECT * FROM audit_records WHERE action = 'createProvider'");
   expect(audit).toHaveLength(1);
   expect(JSON.stringify(audit)).not.toContain(KEY);
+  const { rows: reads } = await backends.db.query<{ entry: string }>(
+    `SELECT entry FROM audit_records WHERE action = 'readSecret' AND resource_type = 'provider'`,
+  );
+  expect(reads.length).toBeGreaterThan(0);
+  expect(JSON.parse(reads[0]?.entry ?? '')).toMatchObject({ actor: { type: 'system', id: 'service' } });
+  expect(JSON.stringify(reads)).not.toContain(KEY);
 
   expect((await remove(made.body.id)).body).toMatchObject({ object: 'provider.deleted', deleted: true });
   expect((await chat('acme/inference', 'mine/own-large')).status).toBe(404);

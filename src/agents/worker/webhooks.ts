@@ -17,6 +17,7 @@ import {
   markFailed,
 } from '../../platform/store/webhook-outbox.ts';
 import type { DueDelivery } from '../../platform/store/webhook-outbox.ts';
+import { recordDailyRead } from '../../platform/store/secret-reads.ts';
 import { webhookContext } from '../../platform/store/webhooks.ts';
 import { findEvent } from '../store/events.ts';
 
@@ -65,6 +66,8 @@ async function buildBody(db: Db, due: DueDelivery): Promise<string> {
 
 async function send({ db, egress, masterKeys }: WebhookPorts, due: DueDelivery): Promise<number> {
   const body = await buildBody(db, due);
+  const read = { type: 'webhook', id: due.webhookId, changes: { server: new URL(due.url).origin } };
+  await recordDailyRead(db, due.organizationId, read, due.secret.sealed);
   const sealed = [due.secret, ...(due.previousSecret === null ? [] : [due.previousSecret])];
   const secrets = sealed.map((secret) => masterKeys.unseal(secret, webhookContext(due.webhookId)));
   const timestamp = Math.floor(Date.now() / 1000);

@@ -7,6 +7,7 @@ import { errorText } from '../../platform/errors.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
+import { recordSecretRead } from '../../platform/store/secret-reads.ts';
 import { listProviderRevisions, providerContext, readStoredProviders } from '../store/providers.ts';
 import type { StoredProvider } from '../store/providers.ts';
 
@@ -31,6 +32,12 @@ type Known = { revision: string; organizationId: string; name: string; config: P
 export function openConfig({ id, settings, secret }: StoredProvider, masterKeys: MasterKeys): ProviderConfig {
   if (secret === null) return settings;
   return { ...settings, apiKey: masterKeys.unseal(secret, providerContext(id)) };
+}
+
+/** Each process that calls a provider reads its key once, and again after a change. */
+async function recordRead(db: Db, { id, organizationId, name, settings }: StoredProvider): Promise<void> {
+  const changes = { name, server: new URL(settings.baseUrl).origin };
+  await recordSecretRead(db, organizationId, { type: 'provider', id, changes, reader: 'service' });
 }
 
 class ProviderCache {
@@ -68,6 +75,7 @@ class ProviderCache {
     for (const stored of changed.length === 0 ? [] : await readStoredProviders(db, changed)) {
       const { id, organizationId, name } = stored;
       touched.add(organizationId);
+      if (stored.secret !== null) await recordRead(db, stored);
       try {
         const config = openConfig(stored, masterKeys);
         known.set(id, { revision: revisions.get(id) ?? '', organizationId, name, config });

@@ -1,4 +1,4 @@
-import { AckPolicy, DeliverPolicy, Events, RetentionPolicy, StorageType, connect, nanos } from 'nats';
+import { AckPolicy, DeliverPolicy, DiscardPolicy, Events, RetentionPolicy, StorageType, connect, nanos } from 'nats';
 import type { ConnectionOptions, JetStreamManager, NatsConnection } from 'nats';
 
 import { errorText } from '../errors.ts';
@@ -26,11 +26,12 @@ function buildConnection(url: string): ConnectionOptions {
   return { servers: host, ...account, ...(protocol === 'tls:' ? { tls: {} } : {}) };
 }
 
-async function ensureStream(manager: JetStreamManager, replicas: number): Promise<void> {
+async function ensureStream(manager: JetStreamManager, replicas: number, maxBytes: number): Promise<void> {
   const limits = {
     subjects: [`${EVENTS}>`],
     max_age: nanos(MAX_AGE_MS),
-    max_bytes: MAX_BYTES,
+    max_bytes: maxBytes,
+    discard: DiscardPolicy.Old,
     duplicate_window: nanos(DEDUPE_MS),
     max_msgs_per_subject: KEPT_PER_SUBJECT,
     num_replicas: replicas,
@@ -40,6 +41,8 @@ async function ensureStream(manager: JetStreamManager, replicas: number): Promis
   await manager.streams.add({ ...fixed, ...limits }).catch(() => manager.streams.update(STREAM, limits));
 }
 
+type NatsOptions = { url: string; replicas?: number; maxBytes?: number };
+
 /** Ends when the connection does. */
 async function watchStatus(connection: NatsConnection, onChange: (connected: boolean) => void): Promise<void> {
   for await (const { type } of connection.status()) {
@@ -48,10 +51,10 @@ async function watchStatus(connection: NatsConnection, onChange: (connected: boo
 }
 
 /**
- * The bus between processes, on NATS with JetStream. `replicas` is of the stream. Reconnects forever; meanwhile `send`
+ * The bus between processes, on NATS with JetStream. `replicas` and `maxBytes` are of the stream. Reconnects forever; meanwhile `send`
  * drops, everything else throws within 5 s. Throws when there is no server at the start.
  */
-export async function openNats({ url, replicas = 1 }: { url: string; replicas?: number }): Promise<Bus> {
+export async function openNats({ url, replicas = 1, maxBytes = MAX_BYTES }: NatsOptions): Promise<Bus> {
   const connection = await connect({
     ...buildConnection(url),
     name: 'capstan',
@@ -67,7 +70,7 @@ export async function openNats({ url, replicas = 1 }: { url: string; replicas?: 
   let connected = true;
   void watchStatus(connection, (state) => (connected = state)).catch(() => {});
   const manager = await connection.jetstreamManager({ timeout: ANSWER_MS });
-  await ensureStream(manager, replicas);
+  await ensureStream(manager, replicas, maxBytes);
   const stream = connection.jetstream({ timeout: ANSWER_MS });
 
   /** While it is away the client would queue requests up and send them long after their callers gave up. */

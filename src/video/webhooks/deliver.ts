@@ -1,4 +1,6 @@
 // Tests: test/video/renders.test.ts
+import { sha256 } from '../../platform/crypto.ts';
+import { recordDailyRead } from '../../platform/store/secret-reads.ts';
 import { buildWebhookHeaders } from '../../platform/webhook-signature.ts';
 import { findGeneration } from '../store/generations.ts';
 import type { VideoPorts } from '../deps.ts';
@@ -23,6 +25,13 @@ export async function deliverWebhook(
   if (generation === undefined) return;
   const [described] = await buildGenerations(ports, base, [generation]);
   const secret = await ensureWebhookSecret(ports, data.organizationId);
+  const changes = { product: 'video', server: new URL(data.url).origin };
+  await recordDailyRead(
+    ports.db,
+    data.organizationId,
+    { type: 'webhook', id: data.organizationId, changes },
+    sha256(secret),
+  );
   const timestamp = Math.floor(Date.now() / 1000);
   const body = JSON.stringify({
     type: data.event,

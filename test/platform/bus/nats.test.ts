@@ -67,4 +67,21 @@ describe.skipIf(!installed)('the bus while NATS is away', () => {
     await second.close();
     await service?.stop();
   });
+
+  it('forgets the oldest messages of a full stream, and takes new ones', async () => {
+    const service = await startNats();
+    const bus = await openNats({ url: service?.url ?? '', maxBytes: 64 * 1024 });
+    const text = 'x'.repeat(1024);
+    for (let number = 0; number < 200; number += 1)
+      await bus.publish('capstan.events.o.s', { number, text }, `id-${number}`);
+    const kept = (await bus.replay('capstan.events.o.s', new Date(0))).map(
+      ({ data }) => (data as { number: number }).number,
+    );
+    expect(kept.at(-1)).toBe(199);
+    expect(kept).toEqual(kept.map((_, index) => 200 - kept.length + index));
+    expect(kept.length).toBeGreaterThan(10);
+    expect(kept.length).toBeLessThan(64);
+    await bus.close();
+    await service?.stop();
+  });
 });
