@@ -13,6 +13,7 @@ import { openEgress } from '../../src/platform/egress/egress.ts';
 import { openRegistry } from '../../src/platform/http/metrics.ts';
 import { openFleet } from '../../src/login/browser/fleet.ts';
 import { openLoginMetrics } from '../../src/login/metrics.ts';
+import { openRecordMetrics } from '../../src/agents/worker/record-metrics.ts';
 import { openWorkerMetrics } from '../../src/agents/worker/metrics.ts';
 import { openTestBackends } from '../support/backends.ts';
 import type { TestBackends } from '../support/backends.ts';
@@ -76,6 +77,7 @@ describe('alerts and dashboard', () => {
     const registry = openRegistry();
     const log = pino({ level: 'silent' });
     openWorkerMetrics(registry, { db: backends.db, log, countRunning: () => 0 });
+    openRecordMetrics(registry, { db: backends.db, log });
     const egress = openEgress({ allow: [] });
     // Without a browser, calls that need one end as `capacity`.
     const browsers = { program: undefined, noSandbox: true, maxJobs: 1, warm: false };

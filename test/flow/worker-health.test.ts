@@ -30,6 +30,8 @@ describe.runIf(services)('the role worker', () => {
     expect(metrics).toContain('capstan_worker_sessions 0');
     expect(metrics).toContain('capstan_worker_passes_total{result="failed"} 0');
     expect(metrics).toContain('capstan_backlog_sessions 0');
+    expect(metrics).toContain('capstan_webhook_deliveries_pending 0');
+    expect(metrics).toContain('capstan_budgets_reached{on_reached="pause"} 0');
     expect(metrics).toContain('capstan_backlog_oldest_seconds 0');
     expect((await fetch(`${url}/v1/agents`)).status).toBe(404);
   });

@@ -7,6 +7,7 @@ import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import { ensureEventPartitions } from '../store/event-partitions.ts';
 import { correctFutureTimes } from '../store/leases.ts';
 import { openWorkerMetrics } from './metrics.ts';
+import { openRecordMetrics } from './record-metrics.ts';
 import { openNoticeQueue } from './notices.ts';
 import type { WorkerDeps } from './session.ts';
 import { SessionPool } from './session-pool.ts';
@@ -41,6 +42,7 @@ export async function startWorker(
     { concurrency, leaseMs, retryDelayMs: POLL_MS },
     registry && ((counted) => openWorkerMetrics(registry, { db, log, countRunning: () => counted.countRunning() })),
   );
+  if (registry !== undefined) openRecordMetrics(registry, ports);
   const notices = openNoticeQueue(deps, registry);
   deps.sandboxes.onNotice((notice) => void notices.push(notice));
   const subscriptions = await subscribe(pool, deps);
