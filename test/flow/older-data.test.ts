@@ -86,7 +86,9 @@ test('a data folder of an older release is brought up to date: keys, sessions, e
   expect(await call('/v1/usage?from=2026-01-31&to=2026-01-31')).toMatchObject({
     data: [{ model: 'acme/small', keyId: 'key_old', day: '2026-01-31', requests: 7, inputTokens: 700, costUsd: 0.5 }],
   });
-  await call('/v1/sessions/ses_old/events', { events: [{ type: 'user.message', content: 'run: echo on we go' }] });
+  await call('/v1/sessions/ses_old/events', {
+    events: [{ type: 'user.message', content: [{ type: 'text', text: 'run: echo on we go' }] }],
+  });
   await expect.poll(async () => (await list()).at(-1)?.type).toBe('session.status_idle');
   const after = await list();
   expect(after.slice(0, 4)).toEqual(before);
