@@ -78,7 +78,13 @@ test('a backlog beyond the bound loses its oldest deliveries, which are counted 
   const failed = await listOf(full, 'failed');
   expect(failed.map(({ id }) => id)).toEqual([added[3], added[2], added[1]]);
   expect(failed[0]?.lastError).toBe('Dropped: the webhook had more than 5 pending deliveries.');
-  expect((await listOf(full, 'pending')).map(({ id }) => id)).toEqual([added[7], added[6], added[5], added[4], claimed]);
+  expect((await listOf(full, 'pending')).map(({ id }) => id)).toEqual([
+    added[7],
+    added[6],
+    added[5],
+    added[4],
+    claimed,
+  ]);
   expect(await listOf(other, 'pending')).toHaveLength(1);
   expect(await findWebhook(db, organizationId, full)).toMatchObject({ droppedDeliveries: 3 });
   await updateWebhook(db, organizationId, full, { enabled: true });

@@ -36,7 +36,11 @@ test('a silent stream is kept alive by a comment within every fifteen seconds', 
     objects: await openFiles({ dir: scratch }),
     log: pino({ level: 'silent' }),
   };
-  const stream = openStream(ports, { organizationId: 'org_1', sessionId: 'ses_1', grant: { credentialId: 'key_1', grantedScopes: [] } }, response);
+  const stream = openStream(
+    ports,
+    { organizationId: 'org_1', sessionId: 'ses_1', grant: { credentialId: 'key_1', grantedScopes: [] } },
+    response,
+  );
   const client = await opening;
   await stream.start({ after: 0, cursor: undefined });
   const now = performance.now();
