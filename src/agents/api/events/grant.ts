@@ -1,4 +1,4 @@
-// Tests: test/agents/api/events/stream.test.ts, test/people/streams.test.ts
+// Tests: test/agents/api/events/stream.test.ts, test/people/oidc.test.ts
 import type { Db } from '../../../platform/db/db.ts';
 import type { Caller } from '../../../platform/http/deps.ts';
 import { findCredentialScopes } from '../../../platform/store/sign-ins.ts';
