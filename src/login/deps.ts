@@ -17,6 +17,8 @@ export type LoginPorts = HttpPorts & {
   readForm?: ReadForm | undefined;
   /** enabled; all others answer 501 */
   methods: readonly LoginMethod[];
+  /** domain of the email addresses of mailboxes; absent: no mail is received by SMTP */
+  mailDomain?: string | undefined;
   /** ms until a challenge expires; absent: 5 minutes */
   challengeMs?: number;
   /** ms between searches for credentials that are due for renewal; absent: 30 s */

@@ -16,7 +16,7 @@ import { LoginError } from './login-error.ts';
 import { registerHelpRoutes } from './help/help-routes.ts';
 import { registerLoginRoutes } from './login-routes.ts';
 import { Logins } from './logins.ts';
-import { signAddress } from './mailbox/address.ts';
+import { signAddress, signMailAddress } from './mailbox/address.ts';
 import { registerInboundRoutes } from './mailbox/inbound.ts';
 import { renewDueCredentials as renew } from './renewal.ts';
 import { openLoginService } from './service.ts';
@@ -96,9 +96,11 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
 
   registerRoute(app, deps, loginRoutes.createMailbox, async ({ caller, request }) => {
     const mailboxId = newId('mbx');
-    const token = signAddress(deps.masterKeys, { organizationId: caller.organizationId, mailboxId });
-    const url = `${findBase(request, deps.publicUrl)}/api/inbound/${token}`;
-    return { status: 201, body: { object: 'mailbox', mailboxId, url } };
+    const own = { organizationId: caller.organizationId, mailboxId };
+    const url = `${findBase(request, deps.publicUrl)}/api/inbound/${signAddress(deps.masterKeys, own)}`;
+    const { mailDomain } = deps;
+    const address = mailDomain && { address: signMailAddress(deps.masterKeys, own, mailDomain) };
+    return { status: 201, body: { object: 'mailbox', mailboxId, url, ...address } };
   });
 
   registerRoute(app, deps, loginRoutes.listCredentials, async ({ query, caller }) => {

@@ -15,7 +15,7 @@ import { buildVideoSurface } from '../video/video-routes.ts';
 import { buildApiPorts } from './api.ts';
 import { buildWebRoutes } from './web.ts';
 import { openGatewayPorts } from './gateway.ts';
-import { openLoginPorts } from './login.ts';
+import { openLoginPorts, receiveMail } from './login.ts';
 import { readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 import { openRenderer } from './video.ts';
@@ -36,10 +36,12 @@ export async function startAll(context: RoleContext): Promise<Started> {
   // Started first, so closed after the API: what was accepted last can still be watched to its end.
   await runWorker(context, registry);
   const ports = { ...(await buildApiPorts(context)), registry };
+  const loginPorts = await openLoginPorts(context, { registry, warm: false });
+  await receiveMail(context, loginPorts);
   const surfaces = [
     buildApiSurface(ports),
     buildGatewaySurface(await openGatewayPorts(context)),
-    buildLoginRoutes(await openLoginPorts(context, { registry, warm: false })),
+    buildLoginRoutes(loginPorts),
     buildVideoSurface(await openRenderer(context, registry)),
     buildObjectRoutes(ports.objects),
     buildDocsRoutes(SERVICE_DOCUMENTS),

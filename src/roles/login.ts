@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { Registry } from 'prom-client';
+import { StartupError, errorText } from '../platform/errors.ts';
 import { openRegistry } from '../platform/http/metrics.ts';
 import { buildWebsiteAccounts } from '../login/accounts.ts';
 import { findChromium } from '../login/browser/chromium.ts';
@@ -41,7 +43,8 @@ async function open(context: RoleContext<SharedBackends>, { registry, warm }: Op
   );
   const loginMetrics = openLoginMetrics(registry, fleet);
   const readForm = await openReader(context, loginMetrics);
-  return { ...backends, log, registry, fleet, methods, loginMetrics, readForm };
+  const mailDomain = config.login.smtp?.domain;
+  return { ...backends, log, registry, fleet, methods, loginMetrics, readForm, mailDomain };
 }
 
 /** Without a configured model, the code that calls models is not loaded. */
@@ -60,7 +63,29 @@ export async function openWebsiteAccounts(context: RoleContext<SharedBackends>, 
   return buildWebsiteAccounts(await openLoginPorts(context, { registry, warm: false }));
 }
 
+/** Receives emails to mailboxes, if `login.smtp` says where. */
+export async function receiveMail(context: RoleContext<SharedBackends>, ports: LoginPorts): Promise<void> {
+  const { smtp } = context.config.login;
+  if (smtp === undefined) return;
+  const { openMailListener } = await import('../login/mailbox/smtp.ts');
+  const { certFile, keyFile, ...options } = smtp;
+  const isSecured = certFile !== undefined && keyFile !== undefined;
+  const tls = isSecured && { tls: { cert: readPem('certFile', certFile), key: readPem('keyFile', keyFile) } };
+  const listener = await openMailListener(ports, { ...options, ...tls });
+  context.lifecycle.use('inbound mail', listener);
+  context.log.info({ host: smtp.host, port: listener.port, domain: smtp.domain }, 'receiving mail');
+}
+
+function readPem(name: 'certFile' | 'keyFile', path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new StartupError(`login.smtp.${name}: ${errorText(error)}`);
+  }
+}
+
 export async function startLogin(context: RoleContext<SharedBackends>): Promise<Started> {
   const ports = await openLoginPorts(context, { registry: openRegistry(), warm: true });
+  await receiveMail(context, ports);
   return serve(context, 'login', buildLogin(ports, readServerOptions(context)));
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPosted } from '../../src/login/mailbox/posted.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
-import { buildStranger, enter, form, html } from '../support/login-sites/strangers.ts';
-import type { Stranger } from '../support/login-sites/strangers.ts';
+import { buildAsking } from '../support/login-sites/asking.ts';
+import { buildStranger } from '../support/login-sites/strangers.ts';
 import { damage } from '../support/foreign-bytes.ts';
 import { fc } from '../support/property.ts';
 import { byPassword, startTestLogin } from './harness.ts';
@@ -141,24 +141,6 @@ test.each([
   ['multipart/form-data', 'no boundary'],
 ])('what holds no message is none: %s %s', async (type, body) => {
   expect(await readPosted(type, new TextEncoder().encode(body))).toBeUndefined();
-});
-
-/** Asks for a code after the password, and tells `sent` when it is asked. */
-const buildAsking = (name: string, text: string, sent: () => Promise<unknown>): Stranger => ({
-  name,
-  right: async ({ base }) => {
-    await sent();
-    return { to: `${base}/code` };
-  },
-  wrong: (visit) => html(form(visit, '<p role="alert">Wrong.</p>')),
-  pages: {
-    '/code': () =>
-      html(
-        `<p>${text}</p><form action="check"><input name="code" autocomplete="one-time-code"><button>Verify</button></form>`,
-      ),
-    '/check': (visit, accounts) =>
-      visit.query.get('code') === '492039' ? enter(visit, accounts, USER) : { to: `${visit.base}/code` },
-  },
 });
 
 describe('a login whose mailbox others post to', () => {

@@ -105,6 +105,11 @@ spec:
             # Not in any Service: callers must not see metrics and the state of backends.
             - { name: metrics, containerPort: 9090 }
             {{- end }}
+            {{- if eq .role "login" }}
+            {{- with include "capstan.smtpPort" .root }}
+            - { name: smtp, containerPort: {{ . }} }
+            {{- end }}
+            {{- end }}
           # Migrations run at the start, under a lock, in the first of several pods.
           startupProbe: { httpGet: { path: /livez, port: {{ $probed }} }, periodSeconds: 2, failureThreshold: 90 }
           livenessProbe: { httpGet: { path: /livez, port: {{ $probed }} }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }

@@ -44,6 +44,11 @@ spec:
 {{- end }}
 {{- end }}
 
+{{- /* Where login receives emails; empty without config.login.smtp. */}}
+{{- define "capstan.smtpPort" -}}
+{{- with dig "login" "smtp" "port" 0 .Values.config }}{{ int . }}{{ end }}
+{{- end }}
+
 {{- define "capstan.service" -}}
 {{- $values := index .root.Values .role -}}
 ---

@@ -229,6 +229,7 @@ export const LOGIN_EXAMPLES: Readonly<Record<string, Example>> = {
         object: 'mailbox',
         mailboxId: 'mbx_01m824b0kdesj8gta4b7etsdmf',
         url: 'https://capstan.example.com/api/inbound/WyJvcmdf….3f9c…',
+        address: '01m824b0kaesj8gta1q2w3e4r501m824b0kdesj8gta4b7etsdmf3f9c0a1b2c3d@codes.example.com',
       },
     },
   },

@@ -9,17 +9,30 @@ import type { Site } from '../site.ts';
 import { insertLoginMessage, listLoginMessageIds, takeLoginMessages } from '../store/messages.ts';
 import type { StoredMessage } from '../store/messages.ts';
 import { readAddress } from './address.ts';
+import type { InboundAddress } from './address.ts';
 import { isFromSite, isTo } from './email.ts';
 import { pollForAnswer } from './poll.ts';
 import type { Mailbox } from './port.ts';
 import { readPosted } from './posted.ts';
 import type { PostedMessage } from './posted.ts';
 
-const BODY_LIMIT = 2 * 1024 * 1024;
+/** Maximum size of a message. */
+export const MESSAGE_BYTES = 2 * 1024 * 1024;
 
 export type InboundPorts = { db: Db; masterKeys: MasterKeys };
 
 const contextOf = (id: string) => `login-message/${id}`;
+
+/** Stores a message sealed, and returns its id. */
+export async function storeMessage(
+  { db, masterKeys }: InboundPorts,
+  address: InboundAddress,
+  message: PostedMessage,
+): Promise<string> {
+  const id = newId('msg');
+  await insertLoginMessage(db, { ...masterKeys.seal(JSON.stringify(message), contextOf(id)), ...address, id });
+  return id;
+}
 
 /**
  * Takes messages that providers post to the address of a mailbox. Whoever has the address needs no key; what is posted
@@ -31,15 +44,14 @@ export function registerInboundRoutes(app: FastifyInstance, { db, masterKeys }: 
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     scope.post(
       '/api/inbound/:token',
-      { bodyLimit: BODY_LIMIT },
+      { bodyLimit: MESSAGE_BYTES },
       async (request: FastifyRequest<{ Params: { token: string } }>, reply) => {
         const address = readAddress(masterKeys, request.params.token);
         if (address === undefined) throw new LoginError('not_found', 'No such mailbox.');
         const body = request.body instanceof Buffer ? request.body : new Uint8Array();
         const message = await readPosted(request.headers['content-type'] ?? '', body);
         if (message === undefined) throw new LoginError('validation_error', 'body: holds no message');
-        const id = newId('msg');
-        await insertLoginMessage(db, { ...masterKeys.seal(JSON.stringify(message), contextOf(id)), ...address, id });
+        const id = await storeMessage({ db, masterKeys }, address, message);
         return reply.code(200).send({ object: 'message', id });
       },
     );

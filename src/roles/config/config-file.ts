@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ModelsConfig, ProvidersConfig } from '../../inference/config.ts';
+import { SmtpConfig } from '../../login/contract/mailboxes.ts';
 import { LoginMethod } from '../../login/contract/shapes.ts';
 import { OidcConfig } from '../../platform/contract/oidc.ts';
 import { HookConfig } from '../../gateway/contract/hooks.ts';
@@ -39,6 +40,8 @@ export const ConfigFile = z.strictObject({
       methods: z.array(LoginMethod).optional(),
       /** looks at pages on which no login is found, or several: a name or `<provider>/<id>` */
       fallbackModel: z.string().min(1).max(500).optional(),
+      /** receives emails to mailboxes */
+      smtp: SmtpConfig.optional(),
     })
     .optional(),
   /** of the sandboxes on this machine; pods have settings of their own */

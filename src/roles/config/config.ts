@@ -253,6 +253,7 @@ export function readConfig(env: Environment, role?: string) {
       searchPath: env['PATH'] ?? '',
       methods: file.login?.methods ?? DEFAULT_LOGIN_METHODS,
       fallbackModel: file.login?.fallbackModel,
+      smtp: file.login?.smtp,
       concurrency: settings.CAPSTAN_LOGIN_CONCURRENCY,
     },
     customToolTimeoutMs: settings.CAPSTAN_CUSTOM_TOOL_TIMEOUT * 1000,
