@@ -58,7 +58,17 @@ export async function withSite<T>(
       const origin = frame.parentFrame() === null ? URL.parse(frame.url())?.origin : undefined;
       if (origin !== undefined && origin !== 'null') visited.add(origin);
     });
-    const first = await goTo(() => page.goto(site.url.href, { waitUntil: 'domcontentloaded', timeout: 0 }), slot);
+    let answered: Response | undefined;
+    page.on('response', (response) => {
+      if (response.request().isNavigationRequest() && response.frame() === page.mainFrame()) answered = response;
+    });
+    const open = () =>
+      page.goto(site.url.href, { waitUntil: 'domcontentloaded', timeout: 0 }).catch((error: unknown) => {
+        // The browser shows an error page of its own for a refusal without a body.
+        if (options.httpCredentials !== undefined && answered?.status() === 401) return answered;
+        throw error;
+      });
+    const first = await goTo(open, slot);
     const settle = async (until: AbortSignal) => {
       const start = performance.now();
       while (performance.now() - start < SETTLE_AT_MOST_MS) {

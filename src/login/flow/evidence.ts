@@ -131,15 +131,20 @@ function isAccepted(last: Submission | undefined, hasForm: boolean): boolean {
   return !last.isNavigation || !hasForm;
 }
 
+/** The browser's own error page is not content of the site. It is also shown for an answer without a body. */
+function weighErrorPage(last: Submission | undefined, hasForm: boolean): Evidence {
+  const cause = last?.carriesSecret === true ? STATUS_CAUSES[last.status] : undefined;
+  const none = { signals: [], doubt: undefined, hasForm };
+  if (cause === undefined) return { ...none, veto: undefined, failedStatus: last?.status ?? 0 };
+  return { ...none, veto: { cause, byAbsence: false, byStatus: true }, failedStatus: undefined };
+}
+
 /** Compares an observation with the attempt. Two signals without a veto speak for success; a veto names the failure. */
 export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: Timing): Evidence {
   const { before } = attempt;
   const last = listSent(attempt.submissions).at(-1);
   const hasForm = hasLoginForm(snapshot);
-  // The browser's own error page is not content of the site.
-  if (snapshot.failed) {
-    return { signals: [], veto: undefined, doubt: undefined, hasForm, failedStatus: last?.status ?? 0 };
-  }
+  if (snapshot.failed) return weighErrorPage(last, hasForm);
   const signals = listSignals(snapshot, attempt, last);
   const failures = listNewFailures(snapshot, before);
   const plain = findPlainFailure(snapshot, before);

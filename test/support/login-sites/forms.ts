@@ -43,6 +43,8 @@ const classic = (visit: Visit, look: Look) => `<h1>Sign in</h1>${look.shown === 
   <label><input type="checkbox" name="remember"> Remember me</label><br><button>Sign in</button>
   <a href="${visit.base}/forgot">Forgot password?</a></form>`;
 
+const CHALLENGE = 'Basic realm="Files"';
+
 /** Sites whose server draws every page. */
 export const FORM_SITES: readonly SiteKind[] = [
   buildFormSite('classic', classic),
@@ -122,12 +124,9 @@ export const FORM_SITES: readonly SiteKind[] = [
       return own.serve(visit, accounts);
     },
   },
-  buildHttpSite('basic', 'Basic realm="Files"', (header) => {
-    const [username = '', ...rest] = Buffer.from(header.replace(/^Basic /, ''), 'base64')
-      .toString()
-      .split(':');
-    return { username, password: rest.join(':') };
-  }),
+  buildHttpSite('basic', { 'www-authenticate': CHALLENGE }, page('401', '<p>Unauthorized</p>')),
+  // Of a wrong password it says no more than the status.
+  buildHttpSite('basic-bare', {}, ''),
 ];
 
 function tenantForm(visit: Visit, look: Look): string {
@@ -137,11 +136,15 @@ function tenantForm(visit: Visit, look: Look): string {
     ${fields(look)}<button>Sign in</button></form>`;
 }
 
-function buildHttpSite(
-  name: string,
-  challenge: string,
-  readHeader: (header: string) => { username: string; password: string },
-): SiteKind {
+function readBasic(header: string): { username: string; password: string } {
+  const [username = '', ...rest] = Buffer.from(header.replace(/^Basic /, ''), 'base64')
+    .toString()
+    .split(':');
+  return { username, password: rest.join(':') };
+}
+
+/** HTTP Basic. The headers and the body are those of the answer to a wrong password. */
+function buildHttpSite(name: string, headers: Record<string, string>, body: string): SiteKind {
   return {
     name,
     entry: '/files',
@@ -149,14 +152,11 @@ function buildHttpSite(
       const { authorization } = visit.headers;
       const account = serveAccount(visit, accounts);
       if (account !== undefined) return account;
-      const refused = {
-        status: 401,
-        headers: { 'www-authenticate': challenge },
-        body: page('401', '<p>Unauthorized</p>'),
-      };
-      if (authorization === undefined) return refused;
-      const { username, password } = readHeader(authorization);
-      if (!accounts.check(username, password)) return refused;
+      if (authorization === undefined) {
+        return { status: 401, headers: { 'www-authenticate': CHALLENGE }, body: page('401', '<p>Unauthorized</p>') };
+      }
+      const { username, password } = readBasic(authorization);
+      if (!accounts.check(username, password)) return { status: 401, headers, body };
       return { body: page('Files', '<h1>Files</h1>'), headers: { 'set-cookie': accounts.begin(username) } };
     },
   };

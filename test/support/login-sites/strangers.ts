@@ -64,6 +64,7 @@ const home = '<h1>Shop</h1><p>New this week: shoes.</p>';
 
 /** Whose answer to the right password is a session, and to the wrong one `invalid_credentials`. */
 export const OPEN_AND_SHUT: readonly Stranger[] = [
+  { name: 'bare-401', right: enter, wrong: () => ({ status: 401, body: '' }) },
   {
     name: 'same-page',
     right: (visit, accounts, user) => enter(visit, accounts, user, '/'),
