@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the applications that `make test-login-apps` logs in to and that are not there yet, from Debian's packages and
-# npm. None of them is started: the tests do that, each with files of its own. What cannot be installed is said and left
+# Installs the applications that `make test-login-apps` logs in to and that are not there yet, from Debian's packages, npm
+# and PyPI. None of them is started: the tests do that, each with files of its own. What cannot be installed is said and left
 # out; its tests are then skipped.
 set -euo pipefail
 HERE=$(dirname "${BASH_SOURCE[0]}")
@@ -14,6 +14,8 @@ PACKAGES=(
   radicale
   deluge-web
   python3-django python3-django-allauth
+  # Of the applications from PyPI.
+  python3-pip
   # The one is no more than drivers, and only recommends the other.
   redmine-sqlite redmine
   # Mailboxes that codes and links are read from.
@@ -34,3 +36,4 @@ version=$(dpkg-query --show --showformat '${Version}' ruby-bundler 2>/dev/null |
 [[ -z $version ]] || PACKAGE_ENVIRONMENT+=("BUNDLER_VERSION=${version%%-*}")
 install_missing "${PACKAGES[@]}"
 "$HERE/install-strapi.sh"
+"$HERE/install-login-registry-apps.sh"

@@ -7,6 +7,8 @@ import type { TestLogin } from '../login/harness.ts';
 import { PASSWORD, USER, countAttempts, isInstalled, startApp } from './app.ts';
 import type { RunningApp } from './app.ts';
 import { TRANSMISSION } from './apps/downloads.ts';
+import { TIDDLYWIKI } from './apps/npm.ts';
+import { FLOWER, GLANCES, SUPERVISOR, WSGIDAV } from './apps/python.ts';
 import { RADICALE } from './apps/radicale.ts';
 import type { Knock } from './front.ts';
 import { openLogin } from './replay.ts';
@@ -24,21 +26,31 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-describe.skipIf(!isInstalled(TRANSMISSION))('transmission', () => {
+const CASES = [
+  { app: TRANSMISSION, shows: 'Transmission Web Interface' },
+  { app: WSGIDAV, shows: 'minutes.txt' },
+  { app: SUPERVISOR, shows: 'Supervisor Status' },
+  { app: GLANCES, shows: 'glances.js' },
+  { app: FLOWER, shows: 'Workers · Flower' },
+  { app: TIDDLYWIKI, shows: 'TiddlyWiki' },
+];
+const installed = CASES.filter(({ app }) => isInstalled(app)).map((each) => ({ label: each.app.name, ...each }));
+
+describe.each(installed)('$label', ({ app, shows }) => {
   let running: RunningApp;
   beforeAll(async () => {
-    running = await startApp(TRANSMISSION);
+    running = await startApp(app);
   });
   afterAll(() => running.stop());
 
   /** HTTP authentication is sent with every request, so the caller sends it beside the session. */
-  const openAs = async (password: string, storageState: object) => {
-    const httpCredentials = { username: USER, password };
+  const openWith = async (storageState: object) => {
+    const httpCredentials = { username: USER, password: PASSWORD };
     const context = await browser.newContext({ httpCredentials, storageState: storageState as never });
     try {
       const page = await context.newPage();
       const response = await page.goto(running.url);
-      return [response?.status(), await page.title()];
+      return [response?.status(), (await page.content()).includes(shows)];
     } finally {
       await context.close();
     }
@@ -49,8 +61,8 @@ describe.skipIf(!isInstalled(TRANSMISSION))('transmission', () => {
     expect([status, body['error'], body['origins']]).toEqual([200, undefined, [running.url]]);
     expect(countAttempts(running, isRefused)).toBe(0);
     const session = body['storageState'] as object;
-    expect(await openAs(PASSWORD, session)).toEqual([200, 'Transmission Web Interface']);
-    expect((await openAs(WRONG, session))[0]).toBe(401);
+    expect(await openWith(session)).toEqual([200, true]);
+    expect((await fetch(running.url)).status).toBe(401);
   });
 
   test('refuses a wrong password once', async () => {

@@ -1,35 +1,13 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { byPassword } from '../login/harness.ts';
-import type { TestLogin } from '../login/harness.ts';
-import { PASSWORD, USER, countAttempts, isInstalled, startApp } from './app.ts';
-import type { App, RunningApp } from './app.ts';
+import { USER } from './app.ts';
 import { DJANGO } from './apps/django.ts';
 import { DOKUWIKI } from './apps/dokuwiki.ts';
 import { DELUGE } from './apps/downloads.ts';
 import { FLASK, PEOPLE } from './apps/flask.ts';
 import { REDMINE } from './apps/redmine.ts';
-import type { Knock } from './front.ts';
-import { openLogin, visit } from './replay.ts';
+import { reads, testPasswords } from './password-cases.ts';
+import type { PasswordCase } from './password-cases.ts';
 
-type Case = {
-  app: App;
-  /** which of the application's logins; default: its name */
-  label?: string;
-  /** the start page of the login, and the page behind it */
-  entry: string;
-  inside: string;
-  /** visible there only when signed in */
-  sees: (page: Page) => Promise<unknown>;
-  /** undefined if the application asks for a password alone */
-  username: string | undefined;
-  /** a request in which the application checked a password */
-  isAttempt: (knock: Knock) => boolean;
-};
-
-const reads = (text: string) => (page: Page) => page.getByText(text).first().isVisible();
-
-const CASES: Case[] = [
+const CASES: PasswordCase[] = [
   {
     app: DOKUWIKI,
     entry: '/doku.php?id=start&do=login',
@@ -88,41 +66,4 @@ const CASES: Case[] = [
   },
 ];
 
-let opened: Awaited<ReturnType<typeof openLogin>>;
-let login: TestLogin;
-let browser: Browser;
-beforeAll(async () => {
-  opened = await openLogin();
-  ({ login, browser } = opened);
-});
-afterAll(() => opened.close());
-
-describe.each(CASES.filter(({ app }) => isInstalled(app)).map((each) => ({ label: each.app.name, ...each })))(
-  '$label',
-  ({ app, entry, inside, sees, username, isAttempt }) => {
-    let running: RunningApp;
-    beforeAll(async () => {
-      running = await startApp(app);
-    });
-    afterAll(() => running.stop());
-
-    test('lets the right password in, and its session into a browser that has never been there', async () => {
-      const answer = await login.post('/api/login', byPassword(running.url + entry, username, PASSWORD));
-      expect([answer.status, answer.body['error'], answer.body['details']]).toEqual([200, undefined, undefined]);
-      expect(countAttempts(running, isAttempt)).toBe(1);
-      await expect.poll(() => visit(browser, undefined, running.url + inside, sees)).toBe(false);
-      await expect.poll(() => visit(browser, answer, running.url + inside, sees)).toBe(true);
-      expect(countAttempts(running, isAttempt)).toBe(1);
-    });
-
-    test('refuses a wrong password once', async () => {
-      const before = countAttempts(running, isAttempt);
-      const { status, body } = await login.post(
-        '/api/login',
-        byPassword(running.url + entry, username, 'Wrong-horse8'),
-      );
-      expect([status, body['error']]).toEqual([422, 'invalid_credentials']);
-      expect(countAttempts(running, isAttempt) - before).toBe(1);
-    });
-  },
-);
+testPasswords(CASES);

@@ -1,0 +1,22 @@
+import { USER } from './app.ts';
+import { NODE_RED } from './apps/npm.ts';
+import { posts } from './front.ts';
+import { reads, testPasswords } from './password-cases.ts';
+
+testPasswords([
+  {
+    app: NODE_RED,
+    entry: '/',
+    inside: '/',
+    sees: async (page) => {
+      // Drawn by a script: either the dialog of the login or the editor.
+      await page
+        .getByText(/Deploy|Password/)
+        .first()
+        .waitFor();
+      return reads('Deploy')(page);
+    },
+    username: USER,
+    isAttempt: posts('/auth/token'),
+  },
+]);
