@@ -63,7 +63,7 @@ function readTimestamp(text: string, timezone: string): ParsedSchedule | undefin
   return { schedule: { kind: 'at', at }, text: at.toISOString() };
 }
 
-/** The moment at which clocks of the zone show what UTC clocks show at `utc`: the first one, or the end of a gap. */
+/** The moment at which clocks of the zone show what UTC clocks show at `utc`: the first one, or, in a gap, as much after the gap begins. */
 function readLocalTime(utc: Date, timezone: string): Date {
   if (timezone === 'UTC') return utc;
   const seconds = new Cron(utc.toISOString().slice(0, 19), { timezone, paused: true }).nextRun(new Date(0));

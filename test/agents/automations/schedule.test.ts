@@ -147,7 +147,7 @@ describe('a time zone', () => {
     // An offset in the text is kept.
     ['2030-05-06T07:08Z', '2030-05-06T07:08:00.000Z'],
     ['2030-05-06T07:08-04:00', '2030-05-06T11:08:00.000Z'],
-    // Clocks skip this hour: use the end of the gap.
+    // Clocks skip this hour: as much after the gap begins.
     ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z'],
     // Clocks show this time twice: use the first.
     ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z'],
@@ -185,6 +185,20 @@ describe('a time zone', () => {
       'Europe/Brussels',
       ['2026-10-25T00:30', '2026-10-25T01:30', '2026-10-25T02:30'],
     ],
+    // Clocks go back by half an hour.
+    [
+      '*/15 * * * *',
+      '2026-04-04T14:20:00.000Z',
+      'Australia/Lord_Howe',
+      ['2026-04-04T14:30', '2026-04-04T14:45', '2026-04-04T15:00', '2026-04-04T15:15', '2026-04-04T15:30'],
+    ],
+    // The year ends early in the east and late in the west.
+    ['0 0 1 1 *', '2026-12-30T00:00:00.000Z', 'Pacific/Kiritimati', ['2026-12-31T10:00', '2027-12-31T10:00']],
+    ['59 23 31 12 *', '2026-12-31T12:00:00.000Z', 'America/New_York', ['2027-01-01T04:59', '2028-01-01T04:59']],
+    ['0 0 * * 1', '2026-12-28T12:00:00.000Z', 'Europe/Brussels', ['2027-01-03T23:00', '2027-01-10T23:00']],
+    ['0 0 l * *', '2026-12-30T00:00:00.000Z', 'UTC', ['2026-12-31T00:00', '2027-01-31T00:00', '2027-02-28T00:00']],
+    // Most years have no such day.
+    ['0 0 29 2 *', '2026-12-31T12:00:00.000Z', 'UTC', ['2028-02-29T00:00', '2032-02-29T00:00']],
   ])('%j after %s in %s', (text, after, timezone, expected) => {
     let last = after;
     for (const time of expected) {
