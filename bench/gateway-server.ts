@@ -11,14 +11,16 @@ import { ProvidersConfig } from '../src/inference/config.ts';
 import { buildGateway } from '../src/gateway/server.ts';
 import { startHttp } from '../src/platform/http/start.ts';
 import { openInference } from '../src/inference/inference.ts';
-import { createKey } from '../src/platform/store/keys.ts';
+import { putBudget } from '../src/platform/store/budgets.ts';
+import { createKey, ensureOrganization } from '../src/platform/store/keys.ts';
 import { runMigrations } from '../src/platform/store/migrate.ts';
 
 /**
  * The measured processes of bench/gateway.ts: `upstream`, `bare <url>` (a minimal proxy) and `gateway <url>
  * [database]`.
  */
-export type Ready = { url: string; key: string };
+/** `beside`: a key of an organization with a budget on another key; `limited`: of one with a budget for all. */
+export type Ready = { url: string; key: string; beside?: string; limited?: string };
 
 const CHUNKS = 200;
 const HEAD = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'small' };
@@ -83,18 +85,28 @@ async function serveGateway(upstream: string, databaseUrl: string | undefined): 
   const db = await openDatabase(databaseUrl);
   await runMigrations(db);
   const log = pino({ level: 'silent' });
-  const base = { format: 'chat-completions', baseUrl: `${upstream}/v1` };
+  const base = {
+    format: 'chat-completions',
+    baseUrl: `${upstream}/v1`,
+    models: [{ id: 'small', price: { input: 0.1, output: 0.4 } }],
+  };
   const providers = ProvidersConfig.parse({ up: base, straight: { ...base, passThrough: true } });
   const inference = openInference({ providers, models: {}, log, breaker: {}, affinity: true });
-  const { key } = await createKey(db, {
-    name: 'b',
-    organization: 'default',
-    scopes: ['inference'],
-    requestsPerMinute: 1_000_000,
-  });
+  const make = (organization: string) =>
+    createKey(db, { name: 'b', organization, scopes: ['inference'], requestsPerMinute: 1_000_000 });
+  const { key } = await make('default');
+  const limit = async (organization: string, scope: 'key' | 'organization'): Promise<string> => {
+    const made = await make(organization);
+    const organizationId = await ensureOrganization(db, organization);
+    const target = { scope, id: scope === 'key' ? (await make(organization)).id : organizationId };
+    const rule = { limitUsd: 1_000_000, period: 'month', onReached: 'refuse' } as const;
+    await db.transaction((tx) => putBudget(tx, organizationId, target, rule));
+    return made.key;
+  };
+  const [beside, limited] = [await limit('beside', 'key'), await limit('limited', 'organization')];
   const ports = { db, bus: openMemoryBus(), limits: openMemoryLimits(), log, inference };
   const { address } = await startHttp(buildGateway(ports), { host: '127.0.0.1', port: 0 });
-  process.send?.({ url: address, key } satisfies Ready);
+  process.send?.({ url: address, key, beside, limited } satisfies Ready);
 }
 
 const [, , role, upstream = '', databaseUrl] = process.argv;

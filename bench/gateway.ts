@@ -4,7 +4,7 @@ import { openGatewayParts } from './support/gateway-parts.ts';
 
 /**
  * Compares the gateway with a bare Node proxy, in front of an upstream that answers at once; interleaved rounds,
- * medians.
+ * medians. Then calls with and without budgets, in turns.
  * `node bench/gateway.ts [rounds]`
  * Needs: nothing.
  */
@@ -14,6 +14,7 @@ const CONCURRENT = 32;
 const REQUESTS = 1500;
 const STREAMS = 100;
 const CHUNKS = 200;
+const BUDGET_CALLS = 2000;
 
 const agent = new Agent({ connections: CONCURRENT, pipelining: 1 });
 const parts = openGatewayParts();
@@ -92,6 +93,21 @@ for (const [name, rounds] of results) {
     `| ${name} | ${figure('p50').toFixed(2)} ms | ${figure('p99').toFixed(2)} ms | ${whole(figure('rate'))} | ${whole(figure('chunks'))} |`,
   );
 }
+const arms: [string, string][] = [
+  ['no budget', gateway.key],
+  ['a budget on another key', gateway.beside ?? ''],
+  ['a budget on the organization', gateway.limited ?? ''],
+];
+const taken = new Map(arms.map(([name]) => [name, [] as number[]]));
+for (let turn = 0; turn < BUDGET_CALLS; turn += 1) {
+  for (const [name, key] of arms) {
+    const started = performance.now();
+    await call({ name, url: `${gateway.url}/v1/chat/completions`, key, body: chat('up/small') }, false);
+    taken.get(name)?.push(performance.now() - started);
+  }
+}
+console.log('\n| | p50, one after the other |\n|---|---|');
+for (const [name, times] of taken) console.log(`| ${name} | ${median(times).toFixed(3)} ms |`);
 console.log(`\nThe gateway's resident memory at the end: ${Math.round(readResident(gateway.pid))} MB`);
 parts.close();
 await agent.close();

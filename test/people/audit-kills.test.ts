@@ -3,7 +3,8 @@ import type { AuditRecord, AuditVerification } from '../../src/platform/contract
 import { openRestarts } from '../support/restarts.ts';
 import type { Restarts } from '../support/restarts.ts';
 
-const KILLS = 4;
+/** `CAPSTAN_AUDIT_KILLS=200` for a long run. */
+const KILLS = Number(process.env['CAPSTAN_AUDIT_KILLS'] ?? 4);
 
 let restarts: Restarts;
 beforeAll(async () => {
