@@ -286,6 +286,9 @@ envFrom:
 {{- if has .role (list "api" "worker") }}
 - { name: CAPSTAN_SANDBOX, value: kubernetes }
 - { name: CAPSTAN_KUBERNETES_NAMESPACE, value: {{ include "capstan.sandboxNamespace" .root | quote }} }
+{{- with .root.Values.sandbox.defaultClass }}
+- { name: CAPSTAN_SANDBOX_CLASS, value: {{ . | quote }} }
+{{- end }}
 {{- end }}
 {{- range $name, $value := .root.Values.settings }}
 - { name: {{ $name }}, value: {{ $value | toString | quote }} }

@@ -19,7 +19,8 @@ export type Backends = Awaited<ReturnType<typeof openBackends>>;
 export async function openBackends(context: BareContext, database: OpeningDatabase) {
   const { config, lifecycle, log } = context;
   const opening = openStored(context, database);
-  const findClass: FindClass = async (agent) => findSandboxClass((await opening).db, agent);
+  const findClass: FindClass = async (agent) =>
+    (await findSandboxClass((await opening).db, agent)) ?? config.sandboxClass ?? null;
   const [stored, sandboxes] = await Promise.all([
     opening,
     openPart('CAPSTAN_SANDBOX', () => openSandboxes(config, log, findClass)),

@@ -234,6 +234,7 @@ export function readConfig(env: Environment, role?: string) {
     sandboxUnwrapped: settings.CAPSTAN_SANDBOX_UNWRAPPED !== undefined,
     kubernetes: readKubernetes(settings),
     kubernetesNamespace: settings.CAPSTAN_KUBERNETES_NAMESPACE,
+    sandboxClass: settings.CAPSTAN_SANDBOX_CLASS,
     sandboxIdleMs: settings.CAPSTAN_SANDBOX_IDLE_TIMEOUT * 1000,
     sandboxPod: readPodOptions(settings),
     storageClass: settings.CAPSTAN_SANDBOX_STORAGE_CLASS,

@@ -79,6 +79,11 @@ export const Settings = z.object({
     .string()
     .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be the name of a namespace')
     .optional(),
+  /** of agents that name none in `environment.sandboxClass` */
+  CAPSTAN_SANDBOX_CLASS: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be the name of a SandboxClass')
+    .optional(),
   /** kubectl's own, and what every pod is told of the API server */
   KUBECONFIG: text.optional(),
   KUBERNETES_SERVICE_HOST: text.optional(),

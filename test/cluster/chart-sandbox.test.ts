@@ -40,3 +40,11 @@ describe.skipIf(findHelm() === undefined)('spare capacity for sandboxes', () => 
     expect(spare.get('Deployment')?.spec).not.toHaveProperty('replicas');
   });
 });
+
+describe.skipIf(findHelm() === undefined)('the default class of sandboxes', () => {
+  test('is told to the services that request pods', async () => {
+    const told = (manifests: string) => manifests.match(/CAPSTAN_SANDBOX_CLASS, value: "standard"/g)?.length;
+    expect(told(await renderChart('space', IMAGES))).toBeUndefined();
+    expect(told(await renderChart('space', IMAGES, 'sandbox.defaultClass=standard'))).toBe(2);
+  });
+});
