@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { makeScratch } from '../test/support/scratch.ts';
 import { median, milliseconds, printMachine } from './support/figures.ts';
-import { readCpu, readResident } from './support/processes.ts';
+import { readCpu, readPeak, readResident } from './support/processes.ts';
 import { startBenchServer, startRole } from './support/server.ts';
 import { startStacks } from './support/stacks.ts';
 
@@ -18,12 +18,16 @@ const ROUNDS = 15;
 const SETTLE_MS = 15_000;
 
 async function measureIdle(name: string, pid: number): Promise<void> {
-  await sleep(SETTLE_MS);
   const resident = readResident(pid);
+  const peak = readPeak(pid);
+  await sleep(SETTLE_MS);
   const before = readCpu(pid);
   await sleep(SECONDS * 1000);
   const share = (readCpu(pid) - before) / (SECONDS * 10);
-  console.log(`${name}: ${resident.toFixed(0)} MiB at start, idle ${share.toFixed(2)} % of a core over ${SECONDS} s`);
+  console.log(
+    `${name}: ${resident.toFixed(0)} MiB once it listens, at most ${peak.toFixed(0)} until then, ` +
+      `idle ${share.toFixed(2)} % of a core over ${SECONDS} s`,
+  );
 }
 
 async function measureLists(): Promise<void> {

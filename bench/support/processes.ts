@@ -46,12 +46,23 @@ export function readCpu(pid: number): number {
   return listTree(pid).reduce((sum, each) => sum + readOwnCpu(each), 0);
 }
 
+function sumStatus(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  return listTree(pid).reduce((sum, each) => {
+    const line = readFileSync(`/proc/${each}/status`, 'utf8')
+      .split('\n')
+      .find((text) => text.startsWith(`${field}:`));
+    return sum + Number(/\d+/.exec(line ?? '')?.[0] ?? 0) / 1024;
+  }, 0);
+}
+
 /** Resident MiB of a process and its children. */
 export function readResident(pid: number): number {
-  return listTree(pid).reduce((sum, each) => {
-    const status = readFileSync(`/proc/${each}/status`, 'utf8');
-    return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-  }, 0);
+  return sumStatus(pid, 'VmRSS');
+}
+
+/** The most MiB that a process and its present children have had resident, each by itself. */
+export function readPeak(pid: number): number {
+  return sumStatus(pid, 'VmHWM');
 }
 
 export async function findPort(): Promise<number> {

@@ -44,6 +44,11 @@ export type WorkerFailure = {
 const CHECKPOINT_BYTES = 64 * 1024 * 1024;
 /** Segments that a checkpoint keeps for reuse instead of removing them. */
 const WAL_SIZES = ['-c', 'min_wal_size=32MB', '-c', 'max_wal_size=128MB'];
+/**
+ * In WebAssembly all shared memory is resident from the start, so the defaults of 128 MB of buffers and 100 connections
+ * would cost 140 MiB. The operating system caches the files as well.
+ */
+const MEMORY = ['-c', 'shared_buffers=32MB', '-c', 'max_connections=8', '-c', 'max_wal_senders=0'];
 /** How old the knowledge of the free space may be. */
 const STORAGE_MS = 200;
 const MAIN_LOOP = '_PostgresMainLoopOnce';
@@ -88,7 +93,7 @@ class DatabaseServer {
       fs: this.#files,
       extensions: { pg_trgm, btree_gin },
       // Emscripten leaves fdatasync, the default, without effect.
-      startParams: [...startParams, '-c', 'wal_sync_method=fsync', ...WAL_SIZES],
+      startParams: [...startParams, '-c', 'wal_sync_method=fsync', ...WAL_SIZES, ...MEMORY],
       onStderr: (line) => this.#readLog(line),
     }).catch((error: unknown) => {
       throw new Error(this.#lastFatal ?? errorText(error));
