@@ -15,10 +15,13 @@ PYTHON_APPS=(
   'jupyter jupyter-server==2.21.1'
   'glances glances[web]==4.5.8'
   'flower flower==2.2.0'
+  'trac trac==1.6'
+  'two-factor django-two-factor-auth[phonenumberslite]==1.18.1 django-axes==8.3.1'
 )
 NPM_APPS=(
   'node-red node-red@5.0.7'
   'tiddlywiki tiddlywiki@5.4.1'
+  'ungit ungit@1.5.30'
 )
 FOLDER="${XDG_CACHE_HOME:-$HOME/.cache}/capstan/login-apps"
 PYTHON="${PYTHON:-python3}"

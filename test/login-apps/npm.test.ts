@@ -1,5 +1,5 @@
 import { USER } from './app.ts';
-import { NODE_RED } from './apps/npm.ts';
+import { NODE_RED, UNGIT } from './apps/npm.ts';
 import { posts } from './front.ts';
 import { reads, testPasswords } from './password-cases.ts';
 
@@ -18,5 +18,14 @@ testPasswords([
     },
     username: USER,
     isAttempt: posts('/auth/token'),
+  },
+  {
+    app: UNGIT,
+    entry: '/',
+    inside: '/',
+    sees: (page) =>
+      page.evaluate(async () => ((await (await fetch('/api/loggedin')).json()) as { loggedIn: boolean }).loggedIn),
+    username: USER,
+    isAttempt: posts('/api/login'),
   },
 ]);

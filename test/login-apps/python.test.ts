@@ -1,5 +1,5 @@
 import { USER } from './app.ts';
-import { APPBUILDER, DATASETTE, JUPYTER, SQLITE_WEB, WAGTAIL } from './apps/python.ts';
+import { APPBUILDER, DATASETTE, JUPYTER, SQLITE_WEB, TRAC, WAGTAIL } from './apps/python.ts';
 import { posts } from './front.ts';
 import { reads, staysAt, testPasswords } from './password-cases.ts';
 
@@ -47,5 +47,13 @@ testPasswords([
     sees: reads('"content"'),
     username: undefined,
     isAttempt: posts('/login'),
+  },
+  {
+    app: TRAC,
+    entry: '/login',
+    inside: '/wiki',
+    sees: reads('logged in as'),
+    username: USER,
+    isAttempt: ({ path, authorization }) => path.startsWith('/login') && authorization !== '',
   },
 ]);

@@ -39,3 +39,18 @@ export const TIDDLYWIKI = ofNpm('tiddlywiki', {
     return { command: process.execPath, args: [program, wiki, '--listen', ...options] };
   },
 });
+
+/** Repositories in a page that a script draws, login and all. */
+export const UNGIT = ofNpm('ungit', {
+  prepare({ port, scratch }) {
+    const settings = {
+      authentication: true,
+      users: { [USER]: PASSWORD },
+      launchBrowser: false,
+      ungitBindIp: '127.0.0.1',
+    };
+    writeFileSync(join(scratch, '.ungitrc'), JSON.stringify({ ...settings, port, bugtracking: false }));
+    const program = join(modules('ungit'), 'ungit/bin/ungit');
+    return { command: 'env', args: [`HOME=${scratch}`, process.execPath, program] };
+  },
+});

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PASSWORD, USER } from '../app.ts';
@@ -163,5 +164,19 @@ export const FLOWER = ofPyPI('flower', {
     const address = ['--address=127.0.0.1', `--port=${port}`];
     const options = ['--broker=memory://', 'flower', ...address, `--basic-auth=${USER}:${PASSWORD}`];
     return runPython('flower', [programOf('flower', 'celery'), ...options]);
+  },
+});
+
+/** HTTP Basic at `/login` alone, which gives a cookie for the rest of the site. */
+export const TRAC = ofPyPI('trac', {
+  prepare({ port, scratch }) {
+    const project = join(scratch, 'board');
+    const call = runPython('trac', [programOf('trac', 'trac-admin'), project, 'initenv', 'Board', 'sqlite:db/trac.db']);
+    execFileSync(call.command, call.args, { stdio: 'pipe' });
+    const users = join(scratch, 'users');
+    writeFileSync(users, `${USER}:{SHA}${createHash('sha1').update(PASSWORD).digest('base64')}\n`);
+    const address = ['--hostname', '127.0.0.1', '--port', String(port), '--single-env'];
+    const program = programOf('trac', 'tracd');
+    return runPython('trac', [program, ...address, `--basic-auth=*,${users},board`, project]);
   },
 });
