@@ -4,6 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Operator } from '../../operator/start.ts';
 import { startServer } from '../cli/server.ts';
 import type { CliServer } from '../cli/server.ts';
+import { API_VERSION } from '../../src/platform/kubernetes/resource.ts';
+import { buildListPath } from '../../src/platform/kubernetes/paths.ts';
+import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts';
+import type { Session } from '../../src/sandbox/resources/session.ts';
 import { buildApi } from '../support/chat.ts';
 import { findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
@@ -14,6 +18,8 @@ import { buildAccess, openOperator } from '../support/cluster/operator.ts';
 import { openRuntime } from '../support/cluster/runtime.ts';
 
 const found = await findCluster();
+/** of agents that name none */
+const CLASS = 'standard';
 
 describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernetes', () => {
   let cluster: Cluster;
@@ -27,10 +33,17 @@ describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernete
     cluster = found as Cluster;
     runtime = openRuntime();
     node = startNode(cluster.kubernetes, cluster.namespace, runtime);
+    const body = { apiVersion: API_VERSION, kind: 'SandboxClass', metadata: { name: CLASS }, spec: {} };
+    await cluster.kubernetes.request({
+      method: 'POST',
+      path: buildListPath(cluster.namespace, 'sandboxclasses'),
+      body,
+    });
     operator = await openOperator(cluster);
     server = await startServer({
       CAPSTAN_SANDBOX: 'kubernetes',
       CAPSTAN_KUBERNETES_NAMESPACE: cluster.namespace,
+      CAPSTAN_SANDBOX_CLASS: CLASS,
       KUBECONFIG: cluster.kubeconfig,
     });
   });
@@ -67,6 +80,34 @@ describe.skipIf(found === undefined)('the service with CAPSTAN_SANDBOX=kubernete
     chat.close();
     expect((await api.call('DELETE', `/v1/sessions/${chat.id}`)).status).toBe(200);
     await buildAccess(cluster).untilGone('pods', name);
+  });
+
+  test('the first turn of a new subject runs in a pod of the warm pool, and the next session has its files', async () => {
+    const access = buildAccess(cluster);
+    await access.patch('sandboxclasses', CLASS, { spec: { warm: { target: 1 } } });
+    await waitFor('a warm pod', async () => {
+      const { status } = (await access.find<SandboxClass>('sandboxclasses', CLASS)) ?? {};
+      return status?.warm?.ready === 1;
+    });
+    const api = buildApi(server.url, readKey(), 'script/demo');
+    const agent = await api.createAgent();
+    const turn = async (command: string) => {
+      const chat = await api.openChat(agent, { subjectId: 'hopper', yoloMode: true });
+      await chat.run(`run: ${command}`);
+      const result = (await chat.list()).find(({ type }) => type === 'agent.tool_result');
+      chat.close();
+      const session = await access.find<Session>('sessions', chat.id.replaceAll('_', '-'));
+      return { output: JSON.stringify(result), pod: session?.status?.podName, name: session?.metadata.name };
+    };
+    const first = await turn('echo kept > note; cat note');
+    expect(first).toMatchObject({
+      output: expect.stringContaining('kept') as string,
+      pod: expect.stringMatching(/^warm-/),
+    });
+    const second = await turn('cat note');
+    expect(second.output).toContain('kept');
+    expect(second.pod).not.toBe(first.pod);
+    await access.patch('sandboxclasses', CLASS, { spec: { warm: null } });
   });
 
   test('a file call is answered 429 with Retry-After while the quota of pods is used up', async () => {
