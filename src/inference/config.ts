@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AwsAccess, GoogleAccess } from './credentials/config.ts';
 import { PRESET_NAMES, applyPreset } from './presets.ts';
 
 const amounts = {
@@ -33,8 +34,8 @@ export type ProviderModel = z.infer<typeof ProviderModel>;
 export const WireFormat = z.enum(['chat-completions', 'responses', 'messages']);
 export type WireFormat = z.infer<typeof WireFormat>;
 
-/** The wire format that an upstream speaks: a client's, or Google's `generateContent`. */
-export const UpstreamFormat = z.enum([...WireFormat.options, 'generate-content']);
+/** The wire format that an upstream speaks: a client's, Google's `generateContent` or AWS's Converse. */
+export const UpstreamFormat = z.enum([...WireFormat.options, 'generate-content', 'converse']);
 export type UpstreamFormat = z.infer<typeof UpstreamFormat>;
 
 const HeaderName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name');
@@ -57,6 +58,10 @@ const ProviderFields = z
     apiKeyEnvs: z.array(z.string().min(1)).min(1).max(50).optional(),
     /** the values of `apiKeyEnvs` */
     apiKeys: z.array(z.string().min(1)).min(1).max(50).optional(),
+    /** signs the calls, unless there is an API key */
+    aws: AwsAccess.optional(),
+    /** obtains tokens for the calls, unless there is an API key */
+    google: GoogleAccess.optional(),
     /** absent: any model id is accepted */
     models: z.array(ProviderModel).optional(),
     /**

@@ -17,7 +17,8 @@ export async function requestCount(
   const response = await transport.post(target, built, signal);
   response.complete();
   for await (const { data } of response.events) {
-    const count = parseObject(data).input_tokens;
+    const { input_tokens, inputTokens, totalTokens } = parseObject(data);
+    const count = input_tokens ?? inputTokens ?? totalTokens;
     return typeof count === 'number' ? count : undefined;
   }
   return undefined;

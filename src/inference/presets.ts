@@ -1,6 +1,8 @@
+import { isRecord } from '../platform/records.ts';
+
 /** Default settings of a preset. Without a `baseUrl` the provider must name its own. */
 export type Preset = {
-  format: 'chat-completions' | 'responses' | 'messages' | 'generate-content';
+  format: 'chat-completions' | 'responses' | 'messages' | 'generate-content' | 'converse';
   baseUrl?: string;
   /** header of the key, instead of `authorization: Bearer` */
   apiKeyHeader?: string;
@@ -13,6 +15,8 @@ export const PRESETS = {
   openai: { format: 'chat-completions', baseUrl: 'https://api.openai.com/v1' },
   gemini: { format: 'chat-completions', baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai' },
   'gemini-native': { format: 'generate-content', baseUrl: 'https://generativelanguage.googleapis.com/v1beta' },
+  vertex: { format: 'generate-content' },
+  bedrock: { format: 'converse' },
   openrouter: { format: 'chat-completions', baseUrl: 'https://openrouter.ai/api/v1' },
   ollama: { format: 'chat-completions', baseUrl: 'http://127.0.0.1:11434/v1' },
   vllm: { format: 'chat-completions', baseUrl: 'http://127.0.0.1:8000/v1' },
@@ -28,10 +32,24 @@ function chooseVariant(preset: PresetName, value: object): PresetName {
   return isNative ? 'gemini-native' : preset;
 }
 
+function readVertexAddress(google: Record<string, unknown>): { baseUrl?: string } {
+  const { project, location = 'global' } = google;
+  if (typeof project !== 'string' || typeof location !== 'string') return {};
+  const host = location === 'global' ? 'aiplatform.googleapis.com' : `${location}-aiplatform.googleapis.com`;
+  return { baseUrl: `https://${host}/v1/projects/${project}/locations/${location}/publishers/google` };
+}
+
+/** The address of a preset whose address depends on the region, or on the project. */
+function readAddress(value: object): { baseUrl?: string } {
+  if ('google' in value && isRecord(value.google)) return readVertexAddress(value.google);
+  const region = 'aws' in value && isRecord(value.aws) ? value.aws['region'] : undefined;
+  return typeof region === 'string' ? { baseUrl: `https://bedrock-runtime.${region}.amazonaws.com` } : {};
+}
+
 /** A provider's settings, completed from its preset. Anything else is returned unchanged. */
 export function applyPreset(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('preset' in value)) return value;
   const { preset } = value;
   if (typeof preset !== 'string' || !Object.hasOwn(PRESETS, preset)) return value;
-  return { ...PRESETS[chooseVariant(preset as PresetName, value)], ...value };
+  return { ...readAddress(value), ...PRESETS[chooseVariant(preset as PresetName, value)], ...value };
 }

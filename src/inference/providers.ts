@@ -39,7 +39,17 @@ const SCRIPT: ModelEntry = {
 
 type Connection = Pick<
   UpstreamTarget,
-  'format' | 'baseUrl' | 'timeoutMs' | 'apiKey' | 'apiKeyHeader' | 'apiKeys' | 'headers' | 'extraBody' | 'isGuarded'
+  | 'format'
+  | 'baseUrl'
+  | 'timeoutMs'
+  | 'apiKey'
+  | 'apiKeyHeader'
+  | 'apiKeys'
+  | 'aws'
+  | 'google'
+  | 'headers'
+  | 'extraBody'
+  | 'isGuarded'
 >;
 
 /** The connection of a provider; the same for all of its models. */
@@ -51,6 +61,8 @@ function buildConnection(config: ProviderConfig, isGuarded: boolean): Connection
     apiKey,
     apiKeys = [],
     apiKeyHeader,
+    aws,
+    google,
     headers,
     extraHeaders,
     extraBody,
@@ -65,6 +77,8 @@ function buildConnection(config: ProviderConfig, isGuarded: boolean): Connection
       apiKey: apiKey ?? apiKeys[0],
       apiKeys: apiKeys.length < 2 ? undefined : apiKeys,
       apiKeyHeader,
+      aws,
+      google,
       headers: sent,
       extraBody,
     }),

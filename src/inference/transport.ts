@@ -2,8 +2,10 @@ import { Agent, errors as undiciErrors } from 'undici';
 import type { Dispatcher } from 'undici';
 import { omitUndefined } from '../platform/records.ts';
 import { traceHeaders } from '../platform/work-context.ts';
-import { buildUpstreamError, findRequestId, parseRetryAfter } from './upstream-error.ts';
+import { buildUpstreamError, findRequestId, parseRetryAfter, readAwsName } from './upstream-error.ts';
 import { ModelError } from './model.ts';
+import { authorize } from './credentials/authorize.ts';
+import { FRAMES_TYPE, buildFrameReader } from './event-frames.ts';
 import { buildEventReader } from './sse.ts';
 import { decodeBody, readText } from './body.ts';
 import { openExchange } from './exchange.ts';
@@ -76,7 +78,8 @@ async function buildHttpError(answer: Exchange, target: UpstreamTarget): Promise
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, Date.now());
   const { status } = answer;
   const requestId = findRequestId(answer.headers);
-  return buildUpstreamError(body, target, { status, ...omitUndefined({ retryAfterMs, requestId }) });
+  const type = readAwsName(answer.headers['x-amzn-errortype']);
+  return buildUpstreamError(body, target, { status, type, ...omitUndefined({ retryAfterMs, requestId }) });
 }
 
 export type TransportOptions = {
@@ -95,7 +98,8 @@ export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOpt
   });
 
   async function* readBody(answer: Exchange, signal: AbortSignal, state: { complete: boolean }) {
-    const reader = buildEventReader();
+    const type = String(answer.headers['content-type']);
+    const reader = type.startsWith(FRAMES_TYPE) ? await buildFrameReader() : buildEventReader();
     const events: SseEvent[] = [];
     let size = 0;
     try {
@@ -125,11 +129,14 @@ export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOpt
     let answer: Exchange;
     const dispatcher = target.isGuarded === true ? guard : agent;
     if (dispatcher === undefined) throw new ModelError('upstream', 'Providers of organizations cannot be called here.');
+    const url = buildUrl(target.baseUrl, request.path);
+    const headers = await authorize(target, { ...request, ...url });
+    signal.throwIfAborted();
     try {
       answer = await openExchange(dispatcher, {
-        ...buildUrl(target.baseUrl, request.path),
+        ...url,
         method: request.method,
-        headers: { 'accept-encoding': 'identity', ...traceHeaders(), ...request.headers },
+        headers: { 'accept-encoding': 'identity', ...traceHeaders(), ...headers },
         body: request.body ?? null,
         headersTimeout: target.timeoutMs,
         bodyTimeout: target.timeoutMs,
@@ -154,7 +161,7 @@ export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOpt
         path,
         headers: {
           'content-type': 'application/json',
-          accept: 'text/event-stream, application/json',
+          accept: `text/event-stream, application/json${target.format === 'converse' ? `, ${FRAMES_TYPE}` : ''}`,
           ...headers,
         },
         body: bytes ?? JSON.stringify(body),

@@ -24,16 +24,23 @@ export function readErrorDetails(body: unknown): ErrorDetails {
     asText(error.message) ||
     asText(outer.error) ||
     asText(outer.message) ||
+    asText(outer.Message) ||
     asText(outer.detail) ||
     asText(detail?.msg);
   const status = [error.status, error.code, outer.code].find((value) => typeof value === 'number' && value >= 400);
   return {
     message,
     code: asText(error.code) || google.reason,
-    type: asText(error.type) || asText(error.status),
+    type: asText(error.type) || asText(error.status) || readAwsName(error['__type']),
     retryAfterMs: google.retryAfterMs,
     status: typeof status === 'number' && status < 600 ? status : undefined,
   };
+}
+
+/** AWS's names of errors come with a namespace before or an address behind them. */
+export function readAwsName(value: unknown): string {
+  const name = asText(value).split(':', 1)[0] ?? '';
+  return name.slice(name.indexOf('#') + 1);
 }
 
 /** Google's errors have their reason and the time to wait in a list of typed details. */
@@ -49,16 +56,25 @@ function readGoogleDetails(error: JsonObject): { reason: string; retryAfterMs: n
 const CONTEXT_OVERFLOW =
   /context.?(length|window|size)|maximum (context|input|prompt)|(prompt|input|request|messages?) (is|are) too (long|large)|too many (input )?tokens|exceeds? the (model'?s )?(maximum|limit|context)|input token count|max_model_len/i;
 
+const UNKNOWN_MODEL = /model identifier is invalid/i;
+
 /** Error names that are more precise than the status; the first match wins. */
 const NAMED: [RegExp, ModelErrorCode][] = [
   [/context_length_exceeded|context_window_exceeded|model_context_window/, 'context_overflow'],
   [/authentication|permission|invalid_api_key|billing|PERMISSION_DENIED|UNAUTHENTICATED|API_KEY_/, 'authentication'],
-  [/model_not_found|not_found_error/, 'unknown_model'],
-  [/rate_limit|insufficient_quota|too_many_requests|tokens_exceeded|RESOURCE_EXHAUSTED/, 'rate_limited'],
-  [/overloaded|unavailable|capacity|UNAVAILABLE/, 'unavailable'],
-  [/timeout|DEADLINE_EXCEEDED/, 'timeout'],
   [
-    /invalid_request|invalid_prompt|bad_request|invalid_image|request_too_large|INVALID_ARGUMENT|FAILED_PRECONDITION/,
+    /AccessDenied|UnrecognizedClient|ExpiredToken|InvalidSignature|IncompleteSignature|MissingAuthentication/i,
+    'authentication',
+  ],
+  [/model_not_found|not_found_error|resourceNotFound/i, 'unknown_model'],
+  [
+    /rate_limit|insufficient_quota|too_many_requests|tokens_exceeded|RESOURCE_EXHAUSTED|throttling|serviceQuota/i,
+    'rate_limited',
+  ],
+  [/overloaded|unavailable|capacity|modelNotReady/i, 'unavailable'],
+  [/timeout|DEADLINE_EXCEEDED/i, 'timeout'],
+  [
+    /invalid_request|invalid_prompt|bad_request|invalid_image|request_too_large|INVALID_ARGUMENT|FAILED_PRECONDITION|validationException/i,
     'invalid_request',
   ],
 ];
@@ -68,6 +84,8 @@ const BY_STATUS = new Map<number, ModelErrorCode>([
   [402, 'authentication'],
   [403, 'authentication'],
   [408, 'timeout'],
+  // AWS: the model failed
+  [424, 'upstream'],
   [429, 'rate_limited'],
   [503, 'unavailable'],
   [504, 'timeout'],
@@ -89,6 +107,7 @@ export function decideErrorCode(status: number | undefined, complaint: ErrorDeta
   const names = `${complaint.type} ${complaint.code}`;
   const named = precise ? undefined : NAMED.find(([pattern]) => pattern.test(names))?.[1];
   const fault = named ?? decideByStatus(actual, complaint.message);
+  if (fault === 'invalid_request' && UNKNOWN_MODEL.test(complaint.message)) return 'unknown_model';
   const mayOverflow = fault === 'invalid_request' || fault === 'upstream';
   return mayOverflow && CONTEXT_OVERFLOW.test(complaint.message) ? 'context_overflow' : fault;
 }
@@ -121,9 +140,10 @@ const MESSAGES: Record<Exclude<ModelErrorCode, 'invalid_request'>, string> = {
 export function buildUpstreamError(
   body: unknown,
   target: Pick<UpstreamTarget, 'apiKey' | 'headers'>,
-  http: { status?: number; retryAfterMs?: number; requestId?: string } = {},
+  http: { status?: number; retryAfterMs?: number; requestId?: string; type?: string } = {},
 ): ModelError {
-  const complaint = readErrorDetails(body);
+  const found = readErrorDetails(body);
+  const complaint = found.type === '' ? { ...found, type: http.type ?? '' } : found;
   const fault = decideErrorCode(http.status, complaint);
   const status = http.status ?? complaint.status;
   const message =

@@ -20,12 +20,13 @@ export const UPSTREAMS = {
   messages: 'anth/small',
   responses: 'resp/small',
   'generate-content': 'goog/small',
+  converse: 'rock/small',
 } as const;
 /** The formats of clients. */
 export const FORMATS = ['chat-completions', 'messages', 'responses'] as const;
 /** Formats of providers whose refusals have no part of their own. */
-export const WITHOUT_REFUSALS: readonly string[] = ['messages', 'generate-content'];
-export const UPSTREAM_FORMATS = [...FORMATS, 'generate-content'] as const;
+export const WITHOUT_REFUSALS: readonly string[] = ['messages', 'generate-content', 'converse'];
+export const UPSTREAM_FORMATS = [...FORMATS, 'generate-content', 'converse'] as const;
 
 export type TestGateway = {
   /** without a trailing slash */
@@ -66,6 +67,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     anth: { format: 'messages', ...base },
     resp: { format: 'responses', ...base },
     goog: { format: 'generate-content', ...base },
+    rock: { format: 'converse', ...base },
     blind: { format: 'chat-completions', ...base, models: [{ id: 'small', vision: false, contextWindow: 4000 }] },
     ...options.providers?.(upstream.url),
   });

@@ -15,7 +15,7 @@ describe.each(UPSTREAM_FORMATS)('a message over a %s upstream', (format) => {
     gateway.upstream.script(() => ({
       reply: { usage: { input: 10, output: 5, cacheRead: 4, cacheWrite: 1, reasoning: 2 } },
     }));
-    // Gemini counts no written cache tokens.
+    // Gemini counts no written cache tokens, Converse no reasoning.
     const written = format === 'generate-content' ? 0 : 1;
     const response = await gateway.post('/v1/messages?beta=true', hello(UPSTREAMS[format]));
     expect(await response.json()).toEqual({
@@ -31,14 +31,17 @@ describe.each(UPSTREAM_FORMATS)('a message over a %s upstream', (format) => {
         cache_creation_input_tokens: written,
         cache_read_input_tokens: 4,
         output_tokens: 5,
-        output_tokens_details: { thinking_tokens: 2 },
+        output_tokens_details: { thinking_tokens: format === 'converse' ? 0 : 2 },
       },
     });
   });
 
   it('returns thinking with its signature to its issuer', async () => {
     const issuer = UPSTREAMS[format];
-    const proof = format === 'messages' ? { signature: 'c2ln' } : { encrypted: format === 'responses' ? 'gAAA' : '[]' };
+    const proof =
+      format === 'messages' || format === 'converse'
+        ? { signature: 'c2ln' }
+        : { encrypted: format === 'responses' ? 'gAAA' : '[]' };
     if (format === 'chat-completions') Object.assign(proof, { signature: 'reasoning_content', encrypted: undefined });
     if (format === 'generate-content') Object.assign(proof, { signature: 'call-0:c2ln', encrypted: undefined });
     const call = { type: 'tool_call', id: 'call_1', name: 'weather', arguments: '{"city":"Ulm"}' } as const;
@@ -68,6 +71,7 @@ describe.each(UPSTREAM_FORMATS)('a message over a %s upstream', (format) => {
       responses: '"encrypted_content":"gAAA"',
       'chat-completions': '"reasoning_content":"hm"',
       'generate-content': '"thoughtSignature":"c2ln"',
+      converse: '"signature":"c2ln"',
     };
     expect(sent).toContain(marks[format]);
     expect(sent).not.toContain('cap1_');

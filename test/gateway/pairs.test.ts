@@ -9,7 +9,7 @@ import { buildSequencer } from '../../src/gateway/sequence.ts';
 import type { ReplyEvent } from '../../src/gateway/sequence.ts';
 import { collectSequence } from '../../src/gateway/sequence.ts';
 import type { AssistantPart, ModelDelta, ModelReply } from '../../src/inference/model.ts';
-import { encodeEvents, encodeStream } from '../support/model-server/encode.ts';
+import { encodeBytes, encodeStream } from '../support/model-server/encode.ts';
 import { buildTarget, streamBytes } from '../support/upstream.ts';
 import { accumulateChat, accumulateMessages, accumulateResponses } from './accumulate.ts';
 import { FORMATS, UPSTREAM_FORMATS, readFrames } from './harness.ts';
@@ -95,6 +95,13 @@ const PARTS: Record<UpstreamFormat, fc.Arbitrary<AssistantPart>[]> = {
     reasoning({ summary: true, encrypted: 'gAAA' }),
     reasoning({ encrypted: 'gAAA' }),
   ],
+  converse: [
+    textPart,
+    callPart,
+    callPart,
+    reasoning({ signature: 'c2ln' }),
+    text.map((value): AssistantPart => ({ type: 'reasoning', text: '', redacted: value, issuer: ISSUER })),
+  ],
   'generate-content': [
     textPart,
     callPart,
@@ -166,7 +173,7 @@ describe.each(UPSTREAM_FORMATS)('a %s upstream', (upstream) => {
         fc.array(fc.nat(), { maxLength: 30 }),
         fc.array(fc.nat(), { maxLength: 30 }),
         async (reply, size, cuts, otherCuts) => {
-          const bytes = Buffer.from(encodeEvents(encodeStream(upstream, reply, size)));
+          const bytes = encodeBytes(upstream, encodeStream(upstream, reply, size));
           const understood = call();
           const streamed = await writeStream(understood, readDeltas(upstream, bytes, cuts));
           const whole = await collectSequence(readDeltas(upstream, bytes, otherCuts), understood);

@@ -84,7 +84,7 @@ describe.each(UPSTREAM_FORMATS)('a response over a %s upstream', (format) => {
     let flat = '';
     gateway.upstream.script(({ body }, number) => {
       if (number > 0) return {};
-      flat = /"(mcp_files__read_file[A-Za-z0-9_]*)"/.exec(JSON.stringify(body.tools))?.[1] ?? '';
+      flat = /"(mcp_files__read_file[A-Za-z0-9_]*)"/.exec(JSON.stringify(body))?.[1] ?? '';
       return {
         reply: {
           content: [

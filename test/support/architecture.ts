@@ -153,7 +153,9 @@ const IMPORTS: readonly { from: Places; may: Places }[] = [
 
 /** Packages that only these files may import. All others may be imported anywhere in our code. */
 const PACKAGES: Readonly<Record<string, Places>> = {
-  '@aws-sdk/': ['src/platform/objects/'],
+  '@aws-sdk/': ['src/platform/objects/', 'src/inference/credentials/'],
+  '@smithy/': ['src/inference/credentials/', 'src/inference/event-frames.ts'],
+  'google-auth-library': ['src/inference/credentials/'],
   '@tanstack/': ['src/console/page/'],
   '@electric-sql/pglite': ['src/platform/db/'],
   '@kubernetes/client-node': ['operator/', ...KUBERNETES],

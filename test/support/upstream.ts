@@ -1,11 +1,13 @@
 import type { UpstreamFormat } from '../../src/inference/config.ts';
 import { collectReply } from '../../src/inference/collect.ts';
 import type { AssistantPart, ModelDelta, ModelReply, ModelRequest } from '../../src/inference/model.ts';
+import { buildFrameReader } from '../../src/inference/event-frames.ts';
 import { buildEventReader } from '../../src/inference/sse.ts';
+import type { EventReader } from '../../src/inference/sse.ts';
 import { DIALECTS } from '../../src/inference/upstream/dialects.ts';
 import { readDeltas } from '../../src/inference/upstream/dialect.ts';
 import type { SseEvent, UpstreamTarget } from '../../src/inference/upstream/dialect.ts';
-import { encodeEvents } from './model-server/encode.ts';
+import { encodeBytes } from './model-server/encode.ts';
 import type { Wire, WireEvent } from './model-server/pieces.ts';
 
 export function buildTarget(format: UpstreamFormat, fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
@@ -37,13 +39,16 @@ export const WEATHER_TOOL = {
 };
 
 async function* readEvents(chunks: Iterable<Uint8Array>): AsyncGenerator<SseEvent> {
-  const reader = buildEventReader();
+  let reader: EventReader | undefined;
   const events: SseEvent[] = [];
   for (const chunk of chunks) {
+    if (chunk.length === 0) continue;
+    // The length of a frame begins with a zero byte; JSON and text do not.
+    reader ??= chunk[0] === 0 ? await buildFrameReader() : buildEventReader();
     reader.push(chunk, events);
     yield* events.splice(0);
   }
-  reader.end(events);
+  reader?.end(events);
   yield* events;
 }
 
@@ -64,10 +69,11 @@ export function readBody(format: UpstreamFormat, body: string): Promise<ModelRep
 
 /** What comes out of events; the end of the stream follows the last one. */
 export function readWire(format: UpstreamFormat, events: (Wire | string)[]): Promise<ModelReply> {
-  const wire: WireEvent[] = events.map((event) => ({
-    data: typeof event === 'string' ? event : JSON.stringify(event),
-  }));
-  return readBody(format, encodeEvents(wire));
+  const wire = events.map((event): WireEvent => {
+    if (typeof event === 'string') return { data: event };
+    return typeof event.data === 'string' ? (event as WireEvent) : { data: JSON.stringify(event) };
+  });
+  return readBytes(buildTarget(format), [encodeBytes(format, wire)]);
 }
 
 /** The calls of a reply without their ids. */

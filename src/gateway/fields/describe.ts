@@ -18,6 +18,7 @@ const COLUMNS = [
   ['responses', 'responses'],
   ['messages', 'messages'],
   ['generate-content', 'generateContent'],
+  ['converse', 'Converse'],
   ['built-in', '`script/…`'],
 ] as const satisfies [Destination, string][];
 

@@ -12,11 +12,11 @@ export const MESSAGES_FIELDS: FieldTable = {
   models: all('gateway', { note: 'further models, tried in order' }),
   messages: all('carried'),
   'messages[].content[]: server tools and their results': rule(
-    ['refused', 'refused', 'carried', 'refused', 'refused'],
+    ['refused', 'refused', 'carried', 'refused', 'refused', 'refused'],
     forwarded,
   ),
   'messages[].content[]: document with citations': rule(
-    ['refused', 'refused', 'carried', 'refused', 'refused'],
+    ['refused', 'refused', 'carried', 'refused', 'refused', 'refused'],
     forwarded,
   ),
   'messages[].content[]: document with a PDF in base64': all('carried'),
@@ -25,35 +25,41 @@ export const MESSAGES_FIELDS: FieldTable = {
   stream: all('carried'),
   tools: all('carried'),
   'tools[]: bash, text_editor, memory': all('emulated', { note: 'a function with the same input' }),
-  'tools[]: server tools': rule(['refused', 'refused', 'carried', 'refused', 'refused'], forwarded),
+  'tools[]: server tools': rule(['refused', 'refused', 'carried', 'refused', 'refused', 'refused'], forwarded),
   tool_choice: all('carried'),
-  'tool_choice.disable_parallel_tool_use': rule(['carried', 'carried', 'carried', 'ignored'], {
+  'tool_choice.disable_parallel_tool_use': rule(['carried', 'carried', 'carried', 'ignored', 'ignored'], {
     isNeutral: isFalse,
-    note: 'generateContent has none',
+    note: 'generateContent and Converse have none',
   }),
-  stop_sequences: rule(['carried', 'emulated', 'carried', 'carried', 'ignored'], {
+  stop_sequences: rule(['carried', 'emulated', 'carried', 'carried', 'carried', 'ignored'], {
     note: 'responses providers have none: the reply is cut',
   }),
   temperature: all('carried'),
   top_p: all('carried'),
-  top_k: rule(['ignored', 'ignored', 'carried', 'carried', 'ignored']),
-  thinking: rule(['carried', 'carried', 'carried', 'carried', 'gateway'], { note: 'an effort in other formats' }),
-  output_config: rule(['carried', 'carried', 'carried', 'carried', 'ignored'], { note: '`effort`, `format`' }),
-  output_format: rule(['carried', 'carried', 'carried', 'carried', 'ignored']),
-  metadata: rule(['carried', 'carried', 'carried', 'ignored', 'ignored'], {
+  top_k: rule(['ignored', 'ignored', 'carried', 'carried', 'carried', 'ignored'], {
+    note: 'Converse: Claude and Nova',
+  }),
+  thinking: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'gateway'], {
+    note: 'an effort in other formats',
+  }),
+  output_config: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored'], {
+    note: '`effort`, `format`',
+  }),
+  output_format: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored']),
+  metadata: rule(['carried', 'carried', 'carried', 'ignored', 'ignored', 'ignored'], {
     note: '`user_id`, as `user` in other formats',
   }),
-  cache_control: rule(['ignored', 'ignored', 'emulated', 'ignored', 'ignored'], {
+  cache_control: rule(['ignored', 'ignored', 'emulated', 'ignored', 'emulated', 'ignored'], {
     note: 'the gateway sets breakpoints itself',
   }),
   service_tier: all('ignored'),
   context_management: all('ignored'),
-  mcp_servers: rule(['refused', 'refused', 'carried', 'refused', 'refused'], {
+  mcp_servers: rule(['refused', 'refused', 'carried', 'refused', 'refused', 'refused'], {
     ...forwarded,
     isNeutral: (value) => Array.isArray(value) && value.length === 0,
   }),
-  container: rule(['refused', 'refused', 'carried', 'refused', 'refused'], forwarded),
-  thread: rule(['refused', 'refused', 'carried', 'refused', 'refused'], {
+  container: rule(['refused', 'refused', 'carried', 'refused', 'refused', 'refused'], forwarded),
+  thread: rule(['refused', 'refused', 'carried', 'refused', 'refused', 'refused'], {
     ...forwarded,
     note: 'SDKs go on without a thread',
   }),

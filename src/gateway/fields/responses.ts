@@ -15,31 +15,35 @@ export const RESPONSES_FIELDS: FieldTable = {
   max_output_tokens: all('carried'),
   tools: all('carried', { note: 'custom and namespace tools are emulated' }),
   tool_choice: all('carried'),
-  parallel_tool_calls: rule(['carried', 'carried', 'carried', 'ignored'], {
+  parallel_tool_calls: rule(['carried', 'carried', 'carried', 'ignored', 'ignored'], {
     isNeutral: isTrue,
-    note: 'generateContent has none',
+    note: 'generateContent and Converse have none',
   }),
-  text: rule(['carried', 'carried', 'carried', 'carried', 'ignored'], { note: '`format`' }),
-  'text.verbosity': rule(['carried', 'carried', 'ignored', 'ignored']),
-  reasoning: rule(['carried', 'carried', 'carried', 'carried', 'gateway'], { note: '`effort`' }),
-  'reasoning.summary': rule(['emulated', 'carried', 'emulated', 'emulated'], { note: 'the reasoning itself' }),
-  temperature: all('carried', { note: 'at most 1 for messages providers' }),
+  text: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored'], { note: '`format`' }),
+  'text.verbosity': rule(['carried', 'carried', 'ignored', 'ignored', 'ignored']),
+  reasoning: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'gateway'], { note: '`effort`' }),
+  'reasoning.summary': rule(['emulated', 'carried', 'emulated', 'emulated', 'emulated'], {
+    note: 'the reasoning itself',
+  }),
+  temperature: all('carried', { note: 'at most 1 for messages and Converse providers' }),
   top_p: all('carried', { note: 'messages providers get it without `temperature` only' }),
-  prompt_cache_key: rule(['carried', 'carried', 'emulated', 'gateway', 'gateway'], {
-    note: 'cache breakpoints in messages',
+  prompt_cache_key: rule(['carried', 'carried', 'emulated', 'gateway', 'emulated', 'gateway'], {
+    note: 'cache breakpoints in messages and Converse',
   }),
-  cache_ttl: rule(['ignored', 'ignored', 'carried', 'ignored', 'ignored']),
-  user: rule(['carried', 'carried', 'emulated', 'ignored', 'ignored'], { note: '`metadata.user_id` in messages' }),
-  safety_identifier: rule(['carried', 'carried', 'emulated', 'ignored', 'ignored'], {
+  cache_ttl: rule(['ignored', 'ignored', 'carried', 'ignored', 'carried', 'ignored']),
+  user: rule(['carried', 'carried', 'emulated', 'ignored', 'ignored', 'ignored'], {
+    note: '`metadata.user_id` in messages',
+  }),
+  safety_identifier: rule(['carried', 'carried', 'emulated', 'ignored', 'ignored', 'ignored'], {
     note: '`metadata.user_id` in messages',
   }),
   metadata: all('gateway', { note: 'repeated in the response' }),
   include: all('gateway', { note: 'signatures of reasoning always come' }),
-  'include: message.output_text.logprobs': rule(['refused', 'carried', 'refused', 'refused'], {
+  'include: message.output_text.logprobs': rule(['refused', 'carried', 'refused', 'refused', 'refused'], {
     forwarded: true,
     help: RESPONSES_ONLY,
   }),
-  top_logprobs: rule(['refused', 'carried', 'refused', 'refused'], {
+  top_logprobs: rule(['refused', 'carried', 'refused', 'refused', 'refused'], {
     forwarded: true,
     help: RESPONSES_ONLY,
     isNeutral: isZero,

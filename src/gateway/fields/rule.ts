@@ -25,20 +25,28 @@ export type FieldRule = {
 export type FieldTable = Readonly<Record<string, FieldRule>>;
 
 /** One for each format of providers, in the order of the docs; `builtIn` absent: as for messages. */
-type Columns = [chat: Fate, responses: Fate, messages: Fate, generateContent: Fate, builtIn?: Fate];
+type Columns = [chat: Fate, responses: Fate, messages: Fate, generateContent: Fate, converse: Fate, builtIn?: Fate];
 
-export function fates([chat, responses, messages, generateContent, builtIn = messages]: Columns): FieldRule['to'] {
+export function fates([
+  chat,
+  responses,
+  messages,
+  generateContent,
+  converse,
+  builtIn = messages,
+]: Columns): FieldRule['to'] {
   return {
     'chat-completions': chat,
     responses,
     messages,
     'generate-content': generateContent,
+    converse,
     'built-in': builtIn,
   };
 }
 
 export function all(fate: Fate, more: Omit<FieldRule, 'to'> = {}): FieldRule {
-  return { to: fates([fate, fate, fate, fate]), ...more };
+  return { to: fates([fate, fate, fate, fate, fate]), ...more };
 }
 
 export function rule(columns: Columns, more: Omit<FieldRule, 'to'> = {}): FieldRule {

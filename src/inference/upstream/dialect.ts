@@ -1,4 +1,5 @@
 import type { UpstreamFormat } from '../config.ts';
+import type { AwsAccess, GoogleAccess } from '../credentials/config.ts';
 import type { ModelDelta, ModelRequest, ReasoningEffort } from '../model.ts';
 
 /** One event of an upstream's stream, or a whole JSON body instead of a stream. */
@@ -18,6 +19,10 @@ export type UpstreamTarget = {
   apiKeyHeader?: string;
   /** several keys, used in turn instead of `apiKey` */
   apiKeys?: readonly string[];
+  /** signs calls without `apiKey` */
+  aws?: AwsAccess;
+  /** obtains tokens for calls without `apiKey` */
+  google?: GoogleAccess;
   /** fields set in the body of every call */
   extraBody?: Record<string, unknown>;
   headers?: Record<string, string>;

@@ -8,6 +8,7 @@ import type { VideoEnginesConfig } from '../../video/contract/engines.ts';
 import type { WebSearchConfig } from '../../agents/contract/web-search.ts';
 import { StartupError, errorText } from '../../platform/errors.ts';
 import { omitUndefined } from '../../platform/records.ts';
+import { findKey, readAwsAccess, readGoogleAccess } from './credentials.ts';
 import { readSettings } from './environment.ts';
 import type { Environment, Settings } from './environment.ts';
 
@@ -43,15 +44,6 @@ function listNeededKeys(role: string | undefined, file: ConfigFile) {
   };
 }
 
-/** The value of a variable; undefined where none is named. Throws a `StartupError` for `owner` if it is not set. */
-function findKey(env: Environment, variable: string | undefined, owner: string | false): string | undefined {
-  if (variable === undefined) return undefined;
-  const key = env[variable] ?? '';
-  if (key === '' && owner !== false)
-    throw new StartupError(`${owner} reads its key from ${variable}, which is not set.`);
-  return key === '' ? undefined : key;
-}
-
 /** A provider as the inference core takes it: its key found, wherever the file said it is. */
 function readProviders(file: ConfigFile, settings: Settings, env: Environment, isNeeded: boolean) {
   const providers: ConfigFile['providers'] = {};
@@ -76,7 +68,9 @@ function readProviders(file: ConfigFile, settings: Settings, env: Environment, i
     const owner = isNeeded && `Provider ${name}`;
     const apiKey = provider.apiKey ?? findKey(env, apiKeyEnv, owner);
     const apiKeys = provider.apiKeyEnvs?.flatMap((variable) => findKey(env, variable, owner) ?? []) ?? provider.apiKeys;
-    providers[name] = { ...provider, ...omitUndefined({ apiKey, apiKeys }) };
+    const aws = provider.aws && readAwsAccess(provider.aws, env, owner);
+    const google = provider.google && readGoogleAccess(provider.google, env, owner);
+    providers[name] = { ...provider, ...omitUndefined({ apiKey, apiKeys, aws, google }) };
   }
   return providers;
 }

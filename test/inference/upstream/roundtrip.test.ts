@@ -2,7 +2,7 @@ import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
 import { UpstreamFormat } from '../../../src/inference/config.ts';
 import type { AssistantPart, FinishReason, ModelReply } from '../../../src/inference/model.ts';
-import { encodeEvents, encodeStream, encodeWhole } from '../../support/model-server/encode.ts';
+import { encodeBytes, encodeStream, encodeWhole } from '../../support/model-server/encode.ts';
 import { buildTarget, readBytes } from '../../support/upstream.ts';
 
 const ISSUER = 'acme/small';
@@ -55,6 +55,12 @@ const PARTS: Record<UpstreamFormat, fc.Arbitrary<AssistantPart>[]> = {
     text.map(reasoning({ summary: true, encrypted: 'gAAA' })),
     text.map(reasoning({ encrypted: 'gAAA' })),
   ],
+  converse: [
+    textPart,
+    callPart,
+    text.map(reasoning({ signature: 'c2ln' })),
+    text.map((value): AssistantPart => ({ type: 'reasoning', text: '', redacted: value, issuer: ISSUER })),
+  ],
   'generate-content': [textPart, callPart, text.map(reasoning({ signature: 'thought:c2ln' }))],
 };
 
@@ -63,6 +69,7 @@ const FINISHES: Record<UpstreamFormat, FinishReason[]> = {
   messages: ['stop', 'length', 'refusal'],
   responses: ['stop', 'length', 'content_filter'],
   'generate-content': ['stop', 'length', 'content_filter'],
+  converse: ['stop', 'length', 'content_filter'],
 };
 
 /** Formats that join neighbours: their deltas have no boundaries between parts. */
@@ -103,16 +110,25 @@ function anyReply(format: UpstreamFormat): fc.Arbitrary<ModelReply> {
         model: ISSUER,
         content,
         finish,
-        ...(format === 'messages' && finish === 'stop' && stopSequence !== undefined ? { stopSequence } : {}),
+        ...((format === 'messages' || format === 'converse') && finish === 'stop' && stopSequence !== undefined
+          ? { stopSequence }
+          : {}),
         usage: {
           input: fresh + cacheRead + cacheWrite,
-          output: answer + thought,
+          output: answer + (format === 'converse' ? 0 : thought),
           cacheRead,
           cacheWrite,
-          reasoning: thought,
+          // Converse counts none.
+          reasoning: format === 'converse' ? 0 : thought,
         },
       };
     });
+}
+
+/** The reply as it was read; Converse sends no ids, so that its own is made up. */
+async function readBack(format: UpstreamFormat, chunks: Uint8Array[]): Promise<ModelReply> {
+  const reply = await readBytes(buildTarget(format), chunks);
+  return format === 'converse' ? { ...reply, id: 'reply-1' } : reply;
 }
 
 function cutAt(bytes: Uint8Array, cuts: number[]): Uint8Array[] {
@@ -132,8 +148,8 @@ describe.each(UpstreamFormat.options)('%s upstream', (format) => {
           cuts: fc.array(fc.nat(), { maxLength: 40 }),
         }),
         async (reply, { size, newline, head, cuts }) => {
-          const bytes = Buffer.from(head + encodeEvents(encodeStream(format, reply, size), newline));
-          expect(await readBytes(buildTarget(format), cutAt(bytes, cuts))).toEqual(reply);
+          const bytes = encodeBytes(format, encodeStream(format, reply, size), { head, newline });
+          expect(await readBack(format, cutAt(bytes, cuts))).toEqual(reply);
         },
       ),
       { numRuns: 300 },
@@ -143,9 +159,9 @@ describe.each(UpstreamFormat.options)('%s upstream', (format) => {
   it('reads it back from every single byte on its own', async () => {
     const [reply] = fc.sample(anyReply(format), { numRuns: 1, seed: 7 });
     if (reply === undefined) throw new Error('no sample');
-    const bytes = Buffer.from(encodeEvents(encodeStream(format, reply, 1)));
+    const bytes = encodeBytes(format, encodeStream(format, reply, 1));
     const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
-    expect(await readBytes(buildTarget(format), single)).toEqual(reply);
+    expect(await readBack(format, single)).toEqual(reply);
   });
 
   it('reads a reply that came whole instead of as a stream', async () => {
@@ -158,9 +174,15 @@ describe.each(UpstreamFormat.options)('%s upstream', (format) => {
         { type: 'tool_call', id: 'call_2', name: 'weather', arguments: '{}' },
       ],
       finish: 'tool_calls',
-      usage: { input: 7, output: 3, cacheRead: 2, cacheWrite: format === 'generate-content' ? 0 : 1, reasoning: 1 },
+      usage: {
+        input: 7,
+        output: 3,
+        cacheRead: 2,
+        cacheWrite: format === 'generate-content' ? 0 : 1,
+        reasoning: format === 'converse' ? 0 : 1,
+      },
     };
     const bytes = Buffer.from(JSON.stringify(encodeWhole(format, reply), undefined, 2));
-    expect(await readBytes(buildTarget(format), cutAt(bytes, [1, 40, 90]))).toEqual(reply);
+    expect(await readBack(format, cutAt(bytes, [1, 40, 90]))).toEqual(reply);
   });
 });

@@ -1,6 +1,7 @@
 import type { UpstreamFormat } from '../../../src/inference/config.ts';
 import type { ModelReply } from '../../../src/inference/model.ts';
 import { encodeChatStream, encodeChatWhole } from './encode-chat.ts';
+import { encodeConverseStream, encodeConverseWhole, encodeFrames } from './encode-converse.ts';
 import { encodeGenerateContentStream, encodeGenerateContentWhole } from './encode-generate-content.ts';
 import { encodeMessagesStream, encodeMessagesWhole } from './encode-messages.ts';
 import { encodeResponsesStream, encodeResponsesWhole } from './encode-responses.ts';
@@ -11,12 +12,14 @@ const STREAMS = {
   messages: encodeMessagesStream,
   responses: encodeResponsesStream,
   'generate-content': encodeGenerateContentStream,
+  converse: encodeConverseStream,
 };
 const WHOLES = {
   'chat-completions': encodeChatWhole,
   messages: encodeMessagesWhole,
   responses: encodeResponsesWhole,
   'generate-content': encodeGenerateContentWhole,
+  converse: encodeConverseWhole,
 };
 
 /** A reply as an upstream streams it; texts in pieces of `size` characters. */
@@ -37,4 +40,13 @@ export function encodeEvents(events: WireEvent[], newline = '\n'): string {
       return [...(event === undefined ? [] : [`event: ${event}`]), ...lines, '', ''].join(newline);
     })
     .join('');
+}
+
+/** Events as bytes in the framing of the format. */
+export function encodeBytes(
+  format: UpstreamFormat,
+  events: WireEvent[],
+  { newline = '\n', head = '' }: { newline?: string; head?: string } = {},
+): Buffer {
+  return format === 'converse' ? encodeFrames(events) : Buffer.from(head + encodeEvents(events, newline));
 }

@@ -4,8 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UpstreamFormat } from '../../../src/inference/config.ts';
+import { FRAMES_TYPE } from '../../../src/inference/event-frames.ts';
 import type { ModelReply } from '../../../src/inference/model.ts';
-import { encodeEvents, encodeStream, encodeWhole } from './encode.ts';
+import { encodeBytes, encodeStream, encodeWhole } from './encode.ts';
 import { completeReply } from './pieces.ts';
 import type { Wire, WireEvent } from './pieces.ts';
 
@@ -14,6 +15,7 @@ export type RecordedRequest = {
   path: string;
   headers: Record<string, string | string[] | undefined>;
   body: Wire;
+  rawBody: string;
   /** resolves when the head of the answer has been sent */
   begun: Promise<void>;
   /** resolves when the connection ended before the answer did */
@@ -61,18 +63,20 @@ export type ModelServer = {
 function formatOf(path: string): UpstreamFormat {
   if (path.includes(':streamGenerateContent') || path.includes(':generateContent')) return 'generate-content';
   if (path.endsWith('/messages')) return 'messages';
+  if (path.includes('/converse')) return 'converse';
   return path.endsWith('/responses') ? 'responses' : 'chat-completions';
 }
 
 /** Some formats say it in the path. */
 function isStreamed({ path, body }: RecordedRequest): boolean {
-  return body.stream === true || path.includes(':streamGenerateContent');
+  return body.stream === true || path.includes(':streamGenerateContent') || path.endsWith('/converse-stream');
 }
 
 function buildBody(request: RecordedRequest, answer: ScriptedAnswer): { type: string; body: Buffer } {
   if (answer.body !== undefined) {
     const body = Buffer.from(answer.body as string);
-    return { type: body[0] === 0x7b ? 'application/json' : 'text/event-stream', body };
+    const stream = request.format === 'converse' ? FRAMES_TYPE : 'text/event-stream';
+    return { type: body[0] === 0x7b ? 'application/json' : stream, body };
   }
   const model = String(request.body.model ?? 'served-model');
   const reply = completeReply({ model, ...answer.reply });
@@ -82,7 +86,8 @@ function buildBody(request: RecordedRequest, answer: ScriptedAnswer): { type: st
   const events = answer.events?.map((event) =>
     typeof event.data === 'string' ? (event as WireEvent) : { data: JSON.stringify(event) },
   );
-  return { type: 'text/event-stream', body: Buffer.from(encodeEvents(events ?? encodeStream(request.format, reply))) };
+  const type = request.format === 'converse' ? FRAMES_TYPE : 'text/event-stream';
+  return { type, body: encodeBytes(request.format, events ?? encodeStream(request.format, reply)) };
 }
 
 async function writeAnswer(
@@ -133,6 +138,7 @@ export async function startModelServer(): Promise<ModelServer> {
       path,
       headers: incoming.headers,
       body,
+      rawBody: text,
       begun,
       abandoned,
       unsent: () => response.writableLength,

@@ -5,6 +5,7 @@ import type { UpstreamRequest, UpstreamTarget } from '../dialect.ts';
 import { buildAuthHeaders, buildHistory } from '../history.ts';
 import { buildContents } from './contents.ts';
 import { decideThinkingConfig } from './thinking.ts';
+import { isVertex } from './versions.ts';
 
 /** The format's limit of stop sequences. */
 export const MAX_STOPS = 5;
@@ -73,4 +74,12 @@ export function buildGenerateContentRequest(request: ModelRequest, target: Upstr
       generationConfig: buildGenerationConfig(request, target),
     }),
   };
+}
+
+/** Asks how many input tokens a request has. Vertex AI takes the prompt itself. */
+export function buildGenerateContentCount(request: ModelRequest, target: UpstreamTarget): UpstreamRequest {
+  const path = buildModelPath(target.model);
+  const prompt = buildPrompt(request, target);
+  const body = isVertex(target) ? prompt : { generateContentRequest: { model: path.slice(1), ...prompt } };
+  return { path: `${path}:countTokens`, headers: buildAuthHeaders(target), body };
 }
