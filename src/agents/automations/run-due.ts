@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/db.ts';
-import { advanceDue, lockDue, startRuns } from '../store/automation-runs.ts';
+import { advanceDue, hasDue, lockDue, startRuns } from '../store/automation-runs.ts';
 import type { StartedRun } from '../store/automation-runs.ts';
 import { decideDue } from './decide.ts';
 
@@ -8,6 +8,7 @@ import { decideDue } from './decide.ts';
  * its first prompt: whoever dies before the commit has done nothing, and after it nobody finds the occurrence again.
  */
 export async function runDue(db: Db, limit: number): Promise<{ claimed: number; started: StartedRun[] }> {
+  if (!(await hasDue(db))) return { claimed: 0, started: [] };
   return await db.transaction(async (tx) => {
     const { now, due } = await lockDue(tx, limit);
     if (due.length === 0) return { claimed: 0, started: [] };

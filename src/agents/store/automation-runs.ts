@@ -108,6 +108,12 @@ type DueRow = RowOf<AutomationRecord> & {
   version_skills: string[];
 };
 
+/** Whether any automation may be due: cheaper than `lockDue`, and without a transaction. */
+export async function hasDue(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query('SELECT FROM automations WHERE next_run_at <= now() LIMIT 1');
+  return rows.length > 0;
+}
+
 /** Locks due automations that no other process has locked, the most overdue first. */
 export async function lockDue(tx: Queryable, limit: number): Promise<{ now: Date; due: DueAutomation[] }> {
   const { rows } = await tx.query<DueRow>(

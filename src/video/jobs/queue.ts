@@ -40,6 +40,8 @@ const SILENCE_SECONDS = 10;
 /** How often silent workers are looked for. An embedded database has no other worker than this one. */
 const SUPERVISE_SECONDS = 2;
 const EMBEDDED_SUPERVISE_SECONDS = 60;
+/** How often jobs are looked for that wait for other jobs. None does. */
+const FLOW_SECONDS = 3600;
 /** An upper bound; the model's deadline ends a render much earlier. */
 const RENDER_SECONDS = 86_400;
 /** A high bound: `runRender` itself ends a render that was attempted too often. */
@@ -74,6 +76,7 @@ export async function openVideoQueue({ db, log }: { db: Db; log: Logger }): Prom
     monitorVacuum: false,
     superviseIntervalSeconds: superviseSeconds,
     monitorIntervalSeconds: superviseSeconds,
+    flowIntervalSeconds: FLOW_SECONDS,
   });
   boss.on('error', (error) => log.warn({ error: errorText(error) }, 'video queue error'));
   await boss.start();
