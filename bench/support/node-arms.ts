@@ -126,7 +126,8 @@ function buildPodSpecs({ image, namespace }: NodeCluster): BuildSpec {
     const owner = { apiVersion: 'v1', kind: 'none', name: 'none', uid: 'none' };
     const { spec } = buildExecutorPod(files, options, { name: 'none', owner, labels: {} });
     const isOwn = claimName !== undefined;
-    return { ...spec, volumes: spec.volumes?.filter(({ name }) => isOwn || name !== 'workspace') };
+    const volumes = spec.volumes?.filter(({ name }) => isOwn || name !== 'workspace');
+    return Object.assign(spec, { volumes });
   };
 }
 

@@ -93,7 +93,8 @@ export function buildPod(volume: Volume, claimName: string, options: PodOptions,
       },
     ],
   };
-  return { ...pod, spec: { ...pod.spec, affinity: { ...pod.spec.affinity, podAffinity } } };
+  pod.spec.affinity = Object.assign(pod.spec.affinity ?? {}, { podAffinity });
+  return pod;
 }
 
 /** What an executor needs to know of the files that it serves. */

@@ -78,7 +78,8 @@ function buildBody(request: RecordedRequest, answer: ScriptedAnswer): { type: st
     const stream = request.format === 'converse' ? FRAMES_TYPE : 'text/event-stream';
     return { type: body[0] === 0x7b ? 'application/json' : stream, body };
   }
-  const model = String(request.body.model ?? 'served-model');
+  const { model: named } = request.body;
+  const model = typeof named === 'string' ? named : 'served-model';
   const reply = completeReply({ model, ...answer.reply });
   if (!isStreamed(request)) {
     return { type: 'application/json', body: Buffer.from(JSON.stringify(encodeWhole(request.format, reply))) };
