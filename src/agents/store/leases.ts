@@ -27,6 +27,8 @@ export type Claim = {
   agentName: string;
   subjectId: string;
   epoch: number;
+  /** whether the worker before this one lost the lease, instead of releasing it */
+  isTakenOver: boolean;
   status: SessionStatus;
   lastSequence: number;
   role: string | null;
@@ -67,6 +69,7 @@ type ClaimRow = {
   agent_name: string;
   subject_id: string;
   lease_epoch: number;
+  lost_by: string | null;
   status: SessionStatus;
   last_sequence: number;
   role: string | null;
@@ -100,16 +103,16 @@ type ClaimRow = {
 function buildClaim(condition: string): string {
   return `
 WITH due AS (
-  SELECT id FROM sessions
+  SELECT id, lease_owner FROM sessions
   WHERE wake_at <= now() AND (lease_expires IS NULL OR lease_expires < now()) AND ${condition}
   ORDER BY wake_at LIMIT $3 FOR UPDATE SKIP LOCKED
 ), claimed AS (
   UPDATE sessions s
   SET lease_owner = $1, lease_epoch = s.lease_epoch + 1, waiting = NULL, lease_expires = now() + $2 * interval '1 millisecond'
   FROM due WHERE s.id = due.id
-  RETURNING s.*
+  RETURNING s.*, due.lease_owner AS lost_by
 )
-SELECT c.id, c.organization_id, c.agent_id, a.name AS agent_name, c.subject_id, c.lease_epoch, c.status, c.last_sequence,
+SELECT c.id, c.organization_id, c.agent_id, a.name AS agent_name, c.subject_id, c.lease_epoch, c.lost_by, c.status, c.last_sequence,
        c.role, c.title, c.title_fixed, c.tool_state, c.interrupt, c.goal, c.mcp_servers AS mcp_servers_now, c.compaction, c.live_turn,
        c.prompt_snapshot, c.run_skills, c.automation_id, c.created_at,
        t.steps AS turn_steps, t.step AS turn_step, t.usage AS turn_usage, t.started_at AS turn_started_at,
@@ -157,6 +160,7 @@ async function readClaim(db: Queryable, row: ClaimRow): Promise<Claim> {
     agentName: row.agent_name,
     subjectId: row.subject_id,
     epoch: row.lease_epoch,
+    isTakenOver: row.lost_by !== null,
     status: row.status,
     lastSequence: row.last_sequence,
     role: row.role,

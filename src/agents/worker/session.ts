@@ -96,14 +96,19 @@ export async function runSession(claimed: Claim, worker: WorkerDeps, signals: Se
     if (claim.goal?.status !== 'active') return releaseIfIdle(deps.db, claim.sessionId, claim.epoch);
     return pursueGoal(claim, claim.goal, journal.events, { ...deps, log, publish, signal });
   }
-  const isNew = turn.steps === 0 && turn.step === null;
-  if (isNew && needsSandbox(journal.events, findToolConfigs(claim))) startSandbox(claim, { ...deps, log });
+  const hasReply = turn.steps > 0 || turn.step !== null;
+  if (!hasReply && needsSandbox(journal.events, findToolConfigs(claim))) startSandbox(claim, { ...deps, log });
   const promptNotes = await readPromptNotes(claim, deps);
   const run = (trace: Trace | undefined) =>
     runTurn(turn, buildTurnDeps({ claim, promptNotes, journal, trace, log, ...signals }, deps));
   const end = await runTraced(
     turn,
-    { sessionId: claim.sessionId, events: journal.events, isNew, worker: signals.worker },
+    {
+      sessionId: claim.sessionId,
+      events: journal.events,
+      isNew: !hasReply && (claim.turn === null || !claim.isTakenOver),
+      worker: signals.worker,
+    },
     deps,
     run,
   );
