@@ -12,7 +12,7 @@ import type { Objects } from '../../src/platform/objects/objects.ts';
 import { openFiles } from '../../src/platform/objects/files.ts';
 import type { Db } from '../../src/platform/db/db.ts';
 import { openProcessSandboxes } from '../../src/sandbox/process/process.ts';
-import type { ProviderModel, ProvidersConfig, WireFormat } from '../../src/inference/config.ts';
+import type { ProviderModel, ProvidersConfig, UpstreamFormat } from '../../src/inference/config.ts';
 import { SCOPES } from '../../src/platform/contract/keys.ts';
 import type { WebSearchConfig } from '../../src/agents/contract/web-search.ts';
 import { openInference } from '../../src/inference/inference.ts';
@@ -39,7 +39,7 @@ import { openTestVaults } from './vaults.ts';
 
 export type ServiceOptions = {
   /** what the upstream speaks; default chat-completions */
-  format?: WireFormat;
+  format?: UpstreamFormat;
   /** how many of each, default 1; each has backends of its own where those are servers */
   apis?: number;
   workers?: number;
