@@ -43,7 +43,8 @@ const endpoint = createServer((request, response) => {
     const { id, data } = JSON.parse(text) as { id: string; data: { eventId: string } };
     if (strikeAt('sent')) return void response.destroy();
     received.push({ id, eventId: data.eventId, headers: request.headers as Record<string, string>, text });
-    response.writeHead(204).end();
+    // Each delivery has its own connection: one kept from what an earlier life left over would never meet `connected`.
+    response.writeHead(204, { connection: 'close' }).end();
   });
 });
 endpoint.on('connection', (socket) => {
