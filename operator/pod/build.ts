@@ -93,7 +93,8 @@ export function buildPod(volume: Volume, claimName: string, options: PodOptions,
       },
     ],
   };
-  pod.spec.affinity = Object.assign(pod.spec.affinity ?? {}, { podAffinity });
+  // A copy: the class's affinity is shared by all of its pods.
+  pod.spec.affinity = Object.assign({}, pod.spec.affinity, { podAffinity });
   return pod;
 }
 

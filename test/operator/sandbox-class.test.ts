@@ -33,6 +33,12 @@ const build = (spec: SandboxClassSpec | undefined, over: Partial<PodOptions> = {
   });
 };
 
+test('the pod of one volume leaves the affinity of the class to all others', () => {
+  const affinity = { nodeAffinity: { x: 1 } };
+  expect(build({ affinity }).spec.affinity?.podAffinity).toBeDefined();
+  expect(affinity).toEqual({ nodeAffinity: { x: 1 } });
+});
+
 test('a class places and sizes the pod; omitted fields keep their default', () => {
   const pod = build({
     image: 'sandbox:gpu',
