@@ -4,6 +4,7 @@ import type { CauseOptions } from '../platform/errors.ts';
 import type {
   FileEntry,
   FilePage,
+  FilePageRequest,
   FileStat,
   FoundFile,
   ProcessInfo,
@@ -85,6 +86,9 @@ export class SandboxError extends CapstanError<'sandbox_failed'> {
     super('sandbox_failed', message, { ...options, retryable: true });
   }
 }
+
+/** No connection was made, or the sandbox had ended before: it has not received the call. */
+export class SandboxUnreachedError extends SandboxError {}
 
 /**
  * The reason of an abort that leaves running calls to the process that takes them over by their ids. Calls aborted for
@@ -179,7 +183,7 @@ export type VolumeFiles = {
   /** Like `stat`, with facts about the content. */
   describe(path: string): Promise<FileEntry | undefined>;
   /** Directories first, then by path. Throws ENOENT, ENOTDIR. */
-  list(path: string, page: { recursive: boolean; limit: number; offset: number }): Promise<FilePage>;
+  list(path: string, page: FilePageRequest): Promise<FilePage>;
   /**
    * Reads `length` bytes: small content as one buffer, larger content as a stream, which must be destroyed if it is not
    * read to its end. Throws ENOENT, EISDIR, EINVAL, ETOOBIG.

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SandboxError } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSession } from '../../src/sandbox/sandbox.ts';
 import { volumeFolder } from '../../src/sandbox/process/volumes.ts';
 import { NEVER, newTarget, openLocalSandboxes } from '../support/sandbox.ts';
@@ -201,11 +202,11 @@ describe('starting a process sandbox', () => {
         () =>
           first.stat('f').then(
             () => 'running',
-            (error: Error) => error.name,
+            (error: unknown) => error instanceof SandboxError,
           ),
         { interval: 300 },
       )
-      .toBe('SandboxError');
+      .toBe(true);
     expect(await (await local.sandboxes.acquire(target, NEVER)).stat('f')).toMatchObject({ sizeBytes: 4 });
     await local.close();
   });

@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import type { FileEntry, FilePage } from '../../../src/sandbox/protocol/executor.ts';
+import type { FileEntry, FilePage, FilePageRequest, FilePlace } from '../../../src/sandbox/protocol/executor.ts';
 import { fileError } from '../executor-error.ts';
 import type { Digests } from './digest.ts';
 import { describeListed } from './entry.ts';
@@ -12,27 +12,37 @@ import { walkTree } from './walk.ts';
 const AT_ONCE = 4;
 const MAX_ENTRIES = 1_000_000;
 
-type Item = { path: string; folder: boolean };
-
-export type PageRequest = { path: string; recursive: boolean; limit: number; offset: number };
+/** Folders first, then by path. */
+function compare(left: FilePlace, right: FilePlace): number {
+  if (left.folder !== right.folder) return left.folder ? -1 : 1;
+  return left.path === right.path ? 0 : left.path < right.path ? -1 : 1;
+}
 
 /** Throws ENOENT, ENOTDIR, ESCAPE, ETOOBIG (more than a million entries). */
-export async function listPage(root: string, request: PageRequest, digests: Digests): Promise<FilePage> {
+export async function listPage(
+  root: string,
+  request: FilePageRequest & { path: string },
+  digests: Digests,
+): Promise<FilePage> {
   const items = await listItems(root, request.path, request.recursive);
-  items.sort((left, right) => Number(right.folder) - Number(left.folder) || (left.path < right.path ? -1 : 1));
-  const page = items.slice(request.offset, request.offset + request.limit);
+  items.sort(compare);
+  const { after, limit } = request;
+  const found = after === undefined ? request.offset : items.findIndex((item) => compare(item, after) > 0);
+  const start = found === -1 ? items.length : found;
+  const page = items.slice(start, start + limit);
+  const last = start + limit < items.length ? page.at(-1) : undefined;
   const entries = await mapSome(page, (item) => describeListed(root, `${root}/${item.path}`, digests));
-  return { entries: entries.filter((entry) => entry !== null), total: items.length };
+  return { entries: entries.filter((entry) => entry !== null), total: items.length, last: last ?? null };
 }
 
 /** Every entry below a folder, unsorted; a link counts as its target. */
-export async function listItems(root: string, path: string, recursive: boolean): Promise<Item[]> {
+export async function listItems(root: string, path: string, recursive: boolean): Promise<FilePlace[]> {
   const located = locate(root, path);
   try {
     if (located.fd === undefined) throw fileError('ENOENT', path);
     if (!fstatSync(located.fd).isDirectory()) throw fileError('ENOTDIR', path);
     const prefix = located.relative === '.' ? '' : `${located.relative}/`;
-    const items: Item[] = [];
+    const items: FilePlace[] = [];
     await walkTree(
       located.fd,
       (below, entry) => {
@@ -59,8 +69,8 @@ function leadsToFolder(root: string, path: string): boolean {
 }
 
 async function mapSome(
-  items: readonly Item[],
-  act: (item: Item) => Promise<FileEntry | null>,
+  items: readonly FilePlace[],
+  act: (item: FilePlace) => Promise<FileEntry | null>,
 ): Promise<(FileEntry | null)[]> {
   const results: (FileEntry | null)[] = [];
   let next = 0;

@@ -71,7 +71,12 @@ const RESULTS: { [O in ExecutorOperation]: z.ZodType<ExecutorOperations[O]['resu
   copy: z.null(),
   makeDirectory: fileStat,
   describe: fileEntry.nullable(),
-  page: z.object({ entries: z.array(fileEntry), total: amount }),
+  page: z.object({
+    entries: z.array(fileEntry),
+    total: amount,
+    // Executors of the release before do not tell it.
+    last: z.object({ path: z.string(), folder: z.boolean() }).nullish(),
+  }),
   find: z.array(z.object({ path: z.string(), inName: z.boolean(), excerpt: z.string().nullable() })),
   usage: z.object({ usedBytes: amount }),
   search: searchResult,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ExecutorFrame, ExecutorOperation, ExecutorOperations } from '../protocol/executor.ts';
-import { HandoverError, SandboxError, UnresponsiveError } from '../sandbox.ts';
+import { HandoverError, SandboxError, SandboxUnreachedError, UnresponsiveError } from '../sandbox.ts';
 import { maxLineLength, readError, readResult, toSandboxError } from './answers.ts';
 import { readExecutorFrame } from './frames.ts';
 import { readLines } from './http.ts';
@@ -54,8 +54,7 @@ export function buildCallExecutor(http: ExecutorHttp, graceMs = TIMEOUT_GRACE_MS
       const { timeoutMs } = options;
       const limit = timeoutMs === undefined ? {} : { timeoutMs };
       const send = () => http.send({ method: 'POST', path: '/v1/calls', body, signal: clock.signal, ...limit });
-      // A kept-alive connection may have been closed meanwhile; the id makes the retry safe.
-      const response = await send().catch(send);
+      const response = await sendTwice(send);
       cancel.onBegun();
       if (response.statusCode !== 200) throw await readError(response);
       const last = await readLastFrame(response, maxLineLength(operation), options);
@@ -69,6 +68,20 @@ export function buildCallExecutor(http: ExecutorHttp, graceMs = TIMEOUT_GRACE_MS
       cancel.stop();
     }
   };
+}
+
+/**
+ * A kept-alive connection may have been closed meanwhile; the id makes the retry safe. Throws `SandboxUnreachedError` only
+ * where neither try made a connection.
+ */
+async function sendTwice<T>(send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (first) {
+    return send().catch((error: unknown) => {
+      throw first instanceof SandboxUnreachedError ? error : first;
+    });
+  }
 }
 
 type Clock = {

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { traceHeaders } from '../../platform/work-context.ts';
-import { SandboxError } from '../sandbox.ts';
+import { SandboxError, SandboxUnreachedError } from '../sandbox.ts';
 
 /** Where an executor listens, and the headers of each request. */
 export type ExecutorAddress = {
@@ -31,7 +31,10 @@ export type HttpCall = {
 };
 
 export type ExecutorHttp = {
-  /** Resolves when the response's headers have arrived. Rejects with `SandboxError` if the executor is unreachable. */
+  /**
+   * Resolves when the response's headers have arrived. Rejects with `SandboxError` if the executor is unreachable, and with
+   * `SandboxUnreachedError` where not even a connection was made.
+   */
   send(call: HttpCall): Promise<IncomingMessage>;
   close(): void;
 };
@@ -58,8 +61,7 @@ export function openExecutorHttp(address: ExecutorAddress): ExecutorHttp {
         if (!sent) response.once('end', () => request.destroy());
         resolve(response);
       });
-      const fail = (error: Error): void => reject(new SandboxError('the sandbox cannot be reached', { cause: error }));
-      request.on('error', fail);
+      request.on('error', (error) => reject(describeFailure(error)));
       let sent = false;
       request.once('finish', () => {
         sent = true;
@@ -83,6 +85,12 @@ export function openExecutorHttp(address: ExecutorAddress): ExecutorHttp {
       }
     });
   return { send, close: () => agent.destroy() };
+}
+
+function describeFailure(error: Error): SandboxError {
+  const isUnreached = 'syscall' in error && error.syscall === 'connect';
+  const Failure = isUnreached ? SandboxUnreachedError : SandboxError;
+  return new Failure('the sandbox cannot be reached', { cause: error });
 }
 
 function drained(request: NodeJS.EventEmitter): Promise<void> {

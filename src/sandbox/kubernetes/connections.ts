@@ -3,7 +3,7 @@ import { EXECUTOR_PORT } from '../../platform/kubernetes/resource.ts';
 import { openExecutorClient } from '../executor/client.ts';
 import type { ExecutorClient } from '../executor/client.ts';
 import type { CallGuard } from '../executor/guard.ts';
-import { SandboxError } from '../sandbox.ts';
+import { SandboxError, SandboxUnreachedError } from '../sandbox.ts';
 import type { SandboxNotice } from '../sandbox.ts';
 import type { Signer } from '../executor/token.ts';
 
@@ -79,7 +79,7 @@ export class Connections {
   buildGuard(connection: Connection, onEnd: () => void): CallGuard {
     return async (work) => {
       if (this.#connections.get(connection.podUid) !== connection) {
-        throw new SandboxError('the sandbox has ended; acquire it again');
+        throw new SandboxUnreachedError('the sandbox has ended; acquire it again');
       }
       connection.active += 1;
       try {

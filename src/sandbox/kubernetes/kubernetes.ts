@@ -1,5 +1,6 @@
 // Tests: test/cluster/sandbox.test.ts, test/cluster/sandbox-suite.test.ts
 import type { Session } from '../resources/session.ts';
+import { MAX_STANDBY_MS } from '../resources/volume.ts';
 import { isTransient } from '../../platform/kubernetes/client.ts';
 import { buildVolumeFiles } from '../executor/files.ts';
 import { guardSession, guardVolumeFiles } from '../executor/guard.ts';
@@ -156,7 +157,8 @@ class KubernetesSandboxes {
 
   async warm(key: VolumeKey): Promise<void> {
     const until = Date.parse(this.#resources.volumes.get(buildVolumeName(key))?.spec.standbyUntil ?? '');
-    if (until > Date.now() + STANDBY_MS / 2) return;
+    const remainingMs = until - Date.now();
+    if (remainingMs > STANDBY_MS / 2 && remainingMs < MAX_STANDBY_MS - STANDBY_MS) return;
     const standbyUntil = new Date(Date.now() + STANDBY_MS).toISOString();
     await this.#resources.ensureVolume(key, { standbyUntil });
   }

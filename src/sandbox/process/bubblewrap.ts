@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findForProcessor } from './launch.ts';
 import type { StagedPath } from './launch.ts';
 
 /** The repository's root, of which a sandbox sees only the executor's files. */
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const EXECUTOR = 'sandbox-image/executor';
 const PROTOCOL = ['src/sandbox/protocol/executor.ts', 'src/sandbox/protocol/link.ts'];
+/** Restricts itself with Landlock and becomes the executor; undefined where none is shipped for the processor. */
+const RESTRICT = findForProcessor({ x64: 'landlock/restrict.x86_64', arm64: 'landlock/restrict.aarch64' });
 const SHM_BYTES = 64 * 1024 * 1024;
 const RUN_BYTES = 64 * 1024;
 
@@ -97,6 +100,7 @@ export function listStagedPaths(content: SandboxContent): StagedPath[] {
     file('node', content.nodePath),
     file('sealed-node', content.sealedNodePath),
     file('rg', content.rgPath),
+    ...(RESTRICT === undefined ? [] : [file('restrict', RESTRICT)]),
     file('package.json', join(ROOT, 'package.json')),
     ...PROTOCOL.map((path) => file(basename(path), join(ROOT, path))),
   ];
@@ -110,6 +114,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   node: `${INSIDE.home}/bin/node`,
   'sealed-node': `${INSIDE.home}/executor`,
   rg: `${INSIDE.home}/bin/rg`,
+  restrict: `${INSIDE.home}/restrict`,
   'package.json': `${INSIDE.home}/package.json`,
   ...Object.fromEntries(PROTOCOL.map((path) => [basename(path), `${INSIDE.home}/${path}`])),
 };
@@ -168,6 +173,9 @@ export function buildBubblewrapOptions(content: SandboxContent, sourceOf: (path:
   ].flat();
 }
 
+/** Every place of the sandbox that is writable at all. Landlock closes the rest, should a mount ever be missed. */
+const WRITABLE = [INSIDE.workspace, INSIDE.run, '/tmp', '/dev', '/proc'];
+
 /** The executor's command line inside the sandbox. */
 export function buildInnerCommand(content: SandboxContent): string[] {
   const command = buildExecutorCommand({
@@ -180,7 +188,8 @@ export function buildInnerCommand(content: SandboxContent): string[] {
     volumeBytes: content.volumeBytes,
     maxProcesses: content.maxProcesses,
   });
-  return [...command, '--own-pids'];
+  const restrict = RESTRICT === undefined ? [] : [TARGETS['restrict'] ?? '', ...WRITABLE, '--'];
+  return [...restrict, ...command, '--own-pids'];
 }
 
 /** Without isolation: only where the operator of the machine has accepted the risk. */

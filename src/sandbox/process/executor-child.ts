@@ -34,7 +34,7 @@ import type { ExecutorLink } from '../executor/link.ts';
 import { SILENCE_MS } from '../executor/http.ts';
 import { SandboxError } from '../sandbox.ts';
 
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 5000;
 const OUT_OF_MEMORY = 'the sandbox ran out of memory and ended';
 /** Linux's O_PATH, which `fs.constants` leaves out. */
@@ -199,7 +199,10 @@ async function waitReady(child: ChildProcess, ended: Promise<void>): Promise<voi
     }),
     ended.then(() => false),
     new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), START_TIMEOUT_MS);
+      timer = setTimeout(() => {
+        stderr += `its executor was not ready within ${START_TIMEOUT_MS / 1000} s`;
+        resolve(false);
+      }, START_TIMEOUT_MS);
     }),
   ]);
   clearTimeout(timer);

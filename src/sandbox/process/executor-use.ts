@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallGuard } from '../executor/guard.ts';
-import { SandboxError, UnresponsiveError } from '../sandbox.ts';
+import { SandboxError, SandboxUnreachedError, UnresponsiveError } from '../sandbox.ts';
 import type { SandboxSession } from '../sandbox.ts';
 import type { ExecutorChild } from './executor-child.ts';
 import type { Watched } from './watchdog.ts';
@@ -23,7 +23,7 @@ export function keepActiveWhileOpen(executor: PooledExecutor, body: Readable): v
 /** Counts each call as use of the executor, and rejects calls after its end. */
 export function buildGuard(executor: PooledExecutor, child: ExecutorChild): CallGuard {
   return async (work) => {
-    if (!child.isAlive()) throw new SandboxError('the sandbox has ended; acquire it again');
+    if (!child.isAlive()) throw new SandboxUnreachedError('the sandbox has ended; acquire it again');
     executor.active += 1;
     try {
       return await work();
@@ -34,7 +34,9 @@ export function buildGuard(executor: PooledExecutor, child: ExecutorChild): Call
       if (!(error instanceof SandboxError)) throw error;
       await Promise.race([child.ended, sleep(EXIT_WAIT_MS)]);
       const reason = child.describeEnd();
-      throw reason === undefined ? error : new SandboxError(reason, { cause: error });
+      if (reason === undefined) throw error;
+      const Failure = error instanceof SandboxUnreachedError ? SandboxUnreachedError : SandboxError;
+      throw new Failure(reason, { cause: error });
     } finally {
       executor.active -= 1;
       executor.usedMs = Date.now();

@@ -32,8 +32,7 @@ const INFO_FD = 5;
 /** Where the launcher mounts the staging folder in its own mount namespace: every Linux has it. */
 const STAGE = '/mnt';
 
-const FILTERS = new URL('../../../sandbox-image/seccomp/', import.meta.url);
-const FILTER_OF: Partial<Record<NodeJS.Architecture, string>> = { x64: 'x86_64.bpf', arm64: 'aarch64.bpf' };
+const IMAGE = new URL('../../../sandbox-image/', import.meta.url);
 
 /**
  * Puts the host paths of a sandbox where its unprivileged user can reach them, whatever the modes of the folders above
@@ -62,10 +61,15 @@ done
 shift
 exec "$@"`;
 
+/** The file below `sandbox-image` for this processor; undefined where none is shipped. */
+export function findForProcessor(files: Partial<Record<NodeJS.Architecture, string>>): string | undefined {
+  const name = files[process.arch];
+  return name === undefined ? undefined : fileURLToPath(new URL(name, IMAGE));
+}
+
 /** Undefined where no filter is shipped for the processor. */
 export function findSeccompFilter(): string | undefined {
-  const name = FILTER_OF[process.arch];
-  return name === undefined ? undefined : fileURLToPath(new URL(name, FILTERS));
+  return findForProcessor({ x64: 'seccomp/x86_64.bpf', arm64: 'seccomp/aarch64.bpf' });
 }
 
 /** The place of a staged path in bubblewrap's options. */
@@ -121,7 +125,8 @@ export function startBubblewrap(launch: Launch): { child: ChildProcess; findRoot
 }
 
 const MAX_COMPLAINT = 4096;
-const CHECK_TIMEOUT_MS = 30_000;
+/** A machine under load takes long, above all where many file systems are mounted. */
+const CHECK_TIMEOUT_MS = 120_000;
 
 function readRootPid(infoPath: string): number | undefined {
   try {
@@ -133,7 +138,11 @@ function readRootPid(infoPath: string): number | undefined {
 }
 
 /** Runs an empty sandbox as `uid`, or as this process's own user. Returns why that fails, undefined when it works. */
-export async function findStartFailure(bwrapPath: string, uid: number | undefined): Promise<string | undefined> {
+export async function findStartFailure(
+  bwrapPath: string,
+  uid: number | undefined,
+  timeoutMs = CHECK_TIMEOUT_MS,
+): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), `capstan-${process.pid}-`));
   try {
     const options = ['--ro-bind', '/', '/', '--unshare-user', '--unshare-pid', '--proc', '/proc', '--dev', '/dev'];
@@ -150,7 +159,10 @@ export async function findStartFailure(bwrapPath: string, uid: number | undefine
     child.stderr?.on('data', (chunk: Buffer) => {
       if (complaint.length < MAX_COMPLAINT) complaint += chunk.toString('utf8');
     });
-    const timer = setTimeout(() => child.kill('SIGKILL'), CHECK_TIMEOUT_MS);
+    const timer = setTimeout(() => {
+      complaint = `an empty sandbox did not end within ${timeoutMs / 1000} s`;
+      child.kill('SIGKILL');
+    }, timeoutMs);
     const code = await new Promise<number | null>((resolve) => {
       child.once('error', (error) => {
         complaint += error.message;

@@ -30,7 +30,14 @@ export type FileEntry = FileStat & {
 };
 
 /** One page of a folder's entries, directories first, then by path in code unit order. */
-export type FilePage = { entries: FileEntry[]; total: number };
+/** A place in a listing, which sorts folders first, then by path. */
+export type FilePlace = { path: string; folder: boolean };
+
+/** `last`: the place of the last entry if more follow. `total`: entries of all pages. */
+export type FilePage = { entries: FileEntry[]; total: number; last?: FilePlace | null | undefined };
+
+/** With `after`, the page begins behind that place, which may be gone; else at `offset`. */
+export type FilePageRequest = { recursive: boolean; limit: number; offset: number; after?: FilePlace | undefined };
 
 export type FoundFile = { path: string; inName: boolean; excerpt: string | null };
 
@@ -126,7 +133,7 @@ export type ExecutorOperations = {
   };
   makeDirectory: { input: { path: string; createParents?: boolean; protect?: string[] }; result: FileStat };
   describe: { input: { path: string }; result: FileEntry | null };
-  page: { input: { path: string; recursive: boolean; limit: number; offset: number }; result: FilePage };
+  page: { input: FilePageRequest & { path: string }; result: FilePage };
   find: { input: { query: string; path: string; limit: number }; result: FoundFile[] };
   usage: { input: Record<string, never>; result: { usedBytes: number } };
   search: { input: SearchInput; result: SearchResult };
@@ -187,7 +194,7 @@ export const KEPT_OPERATIONS: readonly ExecutorOperation[] = [
 /** Header of `GET /v1/files`: the `FileStat`, with `describe=true` the `FileEntry`, as URI-encoded JSON. */
 export const STAT_HEADER = 'x-capstan-stat';
 
-type FieldType = 'string' | 'number' | 'boolean' | 'strings' | 'texts' | 'mode';
+type FieldType = 'string' | 'number' | 'boolean' | 'strings' | 'texts' | 'mode' | 'place';
 /** A field name ending in `?` may be absent. */
 type Fields = Record<string, FieldType>;
 
@@ -204,7 +211,7 @@ const FIELDS: Record<ExecutorOperation, Fields> = {
   copy: { from: 'string', to: 'string', 'overwrite?': 'boolean', 'protect?': 'strings', 'maxFileBytes?': 'number' },
   makeDirectory: { path: 'string', 'createParents?': 'boolean', 'protect?': 'strings' },
   describe: { path: 'string' },
-  page: { path: 'string', recursive: 'boolean', limit: 'number', offset: 'number' },
+  page: { path: 'string', recursive: 'boolean', limit: 'number', offset: 'number', 'after?': 'place' },
   find: { query: 'string', path: 'string', limit: 'number' },
   usage: {},
   search: {
@@ -237,6 +244,7 @@ const CHECKS: Record<FieldType, (value: unknown) => boolean> = {
     isRecord(value) &&
     Object.entries(value).every(([name, text]) => /^\w[\w.]{0,99}$/.test(name) && typeof text === 'string'),
   mode: (value) => value === 'content' || value === 'files_only' || value === 'count' || value === 'names',
+  place: (value) => isRecord(value) && typeof value['path'] === 'string' && typeof value['folder'] === 'boolean',
 };
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -15,6 +15,9 @@ import {
 /** A volume grows when its usage exceeds this share of its size. */
 export const GROW_AT = 0.8;
 
+/** A standby pod cannot be requested for longer: a later time is from a wrong clock. */
+export const MAX_STANDBY_MS = 24 * 3_600_000;
+
 /** Sizes of a volume that names none. */
 export const DEFAULT_SIZES = { initialSize: '512Mi', maxSize: '4Gi' } as const;
 
@@ -43,7 +46,7 @@ const VolumeSpec = z
     standbyUntil: DateTime.optional().meta({
       description:
         'While this lies ahead and no session has a pod on the volume, one standby pod mounts it: it serves the ' +
-        "files, and the subject's next session adopts it.",
+        "files, and the subject's next session adopts it. A time more than a day ahead does not count.",
     }),
   })
   .meta({
