@@ -13,6 +13,10 @@ PACKAGES=(
   transmission-daemon
   radicale
   deluge-web
+  fossil
+  # Servlets; any Java runs them.
+  tomcat10-examples default-jre-headless
+  supysonic python3-waitress
   python3-django python3-django-allauth
   # Of the applications from PyPI.
   python3-pip

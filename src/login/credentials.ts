@@ -1,72 +1,21 @@
-import type { StoredCredential } from './contract/credentials.ts';
 import type { RefreshRequest, SignupRequest } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
-import { insertLoginCredential, updateLoginExpiry, updateLoginHealth } from './store/credentials.ts';
-import type { Db } from '../platform/db/db.ts';
-import type { Secrets } from './stored-secrets.ts';
+import { insertLoginCredential, updateLoginHealth } from './store/credentials.ts';
 import { buildAnswers } from './answers.ts';
 import { limitAttempts } from './attempts.ts';
-import { findSession, storeSession } from './session-cache.ts';
+import { storeSession } from './session-cache.ts';
 import type { LoginAbout, LoginResponse, Logins } from './logins.ts';
 import { openRecorder } from './recorder.ts';
 import type { LoginPorts } from './deps.ts';
 import { LoginError } from './login-error.ts';
 import { checkMailbox, withMailbox } from './mailbox/mailbox.ts';
-import {
-  beginOrStop,
-  describeLogin,
-  readAllowedDomains,
-  listFields,
-  showSession,
-  startLimitedJob,
-  startLogin,
-} from './service.ts';
-import type { LoginResult } from './service.ts';
+import { refreshCredential, showLogin } from './refresh.ts';
+import { beginOrStop, readAllowedDomains, listFields, startLimitedJob } from './service.ts';
 import { buildSite } from './site.ts';
 import type { Site } from './site.ts';
-import { buildLogin, readSecrets } from './stored-secrets.ts';
-import { loginCredentialContext } from './sealed-credentials.ts';
-
-/** Transient errors say nothing about the credential. */
-const PASSING: ReadonlySet<string> = new Set([
-  'capacity',
-  'rate_limited',
-  'site_unreachable',
-  'login_timeout',
-  'conflict',
-]);
-
-async function recordFault(
-  db: Db,
-  { organizationId, credentialId }: { organizationId: string; credentialId: string },
-  error: unknown,
-): Promise<void> {
-  if (!(error instanceof LoginError) || PASSING.has(error.code) || error.status >= 500) return;
-  await updateLoginHealth(db, organizationId, credentialId, { health: 'needs_attention', code: error.code });
-}
-
-/** A cached session proves as much as a new one. Known values are not written again. */
-async function recordSession(
-  db: Db,
-  { organizationId, stored }: { organizationId: string; stored: StoredCredential },
-  expiresAt: Date,
-): Promise<void> {
-  const { credentialId, health } = stored;
-  if (stored.expiresAt !== expiresAt.toISOString())
-    await updateLoginExpiry(db, organizationId, credentialId, expiresAt);
-  if (health !== 'healthy')
-    await updateLoginHealth(db, organizationId, credentialId, { health: 'healthy', code: null });
-}
-
-type Shown = { id: string; username: string | undefined };
-
-function showLogin(status: number, { id, username }: Shown, made: LoginResult, state: string): LoginResponse {
-  return {
-    status,
-    body: { ...showSession(made, username), credentialId: id },
-    headers: { 'x-session-cache': state },
-  };
-}
+import { buildLogin } from './stored-secrets.ts';
+import { sealSecrets } from './sealed-credentials.ts';
+import type { Secrets } from './sealed-credentials.ts';
 
 function describeSignup(organizationId: string, { site, body }: { site: Site; body: SignupRequest }): LoginAbout {
   return {
@@ -83,7 +32,7 @@ function describeSignup(organizationId: string, { site, body }: { site: Site; bo
 
 /** Accounts created here: signing up, and signing in again later. */
 export function openCredentialService(ports: LoginPorts, logins: Logins) {
-  const { db, masterKeys } = ports;
+  const { db } = ports;
 
   const store = async (
     organizationId: string,
@@ -92,7 +41,7 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
   ) => {
     const id = newId('crd');
     await insertLoginCredential(db, {
-      ...masterKeys.seal(JSON.stringify(secrets), loginCredentialContext(id)),
+      ...sealSecrets(ports, id, secrets),
       id,
       organizationId,
       collectionId: body.collectionId ?? null,
@@ -150,36 +99,8 @@ export function openCredentialService(ports: LoginPorts, logins: Logins) {
       return logins.follow(live, job, (made) => showLogin(201, { id: made.id, username: made.username }, made, 'miss'));
     },
 
-    async refresh(
-      organizationId: string,
-      { credentialId, force, timeoutSeconds }: RefreshRequest,
-    ): Promise<LoginResponse> {
-      const { stored, secrets } = await readSecrets(ports, organizationId, credentialId);
-      const order = buildLogin(ports, organizationId, { secrets, timeoutSeconds });
-      const allowedDomains = [order.site.url.href, ...secrets.allowedDomains];
-      const identity = { organizationId, key: stored.sessionKey, allowedDomains };
-      const found = force ? undefined : await findSession(ports, identity, AbortSignal.timeout(timeoutSeconds * 1000));
-      const shown = { id: credentialId, username: secrets.username };
-      if (found !== undefined) {
-        await recordSession(db, { organizationId, stored: stored.shown }, found.expiresAt);
-        return showLogin(200, shown, found, found.state);
-      }
-      await ports.egress.check(order.site.url);
-      const renewing = { ...order, key: stored.sessionKey, useCache: !force };
-      const about = describeLogin(renewing, 'refresh');
-      const job = await startLogin(ports, renewing, about.recorder, async ({ expiresAt }) => {
-        await updateLoginExpiry(db, organizationId, credentialId, expiresAt ?? new Date());
-        await updateLoginHealth(db, organizationId, credentialId, { health: 'healthy', code: null });
-      });
-      if (job === undefined) throw new LoginError('conflict', 'A refresh of this credential is under way.');
-      const live = await beginOrStop(logins, about, job);
-      try {
-        return await logins.follow(live, job, (made) => showLogin(200, shown, made, 'miss'));
-      } catch (error) {
-        await recordFault(db, { organizationId, credentialId }, error);
-        throw error;
-      }
-    },
+    refresh: (organizationId: string, request: RefreshRequest): Promise<LoginResponse> =>
+      refreshCredential(ports, logins, { organizationId, request }),
   };
 }
 

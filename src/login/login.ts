@@ -1,4 +1,5 @@
 import type { Egress } from '../platform/egress/egress.ts';
+import type { PasskeyUse } from './browser/passkeys.ts';
 import type { HelpScope, LoginMethod } from './contract/shapes.ts';
 import type { Fleet, BrowserSlot } from './browser/fleet.ts';
 import type { ReadForm } from './form-reader.ts';
@@ -25,6 +26,8 @@ export type LoginInput = Values & {
   method: LoginMethod;
   /** which pages wait for a person instead of failing; absent: none */
   help?: HelpScope | undefined;
+  /** for pages that ask for a passkey or a security key */
+  passkeys?: PasskeyUse | undefined;
   /** the caller's proof of a successful login */
   proof?: NamedProof;
 };
@@ -56,7 +59,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 export async function logIn(input: LoginInput, ports: LoginPorts): Promise<CollectedSession> {
   const byForm = await withSite(ports, input, {}, async (opened) => {
     if (opened.requiresHttpAuth) return undefined;
-    const { slot, traffic, observer, visited } = opened;
+    const { slot, traffic, observer, visited, authenticator } = opened;
     const { readForm, signal, recorder } = ports;
     const secrets = [input.username, input.password, ...Object.values(input.fields)].filter(isText);
     recorder?.attach(slot.context);
@@ -69,9 +72,13 @@ export async function logIn(input: LoginInput, ports: LoginPorts): Promise<Colle
       recorder,
       traffic,
       observer,
+      authenticator,
       readForm: readForm && ((observation) => readForm(observation, secrets, signal)),
     });
-    const { url, signals } = await flow.finally(() => recorder?.attach(undefined));
+    const { url, signals } = await flow.finally(async () => {
+      recorder?.attach(undefined);
+      await authenticator?.settled();
+    });
     const session = await collectSession(slot.context, input.ownSite ?? input.site, visited, url);
     if (isEmpty(session) && !traffic.usedHttpAuthentication) throw buildEmptySessionError();
     return { ...session, userAgent: slot.userAgent, signs: signals };

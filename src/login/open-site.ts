@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { errorText } from '../platform/errors.ts';
 import type { Fleet, BrowserSlot } from './browser/fleet.ts';
+import { addPasskeys } from './browser/passkeys.ts';
+import type { Authenticator, PasskeyUse } from './browser/passkeys.ts';
 import { declinePrompts } from './browser/auth-prompts.ts';
 import { installDetection } from './detection/observe.ts';
 import { LoginError } from './login-error.ts';
@@ -21,6 +23,8 @@ export type OpenedSite = {
   first: Response | null;
   /** the site requires HTTP Basic or Digest authentication, or rejected the credentials */
   requiresHttpAuth: boolean;
+  /** of the account's passkeys */
+  authenticator: Authenticator | undefined;
   /** Resolves once the network has been idle for 400 ms, or after 5 s. */
   settle(signal: AbortSignal): Promise<void>;
 };
@@ -31,7 +35,7 @@ const SETTLE_AT_MOST_MS = 5000;
 /** Opens the site's page in a browser slot of its own, passes it to `use`, and closes it afterwards. */
 export async function withSite<T>(
   { fleet, signal }: { fleet: Fleet; signal: AbortSignal },
-  input: { organizationId: string; site: Site },
+  input: { organizationId: string; site: Site; passkeys?: PasskeyUse | undefined },
   options: Pick<BrowserContextOptions, 'httpCredentials' | 'storageState' | 'userAgent'>,
   use: (opened: OpenedSite) => Promise<T>,
 ): Promise<T> {
@@ -48,6 +52,7 @@ export async function withSite<T>(
     const visited = new Set<string>();
     await installDetection(slot.context);
     const page = slot.context.pages()[0] ?? (await slot.context.newPage());
+    const authenticator = input.passkeys && (await addPasskeys(slot.context, input.passkeys));
     if (options.httpCredentials === undefined) {
       // Not awaited: the page can load meanwhile.
       const decline = (each: Page) => void declinePrompts(each).catch(() => undefined);
@@ -82,6 +87,7 @@ export async function withSite<T>(
       observer,
       visited,
       first,
+      authenticator,
       settle,
       requiresHttpAuth: first === null || isChallenge(first),
     });

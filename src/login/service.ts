@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PasskeyUse } from './browser/passkeys.ts';
+import type { Passkey } from './contract/passkeys.ts';
 import type { LoginRequest, SiteSession } from './contract/shapes.ts';
 import { newId } from '../platform/ids.ts';
 import { omitUndefined } from '../platform/records.ts';
@@ -40,6 +42,8 @@ export type LoginResult = {
 };
 
 export type LoginJobRequest = LoginRequest & {
+  /** obtains the passkeys of a stored credential; absent: it has none, and may not have any created */
+  openPasskeys?: () => Promise<PasskeyUse>;
   organizationId: string;
   site: Site;
   key: string;
@@ -68,7 +72,7 @@ export function describeLogin(
 export function readLoginRequest(
   { masterKeys, methods }: LoginPorts,
   organizationId: string,
-  body: LoginRequest,
+  body: LoginRequest & { passkeys?: readonly Passkey[] },
 ): LoginJobRequest {
   if (!methods.includes(body.loginMethod)) {
     throw new LoginError('method_not_available', `The method ${body.loginMethod} is not available here.`);
@@ -148,13 +152,14 @@ export function startLogin(
     // On first use: the flows and the detection of pages are a third of the service.
     const { logIn } = await import('./login.ts');
     const { signal } = job;
+    const passkeys = await order.openPasskeys?.();
     const session = await limitAttempts(ports, { organizationId, origin: site.url.origin, username }, () =>
       withMailbox(ports, cred.mailbox, { organizationId, site, address: username }, (mailbox) => {
         const answers = buildAnswers(order, { ...job, mailbox });
         const values = { username, password: cred.password, fields: listFields(order.additionalFields) };
         const { fleet, egress, readForm } = ports;
         const proof = readProof(order.additionalFields);
-        const common = { ...values, organizationId, method: loginMethod, proof, help: order.help };
+        const common = { ...values, organizationId, method: loginMethod, proof, help: order.help, passkeys };
         return logIn({ ...common, ...nameSites(order) }, { fleet, egress, answers, signal, readForm, recorder });
       }),
     );

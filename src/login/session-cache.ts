@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db/db.ts';
+import type { Passkey } from './contract/passkeys.ts';
 import type { LoginRequest } from './contract/shapes.ts';
 import { sha256 } from '../platform/crypto.ts';
 import type { MasterKeys } from '../platform/master-key.ts';
@@ -17,6 +18,7 @@ export type CacheState = 'hit' | 'miss' | 'revalidated' | 'coalesced';
 export type SessionIdentity = Pick<LoginRequest, 'cred' | 'loginMethod' | 'collectionId' | 'additionalFields'> & {
   organizationId: string;
   site: Site;
+  passkeys?: readonly Pick<Passkey, 'credentialId'>[];
 };
 
 export type CachePorts = ProbePorts & { db: Db; masterKeys: MasterKeys };
@@ -30,7 +32,7 @@ export function normalizeLoginUrl(url: URL): string {
 }
 
 export function buildSessionKey(masterKeys: MasterKeys, identity: SessionIdentity): string {
-  const { organizationId, collectionId, site, loginMethod, cred, additionalFields = {} } = identity;
+  const { organizationId, collectionId, site, loginMethod, cred, passkeys, additionalFields = {} } = identity;
   const fields = Object.entries(additionalFields).sort(([left], [right]) => (left < right ? -1 : 1));
   const parts = [
     organizationId,
@@ -41,6 +43,7 @@ export function buildSessionKey(masterKeys: MasterKeys, identity: SessionIdentit
     sha256(cred.password ?? ''),
     fields,
     ...(cred.identityProvider === undefined ? [] : [cred.identityProvider]),
+    ...(passkeys === undefined ? [] : [passkeys.map(({ credentialId }) => credentialId)]),
   ];
   return masterKeys.fingerprint('login-session', JSON.stringify(parts));
 }

@@ -5,6 +5,7 @@ import { collectSession } from './flow/collect.ts';
 import type { CollectedSession } from './flow/collect.ts';
 import { submit } from './flow/fill.ts';
 import { fillRegistration } from './flow/fill-registration.ts';
+import { waitForInlineChecks } from './flow/inline-checks.ts';
 import type { NewAccount } from './flow/fill-registration.ts';
 import { press } from './flow/page-actions.ts';
 import type { ObservedPage } from './flow/page-observer.ts';
@@ -47,8 +48,18 @@ export function signUp(input: SignupInput, ports: LoginPorts): Promise<SignedUp>
     traffic.startRecording([input.password, input.email].filter((text) => text !== undefined));
     const { password, last } = await fillRegistration(before, site, input);
     const username = input.username ?? input.email ?? '';
+    const ids = before.plan.fields.filter(({ control }) => control === 'field').map(({ id }) => id);
+    const waited = await waitForInlineChecks(before, ids, { traffic, signal });
+    const shown = waited ? await observer.observe(signal) : before;
+    traffic.markSubmit();
     await submit(before, last);
-    const submitted = { step: 'registration' as const, before, cookies, at: performance.now(), resubmitted: false };
+    const submitted = {
+      step: 'registration' as const,
+      before: shown,
+      cookies,
+      at: performance.now(),
+      resubmitted: false,
+    };
     const flow = runFlow(
       { site, method: 'password', username, password, fields: {} },
       {

@@ -1,4 +1,3 @@
-import type { IdentityProviderRef, LoginMailbox, LoginMethod } from './contract/shapes.ts';
 import { recordSecretRead } from '../platform/store/secret-reads.ts';
 import type { CredentialChange, NewCredential, StoredCredential } from './contract/credentials.ts';
 import { newId } from '../platform/ids.ts';
@@ -7,30 +6,18 @@ import { omitUndefined } from '../platform/records.ts';
 import { readTotp } from './answers.ts';
 import type { LoginPorts } from './deps.ts';
 import { LoginError } from './login-error.ts';
-import { loginCredentialContext } from './sealed-credentials.ts';
+import { sealSecrets, unsealSecrets } from './sealed-credentials.ts';
+import type { Secrets } from './sealed-credentials.ts';
+import { checkPasskeys, replacePasskeys } from './stored-passkeys.ts';
 import { listFields, readAllowedDomains, readLoginRequest } from './service.ts';
 import type { LoginJobRequest } from './service.ts';
 import {
   findLoginCredential,
   insertLoginCredential,
   replaceLoginSecrets,
-  setAutoRefresh,
+  updateLoginOptions,
 } from './store/credentials.ts';
 import { deleteLoginSession } from './store/sessions.ts';
-
-/** The encrypted part of a stored credential. Optional fields are absent in credentials of a signup. */
-export type Secrets = {
-  loginUrl: string;
-  username: string | undefined;
-  password: string | undefined;
-  allowedDomains: string[];
-  mailbox?: LoginMailbox | undefined;
-  loginMethod?: LoginMethod | undefined;
-  totpSecret?: string | undefined;
-  identityProvider?: IdentityProviderRef | undefined;
-  /** values for other fields of the form */
-  fields?: Record<string, unknown> | undefined;
-};
 
 const TIMEOUT_SECONDS = 60;
 
@@ -41,7 +28,7 @@ export function buildLogin(
   { secrets, timeoutSeconds }: { secrets: Secrets; timeoutSeconds: number },
 ): LoginJobRequest {
   const { loginUrl, allowedDomains, fields, loginMethod } = secrets;
-  const { username, password, mailbox, totpSecret, identityProvider } = secrets;
+  const { username, password, mailbox, totpSecret, identityProvider, passkeys } = secrets;
   const additionalFields = { ...fields, ...(allowedDomains.length > 0 && { allowedDomains }) };
   // A signup's password is valid for a login even if the method `password` is switched off.
   const methods = loginMethod === undefined ? (['password'] as const) : ports.methods;
@@ -52,7 +39,16 @@ export function buildLogin(
     ...(Object.keys(additionalFields).length > 0 && { additionalFields }),
     useCache: true,
     timeoutSeconds,
+    ...omitUndefined({ passkeys }),
   });
+}
+
+/** Throws for secrets that no login can use. Returns the key of their session. */
+function checkSecrets(ports: LoginPorts, organizationId: string, secrets: Secrets): string {
+  const { key, site, provider } = buildLogin(ports, organizationId, { secrets, timeoutSeconds: TIMEOUT_SECONDS });
+  checkPasskeys(secrets.passkeys ?? [], provider === undefined ? [site] : [site, provider.site]);
+  if (secrets.totpSecret !== undefined) readTotp(secrets.totpSecret);
+  return key;
 }
 
 /** Throws `not_found`, or `server_error` if the master key is missing. */
@@ -60,25 +56,21 @@ export async function readSecrets(ports: LoginPorts, organizationId: string, cre
   const stored = await findLoginCredential(ports.db, organizationId, credentialId);
   if (stored === undefined) throw new LoginError('not_found', 'No such credential.');
   try {
-    const text = ports.masterKeys.unseal(stored, loginCredentialContext(credentialId));
+    const secrets = unsealSecrets(ports, credentialId, stored);
     const read = { type: 'credential', id: credentialId, changes: { domain: stored.shown.domain } };
     await recordSecretRead(ports.db, organizationId, read);
-    return { stored, secrets: JSON.parse(text) as Secrets };
+    return { stored, secrets };
   } catch (error) {
     if (!(error instanceof UnsealError)) throw error;
     throw new LoginError('server_error', 'The credential cannot be unsealed: its master key has gone.');
   }
 }
 
-function seal({ masterKeys }: LoginPorts, id: string, secrets: Secrets) {
-  return masterKeys.seal(JSON.stringify(secrets), loginCredentialContext(id));
-}
-
 /** Stores an existing account. Throws `method_not_available`, `unsafe_domain` or `validation_error`. */
 export async function createCredential(
   ports: LoginPorts,
   organizationId: string,
-  { domain, loginMethod, cred, collectionId, additionalFields, autoRefresh }: NewCredential,
+  { domain, loginMethod, cred, collectionId, additionalFields, autoRefresh, enrolPasskey }: NewCredential,
 ): Promise<StoredCredential> {
   const secrets: Secrets = {
     loginUrl: domain,
@@ -91,13 +83,13 @@ export async function createCredential(
       mailbox: cred.mailbox,
       totpSecret: cred.totpSecret,
       identityProvider: cred.identityProvider,
+      passkeys: cred.passkeys,
     }),
   };
-  if (secrets.totpSecret !== undefined) readTotp(secrets.totpSecret);
-  const { key: sessionKey } = buildLogin(ports, organizationId, { secrets, timeoutSeconds: TIMEOUT_SECONDS });
+  const sessionKey = checkSecrets(ports, organizationId, secrets);
   const id = newId('crd');
   await insertLoginCredential(ports.db, {
-    ...seal(ports, id, secrets),
+    ...sealSecrets(ports, id, secrets),
     id,
     organizationId,
     collectionId: collectionId ?? null,
@@ -107,6 +99,8 @@ export async function createCredential(
     sessionKey,
     expiresAt: null,
     autoRefresh,
+    passkeys: cred.passkeys?.length ?? 0,
+    enrolPasskey,
   });
   const { stored } = await readSecrets(ports, organizationId, id);
   return stored.shown;
@@ -119,13 +113,15 @@ function listProofAndFields(fields: Record<string, unknown> = {}): Record<string
 }
 
 function changeSecrets(old: Secrets, { cred = {}, additionalFields, loginMethod }: CredentialChange): Secrets {
-  const { mailbox = old.mailbox, totpSecret = old.totpSecret } = cred;
+  const { mailbox = old.mailbox, totpSecret = old.totpSecret, passkeys } = cred;
+  const changed = passkeys === undefined ? old.passkeys : passkeys && replacePasskeys(old.passkeys ?? [], passkeys);
   return {
     ...old,
     username: cred.username ?? old.username,
     password: cred.password ?? old.password,
     mailbox: mailbox ?? undefined,
     totpSecret: totpSecret ?? undefined,
+    passkeys: changed ?? undefined,
     loginMethod: loginMethod ?? old.loginMethod,
     ...(additionalFields !== undefined && {
       fields: listProofAndFields(additionalFields),
@@ -137,28 +133,37 @@ function changeSecrets(old: Secrets, { cred = {}, additionalFields, loginMethod 
 const hasSecrets = ({ cred, additionalFields, loginMethod }: CredentialChange) =>
   cred !== undefined || additionalFields !== undefined || loginMethod !== undefined;
 
+/** How often a change is made again because a login has changed the passkeys meanwhile. */
+const MAX_TRIES = 5;
+
 /** Changes a stored credential. New secrets delete its session. */
 export async function updateCredential(
   ports: LoginPorts,
   organizationId: string,
   { credentialId, change }: { credentialId: string; change: CredentialChange },
 ): Promise<StoredCredential> {
-  const { stored, secrets: old } = await readSecrets(ports, organizationId, credentialId);
-  const { loginMethod, autoRefresh = stored.shown.autoRefresh } = change;
-  if (hasSecrets(change)) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { stored, secrets: old } = await readSecrets(ports, organizationId, credentialId);
+    const { loginMethod, autoRefresh = stored.shown.autoRefresh, enrolPasskey = stored.shown.enrolPasskey } = change;
+    const options = { autoRefresh, enrolPasskey };
+    if (!hasSecrets(change)) {
+      await updateLoginOptions(ports.db, organizationId, credentialId, options);
+      return (await readSecrets(ports, organizationId, credentialId)).stored.shown;
+    }
     const secrets = changeSecrets(old, change);
-    if (secrets.totpSecret !== undefined) readTotp(secrets.totpSecret);
-    const { key: sessionKey } = buildLogin(ports, organizationId, { secrets, timeoutSeconds: TIMEOUT_SECONDS });
-    await replaceLoginSecrets(ports.db, organizationId, credentialId, {
-      ...seal(ports, credentialId, secrets),
+    const sessionKey = checkSecrets(ports, organizationId, secrets);
+    const isReplaced = await replaceLoginSecrets(ports.db, organizationId, credentialId, {
+      ...sealSecrets(ports, credentialId, secrets),
+      ...options,
+      before: stored.sealed,
       username: secrets.username ?? null,
       method: loginMethod ?? stored.shown.method,
       sessionKey,
-      autoRefresh,
+      passkeys: secrets.passkeys?.length ?? 0,
     });
+    if (!isReplaced) continue;
     await deleteLoginSession(ports.db, organizationId, stored.sessionKey);
-  } else {
-    await setAutoRefresh(ports.db, organizationId, credentialId, autoRefresh);
+    return (await readSecrets(ports, organizationId, credentialId)).stored.shown;
   }
-  return (await readSecrets(ports, organizationId, credentialId)).stored.shown;
+  throw new LoginError('conflict', 'The credential is being changed.');
 }

@@ -1,4 +1,5 @@
 import { createServer, request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request that reached an application, and the application's response. */
@@ -9,6 +10,7 @@ export type Knock = {
   body: string;
   /** as it was sent; empty without one */
   authorization: string;
+  headers: IncomingHttpHeaders;
   status: number;
 };
 
@@ -22,7 +24,7 @@ export async function openFront(port: number): Promise<Front> {
   const knocks: Knock[] = [];
   const server = createServer((incoming, outgoing) => {
     const { method = 'GET', url: path = '/', headers } = incoming;
-    const knock = { method, path, body: '', authorization: headers.authorization ?? '', status: 0 };
+    const knock = { method, path, body: '', authorization: headers.authorization ?? '', headers, status: 0 };
     knocks.push(knock);
     const onward = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) => {
       knock.status = answer.statusCode ?? 0;

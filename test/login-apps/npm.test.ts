@@ -1,7 +1,7 @@
 import { USER } from './app.ts';
-import { NODE_RED, UNGIT } from './apps/npm.ts';
+import { NODE_RED, PARSE_DASHBOARD, UNGIT } from './apps/npm.ts';
 import { posts } from './front.ts';
-import { reads, testPasswords } from './password-cases.ts';
+import { reads, staysAt, testPasswords } from './password-cases.ts';
 
 testPasswords([
   {
@@ -27,5 +27,14 @@ testPasswords([
       page.evaluate(async () => ((await (await fetch('/api/loggedin')).json()) as { loggedIn: boolean }).loggedIn),
     username: USER,
     isAttempt: posts('/api/login'),
+  },
+  {
+    app: PARSE_DASHBOARD,
+    entry: '/login',
+    root: '/',
+    inside: '/apps',
+    sees: staysAt('/apps'),
+    username: USER,
+    isAttempt: posts('/login'),
   },
 ]);

@@ -23,6 +23,8 @@ export type PasswordCase = {
   username: string | undefined;
   /** a request in which the application checked a password */
   isAttempt: (knock: Knock) => boolean;
+  /** tests of what else the application has, while it runs; `open` is called within them */
+  more?: (open: () => { login: TestLogin; browser: Browser; running: RunningApp }) => void;
 };
 
 export const reads = (text: string) => (page: Page) => page.getByText(text).first().isVisible();
@@ -45,7 +47,7 @@ export function testPasswords(cases: readonly PasswordCase[]): void {
   afterAll(() => opened.close());
 
   const installed = cases.filter(({ app }) => isInstalled(app)).map((each) => ({ label: each.app.name, ...each }));
-  describe.each(installed)('$label', ({ app, entry, inside, root, sees, username, isAttempt }) => {
+  describe.each(installed)('$label', ({ app, entry, inside, root, sees, username, isAttempt, more }) => {
     let running: RunningApp;
     beforeAll(async () => {
       running = await startApp(app);
@@ -53,7 +55,10 @@ export function testPasswords(cases: readonly PasswordCase[]): void {
     afterAll(() => running.stop());
 
     const signIn = (path: string, password: string) =>
-      login.post('/api/login', byPassword(running.url + path, username, password, { useCache: false }));
+      login.post(
+        '/api/login',
+        byPassword(running.url + path, username, password, { useCache: false, timeoutSeconds: 180 }),
+      );
 
     const starts = root === undefined ? [entry] : [entry, root];
     test.each(starts)('lets the right password in from %s, and its session into a fresh browser', async (path) => {
@@ -61,6 +66,7 @@ export function testPasswords(cases: readonly PasswordCase[]): void {
       const answer = await signIn(path, PASSWORD);
       expect([answer.status, answer.body['error'], answer.body['details']]).toEqual([200, undefined, undefined]);
       expect(countAttempts(running, isAttempt) - before).toBe(1);
+      expect(answer.body['username']).toBe(username);
       await expect.poll(() => visit(browser, undefined, running.url + inside, sees)).toBe(false);
       await expect.poll(() => visit(browser, answer, running.url + inside, sees)).toBe(true);
       expect(countAttempts(running, isAttempt) - before).toBe(1);
@@ -72,5 +78,7 @@ export function testPasswords(cases: readonly PasswordCase[]): void {
       expect([status, body['error']]).toEqual([422, 'invalid_credentials']);
       expect(countAttempts(running, isAttempt) - before).toBe(1);
     });
+
+    more?.(() => ({ login, browser, running }));
   });
 }

@@ -41,6 +41,8 @@ test('an existing account is stored sealed, refreshed with its TOTP secret, and 
     checkedAt: null,
     autoRefresh: false,
     nextRefreshAt: null,
+    passkeys: 0,
+    enrolPasskey: false,
     createdAt: expect.any(String),
     expiresAt: null,
   });

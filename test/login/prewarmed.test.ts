@@ -42,6 +42,13 @@ test('a context made ahead is given out once, and not where its page has crashed
   await expect.poll(() => own.browser.contexts().length).toBe(0);
 });
 
+test('a browser stands ready before the first job once it is asked for', async () => {
+  const fleet = openFleet({ egress, log }, { ...options, maxJobs: 1, warm: true });
+  fleet.keepWarm();
+  await expect.poll(() => fleet.pids().length).toBe(1);
+  await fleet.close();
+});
+
 test('jobs get contexts of their own, empty, with the options that they ask for', async () => {
   const fleet = openFleet({ egress, log }, { ...options, maxJobs: 3, warm: true });
   const request = { organizationId: 'org', signal: AbortSignal.timeout(60_000) };

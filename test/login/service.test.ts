@@ -214,6 +214,8 @@ describe('signup', () => {
         checkedAt: expect.any(String),
         autoRefresh: false,
         nextRefreshAt: null,
+        passkeys: 0,
+        enrolPasskey: false,
         createdAt: expect.any(String),
         expiresAt,
       },

@@ -37,6 +37,8 @@ export type FleetOptions = PoolOptions & { maxJobs: number };
 export type Fleet = {
   /** Throws `capacity` when no slot becomes free in time, or no browser can be started. */
   open(request: SlotRequest): Promise<BrowserSlot>;
+  /** Starts a browser for the next job, if browsers are kept ready from the start. */
+  keepWarm(): void;
   /** process ids of the running browsers */
   pids(): number[];
   /** jobs that hold a slot, have lent their slot, or wait for one */
@@ -60,7 +62,6 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
   };
 
   if (options.program !== undefined) void removeLeftovers(log);
-  if (options.warm) pool.keepWarm();
   return {
     async open(request) {
       if (options.program === undefined) throw buildMissingBrowserError();
@@ -85,6 +86,7 @@ export function openFleet({ egress, log }: { egress: Egress; log: Logger }, opti
         pool.keepWarm();
       }
     },
+    keepWarm: () => pool.keepWarm(),
     pids: () => pool.pids(),
     count: slots.count,
     async close() {

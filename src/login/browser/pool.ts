@@ -10,7 +10,7 @@ import type { PrewarmedContext } from './contexts.ts';
 export type PoolOptions = Omit<BrowserOptions, 'program'> & {
   /** undefined where the machine has no Chromium */
   program: string | undefined;
-  /** keep an unused browser ready from the start, not only after the first job */
+  /** keep an unused browser ready from the first `keepWarm` on, not only after the first job */
   warm: boolean;
   /** jobs that a browser serves before it is replaced; default 50 */
   jobsPerBrowser?: number;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Cursor, CursorPagination, Timestamp, queryInteger } from '../../platform/contract/common.ts';
+import { Passkeys } from './passkeys.ts';
 import {
   AdditionalFields,
   CollectionId,
@@ -18,11 +19,13 @@ export const NewCredential = z
   .object({
     domain: SiteUrl,
     loginMethod: LoginMethod.default('password'),
-    cred: LoginCred.omit({ totpCode: true, phone: true }),
+    cred: LoginCred.omit({ totpCode: true, phone: true }).extend({ passkeys: Passkeys.optional() }),
     collectionId: CollectionId.optional(),
     additionalFields: AdditionalFields.optional(),
     /** sign in again before each session ends, without a call */
     autoRefresh: z.boolean().default(false),
+    /** create a passkey and store it here where the site offers or demands one, unless one is stored */
+    enrolPasskey: z.boolean().default(false),
   })
   .superRefine(checkCred)
   .meta({ id: 'NewStoredLogin' });
@@ -37,11 +40,13 @@ export const CredentialChange = z
         password: Secret.optional(),
         totpSecret: TotpSecret.nullable().optional(),
         mailbox: LoginMailbox.nullable().optional(),
+        passkeys: Passkeys.nullable().optional(),
       })
       .optional(),
     loginMethod: LoginMethod.optional(),
     additionalFields: AdditionalFields.optional(),
     autoRefresh: z.boolean().optional(),
+    enrolPasskey: z.boolean().optional(),
   })
   .meta({ id: 'StoredLoginChange' });
 export type CredentialChange = z.infer<typeof CredentialChange>;
@@ -65,6 +70,9 @@ export const StoredCredential = z
     autoRefresh: z.boolean(),
     /** time of the next renewal; null if renewal is off or the credential needs attention */
     nextRefreshAt: Timestamp.nullable(),
+    /** how many passkeys are stored */
+    passkeys: z.int(),
+    enrolPasskey: z.boolean(),
     createdAt: Timestamp,
     expiresAt: Timestamp.nullable(),
   })

@@ -131,7 +131,7 @@ const timeoutSeconds = z.int().min(5).max(180);
 
 /** The parts of `cred` that a method needs. */
 export function checkCred(
-  { cred, loginMethod }: { cred: LoginCred; loginMethod: LoginMethod },
+  { cred, loginMethod }: { cred: LoginCred & { passkeys?: unknown }; loginMethod: LoginMethod },
   context: z.RefinementCtx,
 ): void {
   if (BY_PROVIDER.includes(loginMethod)) return;
@@ -141,7 +141,7 @@ export function checkCred(
   const passwordOnly = loginMethod === 'password' || loginMethod === 'totp';
   // Some sites have a password and no user name.
   if (!passwordOnly) need('username');
-  if (passwordOnly) need('password');
+  if (passwordOnly && cred.passkeys === undefined) need('password');
   if (loginMethod === 'totp' && cred.totpSecret === undefined && cred.totpCode === undefined) {
     context.addIssue({
       code: 'custom',

@@ -3,6 +3,7 @@ import { decideCaption, says } from './captions.ts';
 import type { ElementDescription, FrameDescription, Observation } from './description.ts';
 import type { LoginPlan, OutcomeSignals } from './login-plan.ts';
 import { buildMatcher, normalizeText } from './match.ts';
+import { saysPasskey } from './other-methods.ts';
 import { isUsable } from './sections.ts';
 import {
   ACCESS,
@@ -54,6 +55,8 @@ export type Interstitial = {
   options: readonly PageOption[];
   /** the button to continue: for `pass` alone, or after a radio button was chosen */
   press: string | undefined;
+  /** the button that creates a passkey, on a page that offers or demands one */
+  enrol?: string;
 };
 
 const tells = {
@@ -230,6 +233,16 @@ export function looksLikeStep({ frames }: Observation, signals: OutcomeSignals):
 
 const LOGIN_KINDS = new Set(['login', 'username-first', 'password-step']);
 
+/** The button that creates a passkey: by its own words, else the one to continue on a page about passkeys. */
+function findEnrolButton({ text, controls }: PageView): string | undefined {
+  const buttons = controls.filter((element) => element.control === 'button' && !isBeside(element));
+  const usable = buttons.filter((element) => !fits(element, captions.skip));
+  const named = usable.find((element) => fits(element, saysPasskey));
+  if (named !== undefined || !saysPasskey(text)) return named?.id;
+  const next = usable.find((element) => fits(element, captions.yes) || decideCaption(element) === 'next');
+  return (next ?? (usable.length === 1 ? usable[0] : undefined))?.id;
+}
+
 /** Pages that end the login, even if they have fields. */
 function readDemand(view: PageView, plan: LoginPlan, { logout }: OutcomeSignals): Interstitial | undefined {
   const { text, heading: hint } = view;
@@ -237,7 +250,11 @@ function readDemand(view: PageView, plan: LoginPlan, { logout }: OutcomeSignals)
   const isWall = isStranger && view.texts === 0 && (view.hasCaptcha || tells.wall(text));
   if (isWall) return { kind: 'bot_wall', hint, ...none };
   if (tells.password(text) && (view.passwords > 0 || isStranger)) return { kind: 'password_change', hint, ...none };
-  if (tells.enrolment(text)) return readPass(view, 'skip') ?? { kind: 'enrolment', hint, ...none };
+  if (tells.enrolment(text)) {
+    const enrol = findEnrolButton(view);
+    const asked: Interstitial = readPass(view, 'skip') ?? { kind: 'enrolment', hint, ...none };
+    return enrol === undefined ? asked : { ...asked, enrol };
+  }
   const isCode = plan.reason === 'fill' && plan.kind === 'one-time-code';
   return !isCode && tells.suspended(text) ? { kind: 'suspended', hint, ...none } : undefined;
 }

@@ -171,6 +171,6 @@ export type OutcomeSignals = {
   stated: FailureCause | undefined;
   /** `stated` can be about nothing but the login, whoever may see the page. */
   clearlyStated: boolean;
-  /** Sign-in methods that need no form: other services by name, and passkeys. */
-  otherWays: { providers: readonly string[]; passkey: boolean };
+  /** Sign-in methods that need no form: other services by name, and passkeys with the id of their button. */
+  otherWays: { providers: readonly string[]; passkey: boolean; passkeyButton?: string | undefined };
 };

@@ -26,7 +26,8 @@ const PROVIDERS: readonly [name: string, pattern: RegExp][] = [
   ['openid', /\bopenid\b|\boidc\b/],
 ];
 const saysSso = buildMatcher(SSO);
-const saysPasskey = buildMatcher(PASSKEY);
+/** Whether a normalized text names a passkey or a security key. */
+export const saysPasskey = buildMatcher(PASSKEY);
 const MAX_CAPTION = 60;
 /** The service behind the button, if its words are the name of a service and nothing else. */
 const SIGN_IN_ADDRESS = /oauth|openid|oidc|saml|sso|\/auth|login|signin|sign_in|connect/i;
@@ -54,7 +55,22 @@ export function findOtherMethods(elements: readonly ElementDescription[]): Outco
   return {
     providers: leading.some(saysSso) ? [...named, 'sso'] : named,
     passkey: captions.some(({ text }) => saysPasskey(text)),
+    passkeyButton: findPasskeyButton(captions)?.id,
   };
+}
+
+type Captioned = { element: ElementDescription; text: string };
+
+/** The button that signs in by a passkey; one that says so comes first. */
+function findPasskeyButton(captions: readonly Captioned[]): ElementDescription | undefined {
+  const named = captions.filter(
+    ({ element, text }) =>
+      saysPasskey(text) &&
+      leadsToSignIn(element, text) &&
+      !says.forgot(text) &&
+      !(says.register(text) && !says.signIn(text)),
+  );
+  return (named.find(({ text }) => says.signIn(text)) ?? named[0])?.element;
 }
 
 const captionOf = ({ text, ariaLabel, title }: ElementDescription) => normalizeText(text || ariaLabel || title);

@@ -57,7 +57,7 @@ const OBSERVE_EVERY_MS = 60;
 /** ms during which observations must agree before success is reported */
 const CONFIRM_MS = { login: 120, signup: 300 };
 /** the same for interstitial pages; bot checks often pass on their own */
-const INTERSTITIAL_MS = { usual: 500, bot_wall: 5000 };
+const INTERSTITIAL_MS = { usual: 500, bot_wall: 5000, passkey: 6000 };
 /** ms that a page gets to show an account, after the comparison without the session */
 const UNPROVEN_MS = 4000;
 /** ms after a submit without any request until it is repeated by Enter */
@@ -136,10 +136,15 @@ function requestEmail(state: FlowState): Transition {
   return { state: { ...state, emailRequested: true }, action: { do: 'request-email' } };
 }
 
+/** A page that asks for a passkey gets time to check the one that was used. */
+function findNeededMs({ progress }: FlowState, { kind }: Interstitial): number {
+  if (kind === 'bot_wall') return INTERSTITIAL_MS.bot_wall;
+  return kind === 'security_key' && progress.passkeySent === true ? INTERSTITIAL_MS.passkey : INTERSTITIAL_MS.usual;
+}
+
 function decideInterstitial(state: FlowState, view: SubmitView, found: Interstitial): AfterSubmit {
   const agreedMs = state.likely === undefined ? 0 : view.now - state.likely.at;
-  const neededMs = found.kind === 'bot_wall' ? INTERSTITIAL_MS.bot_wall : INTERSTITIAL_MS.usual;
-  if (agreedMs < neededMs) return wait(state, view);
+  if (agreedMs < findNeededMs(state, found)) return wait(state, view);
   return { state, action: { do: 'pass-interstitial', found } };
 }
 
@@ -193,6 +198,14 @@ function isMessageSent({ snapshot: { plan, signals }, verdict }: SubmitView): bo
   return signals.messageSentNotice !== undefined && plan.kind !== 'one-time-code';
 }
 
+/** Fails, once the page had time to draw what it received: on a busy machine it may not have run since. */
+function giveUp(state: FlowState, snapshot: PageSnapshot): Transition {
+  const page = describePage(snapshot);
+  if (state.idlePage !== page) return { state: { ...state, idlePage: page }, action: { do: 'wait-for-idle' } };
+  const error = new LoginError('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
+  return { state, action: { do: 'fail', error } };
+}
+
 function decidePending(state: FlowState, submitted: Submitted, view: SubmitView): Transition {
   const { snapshot, network, now } = view;
   const { step } = submitted;
@@ -211,8 +224,7 @@ function decidePending(state: FlowState, submitted: Submitted, view: SubmitView)
   }
   // Waits until the deadline of the login for a site that has not answered yet.
   if (sinceMs > GIVE_UP_MS && network.sinceLastRequestMs > GIVE_UP_MS / 3 && !network.awaitsResponse) {
-    const error = new LoginError('login_timeout', 'The site gave no outcome.', { details: { reason: 'no_outcome' } });
-    return { state, action: { do: 'fail', error } };
+    return giveUp(state, snapshot);
   }
   return wait(state, view);
 }

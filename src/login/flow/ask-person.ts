@@ -3,7 +3,9 @@ import type { Page } from 'playwright-core';
 import type { HelpScope } from '../contract/shapes.ts';
 import type { LoginErrorCode } from '../contract/errors.ts';
 import type { LoginError } from '../login-error.ts';
+import { EMAIL_LINK } from './challenge.ts';
 import type { Answer, Challenge, PageAnswers } from './challenge.ts';
+import { buildUnprovenError } from './errors.ts';
 import type { ObservedPage, PageObserver } from './page-observer.ts';
 import { describePage } from './state.ts';
 import type { Traffic } from './traffic.ts';
@@ -143,4 +145,11 @@ export async function askForCode(ports: Ports, challenge: Challenge, wrong: bool
   const watching = { checkPage, everyMs: CODE_EVERY_MS };
   const { answer } = await whileWatching(ports, watching, (moved) => ports.answers.get(challenge, wrong, moved));
   return answer;
+}
+
+/** Asks for the link that proves a new account. Throws `signup_rejected` without one. */
+export async function askForEmailLink({ answers }: Pick<Ports, 'answers'>, wrong: boolean): Promise<string> {
+  const answer = await answers.get(EMAIL_LINK, wrong);
+  if (!('link' in answer)) throw buildUnprovenError();
+  return answer.link;
 }

@@ -16,6 +16,9 @@ export type Challenge = {
   options?: readonly LoginOption[];
 };
 
+/** The email that confirms a new account. */
+export const EMAIL_LINK: Challenge = { kind: 'email_verification', hint: null, expects: 'link' };
+
 /** `done`: somebody reports that they acted elsewhere, or the page continued on its own. */
 export type Answer = { code: string } | { link: string } | { option: string } | { done: true };
 

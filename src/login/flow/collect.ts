@@ -2,7 +2,7 @@ import type { BrowserContext } from 'playwright-core';
 import { omitUndefined } from '../../platform/records.ts';
 import type { SessionCookie, SiteSession, StorageState } from '../contract/shapes.ts';
 import type { Site } from '../site.ts';
-import { isSessionLike } from './cookies.ts';
+import { mayCarrySession } from './cookies.ts';
 import type { SuccessSignal } from './evidence.ts';
 
 /** The session of a login, before it is stored. */
@@ -69,7 +69,7 @@ const MAX_AGE_MS = 24 * 3600_000;
 /** The latest possible end of a session: 24 hours, or the expiry of its first session cookie. */
 export function findExpiry(cookies: readonly SessionCookie[], now: Date): Date {
   const ends = cookies
-    .filter((cookie) => cookie.expires > 0 && (cookie.httpOnly || isSessionLike(cookie)))
+    .filter((cookie) => cookie.expires > 0 && mayCarrySession(cookie))
     .map(({ expires }) => expires * 1000)
     .filter((end) => end > now.getTime());
   return new Date(Math.min(now.getTime() + MAX_AGE_MS, ...ends));

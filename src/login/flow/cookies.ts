@@ -13,6 +13,11 @@ export function isSessionLike({ name, value }: { name: string; value: string }):
   return !NOT_A_SESSION.test(name) && value.length >= 8;
 }
 
+/** Whether a session may end with the cookie. Short values count where no script can read them. */
+export function mayCarrySession(cookie: { name: string; value: string; httpOnly: boolean }): boolean {
+  return isSessionLike(cookie) || (cookie.httpOnly && !NOT_A_SESSION.test(cookie.name));
+}
+
 export async function snapshotCookies(context: BrowserContext, site: Site): Promise<CookieSnapshot> {
   const cookies = (await context.cookies()).filter(({ domain }) => site.ownsCookie(domain));
   return new Map(cookies.map((cookie) => [nameOf(cookie), cookie.value]));

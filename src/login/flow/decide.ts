@@ -8,6 +8,10 @@ export type AvailableMethods = {
   password: boolean;
   /** a code can be obtained: from a secret, a mailbox or the caller */
   code: boolean;
+  /** the account has a passkey */
+  passkey?: boolean;
+  /** a page may create one */
+  enrolment?: boolean;
   /** the method to choose where the site offers several */
   method: SignInMethod;
 };
@@ -18,6 +22,9 @@ export type Progress = {
   opened: number;
   usernameSent: boolean;
   passwordSent: boolean;
+  /** a passkey was used, or one was created */
+  passkeySent?: boolean;
+  enrolmentSent?: boolean;
 };
 
 export type PageIdle = {
@@ -34,6 +41,8 @@ export type PageStep =
   /** a method that sends a message: press its button instead of the form's, after filling in the user name */
   | { do: 'choose-method'; plan: LoginPlan }
   | { do: 'code'; plan: LoginPlan }
+  /** `plan`: fill in the user name first; without `id` the page asks for the passkey by itself */
+  | { do: 'passkey'; id?: string; plan?: LoginPlan }
   | { do: 'wait' }
   | { do: 'fail'; code: LoginErrorCode; reason: string };
 
@@ -41,6 +50,9 @@ const MAX_DISMISSED = 5;
 const MAX_OPENED = 5;
 /** ms that a page gets to change: scripts draw forms late, and some bot checks pass by themselves. */
 const PATIENCE_MS = { ambiguous: 1200, none: 5000, captcha: 5000, covered: 1500 };
+
+/** ms without a change or a request before a button for a passkey is pressed */
+const SCRIPT_MS = 300;
 
 const WAIT: PageStep = { do: 'wait' };
 const fail = (code: LoginErrorCode, reason: string): PageStep => ({ do: 'fail', code, reason });
@@ -61,8 +73,27 @@ export function decidePageStep(
   const dismiss = plan.obstacles.find((obstacle) => obstacle.dismiss !== undefined)?.dismiss;
   if (dismiss !== undefined && progress.dismissed < MAX_DISMISSED) return { do: 'dismiss', id: dismiss };
   const isPatient = buildPatience(idle);
+  const passkey = decidePasskey(snapshot, available, { progress, idle });
+  if (passkey !== undefined) return passkey;
   if (plan.reason === 'fill') return decideFill(snapshot, available, { progress, isPatient });
   return decideLink(plan, available, { progress, isPatient }) ?? decideRefusal(snapshot, isPatient);
+}
+
+/** Uses the account's passkey, unless the page takes its password. */
+function decidePasskey(
+  { plan, signals, interstitial }: PageSnapshot,
+  available: AvailableMethods,
+  { progress, idle }: { progress: Progress; idle: PageIdle },
+): PageStep | undefined {
+  if (available.passkey !== true || progress.passkeySent === true) return undefined;
+  if (available.password && plan.reason === 'fill') return undefined;
+  const id = signals.otherWays.passkeyButton;
+  if (id === undefined && interstitial?.kind !== 'security_key') return undefined;
+  // The page may still be loading the script behind its button.
+  if (Math.min(idle.unchangedMs, idle.networkIdleMs) < SCRIPT_MS) return WAIT;
+  if (id === undefined) return { do: 'passkey' };
+  const takesName = plan.reason === 'fill' && plan.username !== undefined && available.username;
+  return { do: 'passkey', id, ...(takesName && { plan: { ...plan, password: undefined, extra: [], submit: id } }) };
 }
 
 /** Follows a login link or chooses a method, where the page has no form to fill. */

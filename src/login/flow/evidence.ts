@@ -92,10 +92,17 @@ function hasLeftPath(from: string, to: string): boolean {
   return address(before) !== address(after) && !isLoginPath(to);
 }
 
-/** The requests that carried the typed values; if none is certain, all that may have. */
+/**
+ * The requests that carried the typed values; if none is certain, all that may have. A form is sent as a whole: a call
+ * beside the document that it leads to, or with fewer of its values, checks a field.
+ */
 function listSent(submissions: readonly Submission[]): readonly Submission[] {
   const certain = submissions.filter(({ carriesSecret }) => carriesSecret);
-  return certain.length > 0 ? certain : submissions;
+  if (certain.length === 0) return submissions;
+  const documents = certain.filter(({ isNavigation }) => isNavigation);
+  if (documents.length > 0) return documents;
+  const most = Math.max(...certain.map(({ secrets }) => secrets));
+  return certain.filter(({ secrets }) => secrets === most);
 }
 
 /** Markers that existed before the submit prove nothing, nor does "My account" beside "Sign in". */

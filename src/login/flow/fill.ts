@@ -84,3 +84,9 @@ export async function submit(
     if (!(error instanceof StaleElementError)) throw error;
   });
 }
+
+/** Presses Enter in the last field, because the button sent nothing. */
+export function submitByEnter({ page, plan }: ObservedPage): Promise<void> {
+  const last = plan.password ?? plan.username ?? plan.code.at(-1) ?? '';
+  return submit({ page, plan: { ...plan, submit: undefined } }, last);
+}

@@ -6,7 +6,7 @@ import { weighEvidence } from './evidence.ts';
 import type { Attempt, Evidence, PageSnapshot, SuccessSignal } from './evidence.ts';
 
 /** The last submitted form. */
-export type SubmittedStep = 'username' | 'password' | 'code' | 'link' | 'choice' | 'registration';
+export type SubmittedStep = 'username' | 'password' | 'code' | 'link' | 'choice' | 'passkey' | 'registration';
 
 /**
  * The verdict of one observation on a submit. `tentative`: it follows from the absence of a reaction, so it counts
@@ -46,6 +46,7 @@ const NEXT_KINDS: Record<SubmittedStep, readonly string[]> = {
   password: ['one-time-code'],
   code: ['password-step'],
   choice: ['username-first', 'password-step', 'login', 'one-time-code'],
+  passkey: ['username-first', 'password-step', 'login', 'one-time-code'],
   link: ['one-time-code'],
   registration: ['one-time-code'],
 };
@@ -114,7 +115,12 @@ export function assess(step: SubmittedStep, snapshot: PageSnapshot, attempt: Att
   const evidence = isExpected ? { ...found, veto: undefined } : found;
   const judged = { step, snapshot, attempt, idle, isIdle, stays, evidence };
   return (
-    judgeCode(judged) ?? judgeInterstitial(judged) ?? judgeLink(judged) ?? judgeFailure(judged) ?? judgeProgress(judged)
+    judgeCode(judged) ??
+    judgeInterstitial(judged) ??
+    judgeLink(judged) ??
+    judgeFailure(judged) ??
+    judgeFirstStep(judged) ??
+    judgeProgress(judged)
   );
 }
 
@@ -230,9 +236,22 @@ function hasNextStep(step: SubmittedStep, snapshot: PageSnapshot): boolean {
   return plan.kind === 'one-time-code' || plan.kind === 'captcha' || signals.messageSentNotice !== undefined;
 }
 
+/** Steps that may sign in. */
+const PROVING_STEPS: ReadonlySet<SubmittedStep> = new Set(['password', 'code', 'choice', 'passkey']);
+
 /** A page that prompts to sign in proves nothing, whatever else was observed. */
 function repeatsLogin(step: SubmittedStep, { signals }: PageSnapshot): boolean {
-  return (step === 'password' || step === 'code' || step === 'choice') && signals.promptsSignIn;
+  return PROVING_STEPS.has(step) && signals.promptsSignIn;
+}
+
+/** The answered password has led back to the user name, as on sites that ask for them one after the other. */
+function judgeFirstStep(judged: Case): Verdict | undefined {
+  const { step, snapshot, attempt, evidence } = judged;
+  const { plan, document } = snapshot;
+  const isFirstStep = step === 'password' && plan.reason === 'fill' && plan.kind === 'username-first';
+  if (!isFirstStep || evidence.signals.includes('account')) return undefined;
+  const isAnswered = attempt.submissions.some(({ carriesSecret, status }) => carriesSecret && status > 0);
+  return isAnswered || document !== attempt.before.document ? judgeRepeatedLogin(judged) : undefined;
 }
 
 function judgeRepeatedLogin({ snapshot: { plan }, idle, stays }: Case): Verdict {

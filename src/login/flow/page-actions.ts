@@ -138,7 +138,8 @@ export function typeInto(
   });
 }
 
-function readValue(element: ElementHandle): Promise<string> {
+/** The text that a field holds. */
+export function readValue(element: ElementHandle): Promise<string> {
   return element.evaluate((node) => {
     const { value, textContent } = node as unknown as Node;
     return value ?? textContent ?? '';

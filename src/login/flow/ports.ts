@@ -1,5 +1,6 @@
 import type { BrowserContext } from 'playwright-core';
 import type { Egress } from '../../platform/egress/egress.ts';
+import type { Authenticator } from '../browser/passkeys.ts';
 import type { HelpScope, LoginMethod } from '../contract/shapes.ts';
 import type { SignInMethod } from '../detection/login-plan.ts';
 import type { IdentityProvider } from '../identity-providers.ts';
@@ -23,6 +24,12 @@ export type FlowInput = Values & {
   help?: HelpScope | undefined;
 };
 
+/** The part of an authenticator that a login needs. */
+export type FlowAuthenticator = Pick<
+  Authenticator,
+  'confirm' | 'isConfirming' | 'hasPasskeys' | 'mayEnrol' | 'signatures' | 'enrolled'
+>;
+
 export type FlowPorts = {
   context: BrowserContext;
   /** to compare the site's answers without the session; absent: only the page's own requests */
@@ -34,6 +41,8 @@ export type FlowPorts = {
   traffic: Traffic;
   observer: PageObserver;
   answers: PageAnswers;
+  /** of the account's passkeys; absent: it has none, and gets none */
+  authenticator?: FlowAuthenticator | undefined;
   signal: AbortSignal;
   /** for pages on which detection finds no login or several; absent: such pages fail */
   readForm?: ReadPageForm | undefined;

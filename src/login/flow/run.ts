@@ -4,26 +4,27 @@ import type { Interstitial } from '../detection/interstitials.ts';
 import type { LoginPlan } from '../detection/login-plan.ts';
 import { decideAfterCheck, decideAfterSubmit } from './after-submit.ts';
 import type { FlowAction, SubmitAction } from './after-submit.ts';
-import { PersonalHelp, askForCode } from './ask-person.ts';
+import { PersonalHelp, askForCode, askForEmailLink } from './ask-person.ts';
 import { describeStep } from './challenge.ts';
-import type { Challenge } from './challenge.ts';
 import { snapshotCookies } from './cookies.ts';
 import type { AvailableMethods, PageStep } from './decide.ts';
-import { buildEndlessError, buildForeignLinkError, buildStepError, buildUnprovenError } from './errors.ts';
-import { fillCode, fillCredentials, submit } from './fill.ts';
+import { buildEndlessError, buildForeignLinkError, buildStepError } from './errors.ts';
+import { fillCode, submit, submitByEnter } from './fill.ts';
 import { findLoginPage, mayBeElsewhere } from './find-login-page.ts';
+import { InlineChecks } from './inline-checks.ts';
 import { findStart, withProvider } from './at-provider.ts';
 import { askAboutPage } from './ask-about-page.ts';
 import { buildInterstitialError } from './interstitial-errors.ts';
 import { withModelFallback } from './model-fallback.ts';
-import { chooseMethod } from './ports.ts';
 import type { FlowInput, FlowPorts, FlowResult } from './ports.ts';
 import { isNamedPage, proveSession } from './prove.ts';
 import { pressOption } from './options.ts';
+import { actWithPasskey, describeFilled, describePasskeyFailure, passByPasskey, readAvailable } from './passkey.ts';
+import type { PasskeyAction } from './passkey.ts';
 import type { SubmittedStep } from './outcome.ts';
 import { ignoreStale, isStale, press } from './page-actions.ts';
 import type { ObservedPage } from './page-observer.ts';
-import { countProgress, describePage, markSent, recordSubmit, startFlow } from './state.ts';
+import { countProgress, describePage, markPasskey, markSent, recordSubmit, startFlow } from './state.ts';
 import type { FlowState, Submitted } from './state.ts';
 import { viewSubmit } from './submit-view.ts';
 
@@ -32,7 +33,6 @@ const OBSERVE_EVERY_MS = 60;
 const MAX_STALE = 6;
 /** Maximum number of interstitial pages in one login. */
 const MAX_PASSED = 8;
-const EMAIL_LINK: Challenge = { kind: 'email_verification', hint: null, expects: 'link' };
 
 /**
  * Signs in on the current page: observes it, takes one step and observes it again, until success is proven.
@@ -51,6 +51,7 @@ class Flow {
   readonly #available: AvailableMethods;
   readonly #decidePage: ReturnType<typeof withProvider>;
   readonly #help: PersonalHelp;
+  readonly #checks = new InlineChecks();
   #state: FlowState;
   #page = '';
   #changedAt = performance.now();
@@ -62,12 +63,7 @@ class Flow {
     this.#ports = ports;
     this.#state = state;
     this.#help = new PersonalHelp(ports, input.help);
-    this.#available = {
-      username: input.username !== undefined,
-      password: input.password !== undefined,
-      code: ports.answers.available,
-      method: chooseMethod(input),
-    };
+    this.#available = readAvailable(input, ports);
     const decide = withModelFallback(ports.readForm, () => this.#observe());
     this.#decidePage = withProvider(decide, input);
   }
@@ -115,10 +111,10 @@ class Flow {
     return checked.action;
   }
 
-  #continueSubmit(action: SubmitAction, observed: ObservedPage): Promise<void> {
+  async #continueSubmit(action: SubmitAction, observed: ObservedPage): Promise<void> {
     switch (action.do) {
       case 'fail':
-        return this.#askPerson(observed, action.error);
+        return this.#askPerson(observed, describePasskeyFailure(action.error, this.#state, this.#ports));
       case 'wait':
         return this.#sleep(action.ms);
       case 'wait-for-idle':
@@ -126,11 +122,12 @@ class Flow {
       case 'request-link':
         return this.#requestLink(observed);
       case 'press-confirm':
-        return this.#pressConfirm(observed, action.id);
+        this.#recordSubmit(await this.#prepareSubmit('link', observed));
+        return press(observed.page, action.id).catch(ignoreStale);
       case 'resubmit':
         return this.#resubmit(observed);
       case 'request-email':
-        return this.#requestEmail(observed);
+        return this.#follow(observed, await askForEmailLink(this.#ports, this.#state.codeRejected));
       case 'pass-interstitial':
         return this.#passInterstitial(observed, action.found);
     }
@@ -172,7 +169,19 @@ class Flow {
         return this.#sendCredentials(observed, step.plan, true);
       case 'code':
         return this.#sendCode(observed);
+      case 'passkey':
+        if (step.plan === undefined) return this.#usePasskey(observed, { use: 'sign', press: step.id });
+        this.#state = markPasskey(this.#state, 'sign');
+        return this.#sendCredentials(observed, step.plan, true);
     }
+  }
+
+  async #usePasskey(observed: ObservedPage, action: PasskeyAction): Promise<void> {
+    this.#state = markPasskey(this.#state, action.use);
+    const act = () => actWithPasskey(this.#ports, observed, action);
+    if (action.use === 'sign') return this.#choose(observed, act, 'passkey');
+    // The page that stays after an enrolment is one to skip.
+    return this.#choose({ ...observed, interstitial: undefined }, act);
   }
 
   #recordSubmit(submitted: Submitted): void {
@@ -191,18 +200,19 @@ class Flow {
   }
 
   async #sendCredentials(observed: ObservedPage, plan: LoginPlan, resubmitted: boolean): Promise<void> {
-    const { answers, traffic, signal } = this.#ports;
-    const { site, username, password } = this.#input;
+    const { answers, traffic } = this.#ports;
+    const { username, password } = this.#input;
     const target = { ...observed, plan };
-    const withPassword = plan.password !== undefined;
+    const step = describeFilled(plan.password !== undefined, this.#available);
     await answers.ready();
+    await this.#ports.authenticator?.confirm();
     traffic.startRecording([username, password].filter((text) => text !== undefined));
-    const prepared = await this.#prepareSubmit(withPassword ? 'password' : 'username', observed);
-    const lastField = await fillCredentials(target, site, this.#input);
-    signal.throwIfAborted();
-    this.#state = markSent(this.#state, withPassword);
+    const prepared = await this.#prepareSubmit(step, observed);
+    const { lastField, waited } = await this.#checks.typeCredentials(target, this.#input, this.#ports);
+    const current = waited ? await this.#prepareSubmit(step, await this.#observe()) : prepared;
+    this.#state = markSent(this.#state, step === 'password');
     this.#loginUrl ??= findStart(this.#input, observed.url);
-    await this.#submit(target, lastField, { ...prepared, resubmitted });
+    await this.#submit(target, lastField, { ...current, resubmitted });
   }
 
   async #sendCode(observed: ObservedPage): Promise<void> {
@@ -229,14 +239,13 @@ class Flow {
     this.#recordSubmit({ ...submitted, at: performance.now() });
   }
 
-  async #resubmit({ page, plan }: ObservedPage): Promise<void> {
-    const lastField = plan.password ?? plan.username ?? plan.code.at(-1) ?? '';
-    await submit({ page, plan: { ...plan, submit: undefined } }, lastField).catch(ignoreStale);
+  async #resubmit(observed: ObservedPage): Promise<void> {
+    await submitByEnter(observed).catch(ignoreStale);
     const { submitted } = this.#state;
     if (submitted !== undefined) this.#recordSubmit({ ...submitted, at: performance.now() });
   }
 
-  #describeChallenge(observed: ObservedPage, expects: 'code' | 'link'): Challenge {
+  #describeChallenge(observed: ObservedPage, expects: 'code' | 'link') {
     const provesAddress = this.#state.goal === 'signup' && !this.#state.progress.passwordSent;
     return describeStep(observed, { method: this.#input.method, provesAddress }, expects);
   }
@@ -252,30 +261,28 @@ class Flow {
 
   /** Reports an interstitial page, presses its button to continue, or asks the caller of the login. */
   async #passInterstitial(observed: ObservedPage, found: Interstitial): Promise<void> {
+    const tried = { available: this.#available, progress: this.#state.progress };
+    const passkey = passByPasskey(this.#ports, observed, { found, ...tried });
+    if (passkey !== undefined) return this.#usePasskey(observed, passkey);
     const fatal = buildInterstitialError(found);
     if (fatal !== undefined) return this.#askPerson(observed, fatal);
     if (this.#state.passed >= MAX_PASSED) throw buildEndlessError();
     this.#state = { ...this.#state, passed: this.#state.passed + 1 };
     if (found.kind === 'pass') {
-      return this.#choose(observed, ({ page }) => press(page, found.press ?? '').catch(ignoreStale));
+      return this.#choose(observed, () => press(observed.page, found.press ?? '').catch(ignoreStale));
     }
     const index = await askAboutPage(this.#ports, observed, found);
-    await this.#choose(observed, async ({ page }) =>
-      index === undefined ? undefined : pressOption(page, found, index),
-    );
+    await this.#choose(observed, async () => {
+      if (index !== undefined) await pressOption(observed.page, found, index);
+    });
   }
 
-  async #choose(observed: ObservedPage, act: (observed: ObservedPage) => Promise<void>): Promise<void> {
+  async #choose(observed: ObservedPage, act: () => Promise<void>, step: SubmittedStep = 'choice'): Promise<void> {
     this.#ports.traffic.startRecording([]);
-    const prepared = await this.#prepareSubmit('choice', observed);
+    const prepared = await this.#prepareSubmit(step, observed);
     this.#recordSubmit({ ...prepared, resubmitted: true });
-    await act(observed);
+    await act();
     this.#recordSubmit({ ...prepared, resubmitted: true, at: performance.now() });
-  }
-
-  async #pressConfirm(observed: ObservedPage, id: string): Promise<void> {
-    this.#recordSubmit(await this.#prepareSubmit('link', observed));
-    await press(observed.page, id).catch(ignoreStale);
   }
 
   async #requestLink(observed: ObservedPage): Promise<void> {
@@ -289,11 +296,5 @@ class Flow {
     this.#ports.traffic.startRecording([]);
     this.#recordSubmit(await this.#prepareSubmit('link', observed));
     await observed.page.goto(link, { waitUntil: 'commit' });
-  }
-
-  async #requestEmail(observed: ObservedPage): Promise<void> {
-    const answer = await this.#ports.answers.get(EMAIL_LINK, this.#state.codeRejected);
-    if (!('link' in answer)) throw buildUnprovenError();
-    await this.#follow(observed, answer.link);
   }
 }

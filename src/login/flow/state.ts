@@ -75,6 +75,12 @@ export function countProgress(state: FlowState, what: 'dismissed' | 'opened'): F
   return { ...state, progress: { ...state.progress, [what]: state.progress[what] + 1 } };
 }
 
+/** A passkey was used, or one was created. */
+export function markPasskey(state: FlowState, use: 'sign' | 'enrol'): FlowState {
+  const done = use === 'sign' ? { passkeySent: true } : { enrolmentSent: true };
+  return { ...state, progress: { ...state.progress, ...done } };
+}
+
 /** Goes on to sign in on the page as it is. */
 export function startLogin(state: FlowState): FlowState {
   return { ...state, progress: INITIAL_PROGRESS, submitted: undefined, likely: undefined };

@@ -4,6 +4,8 @@ import type { BrowserContext, Dialog, Page, Request, Response } from 'playwright
 export type Submission = {
   /** its body holds typed values, as far as that can be detected */
   carriesSecret: boolean;
+  /** how many of the typed values it holds */
+  secrets: number;
   /** its header holds typed values, as HTTP authentication by a script */
   byAuthorization: boolean;
   /** 0 until its answer has been read, and when it failed */
@@ -94,7 +96,10 @@ export class Traffic {
   readonly #open = new Map<Request, number>();
   #submissions: Submission[] = [];
   #dialogs: string[] = [];
-  #encodings: string[] = [];
+  /** calls before the submit, which check typed values */
+  #checks: Submission[] = [];
+  /** of each typed value */
+  #encodings: string[][] = [];
   #lastChange = performance.now();
   #status = 0;
   #read = new Set<string>();
@@ -112,9 +117,9 @@ export class Traffic {
     for (const page of context.pages()) this.#listen(page);
   }
 
-  /** Since recording began, oldest first. */
+  /** Since the submit, oldest first; if none was sent since, those before it. */
   get submissions(): readonly Submission[] {
-    return this.#submissions;
+    return this.#submissions.length > 0 ? this.#submissions : this.#checks;
   }
 
   /** Texts of `alert` and the like since recording began. */
@@ -140,11 +145,18 @@ export class Traffic {
   /** Clears the record, and searches for these texts in all further requests. */
   startRecording(secrets: readonly string[]): void {
     this.#submissions = [];
+    this.#checks = [];
     this.#dialogs = [];
     this.#read.clear();
     this.#recorded.clear();
     this.#hasNavigated = false;
-    this.#encodings = secrets.filter((secret) => secret.length > 2).flatMap(listEncodings);
+    this.#encodings = secrets.filter((secret) => secret.length > 2).map(listEncodings);
+  }
+
+  /** The form is about to be submitted: scripts have sent the calls so far to check its fields. */
+  markSubmit(): void {
+    this.#checks = this.#submissions;
+    this.#submissions = [];
   }
 
   /** Documents, scripts and calls in flight, of any page; without long polls. */
@@ -177,15 +189,15 @@ export class Traffic {
     return CALLS.has(request.resourceType()) && isOld && this.#recorded.get(request)?.carriesSecret !== true;
   }
 
-  #carriesSecret(request: Request): boolean {
+  #countSecrets(request: Request): number {
     let body: string | null;
     try {
       body = request.postData();
     } catch {
-      return false;
+      return 0;
     }
     const text = `${body ?? ''}\n${readAuthorization(request)}`;
-    return this.#encodings.some((encoding) => text.includes(encoding));
+    return this.#encodings.filter((encodings) => encodings.some((encoding) => text.includes(encoding))).length;
   }
 
   #begin(request: Request): void {
@@ -194,13 +206,14 @@ export class Traffic {
       this.#open.set(request, this.#lastChange);
     }
     if (!this.#allows(request.url())) return;
-    const carriesSecret = this.#carriesSecret(request);
+    const secrets = this.#countSecrets(request);
+    const carriesSecret = secrets > 0;
     // Requests that the next page sends on its own, such as telemetry, say nothing about the submit.
     if (!carriesSecret && (request.method() === 'GET' || this.#hasNavigated)) return;
     const isNavigation = request.isNavigationRequest();
     const byAuthorization = carriesSecret && readAuthorization(request) !== '';
     this.#usedHttpAuthentication ||= byAuthorization;
-    const submission = { carriesSecret, byAuthorization, status: 0, isNavigation, reportsFailure: false };
+    const submission = { carriesSecret, secrets, byAuthorization, status: 0, isNavigation, reportsFailure: false };
     this.#submissions.push(submission);
     this.#recorded.set(request, submission);
   }

@@ -52,7 +52,8 @@ async function listParts(type: string, body: Uint8Array): Promise<[name: string,
         if (name !== undefined) texts.push([name, value]);
       });
       parser.once('finish', () => resolve(texts));
-      parser.once('error', () => resolve([]));
+      // There may be several; one that nobody listens for would end the process.
+      parser.on('error', () => resolve([]));
       parser.end(body);
     } catch {
       resolve([]);

@@ -15,13 +15,15 @@ type ShownRow = {
   expires_at: Date | null;
   auto_refresh: boolean;
   refresh_at: Date | null;
+  passkeys: number;
+  enrol_passkey: boolean;
   created_at: Date;
 };
 
 type Row = ShownRow & { sealed: string; data_key: string; master_key_id: string; session_key: string };
 
 const SHOWN = `id, collection_id, domain, username, method, health, health_code, checked_at, expires_at, auto_refresh,
-  refresh_at, created_at`;
+  refresh_at, passkeys, enrol_passkey, created_at`;
 
 export type NewLoginCredential = Sealed & {
   id: string;
@@ -34,6 +36,9 @@ export type NewLoginCredential = Sealed & {
   sessionKey: string;
   expiresAt: Date | null;
   autoRefresh?: boolean;
+  /** how many the secrets hold */
+  passkeys?: number;
+  enrolPasskey?: boolean;
 };
 
 function readShown(row: ShownRow): StoredCredential {
@@ -48,6 +53,8 @@ function readShown(row: ShownRow): StoredCredential {
     checkedAt: row.checked_at?.toISOString() ?? null,
     autoRefresh: row.auto_refresh,
     nextRefreshAt: row.refresh_at?.toISOString() ?? null,
+    passkeys: row.passkeys,
+    enrolPasskey: row.enrol_passkey,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
   };
@@ -56,8 +63,8 @@ function readShown(row: ShownRow): StoredCredential {
 export async function insertLoginCredential(db: Queryable, credential: NewLoginCredential): Promise<void> {
   await db.query(
     `INSERT INTO login_credentials (id, organization_id, collection_id, domain, username, method, sealed, data_key,
-       master_key_id, session_key, expires_at, auto_refresh, refresh_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $12 THEN now() END)`,
+       master_key_id, session_key, expires_at, auto_refresh, refresh_at, passkeys, enrol_passkey)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, CASE WHEN $12 THEN now() END, $13, $14)`,
     [
       credential.id,
       credential.organizationId,
@@ -71,6 +78,8 @@ export async function insertLoginCredential(db: Queryable, credential: NewLoginC
       credential.sessionKey,
       credential.expiresAt,
       credential.autoRefresh ?? false,
+      credential.passkeys ?? 0,
+      credential.enrolPasskey ?? false,
     ],
   );
 }
@@ -157,27 +166,44 @@ export async function claimDueCredentials(
   return rows.map((row) => ({ id: row.id, organizationId: row.organization_id }));
 }
 
-/** Switches the renewal of a credential on or off. */
-export async function setAutoRefresh(db: Queryable, organizationId: string, id: string, isOn: boolean): Promise<void> {
+/** Switches the renewal of a credential and the creation of passkeys on or off. */
+export async function updateLoginOptions(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+  { autoRefresh, enrolPasskey }: { autoRefresh: boolean; enrolPasskey: boolean },
+): Promise<void> {
   await db.query(
-    `UPDATE login_credentials SET auto_refresh = $3, updated_at = now(), refresh_at = CASE WHEN $3 THEN now() END
+    `UPDATE login_credentials SET auto_refresh = $3, updated_at = now(), refresh_at = CASE WHEN $3 THEN now() END,
+       enrol_passkey = $4
      WHERE id = $1 AND organization_id = $2`,
-    [id, organizationId, isOn],
+    [id, organizationId, autoRefresh, enrolPasskey],
   );
 }
 
-/** New secrets: the old session is useless, and whether the secrets are right is unknown. */
+/**
+ * New secrets: the old session is useless, and whether the secrets are right is unknown. False if the secrets are no
+ * longer those sealed as `before`.
+ */
 export async function replaceLoginSecrets(
   db: Queryable,
   organizationId: string,
   id: string,
-  change: Sealed & { username: string | null; method: string; sessionKey: string; autoRefresh: boolean },
-): Promise<void> {
-  await db.query(
+  change: Sealed & {
+    before: string;
+    username: string | null;
+    method: string;
+    sessionKey: string;
+    autoRefresh: boolean;
+    passkeys: number;
+    enrolPasskey: boolean;
+  },
+): Promise<boolean> {
+  const { rows } = await db.query(
     `UPDATE login_credentials SET sealed = $3, data_key = $4, master_key_id = $5, username = $6, method = $7,
        session_key = $8, expires_at = NULL, health = 'unknown', health_code = NULL, checked_at = NULL, updated_at = now(),
-       auto_refresh = $9, refresh_at = CASE WHEN $9 THEN now() END
-     WHERE id = $1 AND organization_id = $2`,
+       auto_refresh = $9, refresh_at = CASE WHEN $9 THEN now() END, passkeys = $10, enrol_passkey = $11
+     WHERE id = $1 AND organization_id = $2 AND sealed = $12 RETURNING id`,
     [
       id,
       organizationId,
@@ -188,8 +214,27 @@ export async function replaceLoginSecrets(
       change.method,
       change.sessionKey,
       change.autoRefresh,
+      change.passkeys,
+      change.enrolPasskey,
+      change.before,
     ],
   );
+  return rows.length > 0;
+}
+
+/** Seals the same secrets with other passkeys. False if the secrets are no longer those sealed as `before`. */
+export async function replaceSealedSecrets(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+  { before, after, passkeys }: { before: string; after: Sealed; passkeys: number },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `UPDATE login_credentials SET sealed = $4, data_key = $5, master_key_id = $6, passkeys = $7, updated_at = now()
+     WHERE id = $1 AND organization_id = $2 AND sealed = $3 RETURNING id`,
+    [id, organizationId, before, after.sealed, after.dataKey, after.masterKeyId, passkeys],
+  );
+  return rows.length > 0;
 }
 
 /** Records the result of a login. `code`: the error that needs attention. */

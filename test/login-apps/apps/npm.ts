@@ -54,3 +54,17 @@ export const UNGIT = ofNpm('ungit', {
     return { command: 'env', args: [`HOME=${scratch}`, process.execPath, program] };
   },
 });
+
+/** A dashboard, whose login a script draws. */
+export const PARSE_DASHBOARD = ofNpm('parse-dashboard', {
+  prepare({ port, scratch }) {
+    const file = join(scratch, 'dashboard.json');
+    const board = { serverURL: 'http://127.0.0.1:9/parse', appId: 'board', masterKey: 'none', appName: 'Board' };
+    const people = [{ user: USER, pass: PASSWORD }];
+    writeFileSync(file, JSON.stringify({ apps: [board], users: people }));
+    const program = join(modules('parse-dashboard'), 'parse-dashboard/bin/parse-dashboard');
+    const address = ['--host', '127.0.0.1', '--port', String(port), '--allowInsecureHTTP', 'true'];
+    return { command: process.execPath, args: [program, '--config', file, ...address] };
+  },
+  readyPath: '/login',
+});

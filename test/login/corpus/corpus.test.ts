@@ -33,6 +33,7 @@ const wrap = (html: string, language = 'en') =>
   `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>Example</title></head><body>${html}</body></html>`;
 const answered = {
   carriesSecret: true,
+  secrets: 2,
   byAuthorization: false,
   status: 303,
   isNavigation: true,

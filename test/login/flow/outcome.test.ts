@@ -26,6 +26,7 @@ const NEW_PASSWORD = `<form><label>Current password <input type=password name=ol
 
 const answered = {
   carriesSecret: true,
+  secrets: 2,
   byAuthorization: false,
   status: 303,
   isNavigation: true,
