@@ -51,7 +51,7 @@ const FROM = `FROM budgets b LEFT JOIN LATERAL (
       AND (b.period = 'session' OR o.period = budget_period_key(b.period, NULL, now()))
     ORDER BY o.spent_usd DESC LIMIT 1) AS p ON true
   LEFT JOIN LATERAL (
-    SELECT sum(v.amount_usd) AS reserved_usd FROM budget_reservations v
+    SELECT sum(v.amount_usd - v.idle_usd) AS reserved_usd FROM budget_reservations v
     WHERE v.budget_id = b.id AND v.period = p.period AND v.expires_at > now()) AS r ON true
   WHERE b.organization_id = $1`;
 const KEYSET: Keyset = { name: 'budgets', keys: [{ sql: 'b.id', type: 'text' }], direction: 'DESC' };
@@ -196,7 +196,7 @@ export async function putBudget(
   if (row?.period === period) {
     await tx.query(
       `UPDATE budget_periods SET told = least(told, CASE WHEN $2::float8 > 0
-         THEN floor(spent_usd * 100 / $2::float8::numeric)::int ELSE 100 END) WHERE budget_id = $1`,
+         THEN floor(least(100, spent_usd * 100 / $2::float8::numeric))::int ELSE 100 END) WHERE budget_id = $1`,
       [budgetId, limitUsd],
     );
     return;
@@ -236,15 +236,18 @@ export function listTargets(spender: Spender): string[] {
 }
 
 /**
- * Reserves the worst case of a call in all budgets that it falls under, or in none. Returns the budget that refuses it;
- * `held`: how many hold it.
+ * `refused`: the budget that refuses a call; `recallable`: leases hold money of it that no call uses. `held`: how many
+ * budgets hold the worst case of the call; `room`: what is left in each of them, null where none refuses calls.
  */
+export type ReserveAnswer = { refused: BudgetRef; recallable: boolean } | { held: number; room?: number | null };
+
+/** Reserves the worst case of a call in all budgets that it falls under, or in none. */
 export async function reserveBudgets(
   db: Queryable,
   { organizationId, sessionId }: Spender,
   call: { id: string; targets: readonly string[]; amountUsd: number; seconds: number },
-): Promise<{ refused: BudgetRef } | { held: number }> {
-  const { rows } = await db.query<{ result: { refused: BudgetRef } | { held: number } }>(
+): Promise<ReserveAnswer> {
+  const { rows } = await db.query<{ result: ReserveAnswer }>(
     'SELECT reserve_budgets($1, $2::text[], $3, $4, $5::float8::numeric, $6::int) AS result',
     [organizationId, call.targets, sessionId ?? null, call.id, call.amountUsd, call.seconds],
   );

@@ -25,11 +25,17 @@ export type ListStatement = {
   from: string;
   params: readonly unknown[];
   keyset: Keyset;
+  /**
+   * where the columns cost a subquery a row: the table of the rows with its alias, and its key. The columns are computed
+   * for the rows of the page alone, not for those that an offset skips.
+   */
+  table?: { from: string; key: string };
   /** false: the rows of all pages are never counted */
   counted?: boolean;
 };
 
-const MAX_CURSOR = 1000;
+/** Characters: enough for the longest path of a file. */
+const MAX_CURSOR = 8000;
 
 function invalidCursor(): Error {
   return errors.validation('cursor: must be one that this list gave, with the same order');
@@ -70,11 +76,56 @@ function selectKey({ sql, type }: Keyset['keys'][number]): string {
   return type === 'timestamptz' ? `(extract(epoch FROM ${sql}) * 1000000)::bigint::text` : `(${sql})::text`;
 }
 
+/** Selects the key values of a row, as `writeCursor` takes them. */
+export function selectKeys({ keys }: Keyset): string {
+  return `jsonb_build_array(${keys.map(selectKey).join(', ')})`;
+}
+
+/** The condition for the rows behind a cursor, whose key values are the parameters from `first` on. */
+export function isBehind({ keys, direction }: Keyset, first: number): string {
+  const left = keys.map(({ sql }) => sql).join(', ');
+  const right = keys.map((key, index) => readKey(key, first + index)).join(', ');
+  return `(${left}) ${direction === 'ASC' ? '>' : '<'} (${right})`;
+}
+
+/** The key values of a page's cursor, none without a cursor. Throws `validation_error` for a cursor beside an offset. */
+export function readPageCursor(
+  keyset: Pick<Keyset, 'name' | 'keys'>,
+  { cursor, offset }: Omit<PageRequest, 'limit'>,
+): string[] {
+  if (cursor === undefined) return [];
+  if (offset !== undefined) throw errors.validation('cursor: must not be combined with offset');
+  return readCursor(keyset, cursor);
+}
+
+/**
+ * One page of a list in memory, whose items keep their order. A cursor names the item before the page; throws
+ * `validation_error` once that item is gone.
+ */
+export function slicePage<T>(items: readonly T[], nameOf: (item: T) => string, page: PageRequest): PageOf<T> {
+  const keyset = { name: 'items', keys: [{ sql: '', type: 'text' as const }] };
+  const [before] = readPageCursor(keyset, page);
+  const place = before === undefined ? -1 : items.findIndex((item) => nameOf(item) === before);
+  if (before !== undefined && place === -1) throw invalidCursor();
+  const start = before === undefined ? (page.offset ?? 0) : place + 1;
+  const rows = items.slice(start, start + page.limit);
+  const last = rows.at(-1);
+  const hasMore = last !== undefined && start + rows.length < items.length;
+  return { rows, total: items.length, nextCursor: hasMore ? writeCursor(keyset, [nameOf(last)]) : null };
+}
+
 function readKey({ type }: Keyset['keys'][number], position: number): string {
   const text = `$${position}::text`;
   return type === 'timestamptz'
     ? `(timestamptz 'epoch' + ${text}::bigint * interval '1 microsecond')`
     : `${text}::${type}`;
+}
+
+/** Chooses the rows of a page: with a table, by their keys first. */
+function selectFrom(chosen: string, order: string, table: ListStatement['table']): string {
+  if (table === undefined) return chosen;
+  const { from, key } = table;
+  return `FROM (SELECT ${key} AS key ${chosen}) AS page JOIN ${from} ON ${key} = page.key ORDER BY ${order}`;
 }
 
 /**
@@ -83,35 +134,35 @@ function readKey({ type }: Keyset['keys'][number], position: number): string {
  */
 export async function readPage<R extends Row>(
   db: Queryable,
-  { columns, from, params, keyset, counted = true }: ListStatement,
+  { columns, from, params, keyset, table, counted = true }: ListStatement,
   page: PageRequest,
 ): Promise<PageOf<R>> {
-  const { keys, direction } = keyset;
-  if (page.cursor !== undefined && page.offset !== undefined) {
-    throw errors.validation('cursor: must not be combined with offset');
-  }
-  const values = page.cursor === undefined ? [] : readCursor(keyset, page.cursor);
-  const order = keys.map(({ sql }) => `${sql} ${direction}`).join(', ');
-  const left = keys.map(({ sql }) => sql).join(', ');
-  const right = keys.map((key, index) => readKey(key, params.length + 1 + index)).join(', ');
-  const behind = values.length === 0 ? '' : ` AND (${left}) ${direction === 'ASC' ? '>' : '<'} (${right})`;
+  const values = readPageCursor(keyset, page);
+  const order = keyset.keys.map(({ sql }) => `${sql} ${keyset.direction}`).join(', ');
+  const behind = values.length === 0 ? '' : ` AND ${isBehind(keyset, params.length + 1)}`;
   const at = params.length + values.length;
-  const cursorKey = keys.map(selectKey).join(', ');
+  const chosen = `${from}${behind} ORDER BY ${order} LIMIT $${at + 1} OFFSET $${at + 2}`;
   const [found, count] = await Promise.all([
-    db.query<R & { page_key: string[] }>(
-      `SELECT ${columns}, jsonb_build_array(${cursorKey}) AS page_key ${from}${behind}
-       ORDER BY ${order} LIMIT $${at + 1} OFFSET $${at + 2}`,
+    db.query<R & { page_key?: string[] }>(
+      `SELECT ${columns}, ${selectKeys(keyset)} AS page_key ${selectFrom(chosen, order, table)}`,
       [...params, ...values, page.limit + 1, page.offset ?? 0],
     ),
     counted && page.cursor === undefined
       ? db.query<{ total: number }>(`SELECT count(*) AS total ${from}`, params)
       : { rows: [] },
   ]);
-  const rows = found.rows.slice(0, page.limit);
-  const last = rows.at(-1);
-  return {
-    rows: rows.map(({ page_key: _key, ...row }) => row as unknown as R),
-    total: count.rows[0]?.total ?? null,
-    nextCursor: found.rows.length > page.limit && last !== undefined ? writeCursor(keyset, last.page_key) : null,
-  };
+  return { total: count.rows[0]?.total ?? null, ...cutPage(found.rows, page.limit, keyset) };
+}
+
+/** A page of rows that were found with their keys, and the cursor behind it where more follow. Changes the rows. */
+export function cutPage<R extends Row>(
+  found: readonly (R & { page_key?: string[] })[],
+  limit: number,
+  keyset: Keyset,
+): Pick<PageOf<R>, 'rows' | 'nextCursor'> {
+  const rows = found.slice(0, limit);
+  const lastKey = rows.at(-1)?.page_key;
+  // The last column: deleting it is much faster than copying each row without it.
+  for (const row of rows) delete row.page_key;
+  return { rows, nextCursor: found.length > limit && lastKey !== undefined ? writeCursor(keyset, lastKey) : null };
 }

@@ -27,7 +27,8 @@ export async function readRecordFigures(db: Queryable): Promise<RecordFigures> {
        (SELECT coalesce(max(count), 0) FROM pending) AS "largestBacklog",
        (SELECT count(*)::float8 FROM webhooks WHERE enabled AND failing_since IS NOT NULL) AS "failingWebhooks",
        (SELECT coalesce(sum(dropped_deliveries), 0)::float8 FROM webhooks) AS "droppedDeliveries",
-       (SELECT coalesce(sum(amount_usd), 0)::float8 FROM budget_reservations WHERE expires_at > now()) AS "reservedUsd",
+       (SELECT coalesce(sum(amount_usd - idle_usd), 0)::float8 FROM budget_reservations
+          WHERE expires_at > now()) AS "reservedUsd",
        (SELECT coalesce(sum(sequence), 0)::float8 FROM audit_heads) AS "auditRecords",
        (SELECT jsonb_build_object(
           'pause', count(*) FILTER (WHERE on_reached = 'pause'),

@@ -75,6 +75,15 @@ export async function claimDeliveries(db: Queryable, limit: number, leaseSeconds
   return rows.map((row) => readRow<DueDelivery>(row));
 }
 
+/** Ms until a pending delivery is due or its claim ends, 0 or less when one is overdue; null: none is pending. */
+export async function readDeliveryDueMs(db: Queryable): Promise<number | null> {
+  const { rows } = await db.query<{ due: number | null }>(
+    `SELECT (extract(epoch FROM min(greatest(next_attempt_at, locked_until)) - now()) * 1000)::float8 AS due
+     FROM webhook_deliveries WHERE state = 'pending'`,
+  );
+  return rows[0]?.due ?? null;
+}
+
 export async function markDelivered(tx: Queryable, { id, webhookId }: DueDelivery, status: number): Promise<void> {
   await tx.query(
     `UPDATE webhook_deliveries SET state = 'delivered', delivered_at = now(), locked_until = NULL, last_status = $2,
