@@ -21,8 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
+/** A session of a subject of its own, because the sessions of a subject are limited. */
 async function ask(title: string, text: string): Promise<Session> {
-  const session = await site.call<Session>('POST', '/v1/sessions', { agentId: agent.id, subjectId: 'ada', title });
+  const subjectId = `ada-${title.toLowerCase().replaceAll(' ', '-')}`;
+  const session = await site.call<Session>('POST', '/v1/sessions', { agentId: agent.id, subjectId, title });
   await site.call('POST', `/v1/sessions/${session.id}/events`, {
     events: [{ type: 'user.message', content: [{ type: 'text', text }] }],
   });
@@ -121,6 +123,80 @@ test('a version is saved, compared and promoted', async () => {
   await page.getByRole('button', { name: 'Promote' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Promote' }).click();
   await expect.poll(async () => (await site.call<Agent>('GET', `/v1/agents/${agent.id}`)).productionVersion).toBe(1);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('an answer that fails is named in the inbox, and its action is there again', async () => {
+  const lost = await ask('Lost answer', 'run: echo lost');
+  const { page, context } = await site.visit();
+  const sent = `**/v1/sessions/${lost.id}/events`;
+  await page.route(sent, (route) => route.abort());
+  await page.goto(`${site.url}/console/inbox`);
+  const row = page.getByRole('link', { name: /echo lost/ });
+  await row.click();
+  await page.getByRole('heading', { name: 'terminal' }).waitFor();
+  const allow = page.getByRole('button', { name: 'Allow once' }).and(page.locator(':enabled'));
+  await page.getByRole('link', { name: 'Lost answer' }).waitFor();
+  await allow.click();
+  await page.getByText('Your answer to terminal was not accepted').waitFor();
+  await row.waitFor();
+  await page.unroute(sent);
+  // Somebody else is faster.
+  await page.route(sent, async (route) => {
+    const { pendingActions } = await site.call<Session>('GET', `/v1/sessions/${lost.id}`);
+    const events = [{ type: 'user.approval_response', approval_id: pendingActions[0]?.eventId, result: 'deny' }];
+    await site.call('POST', `/v1/sessions/${lost.id}/events`, { events });
+    await route.continue();
+  });
+  await row.click();
+  await page.getByRole('link', { name: 'Lost answer' }).waitFor();
+  await allow.click();
+  await page.getByText('bootstrap has answered this already.').waitFor();
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+  await context.close();
+});
+
+test('Enter answers a question, and the version in production is compared with the latest', async () => {
+  const session = await ask('Enter', 'ask: Which one?');
+  const { page, context, faults } = await site.visit();
+  await page.goto(`${site.url}/console/inbox`);
+  await page.getByRole('link', { name: /Which one/ }).click();
+  await page.getByLabel('Your answer').fill('This one');
+  await page.getByRole('button', { name: 'Send' }).and(page.locator(':enabled')).waitFor();
+  await page.getByLabel('Your answer').press('Enter');
+  await expect.poll(() => readAnswer(session.id)).toMatchObject({ answer: 'This one' });
+  for (const systemPrompt of ['First change.', 'Second change.']) {
+    await site.call('PATCH', `/v1/agents/${agent.id}`, { systemPrompt });
+  }
+  const { productionVersion } = await site.call<Agent>('GET', `/v1/agents/${agent.id}`);
+  await page.goto(`${site.url}/console/agents/${agent.id}/versions`);
+  expect(await page.getByRole('combobox', { name: 'From' }).inputValue()).toBe(String(productionVersion));
+  expect(await page.title()).toBe('support · Capstan');
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('the palette finds an old session by its title, and the tab is named after the page', async () => {
+  for (const title of ['The oldest one', 'A newer one']) {
+    await site.call('POST', '/v1/sessions', { agentId: agent.id, subjectId: title.slice(0, 3), title });
+  }
+  const { page, context, faults } = await site.visit();
+  // The first page of the list is full with one.
+  await page.route(/\/v1\/sessions\?/, async (route) => {
+    const url = new URL(route.request().url());
+    if (!url.searchParams.has('q')) url.searchParams.set('limit', '1');
+    await route.continue({ url: url.href });
+  });
+  await page.goto(`${site.url}/console/inbox`);
+  await expect.poll(() => page.title()).toBe('Inbox · Capstan');
+  await page.getByRole('button', { name: /Go to/ }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: /Search pages/ }).fill('the oldest');
+  await page.getByRole('option', { name: /The oldest one/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.title()).toBe('The oldest one · Capstan');
   expect(faults).toEqual([]);
   await context.close();
 });

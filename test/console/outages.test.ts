@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
@@ -59,6 +59,11 @@ async function visit(path: string): Promise<Page> {
   return page;
 }
 
+/** Whether a file of this name is anywhere in the server's data: a command wrote it. */
+function hasFile(name: string): boolean {
+  return globSync(`data/**/${name}`, { cwd: folder }).length > 0;
+}
+
 /** Every row that the transcript has, by sequence, and how many of each kind it shows. */
 async function readRows(page: Page): Promise<{ sequences: number[]; calls: number; prompts: number }> {
   return await page.evaluate(`({
@@ -87,12 +92,15 @@ test('a server killed three times in a turn costs no event, no draft, no sign-in
   const session = await openSession('Crashes');
   const page = await visit(`sessions/${session.id}`);
   const message = page.getByLabel('Message');
-  await message.fill(['one', 'two', 'three'].map((name) => `run: until [ -e ${name} ]; do sleep 0.1; done`).join('\n'));
+  const command = (name: string) => `run: touch ${name}.started; until [ -e ${name} ]; do sleep 0.1; done`;
+  await message.fill(['one', 'two', 'three'].map(command).join('\n'));
   await message.press('Enter');
   await expect.poll(() => message.inputValue()).toBe('');
   await message.fill('Not sent yet');
   for (const name of ['one', 'two', 'three']) {
     await page.locator('.call-running', { hasText: `-e ${name}` }).waitFor();
+    // A call that no sandbox has received runs again on the next server; one that has begun is lost with its server.
+    await expect.poll(() => hasFile(`${name}.started`), { timeout: 120_000 }).toBe(true);
     await server.kill();
     await start();
   }
@@ -142,7 +150,8 @@ test('a sign-in that has ended is renewed over the page, which keeps its address
   const address = page.url();
   const headers = { 'x-capstan-console': '1', 'sec-fetch-site': 'same-origin' };
   expect((await page.context().request.delete(`${proxy.url}/v1/sign-ins/current`, { headers })).ok()).toBe(true);
-  await page.getByRole('button', { name: 'Send' }).click();
+  // The stream may have noticed it first, so that the dialog covers the button.
+  await page.getByRole('button', { name: 'Send' }).dispatchEvent('click');
   const dialog = page.getByRole('dialog', { name: 'Sign in to Capstan' });
   await dialog.getByLabel('API key').fill(key);
   await dialog.getByRole('button', { name: 'Sign in' }).click();

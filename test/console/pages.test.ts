@@ -79,7 +79,7 @@ test.each([
 );
 
 /** Pages that a key which may only read is not led to. */
-const OTHERS = /^(?:playground|models|admin\/(?:keys|audit))/;
+const OTHERS = /^(?:playground|admin\/(?:keys|audit|organizations|status))/;
 
 test('the server refuses nothing that a button of a read-only key does', async () => {
   const scopes = ['agents:read', 'services:read'];

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseAnsi } from '../../src/console/page/text/ansi.ts';
 import { buildCall, readAnswer, writeCurl } from '../../src/console/page/gateway/dialects.ts';
+import { EMPTY_PROVIDER, buildProvider } from '../../src/console/page/gateway/provider-draft.ts';
+import { readFieldErrors } from '../../src/console/page/text/field-errors.ts';
+import { readDays, readLocalTime, writeLocalTime } from '../../src/console/page/text/local-time.ts';
 import { formatMoney } from '../../src/console/page/text/money.ts';
 import { splitInvisible } from '../../src/console/page/text/invisible.ts';
 import { decodeEntities, isSafeLink } from '../../src/console/page/text/links.ts';
@@ -102,4 +105,43 @@ test('each dialect of the gateway has its request, and the text of its answer is
     ['v1/messages', 'Hello'],
   ]);
   expect(writeCurl('http://a.example', { text: "it's" })).toContain(String.raw`it'\''s`);
+});
+
+test('a validation message is read field by field, any other is not', () => {
+  const message = 'body.auth.token: is required; body.models[0]: must be at least 1 characters; body.models[1]: no';
+  expect([...readFieldErrors(message)]).toEqual([
+    ['auth.token', 'is required'],
+    ['models', 'must be at least 1 characters'],
+  ]);
+  expect(readFieldErrors('body: must change at least one field').size).toBe(0);
+  expect(readFieldErrors('The API key is not valid.').size).toBe(0);
+  expect(readFieldErrors('body.name: is required; or something else').get('name')).toBe(
+    'is required; or something else',
+  );
+});
+
+test('times of fields go to UTC and back, and days become a range without its end', () => {
+  expect(readLocalTime('')).toBeNull();
+  const at = readLocalTime('2126-01-31T09:00');
+  expect(writeLocalTime(at)).toBe('2126-01-31T09:00');
+  expect(readDays('2026-11-01', '2026-11-02')).toEqual({
+    from: '2026-11-01T00:00:00.000Z',
+    to: '2026-11-03T00:00:00.000Z',
+  });
+  expect(readDays('yesterday', undefined)).toEqual({});
+});
+
+test('a provider is sent with the fields of its kind alone', () => {
+  const typed = { ...EMPTY_PROVIDER, apiKey: 'sk-1', accessKeyId: 'AKIA0000000000000000', secretAccessKey: 'secret' };
+  expect(buildProvider(typed)).toEqual({ name: 'openai', preset: 'openai', apiKey: 'sk-1' });
+  expect(buildProvider({ ...typed, kind: 'bedrock', name: 'bedrock', region: 'eu-central-1' })).toEqual({
+    name: 'bedrock',
+    preset: 'bedrock',
+    aws: { region: 'eu-central-1', accessKeyId: 'AKIA0000000000000000', secretAccessKey: 'secret' },
+  });
+  expect(buildProvider({ ...typed, kind: 'vertex', name: 'vertex', project: 'acme-1', credentials: '{}' })).toEqual({
+    name: 'vertex',
+    preset: 'vertex',
+    google: { project: 'acme-1', credentials: '{}' },
+  });
 });

@@ -1,10 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { AgentVaults as Connected } from '../../../../clients/typescript/generated/vaults.ts';
 import { get } from '../data/http.ts';
+import { useCan } from '../data/queries.ts';
 import { t } from '../i18n/t.ts';
+import { Button } from '../parts/button.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { AgentVaultsForm } from './agent-vaults-form.tsx';
 
 /** The text and colour of each state of a connection. */
 const STATES: Record<Connected['connections'][number]['status'], string> = {
@@ -18,6 +22,8 @@ const GOOD = new Set(['public', 'connected']);
 
 /** The vaults of an agent, and the connections of its MCP servers. */
 export function AgentVaults({ agentId }: { agentId: string }) {
+  const canWrite = useCan('agents:write');
+  const [isChoosing, setChoosing] = useState(false);
   const vaults = useQuery({
     queryKey: ['agent-vaults', agentId],
     queryFn: ({ signal }) => get<Connected>(`v1/agents/${encodeURIComponent(agentId)}/vaults`, {}, signal),
@@ -41,6 +47,14 @@ export function AgentVaults({ agentId }: { agentId: string }) {
           ))}
         </ul>
       )}
+      {canWrite ? (
+        <div className="form-foot">
+          <Button onClick={() => setChoosing(true)}>{t('Choose vaults')}</Button>
+        </div>
+      ) : null}
+      {isChoosing ? (
+        <AgentVaultsForm agentId={agentId} current={vaults.data} onClose={() => setChoosing(false)} />
+      ) : null}
       <h2>{t('MCP servers of the latest version')}</h2>
       {connections.length === 0 ? <p className="meta">{t('It uses none.')}</p> : null}
       <ul className="before">

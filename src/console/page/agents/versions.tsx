@@ -10,7 +10,9 @@ import { DiffView } from '../parts/diff-view.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice } from '../parts/field.tsx';
 import { Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { formatDateTime } from '../text/format.ts';
+import { TagForm, TagList, deleteTag, useTags } from './tags.tsx';
 
 type VersionData = ReturnType<typeof useVersion>['data'];
 
@@ -52,10 +54,14 @@ function usePromote(agent: Agent) {
 
 type Props = { agent: Agent; left: number; right: number; onCompare: (left: number, right: number) => void };
 
-/** All versions, the difference between two of them, and the production version. */
+/** All versions with their tags, the difference between two of them, and the production version. */
 export function Versions({ agent, left, right, onCompare }: Props) {
   const versions = useVersions(agent.id);
   const canWrite = useCan('agents:write');
+  const canDeploy = useCan('agents:deploy');
+  const tags = useTags(agent.id);
+  const [tagging, setTagging] = useState<number>();
+  const [tagError, setTagError] = useState<unknown>();
   const [asked, setAsked] = useState<number>();
   const { promote, error } = usePromote(agent);
   const rows = (versions.data?.pages ?? []).flatMap(({ data }) => data);
@@ -65,33 +71,31 @@ export function Versions({ agent, left, right, onCompare }: Props) {
   return (
     <>
       {error === undefined ? null : <ErrorNote error={error} />}
-      <div className="table-scroll">
-        <table className="list">
-          <thead>
-            <tr>
-              <th scope="col">{t('Version')}</th>
-              <th scope="col">{t('Model')}</th>
-              <th scope="col">{t('Created')}</th>
-              <th scope="col">{t('State')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.id}>
-                <td>{row.version}</td>
-                <td className="mono">{row.modelName}</td>
-                <td>{formatDateTime(row.createdAt)}</td>
-                <td>
-                  {row.version === agent.productionVersion ? <span className="tag">{t('in production')}</span> : null}
-                  {row.version !== agent.productionVersion && canWrite ? (
-                    <Button onClick={() => setAsked(row.version)}>{t('Promote')}</Button>
-                  ) : null}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {tagError === undefined ? null : <ErrorNote error={tagError} />}
+      <Table columns={['Version', 'Model', 'Created', 'State', '']}>
+        {rows.map((row) => (
+          <tr key={row.id}>
+            <td>{row.version}</td>
+            <td className="mono">{row.modelName}</td>
+            <td>{formatDateTime(row.createdAt)}</td>
+            <td>
+              {row.version === agent.productionVersion ? <span className="tag">{t('in production')}</span> : null}
+              <TagList
+                tags={tags.filter(({ version }) => version === row.version)}
+                onDelete={canWrite ? (name) => void deleteTag(agent.id, name).catch(setTagError) : undefined}
+              />
+            </td>
+            <td>
+              <div className="form-foot row-actions">
+                {row.version !== agent.productionVersion && canDeploy ? (
+                  <Button onClick={() => setAsked(row.version)}>{t('Promote')}</Button>
+                ) : null}
+                {canWrite ? <Button onClick={() => setTagging(row.version)}>{t('Tag')}</Button> : null}
+              </div>
+            </td>
+          </tr>
+        ))}
+      </Table>
       {versions.hasNextPage ? <Button onClick={() => void versions.fetchNextPage()}>{t('Load more')}</Button> : null}
       {rows.length < 2 ? null : (
         <section className="form">
@@ -114,6 +118,9 @@ export function Versions({ agent, left, right, onCompare }: Props) {
           </div>
           <Difference agentId={agent.id} left={left} right={right} />
         </section>
+      )}
+      {tagging === undefined ? null : (
+        <TagForm agentId={agent.id} version={tagging} onClose={() => setTagging(undefined)} />
       )}
       {asked === undefined ? null : (
         <Confirm

@@ -2,6 +2,7 @@ import type { InfiniteData } from '@tanstack/react-query';
 import { ApiError } from '../../../../clients/typescript/errors.ts';
 import { get, request } from './http.ts';
 import { queries } from './queries.ts';
+import { buildStore } from './store.ts';
 import type { ActionType, ApprovalScope, CursorPage, PendingAction } from './types.ts';
 import { t } from '../i18n/t.ts';
 
@@ -31,6 +32,9 @@ function describeAnswer(action: PendingAction): string {
   const by = action.answeredBy?.name ?? action.answeredBy?.id;
   return by === undefined ? t('This has been answered already.') : t('{name} has answered this already.', { name: by });
 }
+
+/** The last answer that was refused or lost. The inbox shows it, because the card of the pending action is gone by then. */
+export const failedAnswer = buildStore<{ title: string; error: unknown } | undefined>(undefined);
 
 /** One idempotency key per pending action, so that a retry after a lost connection counts as the same answer. */
 const keys = new Map<string, string>();

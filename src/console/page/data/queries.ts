@@ -16,6 +16,7 @@ const LOGINS_POLL_MS = 3000;
 const MAX_RETRIES = 3;
 /** More rows than fit on a screen; a smaller page loads sooner. */
 const LATEST = 50;
+const NO_AGENTS: readonly Agent[] = [];
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -128,6 +129,16 @@ export function useTurns(id: string) {
 
 export function useAgents(query: Query = {}) {
   return useCursorList<Agent>('agents', 'v1/agents', query);
+}
+
+/** The agents of a choice, or of their names: up to 1,000. */
+export function useAllAgents(): readonly Agent[] {
+  const { data } = useQuery({
+    queryKey: ['agents', 'all'],
+    queryFn: ({ signal }) => listAll<Agent>('v1/agents', 10, signal),
+    staleTime: 60_000,
+  });
+  return data ?? NO_AGENTS;
 }
 
 /** Of the whole organization, or of one agent. */

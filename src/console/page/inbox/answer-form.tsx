@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import type { KeyboardEvent } from 'react';
 import { sendAnswer } from '../data/answer.ts';
 import type { Answer, Ask } from '../data/answer.ts';
 import { announce } from '../data/announce.ts';
@@ -19,7 +20,13 @@ export type AskDetails = Ask & {
   choices: readonly string[];
 };
 
-type Props = { ask: AskDetails; hasKeys: boolean; onAnswered?: (() => void) | undefined };
+type Props = {
+  ask: AskDetails;
+  hasKeys: boolean;
+  onAnswered?: (() => void) | undefined;
+  /** shows the error of a failed answer; default: the form does */
+  onFailed?: ((error: unknown) => void) | undefined;
+};
 
 /** Blocks answers until the person had time to read. */
 const READ_MS = 300;
@@ -33,7 +40,7 @@ function useReadable(id: string): boolean {
   return readable === id;
 }
 
-function useAnswer(ask: AskDetails, onAnswered: (() => void) | undefined) {
+function useAnswer({ ask, onAnswered, onFailed }: Props) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const isReadable = useReadable(ask.id);
@@ -47,11 +54,16 @@ function useAnswer(ask: AskDetails, onAnswered: (() => void) | undefined) {
     sent
       .then(
         () => announce(t('Answered.')),
-        (thrown: unknown) => setError(thrown),
+        (thrown: unknown) => (onFailed ?? setError)(thrown),
       )
       .finally(() => setBusy(false));
   };
   return { answer, error, isBlocked: !isReadable || isBusy };
+}
+
+/** Enter sends, as in the message field. Shift-Enter starts a line; Enter also ends the composition of a character. */
+function isSendKey(event: KeyboardEvent): boolean {
+  return event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing;
 }
 
 function DenyForm({ onSend, onCancel }: { onSend: (message: string) => void; onCancel: () => void }) {
@@ -75,7 +87,7 @@ function DenyForm({ onSend, onCancel }: { onSend: (message: string) => void; onC
         value={message}
         onChange={(event) => setMessage(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey) return;
+          if (!isSendKey(event)) return;
           event.preventDefault();
           onSend(message.trim());
         }}
@@ -90,8 +102,9 @@ function DenyForm({ onSend, onCancel }: { onSend: (message: string) => void; onC
   );
 }
 
-function Approval({ ask, hasKeys, onAnswered }: Props) {
-  const { answer, error, isBlocked } = useAnswer(ask, onAnswered);
+function Approval(props: Props) {
+  const { ask, hasKeys } = props;
+  const { answer, error, isBlocked } = useAnswer(props);
   const [mode, setMode] = useState<'buttons' | 'deny' | 'always'>('buttons');
   useEffect(() => setMode('buttons'), [ask.id]);
   const allow = (scope: ApprovalScope) => answer({ result: 'allow', scope });
@@ -149,8 +162,9 @@ function Approval({ ask, hasKeys, onAnswered }: Props) {
   );
 }
 
-function Question({ ask, hasKeys, onAnswered }: Props) {
-  const { answer, error, isBlocked } = useAnswer(ask, onAnswered);
+function Question(props: Props) {
+  const { ask, hasKeys } = props;
+  const { answer, error, isBlocked } = useAnswer(props);
   const [text, setText] = useState('');
   const field = useRef<HTMLFormElement>(null);
   const isTool = ask.type === 'custom_tool';
@@ -189,6 +203,11 @@ function Question({ ask, hasKeys, onAnswered }: Props) {
           maxLength={20_000}
           value={text}
           onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (!isSendKey(event)) return;
+            event.preventDefault();
+            if (text !== '' || isTool) answer({ text });
+          }}
         />
         <div className="answers">
           {isTool ? (

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
+import { failedAnswer } from '../data/answer.ts';
 import { get } from '../data/http.ts';
 import { isOf, isToolUse, textOf } from '../data/events.ts';
 import type { EventEnvelope } from '../data/events.ts';
@@ -132,7 +133,11 @@ export function PendingActionCard({ action, onAnswered }: { action: PendingActio
         <AnswerForm
           key={action.id}
           hasKeys
-          onAnswered={onAnswered}
+          onAnswered={() => {
+            failedAnswer.set(undefined);
+            onAnswered();
+          }}
+          onFailed={(error) => failedAnswer.set({ title: describePendingAction(action), error })}
           ask={{
             id: action.id,
             type: action.type,

@@ -5,7 +5,12 @@ import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
 import { Copy } from './copy.tsx';
 
-type Props = { error: unknown; onRetry?: (() => void) | undefined; requestId?: string | undefined };
+type Props = {
+  error: unknown;
+  onRetry?: (() => void) | undefined;
+  onDismiss?: (() => void) | undefined;
+  requestId?: string | undefined;
+};
 
 function describe(error: unknown): string {
   if (error instanceof ApiError && error.status === 404 && error.code === 'not_found') {
@@ -28,7 +33,7 @@ function useCountdown(error: unknown): number {
 }
 
 /** An error in place of the content: the message, the request id for the log, and a retry button. */
-export function ErrorNote({ error, onRetry, requestId: known }: Props) {
+export function ErrorNote({ error, onRetry, onDismiss, requestId: known }: Props) {
   const left = useCountdown(error);
   const requestId = error instanceof ApiError ? error.requestId : known;
   return (
@@ -47,6 +52,7 @@ export function ErrorNote({ error, onRetry, requestId: known }: Props) {
           {left > 0 ? t('Retry in {n} s', { n: left }) : t('Retry')}
         </Button>
       )}
+      {onDismiss === undefined ? null : <Button onClick={onDismiss}>{t('Dismiss')}</Button>}
     </div>
   );
 }

@@ -24,6 +24,9 @@ const ICONS = {
   starting: CircleDashed,
   stopping: CircleDashed,
   done: CircleCheck,
+  working: CircleCheck,
+  failing: CircleX,
+  retrying: CircleDashed,
 };
 const WORDS: Record<StatusKind, string> = {
   running: 'running',
@@ -36,6 +39,9 @@ const WORDS: Record<StatusKind, string> = {
   starting: 'starting',
   stopping: 'stopping',
   done: 'done',
+  working: 'working',
+  failing: 'failing',
+  retrying: 'being tried',
 };
 /** A running session without events for longer is shown as stuck. */
 export const STUCK_MS = 10 * 60_000;

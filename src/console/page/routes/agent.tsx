@@ -3,9 +3,12 @@ import { ArrowLeft } from 'lucide-react';
 import { isStatus } from '../data/http.ts';
 import { useAgent, useCan } from '../data/queries.ts';
 import type { Agent } from '../data/types.ts';
+import { useTitle } from '../data/use-title.ts';
 import { t } from '../i18n/t.ts';
+import { AgentApprovals } from '../agents/approvals.tsx';
 import { AgentFiles } from '../agents/files.tsx';
 import { AgentMemory } from '../agents/memory.tsx';
+import { ArchiveAgent } from '../agents/archive-agent.tsx';
 import { AgentVaults } from '../agents/agent-vaults.tsx';
 import { ConfigForm } from '../agents/config-form.tsx';
 import { Versions } from '../agents/versions.tsx';
@@ -13,7 +16,7 @@ import { Copy } from '../parts/copy.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { JsonView } from '../parts/json-view.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
-import { AutomationList } from './automations.tsx';
+import { AutomationList, NewAutomation } from './automations.tsx';
 
 const route = getRouteApi('/agents/$agentId/$tab');
 const TABS = [
@@ -22,12 +25,14 @@ const TABS = [
   ['tools', 'Tools'],
   ['memory', 'Memory'],
   ['files', 'Files'],
+  ['approvals', 'Approvals'],
   ['vaults', 'Vaults'],
   ['automations', 'Automations'],
   ['json', 'JSON'],
 ] as const;
 
 function Head({ agent, tab }: { agent: Agent; tab: string }) {
+  useTitle(agent.name);
   const canWrite = useCan('agents:write');
   return (
     <header className="page-head">
@@ -48,6 +53,7 @@ function Head({ agent, tab }: { agent: Agent; tab: string }) {
           {t('Playground')}
         </Link>
       ) : null}
+      <ArchiveAgent agent={agent} />
       <nav className="tabs tabs-row" aria-label={t('Parts')}>
         {TABS.map(([name, text]) => (
           <Link
@@ -64,6 +70,13 @@ function Head({ agent, tab }: { agent: Agent; tab: string }) {
   );
 }
 
+/** What a promotion would change; where the latest version is in production, what that version changed. */
+function chooseVersions(agent: Agent, search: { left?: string; right?: string }): { left: number; right: number } {
+  const right = Number(search.right ?? agent.version.version);
+  const before = agent.productionVersion === right ? Math.max(0, right - 1) : agent.productionVersion;
+  return { left: Number(search.left ?? before), right };
+}
+
 export function AgentPage() {
   const { agentId, tab } = route.useParams();
   const search = route.useSearch();
@@ -73,7 +86,6 @@ export function AgentPage() {
   if (agent.error !== null) return <ErrorNote error={agent.error} onRetry={() => void agent.refetch()} />;
   if (agent.data === undefined) return <Skeleton />;
   const latest = agent.data.version.version;
-  const right = Number(search.right ?? latest);
   const choice = {
     subject: search.subject ?? '',
     onSubject: (subject: string) =>
@@ -86,8 +98,7 @@ export function AgentPage() {
       {tab === 'versions' ? (
         <Versions
           agent={agent.data}
-          left={Number(search.left ?? Math.max(0, right - 1))}
-          right={right}
+          {...chooseVersions(agent.data, search)}
           onCompare={(left, next) =>
             void navigate({ search: { left: String(left), right: String(next) }, replace: true })
           }
@@ -95,8 +106,16 @@ export function AgentPage() {
       ) : null}
       {tab === 'memory' ? <AgentMemory agentId={agentId} {...choice} /> : null}
       {tab === 'files' ? <AgentFiles agentId={agentId} {...choice} /> : null}
+      {tab === 'approvals' ? <AgentApprovals agentId={agentId} {...choice} /> : null}
       {tab === 'vaults' ? <AgentVaults agentId={agentId} /> : null}
-      {tab === 'automations' ? <AutomationList agentId={agentId} /> : null}
+      {tab === 'automations' ? (
+        <>
+          <div className="form-foot">
+            <NewAutomation agentId={agentId} />
+          </div>
+          <AutomationList agentId={agentId} />
+        </>
+      ) : null}
       {tab === 'tools' ? <JsonView value={agent.data.tools} /> : null}
       {tab === 'json' ? <JsonView value={agent.data} /> : null}
     </div>

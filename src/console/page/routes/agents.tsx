@@ -1,4 +1,6 @@
 import { Link, getRouteApi } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { NewAgent } from '../agents/new-agent.tsx';
 import { useAgents, useCan } from '../data/queries.ts';
 import { useNow } from '../data/use-now.ts';
 import { t } from '../i18n/t.ts';
@@ -31,12 +33,19 @@ export function Agents() {
   const now = useNow();
   const all = (agents.data?.pages ?? []).flatMap(({ data }) => data);
   const rows = all.filter((agent) => `${agent.name} ${agent.id}`.toLowerCase().includes(q.toLowerCase()));
+  const { hasNextPage, isFetching, isError, fetchNextPage } = agents;
+  useEffect(() => {
+    // The search covers every page.
+    if (q !== '' && hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [q, hasNextPage, isFetching, isError, fetchNextPage]);
   const change = (next: { q?: string; status?: string }) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   return (
     <div className="page">
       <header className="page-head">
         <h1>{t('Agents')}</h1>
+        <span className="spacer" />
+        <NewAgent />
       </header>
       <div className="filters" role="group" aria-label={t('Filters')}>
         <input

@@ -1,20 +1,24 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Automation } from '../../../../clients/typescript/generated/automations.ts';
+import { AutomationForm, buildAutomationsPath } from '../agents/automation-form.tsx';
 import { isStatus, request } from '../data/http.ts';
-import { queries, useAutomations, useCan } from '../data/queries.ts';
+import { queries, useAllAgents, useAutomations, useCan } from '../data/queries.ts';
 import { t } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { formatDateTime } from '../text/format.ts';
 
+const COLUMNS = ['Name', 'Subject', 'Schedule', 'Next run', 'Last run', 'Runs', ''];
+const ALL_COLUMNS = COLUMNS.toSpliced(2, 0, 'Agent');
+
 type Action = 'pause' | 'resume' | 'trigger';
 
-function buildPath({ agentId, subjectId, id }: Automation, action: Action): string {
-  const parts = [agentId, 'users', encodeURIComponent(subjectId), 'automations', id, action];
-  return `v1/agents/${parts.join('/')}`;
+function buildPath({ agentId, subjectId, id }: Automation): string {
+  return `${buildAutomationsPath(agentId, subjectId)}/${id}`;
 }
 
 function LastRun({ automation }: { automation: Automation }) {
@@ -50,12 +54,28 @@ function Runs({ automation: { runCount, failureCount } }: { automation: Automati
   );
 }
 
-function Row({ automation, onAction }: { automation: Automation; onAction: (action: Action) => void }) {
+type RowProps = {
+  automation: Automation;
+  /** the name of the agent, in a list of all agents */
+  agentName: string | undefined;
+  onAction: (action: Action) => void;
+  onEdit: () => void;
+  onDelete: () => void;
+};
+
+function Row({ automation, agentName, onAction, onEdit, onDelete }: RowProps) {
   const canWrite = useCan('agents:write');
   return (
     <tr>
       <td>{automation.name ?? automation.prompt.slice(0, 60)}</td>
       <td>{automation.subjectId}</td>
+      {agentName === undefined ? null : (
+        <td>
+          <Link to="/agents/$agentId/$tab" params={{ agentId: automation.agentId, tab: 'automations' }}>
+            {agentName}
+          </Link>
+        </td>
+      )}
       <td title={automation.schedule}>{automation.scheduleDisplay}</td>
       <td>{automation.nextRunAt === null ? t(automation.state) : formatDateTime(automation.nextRunAt)}</td>
       <td>
@@ -71,6 +91,10 @@ function Row({ automation, onAction }: { automation: Automation; onAction: (acti
             <Button onClick={() => onAction(automation.enabled ? 'pause' : 'resume')}>
               {automation.enabled ? t('Pause') : t('Resume')}
             </Button>
+            <Button onClick={onEdit}>{t('Change')}</Button>
+            <Button kind="danger" onClick={onDelete}>
+              {t('Delete')}
+            </Button>
           </div>
         ) : null}
       </td>
@@ -81,11 +105,15 @@ function Row({ automation, onAction }: { automation: Automation; onAction: (acti
 /** Automations with their next and last runs: of all agents, or of one. */
 export function AutomationList({ agentId }: { agentId?: string }) {
   const automations = useAutomations(agentId);
+  const agents = useAllAgents();
+  const nameOf = (id: string) => agents.find((agent) => agent.id === id)?.name ?? id;
   const [error, setError] = useState<unknown>();
+  const [editing, setEditing] = useState<Automation>();
+  const [deleting, setDeleting] = useState<Automation>();
   const rows = (automations.data?.pages ?? []).flatMap(({ data }) => data);
-  const act = async (automation: Automation, action: Action) => {
+  const send = async (method: string, path: string) => {
     setError(undefined);
-    await request('POST', buildPath(automation, action)).catch(setError);
+    await request(method, path).catch(setError);
     await queries.invalidateQueries({ queryKey: ['automations'] });
   };
   const isMissing = isStatus(automations.error, 404);
@@ -99,15 +127,48 @@ export function AutomationList({ agentId }: { agentId?: string }) {
       {automations.isPending ? <Skeleton /> : null}
       {automations.isSuccess && rows.length === 0 ? <Empty text={t('Nothing runs on a schedule yet.')} /> : null}
       {rows.length === 0 ? null : (
-        <Table columns={['Name', 'Subject', 'Schedule', 'Next run', 'Last run', 'Runs', '']}>
+        <Table columns={agentId === undefined ? ALL_COLUMNS : COLUMNS}>
           {rows.map((automation) => (
-            <Row key={automation.id} automation={automation} onAction={(action) => void act(automation, action)} />
+            <Row
+              key={automation.id}
+              automation={automation}
+              agentName={agentId === undefined ? nameOf(automation.agentId) : undefined}
+              onAction={(action) => void send('POST', `${buildPath(automation)}/${action}`)}
+              onEdit={() => setEditing(automation)}
+              onDelete={() => setDeleting(automation)}
+            />
           ))}
         </Table>
       )}
       {automations.hasNextPage ? (
         <Button onClick={() => void automations.fetchNextPage()}>{t('Load more')}</Button>
       ) : null}
+      {editing === undefined ? null : <AutomationForm automation={editing} onClose={() => setEditing(undefined)} />}
+      {deleting === undefined ? null : (
+        <Confirm
+          title={t('Delete this automation?')}
+          text={t('It no longer runs. The sessions of its runs stay.')}
+          action={t('Delete')}
+          isDanger
+          onConfirm={() => void send('DELETE', buildPath(deleting))}
+          onClose={() => setDeleting(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Opens the form of a new automation, for those who may make one. */
+export function NewAutomation({ agentId }: { agentId?: string }) {
+  const canWrite = useCan('agents:write');
+  const [isOpen, setOpen] = useState(false);
+  if (!canWrite) return null;
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        {t('New automation')}
+      </Button>
+      {isOpen ? <AutomationForm agentId={agentId} onClose={() => setOpen(false)} /> : null}
     </>
   );
 }
@@ -118,6 +179,8 @@ export function Automations() {
     <div className="page">
       <header className="page-head">
         <h1>{t('Automations')}</h1>
+        <span className="spacer" />
+        <NewAutomation />
       </header>
       <AutomationList />
     </div>

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { FormEvent } from 'react';
 import type { Budget } from '../../../../clients/typescript/generated/budgets.ts';
 import { request } from '../data/http.ts';
-import { queries, useBudgets, useCan } from '../data/queries.ts';
+import { queries, useAllAgents, useBudgets, useCan } from '../data/queries.ts';
 import { t } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -135,15 +135,26 @@ function Spent({ budget }: { budget: Budget }) {
   );
 }
 
+/** People know the names of agents; the id is in the tooltip. */
+function useTarget({ scope, id }: Budget): string {
+  const agents = useAllAgents();
+  const nameAgent = (agentId: string) => agents.find((agent) => agent.id === agentId)?.name ?? agentId;
+  if (scope === 'agent') return nameAgent(id);
+  const colon = id.indexOf(':');
+  if (scope !== 'subject' || colon === -1) return id;
+  return t('{subject} of {agent}', { subject: id.slice(colon + 1), agent: nameAgent(id.slice(0, colon)) });
+}
+
 type RowProps = { budget: Budget; onEdit: () => void; onDelete: () => void };
 
 function Row({ budget, onEdit, onDelete }: RowProps) {
   const canWrite = useCan('owner');
+  const target = useTarget(budget);
   return (
     <tr>
       <td>{nameOf(SCOPES, budget.scope)}</td>
-      <td className="mono budget-id" title={budget.id}>
-        {budget.id}
+      <td className={target === budget.id ? 'mono budget-id' : 'budget-id'} title={budget.id}>
+        {target}
       </td>
       <td>
         <Spent budget={budget} />
@@ -200,7 +211,7 @@ export function Budgets() {
         <Empty text={t('No budget is set. A budget limits what an agent, a key or a subject may spend.')} />
       ) : null}
       {rows.length === 0 ? null : (
-        <Table columns={['For', 'Id', 'Spent', 'Period', 'When reached', '']}>
+        <Table columns={['For', 'Which', 'Spent', 'Period', 'When reached', '']}>
           {rows.map((budget) => (
             <Row
               key={`${budget.scope}:${budget.id}`}

@@ -2,9 +2,11 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { ArrowLeft, CircleAlert, CircleHelp, Wrench } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import { useEffect } from 'react';
+import { failedAnswer } from '../data/answer.ts';
 import type { Query } from '../data/http.ts';
-import { useAgents, usePendingAction, usePendingActions } from '../data/queries.ts';
+import { useAllAgents, usePendingAction, usePendingActions } from '../data/queries.ts';
 import type { PendingAction } from '../data/types.ts';
+import { useStore } from '../data/store.ts';
 import { useNow } from '../data/use-now.ts';
 import { t } from '../i18n/t.ts';
 import { PendingActionCard, describePendingAction } from '../inbox/pending-action-card.tsx';
@@ -60,8 +62,7 @@ function Item({ action, isSelected, search }: { action: PendingAction; isSelecte
 
 function Filters({ search }: { search: Search }) {
   const navigate = useNavigate();
-  const agents = useAgents();
-  const list = (agents.data?.pages ?? []).flatMap(({ data }) => data);
+  const agents = useAllAgents();
   const change = (next: Search) => {
     const entries = Object.entries({ ...search, ...next }).filter(([, value]) => value !== '');
     void navigate({ to: '/inbox', search: Object.fromEntries(entries) });
@@ -72,7 +73,7 @@ function Filters({ search }: { search: Search }) {
         isInline
         label={t('Agent')}
         value={search.agent ?? ''}
-        options={[['', t('Any agent')], ...list.map((agent) => [agent.id, agent.name] as const)]}
+        options={[['', t('Any agent')], ...agents.map((agent) => [agent.id, agent.name] as const)]}
         onChange={(agent) => change({ agent })}
       />
       <Choice
@@ -150,6 +151,21 @@ function Notes({ actions, isEmpty, isFiltered }: NotesProps) {
   );
 }
 
+/** Names the answer that did not arrive: its card has left the screen. */
+function FailedAnswer() {
+  const failed = useStore(failedAnswer);
+  // Whoever returns to the inbox later finds the action in the list.
+  useEffect(() => () => void (location.pathname.includes('/inbox') || failedAnswer.set(undefined)), []);
+  if (failed === undefined) return null;
+  const { title, error } = failed;
+  return (
+    <section aria-label={t('Answer not sent')}>
+      <h2>{t('Your answer to {title} was not accepted', { title })}</h2>
+      <ErrorNote error={error} onDismiss={() => failedAnswer.set(undefined)} />
+    </section>
+  );
+}
+
 /** Pending actions of all sessions, oldest first. */
 export function InboxPage() {
   const { eventId } = useParams({ strict: false });
@@ -172,8 +188,9 @@ export function InboxPage() {
       <Notes
         actions={actions}
         isEmpty={rows.length === 0 && eventId === undefined}
-        isFiltered={search.state !== undefined}
+        isFiltered={Object.keys(search).length > 0}
       />
+      <FailedAnswer />
       <div className="inbox-columns">
         {rows.length === 0 ? null : (
           <div className="inbox-list">

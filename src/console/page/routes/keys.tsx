@@ -1,112 +1,80 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { FormEvent } from 'react';
+import { KeyForm } from '../admin/key-form.tsx';
+import type { KeyCreated } from '../admin/key-form.tsx';
+import { NewSecret } from '../admin/new-secret.tsx';
+import { findRole } from '../admin/roles.ts';
 import { request } from '../data/http.ts';
 import { listAll, queries } from '../data/queries.ts';
 import type { ApiKey } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Copy } from '../parts/copy.tsx';
-import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
-import { TextField } from '../parts/field.tsx';
+import { Choice } from '../parts/field.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
-import { formatDateTime } from '../text/format.ts';
+import { formatAge, formatDate, formatDateTime } from '../text/format.ts';
 
-type Created = ApiKey & { key: string };
-
-const SCOPES = ['agents:read', 'agents:write', 'agents:approve', 'inference', 'templates:read', 'login', 'admin'];
 const MAX_PAGES = 20;
+const GRACE_PERIODS = [
+  ['0', 'not at all'],
+  ['3600', 'an hour'],
+  ['86400', 'a day'],
+  ['604800', 'a week'],
+] as const;
 
-function Scopes({ scopes, onChange }: { scopes: readonly string[]; onChange: (scopes: string[]) => void }) {
+type Action = 'change' | 'rotate' | 'revoke';
+
+/** Until when a key works, and when it was used last. */
+function Times({ apiKey: { createdAt, expiresAt, lastUsedAt } }: { apiKey: ApiKey }) {
+  const isExpired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
   return (
-    <fieldset className="scopes">
-      <legend>{t('Scopes')}</legend>
-      {SCOPES.map((scope) => (
-        <label key={scope} className="check">
-          <input
-            type="checkbox"
-            checked={scopes.includes(scope)}
-            onChange={(event) =>
-              onChange(event.target.checked ? [...scopes, scope] : scopes.filter((each) => each !== scope))
-            }
-          />
-          <code>{scope}</code>
-        </label>
-      ))}
-    </fieldset>
+    <>
+      <td className="cell-time" title={formatDateTime(createdAt)}>
+        {formatDate(createdAt)}
+      </td>
+      {expiresAt === null ? (
+        <td className="cell-time">{t('never')}</td>
+      ) : (
+        <td className={isExpired ? 'cell-time error-text' : 'cell-time'} title={formatDateTime(expiresAt)}>
+          {formatDate(expiresAt)}
+        </td>
+      )}
+      {lastUsedAt === null ? (
+        <td>–</td>
+      ) : (
+        <td className="cell-time" title={formatDateTime(lastUsedAt)}>
+          {t('{age} ago', { age: formatAge(lastUsedAt) })}
+        </td>
+      )}
+    </>
   );
 }
 
-function CreateKey({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('');
-  const [scopes, setScopes] = useState(['agents:read', 'agents:write']);
-  const [error, setError] = useState<unknown>();
-  const [created, setCreated] = useState<Created>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setError(undefined);
-    try {
-      setCreated(await request<Created>('POST', 'v1/api-keys', { body: { name, scopes } }));
-      void queries.invalidateQueries({ queryKey: ['api-keys'] });
-    } catch (thrown) {
-      setError(thrown);
-    }
-  };
-  if (created !== undefined) {
-    return (
-      <Dialog title={t('The key of {name}', { name: created.name })} onClose={onClose}>
-        <p>{t('It is shown this once only. Copy it now.')}</p>
-        <p className="new-key">
-          <Copy text={created.key} label={t('the key')} />
-        </p>
-        <div className="dialog-foot">
-          <Button kind="primary" onClick={onClose}>
-            {t('Done')}
-          </Button>
-        </div>
-      </Dialog>
-    );
-  }
-  return (
-    <Dialog title={t('New API key')} onClose={onClose}>
-      <form className="form" onSubmit={(event) => void submit(event)}>
-        <TextField
-          label={t('Name')}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          required
-          maxLength={200}
-          autoFocus
-        />
-        <Scopes scopes={scopes} onChange={setScopes} />
-        {error === undefined ? null : <ErrorNote error={error} />}
-        <div className="dialog-foot">
-          <Button onClick={onClose}>{t('Cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={name === '' || scopes.length === 0}>
-            {t('Create')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
-
-function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
+function KeyRow({ apiKey, onAction }: { apiKey: ApiKey; onAction: (action: Action) => void }) {
+  const { name, prefix, organization, scopes, models, revokedAt } = apiKey;
+  const role = findRole(scopes);
   return (
     <tr>
-      <td>{apiKey.name}</td>
-      <td className="mono">{apiKey.prefix}…</td>
-      <td>{apiKey.organization}</td>
-      <td className="cell-scopes">{apiKey.scopes.join(', ')}</td>
-      <td>{formatDateTime(apiKey.createdAt)}</td>
+      <td>{name}</td>
+      <td className="mono">{prefix}…</td>
+      <td>{organization}</td>
+      <td className="cell-scopes" title={scopes.join(', ')}>
+        {role === undefined ? scopes.join(', ') : t(role)}
+        {models === null ? null : <span className="meta"> {t('models: {list}', { list: models.join(', ') })}</span>}
+      </td>
+      <Times apiKey={apiKey} />
       <td>
-        {apiKey.revokedAt === null ? (
-          <Button kind="danger" onClick={onRevoke}>
-            {t('Revoke')}
-          </Button>
+        {revokedAt === null ? (
+          <div className="form-foot row-actions">
+            <Button onClick={() => onAction('change')}>{t('Change')}</Button>
+            <Button onClick={() => onAction('rotate')}>{t('Rotate')}</Button>
+            <Button kind="danger" onClick={() => onAction('revoke')}>
+              {t('Revoke')}
+            </Button>
+          </div>
         ) : (
           <span className="meta">{t('revoked')}</span>
         )}
@@ -115,20 +83,65 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
   );
 }
 
+type Chosen = { apiKey: ApiKey; action: Action };
+type ActionProps = Chosen & { onError: (error: unknown) => void; onClose: () => void };
+
+/** The dialog of one action. */
+function KeyAction({ apiKey, action, onError, onClose }: ActionProps) {
+  const [rotated, setRotated] = useState<KeyCreated>();
+  const [grace, setGrace] = useState('86400');
+  const path = `v1/api-keys/${encodeURIComponent(apiKey.id)}`;
+  const reload = () => queries.invalidateQueries({ queryKey: ['api-keys'] });
+  const revoke = async () => {
+    await request('DELETE', path).catch(onError);
+    await reload();
+  };
+  const rotate = async () => {
+    setRotated(await request<KeyCreated>('POST', `${path}/rotate`, { body: { gracePeriodSeconds: Number(grace) } }));
+    await reload();
+  };
+  if (action === 'change') return <KeyForm apiKey={apiKey} onClose={onClose} />;
+  if (rotated !== undefined) return <NewSecret created={rotated} onClose={onClose} />;
+  if (action === 'rotate') {
+    return (
+      <FormDialog
+        title={t('Give {name} a new secret?', { name: apiKey.name })}
+        action={t('Rotate')}
+        onSubmit={rotate}
+        onClose={onClose}
+      >
+        <Choice
+          label={t('The secret before works on for')}
+          value={grace}
+          options={GRACE_PERIODS.map(([seconds, text]) => [seconds, t(text)])}
+          onChange={setGrace}
+        />
+      </FormDialog>
+    );
+  }
+  return (
+    <Confirm
+      title={t('Revoke {name}?', { name: apiKey.name })}
+      text={t(
+        'It stops working within five seconds, and browsers signed in with it are signed out. This cannot be undone.',
+      )}
+      action={t('Revoke')}
+      isDanger
+      onConfirm={() => void revoke()}
+      onClose={onClose}
+    />
+  );
+}
+
 /** The API keys that the caller may manage. */
 export function Keys() {
   const [isCreating, setCreating] = useState(false);
-  const [revoking, setRevoking] = useState<ApiKey>();
+  const [chosen, setChosen] = useState<Chosen>();
   const [error, setError] = useState<unknown>();
   const keys = useQuery({
     queryKey: ['api-keys'],
     queryFn: ({ signal }) => listAll<ApiKey>('v1/api-keys', MAX_PAGES, signal),
   });
-  const revoke = async (apiKey: ApiKey) => {
-    setError(undefined);
-    await request('DELETE', `v1/api-keys/${encodeURIComponent(apiKey.id)}`).catch(setError);
-    await queries.invalidateQueries({ queryKey: ['api-keys'] });
-  };
   return (
     <div className="page">
       <header className="page-head">
@@ -143,25 +156,14 @@ export function Keys() {
       {keys.isPending ? <Skeleton /> : null}
       {keys.data?.length === 0 ? <Empty text={t('There is no key.')} /> : null}
       {keys.data === undefined || keys.data.length === 0 ? null : (
-        <Table columns={['Name', 'Begins', 'Organization', 'Scopes', 'Created', 'State']}>
+        <Table columns={['Name', 'Begins', 'Organization', 'May', 'Created', 'Expires', 'Last used', '']}>
           {keys.data.map((apiKey) => (
-            <KeyRow key={apiKey.id} apiKey={apiKey} onRevoke={() => setRevoking(apiKey)} />
+            <KeyRow key={apiKey.id} apiKey={apiKey} onAction={(action) => setChosen({ apiKey, action })} />
           ))}
         </Table>
       )}
-      {isCreating ? <CreateKey onClose={() => setCreating(false)} /> : null}
-      {revoking === undefined ? null : (
-        <Confirm
-          title={t('Revoke {name}?', { name: revoking.name })}
-          text={t(
-            'It stops working within five seconds, and browsers signed in with it are signed out. This cannot be undone.',
-          )}
-          action={t('Revoke')}
-          isDanger
-          onConfirm={() => void revoke(revoking)}
-          onClose={() => setRevoking(undefined)}
-        />
-      )}
+      {isCreating ? <KeyForm onClose={() => setCreating(false)} /> : null}
+      {chosen === undefined ? null : <KeyAction {...chosen} onError={setError} onClose={() => setChosen(undefined)} />}
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { Copy } from '../parts/copy.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { ModelCall } from '../gateway/model-call.tsx';
+import { Upstreams } from '../gateway/upstreams.tsx';
 import type { Model } from '../gateway/model-call.tsx';
 import { formatCount, formatDuration } from '../text/format.ts';
 import { formatMoney } from '../text/money.ts';
@@ -67,6 +68,8 @@ const HEADS = ['Model', 'Window', 'Output', 'Input a million', 'Output a million
 /** The models that the caller may use, their prices, and a call to one of them. */
 export function Models() {
   const canCall = useCan('inference');
+  const canSee = useCan('services:read');
+  const isAdmin = useCan('admin');
   const [chosen, setChosen] = useState<string>();
   const models = useQuery({
     queryKey: ['models'],
@@ -114,6 +117,7 @@ export function Models() {
       {chosen === undefined ? null : (
         <ModelCall key={chosen} model={chosen} models={rows} onModel={setChosen} onClose={() => setChosen(undefined)} />
       )}
+      {canSee || isAdmin ? <Upstreams /> : null}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { BASE, request } from '../data/http.ts';
-import { queries, useAgent, useAgents, useSession } from '../data/queries.ts';
+import { queries, useAgent, useAgents, useAllAgents, useSession } from '../data/queries.ts';
 import type { Agent, Session } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
 import { ConfigForm } from '../agents/config-form.tsx';
@@ -134,7 +134,7 @@ export function Playground() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const agents = useAgents();
-  const list = (agents.data?.pages ?? []).flatMap(({ data }) => data);
+  const list = useAllAgents();
   const agentId = search.agent ?? list[0]?.id ?? '';
   const agent = useAgent(agentId, agentId !== '');
   const subjectId = search.subject ?? 'playground';

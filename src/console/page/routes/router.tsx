@@ -146,6 +146,16 @@ const keys = createRoute({
   path: '/admin/keys',
   component: lazyRouteComponent(() => import('./keys.tsx'), 'Keys'),
 });
+const organizations = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/organizations',
+  component: lazyRouteComponent(() => import('./organizations.tsx'), 'Organizations'),
+});
+const status = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/status',
+  component: lazyRouteComponent(() => import('./status.tsx'), 'StatusPage'),
+});
 const budgets = createRoute({
   getParentRoute: () => root,
   path: '/admin/budgets',
@@ -182,6 +192,8 @@ const routeTree = root.addChildren([
   videos,
   logins,
   keys,
+  organizations,
+  status,
   budgets,
   audit,
   settings,

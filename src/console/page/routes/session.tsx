@@ -6,6 +6,7 @@ import { get, isStatus } from '../data/http.ts';
 import type { EventEnvelope } from '../data/events.ts';
 import { useSession } from '../data/queries.ts';
 import type { Session } from '../data/types.ts';
+import { useTitle } from '../data/use-title.ts';
 import { t } from '../i18n/t.ts';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
@@ -48,9 +49,7 @@ function useTarget(sessionId: string, eventId: string | undefined) {
 }
 
 function Head({ session, view }: { session: Session; view: View }) {
-  useEffect(() => {
-    document.title = `${session.title ?? t('Session')} · Capstan`;
-  }, [session.title]);
+  useTitle(session.title ?? t('Session'));
   return (
     <header className="session-head">
       <Link to="/sessions" className="icon-button" aria-label={t('All sessions')}>

@@ -1,7 +1,6 @@
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import type { Query } from '../data/http.ts';
-import { useAgents, useCan, useSessions } from '../data/queries.ts';
+import { useState } from 'react';
+import { useCan, useSessions } from '../data/queries.ts';
 import type { Session } from '../data/types.ts';
 import { StopTurn } from '../session/stop-turn.tsx';
 import { useStableRows } from '../data/use-stable-rows.ts';
@@ -9,117 +8,15 @@ import { useNow } from '../data/use-now.ts';
 import { t, tCount } from '../i18n/t.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
-import { Choice } from '../parts/field.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
-import { STUCK_MS, Status, findStatus } from '../parts/status.tsx';
+import { Status, findStatus } from '../parts/status.tsx';
+import { SessionFilters, buildQuery } from '../sessions/filters.tsx';
+import type { Search } from '../sessions/filters.tsx';
 import { useKeys } from '../shell/shortcuts.ts';
 import { formatAge, formatDateTime, formatDuration } from '../text/format.ts';
 import { formatMoney } from '../text/money.ts';
 
-type Search = {
-  status?: string;
-  q?: string;
-  agent?: string;
-  subject?: string;
-  from?: string;
-  to?: string;
-  minCost?: string;
-  sort?: string;
-};
-
 const route = getRouteApi('/sessions');
-const TYPING_MS = 250;
-
-const STATUSES = [
-  ['', 'All'],
-  ['waiting', 'Waiting'],
-  ['running', 'Running'],
-  ['stuck', 'Stuck'],
-  ['failed', 'Failed'],
-  ['idle', 'Idle'],
-  ['archived', 'Archived'],
-] as const;
-const STATUS_QUERIES: Record<string, Query> = {
-  waiting: { status: 'waiting_on_human' },
-  running: { status: 'running' },
-  stuck: { status: 'running', idleForSeconds: STUCK_MS / 1000 },
-  failed: { outcome: 'error' },
-  idle: { status: 'idle' },
-  archived: { status: 'archived' },
-};
-
-function buildQuery(search: Search): Query {
-  return {
-    ...STATUS_QUERIES[search.status ?? ''],
-    q: search.q,
-    agentId: search.agent,
-    subjectId: search.subject,
-    createdFrom: search.from,
-    createdTo: search.to,
-    minCostUsd: search.minCost,
-    order: search.sort,
-  };
-}
-
-/** A search field that queries when typing pauses. */
-function SearchField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
-  const [text, setText] = useState(value);
-  const change = useRef(onChange);
-  change.current = onChange;
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return undefined;
-    const timer = setTimeout(() => change.current(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text, value]);
-  return (
-    <input
-      type="search"
-      aria-label={t('Search titles and subjects')}
-      placeholder={t('Search')}
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-    />
-  );
-}
-
-function Filters({ search, onChange }: { search: Search; onChange: (change: Search) => void }) {
-  const agents = useAgents();
-  const list = (agents.data?.pages ?? []).flatMap(({ data }) => data);
-  return (
-    <div className="filters" role="group" aria-label={t('Filters')}>
-      <SearchField value={search.q ?? ''} onChange={(q) => onChange({ q })} />
-      <Choice
-        isInline
-        label={t('Status')}
-        value={search.status ?? ''}
-        options={STATUSES.map(([value, text]) => [value, value === '' ? t('Any status') : t(text)])}
-        onChange={(status) => onChange({ status })}
-      />
-      <Choice
-        isInline
-        label={t('Agent')}
-        value={search.agent ?? ''}
-        options={[['', t('Any agent')], ...list.map((agent) => [agent.id, agent.name] as const)]}
-        onChange={(agent) => onChange({ agent })}
-      />
-      <Choice
-        isInline
-        label={t('Order')}
-        value={search.sort ?? ''}
-        options={[
-          ['', t('Newest first')],
-          ['activity', t('Last activity')],
-          ['cost', t('Highest cost')],
-        ]}
-        onChange={(sort) => onChange({ sort })}
-      />
-      {search.subject === undefined ? null : (
-        <Button onClick={() => onChange({ subject: '' })}>{t('Subject: {name}', { name: search.subject })} ×</Button>
-      )}
-    </div>
-  );
-}
 
 function describeNotice(session: Session): string {
   const stop = session.lastStopReason;
@@ -245,7 +142,7 @@ export function Sessions() {
       <header className="page-head">
         <h1>{t('Sessions')}</h1>
       </header>
-      <Filters search={search} onChange={change} />
+      <SessionFilters search={search} onChange={change} />
       {sessions.error === null ? null : <ErrorNote error={sessions.error} onRetry={() => void sessions.refetch()} />}
       {sessions.isPending ? <Skeleton /> : null}
       {sessions.isSuccess && rows.length === 0 ? (

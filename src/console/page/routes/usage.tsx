@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { Fragment, useMemo } from 'react';
+import { Fragment } from 'react';
 import { BASE, get } from '../data/http.ts';
-import { useAgents } from '../data/queries.ts';
+import { useAllAgents } from '../data/queries.ts';
 import type { UsageReport } from '../data/types.ts';
 import { t } from '../i18n/t.ts';
 import { Bars } from '../parts/bars.tsx';
@@ -15,16 +15,23 @@ import { formatCount, formatDay } from '../text/format.ts';
 import { formatMoney } from '../text/money.ts';
 import { NO_NAME, listPeriods, readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
 import type { By, UsageRow } from '../text/usage.ts';
+import { useNames } from '../usage/names.ts';
 
 const route = getRouteApi('/usage');
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 29;
 const SERIES = 5;
+/** Rows of the table; a download has them all. */
+const MAX_ROWS = 200;
 const BYS: readonly (readonly [By, string])[] = [
   ['model', 'Model'],
   ['key', 'API key'],
   ['agent', 'Agent'],
   ['subject', 'Subject'],
+  ['session', 'Session'],
+  ['automation', 'Automation'],
+  ['user', 'Person'],
+  ['product', 'Product'],
 ];
 
 function toDay(time: number): string {
@@ -43,37 +50,27 @@ function download(text: string, name: string): void {
   saveFile(new Blob([text], { type: 'text/csv' }), name);
 }
 
-function useUsage(from: string, to: string, by: By) {
+function useUsage(from: string, to: string, by: By, filter: string | undefined) {
   return useQuery({
-    queryKey: ['usage', from, to, by],
-    queryFn: ({ signal }) => get<UsageReport>('v1/usage', { from, to, groupBy: `day,${by}`, source: 'all' }, signal),
+    queryKey: ['usage', from, to, by, filter],
+    queryFn: ({ signal }) =>
+      get<UsageReport>('v1/usage', { from, to, groupBy: `day,${by}`, source: 'all', filter }, signal),
   });
 }
 
-/** Labels for missing values: tool calls and logins have no model, gateway calls no agent. */
-const WITHOUT: Record<By, string> = {
-  model: 'Without a model',
-  key: 'Without a key',
-  agent: 'Without an agent',
-  subject: 'Without a subject',
-};
-
-/** Agents are shown by name; models, keys and subjects by their id. */
-function useNames(by: By): (name: string) => string {
-  const agents = useAgents();
-  const names = useMemo(
-    () => new Map((agents.data?.pages ?? []).flatMap(({ data }) => data).map((agent) => [agent.id, agent.name])),
-    [agents.data],
-  );
-  return (name) => (name === NO_NAME ? t(WITHOUT[by]) : by === 'agent' ? (names.get(name) ?? name) : name);
-}
-
-/** Leads to what was used: the agent, or the sessions of the subject. */
+/** Leads to what was used: the agent, the session, or the sessions of the subject. */
 function Name({ by, name, text }: { by: By; name: string; text: string }) {
   if (name === NO_NAME) return text;
   if (by === 'subject') {
     return (
       <Link to="/sessions" search={{ subject: name }}>
+        {text}
+      </Link>
+    );
+  }
+  if (by === 'session') {
+    return (
+      <Link to="/sessions/$sessionId" params={{ sessionId: name }}>
         {text}
       </Link>
     );
@@ -103,6 +100,26 @@ function PeriodChoice({ from, to, onChange }: { from: string; to: string; onChan
         const period = periods.find((each) => each.id === id);
         if (period !== undefined) onChange({ from: period.from, to: period.to });
       }}
+    />
+  );
+}
+
+type AgentFilterProps = { filter: string | undefined; onChange: (filter: string | undefined) => void };
+
+/** The usage of one agent. A filter that the address gives otherwise, such as `model:…`, is a button that removes it. */
+function AgentFilter({ filter, onChange }: AgentFilterProps) {
+  const agents = useAllAgents();
+  const options = agents.map(({ id, name }) => [`agent:${id}`, name] as const);
+  if (filter !== undefined && !options.some(([value]) => value === filter)) {
+    return <Button onClick={() => onChange(undefined)}>{t('Filter: {text}', { text: filter })} ×</Button>;
+  }
+  return (
+    <Choice
+      isInline
+      label={t('Agent')}
+      value={filter ?? ''}
+      options={[['', t('Any agent')], ...options]}
+      onChange={(value) => onChange(value === '' ? undefined : value)}
     />
   );
 }
@@ -194,7 +211,10 @@ function Report({ report, by, from, to }: { report: UsageReport; by: By; from: s
         ))}
         {rows.length > SERIES ? <span>{t('and {n} others', { n: rows.length - SERIES })}</span> : null}
       </p>
-      <Table rows={rows} by={by} total={totals.costUsd} nameOf={nameOf} />
+      <Table rows={rows.slice(0, MAX_ROWS)} by={by} total={totals.costUsd} nameOf={nameOf} />
+      {rows.length > MAX_ROWS ? (
+        <p className="meta">{t('and {n} others with lower cost', { n: rows.length - MAX_ROWS })}</p>
+      ) : null}
       <div className="form-foot">
         <Button onClick={() => download(writeCsv(rows, by), `usage-${from}-${to}.csv`)}>{t('Download CSV')}</Button>
         <a href={new URL('docs', BASE).href}>{t('The same by the API')}</a>
@@ -211,7 +231,7 @@ export function UsagePage() {
   const to = readDay(search.to, toDay(now));
   const from = readDay(search.from, toDay(Date.parse(to) - DEFAULT_DAYS * DAY_MS));
   const by = readBy(search.by);
-  const usage = useUsage(from, to, by);
+  const usage = useUsage(from, to, by, search.filter);
   const change = (next: typeof search) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   return (
     <div className="page">
@@ -235,6 +255,7 @@ export function UsagePage() {
           min={from}
           onChange={(event) => change({ to: event.target.value })}
         />
+        <AgentFilter filter={search.filter} onChange={(filter) => change({ filter })} />
         <Choice
           isInline
           label={t('Group by')}

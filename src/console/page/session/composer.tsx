@@ -92,7 +92,8 @@ export function Composer({ session }: { session: Session }) {
   const submit = async () => {
     if (text.trim() === '' || (mode === 'steer' && attachments.files.length > 0)) return;
     if (!(await send(buildBody(mode, text, await attachments.encode())))) return;
-    setText('');
+    // What was typed while the message was on its way stays.
+    setText((now) => (now.startsWith(text) ? now.slice(text.length).trimStart() : now));
     attachments.clear();
   };
   const onKeyDown = (event: KeyboardEvent) => {

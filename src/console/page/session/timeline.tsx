@@ -1,7 +1,7 @@
 import { isStatus } from '../data/http.ts';
 import { useTurns } from '../data/queries.ts';
 import type { Turn, TurnStep } from '../data/types.ts';
-import { t } from '../i18n/t.ts';
+import { t, tCount } from '../i18n/t.ts';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { formatDuration } from '../text/format.ts';
@@ -56,8 +56,10 @@ function TurnRows({ turn, number, onSeek }: { turn: Turn; number: number; onSeek
               ? t('running')
               : formatDuration(Date.parse(step.endedAt) - Date.parse(step.startedAt))}
             {step.usage?.cost_usd === undefined ? '' : ` · ${formatMoney(step.usage.cost_usd)}`}
-            {step.toolUseIds.length === 0 ? '' : ` · ${t('{n} calls', { n: step.toolUseIds.length })}`}
-            {step.retries === 0 ? '' : ` · ${t('{n} retries', { n: step.retries })}`}
+            {step.toolUseIds.length === 0
+              ? ''
+              : ` · ${tCount(step.toolUseIds.length, '{count} call', '{count} calls')}`}
+            {step.retries === 0 ? '' : ` · ${tCount(step.retries, '{count} retry', '{count} retries')}`}
             {step.error === null ? null : <span className="error-text"> {describeError(step.error)}</span>}
           </span>
         </div>

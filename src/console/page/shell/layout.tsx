@@ -6,13 +6,14 @@ import { signedOut } from '../data/http.ts';
 import { startLive } from '../data/live.ts';
 import { queries, useCaller, usePendingActions } from '../data/queries.ts';
 import { useStore } from '../data/store.ts';
+import { useTitle } from '../data/use-title.ts';
 import { t } from '../i18n/t.ts';
 import { Boundary } from '../parts/boundary.tsx';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Skeleton } from '../parts/states.tsx';
-import { listPlaces } from './navigation.ts';
+import { NAVIGATION_ITEMS, listPlaces } from './navigation.ts';
 import type { NavigationItem } from './navigation.ts';
 import { useKeys } from './shortcuts.ts';
 import { SignIn, signOut } from './sign-in.tsx';
@@ -95,6 +96,13 @@ function Page() {
   );
 }
 
+/** The pages of one session and of one agent have titles of their own. */
+function usePageTitle(): void {
+  const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId ?? '' });
+  const place = NAVIGATION_ITEMS.find(({ to }) => route === to || route.replace('/$eventId', '') === to);
+  useTitle(place === undefined ? undefined : t(place.name));
+}
+
 /** The navigation around the page. The sign-in form covers it, so drafts stay. */
 export function Layout() {
   const [overlay, setOverlay] = useState<'palette' | 'help' | 'more'>();
@@ -106,6 +114,7 @@ export function Layout() {
   const places = isIn ? listPlaces(caller.data) : [];
   const count = usePendingCount(isIn && places.some(({ to }) => to === '/inbox'));
   useLive(isIn);
+  usePageTitle();
   useChords(places, { palette: () => isIn && setOverlay('palette'), help: () => setOverlay('help') });
   return (
     <div className="shell">

@@ -1,6 +1,8 @@
 import {
+  Activity,
   Bot,
   Box,
+  Building2,
   CalendarClock,
   ChartColumn,
   CircleDollarSign,
@@ -31,6 +33,8 @@ export type NavigationItem = {
     | '/videos'
     | '/logins'
     | '/admin/keys'
+    | '/admin/organizations'
+    | '/admin/status'
     | '/admin/budgets'
     | '/admin/audit'
     | '/settings';
@@ -65,7 +69,14 @@ export const NAVIGATION_ITEMS: readonly NavigationItem[] = [
   },
   { to: '/vaults', name: 'Vaults', chord: 'v', icon: Vault, scopes: ['agents:read'], service: 'agents' },
   { to: '/sandboxes', name: 'Sandboxes', chord: 'x', icon: Box, scopes: ['agents:read'], service: 'agents' },
-  { to: '/models', name: 'Models', chord: 'm', icon: Cpu, scopes: ['inference'], service: 'inference' },
+  {
+    to: '/models',
+    name: 'Models',
+    chord: 'm',
+    icon: Cpu,
+    scopes: ['inference', 'services:read'],
+    service: 'inference',
+  },
   {
     to: '/videos',
     name: 'Videos',
@@ -76,8 +87,10 @@ export const NAVIGATION_ITEMS: readonly NavigationItem[] = [
   },
   { to: '/logins', name: 'Logins', chord: 'l', icon: LogIn, scopes: ['login', 'services:read'], service: 'login' },
   { to: '/admin/keys', name: 'API keys', chord: 'k', icon: KeyRound, scopes: ['admin'] },
+  { to: '/admin/organizations', name: 'Organizations', chord: 'o', icon: Building2, scopes: ['admin'] },
   { to: '/admin/budgets', name: 'Budgets', chord: 'b', icon: CircleDollarSign, scopes: ['services:read', 'admin'] },
   { to: '/admin/audit', name: 'Audit', chord: 'h', icon: ScrollText, scopes: ['admin'] },
+  { to: '/admin/status', name: 'Status', chord: 'e', icon: Activity, scopes: ['admin'] },
   { to: '/settings', name: 'Settings', chord: ',', icon: Settings },
 ];
 

@@ -1,8 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { KeyboardEvent } from 'react';
-import { useAgents, useCaller, useSessions } from '../data/queries.ts';
+import { useAllAgents, useCaller, useSessions } from '../data/queries.ts';
 import { changeSettings } from '../data/settings.ts';
+import type { Session } from '../data/types.ts';
+import { useSettled } from '../data/use-settled.ts';
 import { t } from '../i18n/t.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { listPlaces } from './navigation.ts';
@@ -10,13 +12,19 @@ import { signOut } from './sign-in.tsx';
 
 type Command = { id: string; text: string; note: string; run: () => void };
 const MAX_SHOWN = 12;
+const MAX_QUERY = 200;
 
-/** Search for pages, agents, sessions and settings. */
-function useCommands(onClose: () => void): Command[] {
+function dropDoubles(sessions: readonly Session[]): Session[] {
+  return [...new Map(sessions.map((session) => [session.id, session])).values()];
+}
+
+/** Pages, agents, settings, and the sessions that are recent or match the text. */
+function useCommands(text: string, onClose: () => void): Command[] {
   const navigate = useNavigate();
   const { data: caller } = useCaller();
-  const agents = useAgents();
-  const sessions = useSessions({});
+  const agents = useAllAgents();
+  const recent = useSessions({});
+  const matching = useSessions({ q: useSettled(text.trim()).slice(0, MAX_QUERY) });
   return useMemo(() => {
     const then = (run: () => unknown) => () => {
       onClose();
@@ -28,34 +36,31 @@ function useCommands(onClose: () => void): Command[] {
       note: `g ${chord}`,
       run: then(() => navigate({ to })),
     }));
-    const found = (agents.data?.pages ?? [])
-      .flatMap(({ data }) => data)
-      .map((agent) => ({
-        id: agent.id,
-        text: agent.name,
-        note: t('agent'),
-        run: then(() => navigate({ to: '/agents/$agentId', params: { agentId: agent.id } })),
-      }));
-    const recent = (sessions.data?.pages ?? [])
-      .flatMap(({ data }) => data)
-      .map((session) => ({
-        id: session.id,
-        text: session.title ?? session.id,
-        note: `${t('session')} · ${session.subjectId}`,
-        run: then(() => navigate({ to: '/sessions/$sessionId', params: { sessionId: session.id } })),
-      }));
+    const found = agents.map((agent) => ({
+      id: agent.id,
+      text: agent.name,
+      note: t('agent'),
+      run: then(() => navigate({ to: '/agents/$agentId', params: { agentId: agent.id } })),
+    }));
+    const pages = [...(recent.data?.pages ?? []), ...(matching.data?.pages ?? [])];
+    const sessions = dropDoubles(pages.flatMap(({ data }) => data)).map((session) => ({
+      id: session.id,
+      text: session.title ?? session.id,
+      note: `${t('session')} · ${session.subjectId}`,
+      run: then(() => navigate({ to: '/sessions/$sessionId', params: { sessionId: session.id } })),
+    }));
     const others = [
       { id: 'light', text: t('Light theme'), note: '', run: then(() => changeSettings({ theme: 'light' })) },
       { id: 'dark', text: t('Dark theme'), note: '', run: then(() => changeSettings({ theme: 'dark' })) },
       { id: 'sign-out', text: t('Sign out'), note: '', run: then(signOut) },
     ];
-    return [...places, ...found, ...recent, ...others];
-  }, [caller, agents.data, sessions.data, navigate, onClose]);
+    return [...places, ...found, ...sessions, ...others];
+  }, [caller, agents, recent.data, matching.data, navigate, onClose]);
 }
 
 export function Palette({ onClose }: { onClose: () => void }) {
-  const commands = useCommands(onClose);
   const [text, setText] = useState('');
+  const commands = useCommands(text, onClose);
   const [selected, setSelected] = useState(0);
   const words = text
     .toLowerCase()

@@ -37,6 +37,10 @@ export function formatDateTime(at: string | number): string {
   return getFormat('both', { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at));
 }
 
+export function formatDate(at: string | number): string {
+  return getFormat('date', { dateStyle: 'medium' }).format(new Date(at));
+}
+
 export function formatDay(day: string): string {
   return new Date(`${day}T00:00:00Z`).toLocaleDateString(undefined, {
     month: 'short',

@@ -3,13 +3,17 @@ import type { UsageItem, UsageReport } from '../data/types.ts';
 export type Amount = { requests: number; failures: number; tokens: number; costUsd: number };
 export type UsageRow = Amount & { name: string };
 export type UsageDay = { day: string; parts: ReadonlyMap<string, Amount> };
-export type By = 'model' | 'key' | 'agent' | 'subject';
+export type By = 'model' | 'key' | 'agent' | 'subject' | 'session' | 'automation' | 'user' | 'product';
 
 const FIELDS: Record<By, readonly string[]> = {
   model: ['model'],
   key: ['keyId', 'key'],
   agent: ['agentId', 'agent'],
   subject: ['subjectId', 'subject'],
+  session: ['sessionId'],
+  automation: ['automationId'],
+  user: ['userId'],
+  product: ['product'],
 };
 /** The row name for usage without the grouped value. */
 export const NO_NAME = '';
