@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestAsyncHookHandler } from 'fastify';
 import { requireScope } from '../platform/http/route.ts';
+import { findUnstorable } from '../platform/http/text.ts';
 import { BODY_LIMIT } from './body.ts';
 import { CALL_SCOPES, READ_SCOPES } from './contract/document.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -7,7 +8,7 @@ import { CHAT_COMPLETIONS } from './dialects/chat-completions/dialect.ts';
 import type { ClientDialect } from './dialects/dialect.ts';
 import { MESSAGES } from './dialects/messages/dialect.ts';
 import { sendGatewayError } from './errors.ts';
-import { GatewayError } from './gateway-error.ts';
+import { GatewayError, invalid } from './gateway-error.ts';
 import { addSdkRateLimitHeaders } from './rate-limit-headers.ts';
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -21,6 +22,13 @@ export type AddRoutes = (url: string, handlers: Record<string, Handler>, options
 function findRender(dialect: ClientDialect | undefined, { headers }: FastifyRequest) {
   if (dialect !== undefined) return dialect.buildError;
   return headers['anthropic-version'] === undefined ? CHAT_COMPLETIONS.buildError : MESSAGES.buildError;
+}
+
+/** Refuses text that the database could not be asked for. */
+async function checkText({ params, query }: FastifyRequest): Promise<void> {
+  if (findUnstorable(params) !== undefined) throw new GatewayError('not_found', 'Nothing has this id.');
+  const found = findUnstorable(query);
+  if (found !== undefined) throw invalid(`query.${String(found.path[0] ?? '')}`, found.reason);
 }
 
 /** Adds routes whose errors are in the format of their dialect, or of the caller's SDK. Other methods of the same path are 405. */
@@ -45,9 +53,10 @@ export function buildAddRoutes(app: FastifyInstance, deps: GatewayDeps): AddRout
           ...(requestIdHeader === undefined ? [] : [sendRequestId(requestIdHeader)]),
           ...(open ? [] : [authenticate]),
         ],
-        ...(checkHeaders === undefined
-          ? {}
-          : { preHandler: async ({ headers }: FastifyRequest) => checkHeaders(headers) }),
+        preHandler: [
+          checkText,
+          ...(checkHeaders === undefined ? [] : [async ({ headers }: FastifyRequest) => checkHeaders(headers)]),
+        ],
         errorHandler,
         handler,
       });

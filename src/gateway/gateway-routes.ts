@@ -27,6 +27,7 @@ import { getModel, listModels } from './models.ts';
 import { buildTokenBudget } from './usage/budget.ts';
 import { registerProviderRoutes } from './providers/provider-routes.ts';
 import type { ProviderPorts } from './providers/provider-routes.ts';
+import { registerUpstreamRoutes } from './providers/upstream-routes.ts';
 import { openGatewayMetrics } from './usage/metrics.ts';
 import { ResponseCache } from './response-cache.ts';
 import { openUsageRecorder } from './usage/recorder.ts';
@@ -71,6 +72,7 @@ function registerNativeRoutes(app: FastifyInstance, deps: GatewayDeps & Provider
   registerNativeBodyParser(app);
   app.setErrorHandler((error, request, reply) => sendError(deps.log, error, request, reply));
   registerProviderRoutes(app, deps);
+  registerUpstreamRoutes(app, deps);
 }
 
 function registerRoutes(app: FastifyInstance, deps: GatewayDeps): void {

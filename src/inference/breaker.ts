@@ -20,6 +20,9 @@ export const DEFAULT_BREAKER: BreakerPolicy = {
   now: () => performance.now(),
 };
 
+/** `open`: no call passes. `half_open`: the next one is a trial. */
+export type BreakerState = 'closed' | 'open' | 'half_open';
+
 /**
  * A circuit breaker per upstream. While a circuit is open, one trial call per period passes. `key` names an upstream
  * and the organization that calls it.
@@ -30,6 +33,7 @@ export type Breaker = {
   fail(key: string, fault: ModelErrorCode): void;
   /** milliseconds until the next trial call of any of these keys */
   retryAfterMs(keys: readonly string[]): number;
+  getState(key: string): BreakerState;
 };
 
 /** A client error shows that the upstream is alive. */
@@ -101,6 +105,11 @@ export function buildBreaker({ windowMs, minCalls, failureRate, openMs, now }: B
     retryAfterMs(keys) {
       const waits = keys.map((key) => (states.get(key)?.openUntil ?? -Infinity) - now());
       return Math.max(0, Math.min(...waits));
+    },
+    getState(key) {
+      const openUntil = states.get(key)?.openUntil ?? -Infinity;
+      if (openUntil === -Infinity) return 'closed';
+      return now() < openUntil ? 'open' : 'half_open';
     },
   };
 }

@@ -27,6 +27,13 @@ import { SCRIPT_PROVIDER, streamScript } from './script.ts';
 import { openTransport } from './transport.ts';
 import type { RawRequest, Transport } from './transport.ts';
 import type { UpstreamTarget } from './upstream/dialect.ts';
+import { listLacking } from './upstream/features.ts';
+import type { ModelFeature } from './upstream/features.ts';
+import { listUpstreams } from './upstream-health.ts';
+import type { Upstream } from './upstream-health.ts';
+
+/** An upstream as seen by a request; `built-in` is `script/demo`. */
+export type Destination = { format: UpstreamFormat | 'built-in'; lacks: readonly ModelFeature[] };
 
 /** Operations that only the gateway needs. */
 export type GatewayInference = Omit<Inference, 'forOrganization'> & {
@@ -35,8 +42,8 @@ export type GatewayInference = Omit<Inference, 'forOrganization'> & {
   /** whether the configuration has the provider, for every organization */
   isShared(provider: string): boolean;
   listModels(): ModelInfo[];
-  /** the formats of the upstreams that may answer; `built-in` is `script/demo` */
-  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (UpstreamFormat | 'built-in')[];
+  /** the upstreams that may answer */
+  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): Destination[];
   /** whether the configuration lists the name */
   isListed(model: string): boolean;
   /**
@@ -48,6 +55,8 @@ export type GatewayInference = Omit<Inference, 'forOrganization'> & {
     passThrough: PassThroughCall,
     options: PassThroughOptions,
   ): ((signal: AbortSignal) => AsyncGenerator<PassThroughEvent>) | undefined;
+  /** The providers, with what this process has seen of them for the organization. */
+  listUpstreams(): Upstream[];
   /** The format of a provider; undefined: there is none with this name. */
   findProviderFormat(provider: string): UpstreamFormat | undefined;
   /** Sends a request to a provider with its key. Throws a `ModelError` for any status but 2xx. */
@@ -175,9 +184,10 @@ class ModelCalls implements GatewayInference {
     return this.#table.list();
   }
 
-  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): (UpstreamFormat | 'built-in')[] {
-    const formats = this.#resolve(request).entries.map(({ target }) => target?.format ?? 'built-in');
-    return [...new Set(formats)];
+  listDestinations(request: Pick<ModelRequest, 'model' | 'fallbackModels'>): Destination[] {
+    return this.#resolve(request).entries.map(({ target }) =>
+      target === undefined ? { format: 'built-in', lacks: [] } : { format: target.format, lacks: listLacking(target) },
+    );
   }
 
   isListed(model: string): boolean {
@@ -261,6 +271,11 @@ class ModelCalls implements GatewayInference {
     const policy = this.#policy;
     for await (const reply of streamWithRetries({ choose, policy, signal, watch, isSilent: () => false })) return reply;
     throw refuseForward(false);
+  }
+
+  listUpstreams(): Upstream[] {
+    const own = this.#shared.tables.getOwn(this.#organization);
+    return listUpstreams(this.#table, own, (name) => this.#router.readHealth(name, this.#organization));
   }
 
   findProviderFormat(provider: string): UpstreamFormat | undefined {

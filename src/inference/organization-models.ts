@@ -19,6 +19,7 @@ function joinTables(shared: ModelTable, own: ModelTable): ModelTable {
     resolve: (model) => choose(model).resolve(model),
     find: (model) => choose(model).find(model),
     findProvider: (provider) => own.findProvider(provider) ?? shared.findProvider(provider),
+    listProviders: () => [...new Set([...own.listProviders(), ...shared.listProviders()])],
     list: () => {
       const listed = new Set(shared.list().map(({ name }) => name));
       const more = own.list().filter(({ name }) => !listed.has(name));
@@ -36,6 +37,10 @@ export class OrganizationTables {
   constructor(shared: ModelTable, providers: OrganizationProviders | undefined) {
     this.#shared = shared;
     this.#providers = providers;
+  }
+
+  getOwn(organization: string | undefined): ProvidersConfig | undefined {
+    return organization === undefined ? undefined : this.#providers?.find(organization);
   }
 
   get(organization: string): ModelTable {

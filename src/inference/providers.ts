@@ -28,6 +28,8 @@ export type ModelTable = {
   find(model: string): ModelInfo | undefined;
   /** The connection of a provider; undefined if there is none with this name. */
   findProvider(provider: string): UpstreamTarget | undefined;
+  /** The names of the providers, in the order of the configuration. */
+  listProviders(): readonly string[];
   /** Lists first, then the models of each provider: those in the configuration, else those in the catalogue. */
   list(): ModelInfo[];
 };
@@ -161,6 +163,17 @@ export function buildModelTable(
     return entry;
   }
 
+  const connections = new Map<string, UpstreamTarget>();
+
+  function findConnection(provider: string): UpstreamTarget | undefined {
+    const known = connections.get(provider);
+    const config = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+    if (known !== undefined || config === undefined) return known;
+    const target = { name: `${provider}/*`, model: '', vision: true, ...buildConnection(config, isGuarded) };
+    connections.set(provider, target);
+    return target;
+  }
+
   const lists = new Map<string, Route>();
   for (const [name, config] of Object.entries(models)) {
     const route = buildRoute(config, (member) => {
@@ -178,21 +191,29 @@ export function buildModelTable(
     return { entries: entry === undefined ? [] : [entry], routing: 'order', fallbackOnContentPolicy: false };
   }
 
+  const infos = new Map<string, ModelInfo | undefined>();
+
+  /** What is known of a model is known of its list for as long as the table lives. */
+  function findInfo(model: string): ModelInfo | undefined {
+    const list = lists.get(model);
+    if (list === undefined) return findEntry(model)?.info;
+    if (!infos.has(model)) infos.set(model, joinInfo(model, list.entries));
+    return infos.get(model);
+  }
+
   return {
     hasList: (model) => lists.has(model),
     resolve,
-    findProvider(provider) {
-      const config = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
-      return config && { name: `${provider}/*`, model: '', vision: true, ...buildConnection(config, isGuarded) };
-    },
-    find: (model) => joinInfo(model, resolve(model).entries),
+    findProvider: findConnection,
+    find: findInfo,
+    listProviders: () => Object.keys(providers),
     list: () => {
       const spelled = Object.entries(providers).flatMap(([provider, { models: own, baseUrl }]) => {
         const ids = own?.map(({ id }) => id) ?? listKnownModels({ provider, baseUrl });
         return ids.map((id) => `${provider}/${id}`);
       });
       const names = [...new Set([...lists.keys(), ...spelled, SCRIPT_MODEL])];
-      return names.flatMap((name) => joinInfo(name, resolve(name).entries) ?? []);
+      return names.flatMap((name) => findInfo(name) ?? []);
     },
   };
 }

@@ -6,6 +6,8 @@ import type { ModelRequest } from './model.ts';
 import type { CallObserver, Candidate } from './retry.ts';
 import { Latencies, orderCandidates } from './routing.ts';
 import type { Route } from './routing.ts';
+import { HealthRecords } from './upstream-health.ts';
+import type { UpstreamHealth } from './upstream-health.ts';
 
 export type RouterOptions = {
   log: Logger;
@@ -24,6 +26,7 @@ export class Router {
   readonly #named: ReadonlySet<string>;
   readonly #breaker: Breaker | undefined;
   readonly #latencies = new Latencies();
+  readonly #health = new HealthRecords();
 
   constructor({ log, affinity = false, breaker }: RouterOptions, named: ReadonlySet<string>) {
     this.#options = { log, affinity };
@@ -59,17 +62,26 @@ export class Router {
     throw new ModelError('unavailable', 'Every provider of this model is failing.', { retryAfterMs });
   }
 
+  /** What the calls of an organization have shown of a provider, in this process. */
+  readHealth(provider: string, organization = ''): UpstreamHealth {
+    return this.#health.read(`${organization}\n${provider}/`, this.#breaker);
+  }
+
   watch(organization: string | undefined): CallObserver {
     return {
       failed: ({ name, attempt, error, waitMs }) => {
         // The message may quote the caller's request, so it is not logged.
         const { code: fault, status } = error;
         this.#options.log.warn({ model: name, attempt, fault, status, waitMs }, 'model call failed');
-        if (waitMs === undefined) this.#breaker?.fail(this.getGroup(name, organization), fault);
+        const group = this.getGroup(name, organization);
+        this.#health.noteFailure(group, fault);
+        if (waitMs === undefined) this.#breaker?.fail(group, fault);
       },
       begun: (name, ms) => {
-        this.#breaker?.succeed(this.getGroup(name, organization));
+        const group = this.getGroup(name, organization);
+        this.#breaker?.succeed(group);
         this.#latencies.note(name, ms);
+        this.#health.noteLatency(group, ms);
       },
     };
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ModelError } from './model.ts';
 import type { ModelDelta, ModelMessage, ModelRequest, ModelUsage } from './model.ts';
 import { JUDGE_SYSTEM, judgeScript } from './script-judge.ts';
@@ -24,6 +25,9 @@ function countInput(request: ModelRequest): number {
   const characters = JSON.stringify(request.messages, (key, value: unknown) => (key === 'data' ? '' : value));
   return countTokens(request.system) + countTokens(characters) + countTokens(JSON.stringify(request.tools));
 }
+
+/** Pieces of a reply between which other work gets its turn: nothing here waits for a network. */
+const PIECES_AT_ONCE = 256;
 
 /** Splits text into pieces of up to three words, similar to the stream of a real model. */
 function splitText(text: string): string[] {
@@ -64,7 +68,8 @@ export async function* streamScript(request: ModelRequest, signal: AbortSignal):
     }
     index += 1;
   }
-  for (const piece of splitText(text)) {
+  for (const [position, piece] of splitText(text).entries()) {
+    if (position % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await setImmediate();
     signal.throwIfAborted();
     yield { type: 'text', index, text: piece };
   }

@@ -6,39 +6,61 @@ type Span = { name: string; start: number; end: number };
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-const OPEN = new Set([0x7b, 0x5b]);
-const CLOSE = new Set([0x7d, 0x5d]);
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 
-/** The position after a string that begins at `start`. */
-function skipString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return at + 1;
+/** Bytes of a string that are read one by one; a native search for the closing quote pays off beyond them. */
+const SHORT = 32;
+/** Escaped quotes that are nearer than this are read faster one by one: JSON within JSON. */
+const DENSE = 8;
+
+/** The position after a string that begins at `start`. Takes linear time. */
+function skipString(bytes: Buffer, start: number): number {
+  let at = start + 1;
+  let window = SHORT;
+  for (;;) {
+    // Here `at` is never behind a backslash that escapes it.
+    const far = at + window;
+    while (at < far) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at + 1;
+      // Valid JSON ends its strings; this is for whatever is not.
+      if (byte === undefined) return at;
+      at += byte === BACKSLASH ? 2 : 1;
+    }
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote === -1) return bytes.length;
+    let before = quote;
+    while (before > at && bytes[before - 1] === BACKSLASH) before -= 1;
+    if ((quote - before) % 2 === 0) return quote + 1;
+    if (quote - at < DENSE) window *= 2;
+    at = quote + 1;
   }
 }
 
-/** The fields of an object in valid JSON, in order. */
-function listFields(text: string): Span[] {
+/** The fields of an object in valid JSON, in order. Reads bytes, since decoding a large request takes as long. */
+function listFields(bytes: Buffer): Span[] {
   const fields: Span[] = [];
   let depth = 0;
   let field: Span | undefined;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      const end = skipString(text, at);
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      const end = skipString(bytes, at);
       if (depth === 1 && field === undefined) {
-        field = { name: JSON.parse(text.slice(at, end)) as string, start: at, end };
+        field = { name: JSON.parse(bytes.toString('latin1', at, end)) as string, start: at, end };
         fields.push(field);
       }
       at = end - 1;
-    } else if (OPEN.has(code)) depth += 1;
-    else if (CLOSE.has(code)) {
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       depth -= 1;
       if (depth > 0) continue;
       if (field !== undefined) field.end = at;
       break;
-    } else if (code === COMMA && depth === 1 && field !== undefined) {
+    } else if (byte === COMMA && depth === 1 && field !== undefined) {
       field.end = at;
       field = undefined;
     }
@@ -54,7 +76,7 @@ export type RawObject = { bytes: Buffer; parsed: Record<string, unknown> };
  * not be serialized again. Undefined if a name occurs twice in `raw`, because parsers differ in which one counts.
  */
 export function spliceObject({ bytes, parsed }: RawObject, wanted: Record<string, unknown>): Buffer | undefined {
-  const fields = listFields(bytes.toString('latin1'));
+  const fields = listFields(bytes);
   if (new Set(fields.map(({ name }) => name)).size !== fields.length) return undefined;
   const pieces: Uint8Array[] = [];
   const add = (piece: Uint8Array) => pieces.push(Buffer.from(pieces.length === 0 ? '{' : ','), piece);

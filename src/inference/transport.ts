@@ -130,7 +130,7 @@ export function openTransport({ maxReplyBytes = MAX_REPLY, guard }: TransportOpt
     const dispatcher = target.isGuarded === true ? guard : agent;
     if (dispatcher === undefined) throw new ModelError('upstream', 'Providers of organizations cannot be called here.');
     const url = buildUrl(target.baseUrl, request.path);
-    const headers = await authorize(target, { ...request, ...url });
+    const headers = await authorize(target, { ...request, ...url }, guard);
     signal.throwIfAborted();
     try {
       answer = await openExchange(dispatcher, {

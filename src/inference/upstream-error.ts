@@ -115,9 +115,12 @@ export function decideErrorCode(status: number | undefined, complaint: ErrorDeta
 const KEY_SHAPES =
   /\b(?:(?:sk|pk|rk|key|gsk|xai|hf|ghp)[-_]|AIza|AKIA)[A-Za-z0-9_*-]{8,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b|(?<![A-Za-z0-9])[A-Za-z0-9]*\*{3,}[A-Za-z0-9]*/g;
 
+type Secrets = Pick<UpstreamTarget, 'apiKey' | 'headers' | 'aws'>;
+
 /** Removes the target's secrets, anything that looks like a key, and URLs. At most 600 characters. */
-export function redactMessage(message: string, target: Pick<UpstreamTarget, 'apiKey' | 'headers'>): string {
-  const secrets = [target.apiKey, ...Object.values(target.headers ?? {})];
+export function redactMessage(message: string, target: Secrets): string {
+  const { apiKey, headers = {}, aws } = target;
+  const secrets = [apiKey, aws?.accessKeyId, aws?.secretAccessKey, aws?.sessionToken, ...Object.values(headers)];
   let text = message.slice(0, 4000);
   for (const secret of secrets) {
     if (secret !== undefined && secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
@@ -139,7 +142,7 @@ const MESSAGES: Record<Exclude<ModelErrorCode, 'invalid_request'>, string> = {
 /** Builds the error from an HTTP error's body, or from an error object inside a stream. */
 export function buildUpstreamError(
   body: unknown,
-  target: Pick<UpstreamTarget, 'apiKey' | 'headers'>,
+  target: Secrets,
   http: { status?: number; retryAfterMs?: number; requestId?: string; type?: string } = {},
 ): ModelError {
   const found = readErrorDetails(body);
@@ -163,10 +166,7 @@ export function buildUpstreamError(
 /** Names and ids only: anything else may quote the request or contain a secret. */
 const IDENTIFIER = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/;
 
-function readIdentifier(
-  value: string | undefined,
-  target: Pick<UpstreamTarget, 'apiKey' | 'headers'>,
-): string | undefined {
+function readIdentifier(value: string | undefined, target: Secrets): string | undefined {
   if (value === undefined || !IDENTIFIER.test(value)) return undefined;
   return redactMessage(value, target) === value ? value : undefined;
 }

@@ -96,6 +96,19 @@ it('refuses nothing where a budget only notifies, and holds nothing after a fail
   await expect.poll(read).toMatchObject({ spentUsd: 0.4, reservedUsd: 0 });
 });
 
+it('takes a limit far below what is spent', async () => {
+  gateway.upstream.script(() => REPLY);
+  const read = await set(1);
+  await gateway.post(PATHS.responses, { model: MODEL, ...BODIES.responses });
+  const { db } = gateway.ports;
+  const organizationId = await ensureOrganization(db, 'default');
+  const target = { scope: 'organization', id: organizationId } as const;
+  await expect.poll(async () => (await read()).spentUsd).toBeCloseTo(0.2);
+  const tiny = { limitUsd: 1e-12, period: 'total', onReached: 'refuse' } as const;
+  await db.transaction((tx) => putBudget(tx, organizationId, target, tiny));
+  expect(await read()).toMatchObject({ reached: true, remainingUsd: 0 });
+});
+
 it('charges the usage of a forwarded call', async () => {
   const read = await set(1);
   gateway.upstream.script(() => REPLY);
@@ -104,4 +117,15 @@ it('charges the usage of a forwarded call', async () => {
   const body = { ...BODIES['chat-completions'], model: MODEL, stream: true };
   expect(await (await gateway.post(PATHS['chat-completions'], body)).text()).toContain('Hello.');
   expect(await read()).toMatchObject({ spentUsd: 0.2, reservedUsd: 0 });
+});
+
+it('a batch that a provider would run is refused once the budget is spent', async () => {
+  gateway.upstream.script(() => REPLY);
+  await set(0.1);
+  expect((await gateway.post(PATHS.messages, { ...BODIES.messages, model: MODEL })).status).toBe(200);
+  const calls = gateway.upstream.requests.length;
+  const params = { ...BODIES.messages, model: UPSTREAMS.messages };
+  const refused = await gateway.post('/v1/messages/batches', { requests: [{ custom_id: 'a', params }] });
+  expect(refused.status).toBe(429);
+  expect(gateway.upstream.requests).toHaveLength(calls);
 });

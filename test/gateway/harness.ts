@@ -34,7 +34,12 @@ export type TestGateway = {
   key: string;
   upstream: ModelServer;
   ports: GatewayPorts;
-  makeKey(options: { scopes?: Scope[]; requestsPerMinute?: number; organization?: string }): Promise<string>;
+  makeKey(options: {
+    scopes?: Scope[];
+    requestsPerMinute?: number;
+    organization?: string;
+    models?: string[];
+  }): Promise<string>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   /** finishes active calls first, like a role that is stopped */
@@ -95,7 +100,17 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     scopes = ['inference'],
     requestsPerMinute = 1_000_000,
     organization = 'default',
-  }) => (await createKey(database.db, { name: 'test', organization, scopes, requestsPerMinute })).key;
+    models: allowed,
+  }) =>
+    (
+      await createKey(database.db, {
+        name: 'test',
+        organization,
+        scopes,
+        requestsPerMinute,
+        ...(allowed === undefined ? {} : { models: allowed }),
+      })
+    ).key;
   const key = await makeKey({});
   const server = await startHttp(buildGateway(ports), { host: '127.0.0.1', port: 0 });
   const url = server.address;

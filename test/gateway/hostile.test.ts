@@ -208,6 +208,28 @@ async function sendRaw(text: string): Promise<string> {
   return back;
 }
 
+it.each([
+  ['/v1/files/a%00', 404],
+  ['/v1/files/a%00/content', 404],
+  ['/v1/batches/%00', 404],
+  ['/v1/messages/batches/%00', 404],
+  ['/v1/requests/%00', 404],
+  ['/v1/files?after=%00', 400],
+  ['/v1/usage?groupBy=metadata.%00', 400],
+  ['/v1/usage?from=0000-01-01', 400],
+  ['/v1/usage?to=0001-01-01', 400],
+  ['/v1/usage?to=1970-01-01', 200],
+  ['/v1/usage?from=9999-12-31&to=9999-12-31', 200],
+  ['/v1/usage?from=9999-12-31T23:59:59Z', 200],
+])('text and times that the database does not know: GET %s is %i', async (path, status) => {
+  expect((await gateway.get(path)).status).toBe(status);
+});
+
+it('an id with NUL in a body names nothing', async () => {
+  const response = await gateway.post('/v1/batches', { input_file_id: 'a\0', endpoint: '/v1/responses' });
+  expect(response.status).toBe(404);
+});
+
 describe('bytes that are no request', () => {
   const head = (more: string) =>
     `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\n${more}\r\n`;

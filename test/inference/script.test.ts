@@ -118,6 +118,17 @@ describe('script/demo', () => {
   });
 });
 
+it('lets other work have its turn during a long reply', async () => {
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns += 1;
+    next = setImmediate(count);
+  });
+  await ask([user('word '.repeat(10_000))]);
+  clearImmediate(next);
+  expect(turns).toBeGreaterThan(2);
+});
+
 describe('script/demo in a goal and in a long conversation', () => {
   const say = async (system: string, text: string) => {
     const { content } = await ask([user(text)], { system });

@@ -43,3 +43,15 @@ test('a splice equals the wanted object, for any object', () => {
     { seed: 16 },
   );
 });
+
+test('strings of any length with any escapes keep their bytes', () => {
+  const text = fc.string({ unit: fc.constantFrom('"', '\\', 'a', '\n', 'é', ' of several words '), maxLength: 120 });
+  fc.assert(
+    fc.property(fc.array(text), text, (texts, last) => {
+      const object = { texts, model: 'x', last };
+      const rest = JSON.stringify({ texts, last }).slice(0, -1);
+      expect(splice(JSON.stringify(object), { model: 'y' })).toBe(`${rest},"model":"y"}`);
+    }),
+    { seed: 16 },
+  );
+});

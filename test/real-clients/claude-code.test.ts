@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS } from '../gateway/harness.ts';
-import { runClient } from './run-client.ts';
-import { FINAL, PROOFS, callId, readConversation, scriptModel } from './scripted-model.ts';
+import { UPSTREAMS } from '../gateway/harness.ts';
+import { buildClaudeEnvironment } from './claude-code-settings.ts';
+import { CLIENT_UPSTREAMS, runClient } from './run-client.ts';
+import { FINAL, PROOFS, callId, isStreamed, readConversation, scriptModel } from './scripted-model.ts';
 import { PASSED, PROMPT, RIGHT, WRONG, makeTask } from './task.ts';
 import type { Task } from './task.ts';
 import { startWatchedGateway } from './watched-gateway.ts';
@@ -23,19 +24,10 @@ afterEach(async () => {
 
 async function runClaudeCode(model: string) {
   const run = await runClient(
-    '@anthropic-ai/claude-code/cli-wrapper.cjs',
+    'clients/node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs',
     ['--print', PROMPT, '--output-format=stream-json', '--verbose', '--dangerously-skip-permissions'],
     task,
-    {
-      ANTHROPIC_BASE_URL: gateway.url,
-      ANTHROPIC_AUTH_TOKEN: gateway.key,
-      ANTHROPIC_MODEL: model,
-      ANTHROPIC_SMALL_FAST_MODEL: model,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-      // Without it root may not skip permission prompts.
-      IS_SANDBOX: '1',
-    },
+    { environment: buildClaudeEnvironment(gateway, model) },
   );
   const result = run.events.find(({ type }) => type === 'result');
   const working = gateway.upstream.requests.filter((request) => readConversation(request).tools.length > 0);
@@ -45,7 +37,7 @@ async function runClaudeCode(model: string) {
 }
 
 describe.each([
-  ...FORMATS.map((format) => [format, format, UPSTREAMS[format]] as const),
+  ...CLIENT_UPSTREAMS.map((format) => [format, format, UPSTREAMS[format]] as const),
   ['messages (passed through)', 'messages', 'same/small'] as const,
 ])('Claude Code over a %s upstream', (_, format, model) => {
   beforeEach(async () => {
@@ -84,7 +76,7 @@ describe.each([
     expect(gateway.complaints).toEqual([]);
     expect(gateway.answered.length).toBeGreaterThanOrEqual(4);
     expect(new Set(gateway.answered)).toEqual(new Set(['POST /v1/messages 200']));
-    expect(run.working.map(({ body }) => body.stream)).toEqual([true, true, true, true]);
+    expect(run.working.map(isStreamed)).toEqual([true, true, true, true]);
 
     expect(task.read('sum.mjs')).toBe(`${RIGHT}\n`);
     expect(task.read('passed.txt')).toBe(PASSED);

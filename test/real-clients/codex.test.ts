@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS } from '../gateway/harness.ts';
-import { runClient } from './run-client.ts';
-import { FINAL, PROOFS, callId, readConversation, scriptModel } from './scripted-model.ts';
+import { UPSTREAMS } from '../gateway/harness.ts';
+import { writeCodexSettings } from './codex-settings.ts';
+import { CLIENT_UPSTREAMS, runClient } from './run-client.ts';
+import { FINAL, PROOFS, callId, isStreamed, readConversation, scriptModel } from './scripted-model.ts';
 import type { Step } from './scripted-model.ts';
 import { PASSED, PROMPT, RIGHT, WRONG, makeTask } from './task.ts';
 import type { Task } from './task.ts';
@@ -31,28 +31,10 @@ const PATCH = ['*** Begin Patch', '*** Update File: sum.mjs', '@@', `-${WRONG}`,
   '\n',
 );
 
-const PAGE = readFileSync(new URL('../../docs/clients/codex.md', import.meta.url), 'utf8');
-
-/** The examples of the page in a language, for this model and this gateway. */
-function readExamples(language: 'toml' | 'json', model: string): string[] {
-  return [...PAGE.matchAll(new RegExp(`\\n\`\`\`${language}\\n(.*?)\\n\`\`\``, 'gs'))].map((match) =>
-    (match[1] ?? '').replaceAll('acme/large', model).replaceAll('http://127.0.0.1:8080', gateway.url),
-  );
-}
-
-/** Sets the client up as in the docs, with or without the model's properties. */
-function writeSettings(model: string, facts: 'with facts' | 'without facts'): void {
-  const catalog = join(task.home, 'models.json');
-  const [settings = '', offline = ''] = readExamples('toml', model);
-  const named = facts === 'with facts' ? `model_catalog_json = "${catalog}"` : '';
-  writeFileSync(join(task.home, 'config.toml'), [named, offline, settings].join('\n'));
-  writeFileSync(catalog, readExamples('json', model).join('\n'));
-}
-
 async function runCodex(model: string, facts: 'with facts' | 'without facts') {
-  writeSettings(model, facts);
+  writeCodexSettings({ home: task.home, url: gateway.url, model, facts });
   const run = await runClient(
-    '@openai/codex/bin/codex.js',
+    'clients/node_modules/@openai/codex/bin/codex.js',
     [
       'exec',
       '--json',
@@ -63,7 +45,7 @@ async function runCodex(model: string, facts: 'with facts' | 'without facts') {
       PROMPT,
     ],
     task,
-    { CODEX_HOME: task.home, CAPSTAN_API_KEY: gateway.key },
+    { environment: { CODEX_HOME: task.home, CAPSTAN_API_KEY: gateway.key } },
   );
   const messages = run.events.flatMap(({ item }) => {
     const { type, text } = (item ?? {}) as { type?: string; text?: string };
@@ -82,7 +64,7 @@ function expectCleanRun(run: Run, turns: number): void {
   expect(run.reachedFor).toEqual([]);
   expect(gateway.answered).toEqual(Array.from({ length: turns }, () => 'POST /v1/responses 200'));
   expect(gateway.complaints).toEqual([]);
-  expect(gateway.upstream.requests.map(({ body }) => body.stream)).toEqual(Array.from({ length: turns }, () => true));
+  expect(gateway.upstream.requests.map(isStreamed)).toEqual(Array.from({ length: turns }, () => true));
 }
 
 function expectChecked(run: Run, checked: number): void {
@@ -99,7 +81,7 @@ function expectSent(run: Run, format: keyof typeof PROOFS): void {
   expect(sent).toContain(PROOFS[format]);
 }
 
-describe.each(FORMATS)('Codex CLI over a %s upstream', (format) => {
+describe.each(CLIENT_UPSTREAMS)('Codex CLI over a %s upstream', (format) => {
   const model = UPSTREAMS[format];
 
   it('mends a program with a model that it has the facts of: custom and namespace tools', async () => {

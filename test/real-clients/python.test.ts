@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { FORMATS, UPSTREAMS, shareGateway } from '../gateway/harness.ts';
+import { UPSTREAMS, UPSTREAM_FORMATS, shareGateway } from '../gateway/harness.ts';
 import { scriptLoop } from '../gateway/tool-loop.ts';
 import type { Script } from '../support/model-server/server.ts';
 import { readConversation } from './scripted-model.ts';
@@ -76,7 +76,7 @@ async function runCells(name: (typeof NAMES)[number], model: string): Promise<Ce
 }
 
 describe.each(NAMES)('Python: %s', (name) => {
-  it.each(FORMATS)('works over a %s upstream', async (format) => {
+  it.each(UPSTREAM_FORMATS)('works over a %s upstream', async (format) => {
     scriptModel();
     const cells = await runCells(name, UPSTREAMS[format]);
     for (const { client, helper, error } of cells) {
@@ -91,8 +91,10 @@ describe.each(NAMES)('Python: %s', (name) => {
 afterAll(() => {
   const width = Math.max(...[...matrix.keys()].map((row) => row.length));
   const lines = [...matrix].map(([row, cells]) => {
-    const columns = FORMATS.map((format) => (cells.get(format) ?? '-').padEnd(format.length));
+    const columns = UPSTREAM_FORMATS.map((format) => (cells.get(format) ?? '-').padEnd(format.length));
     return `${row.padEnd(width)}  ${columns.join('  ')}`;
   });
-  process.stdout.write(`${[`${'client · helper'.padEnd(width)}  ${FORMATS.join('  ')}`, ...lines].join('\n')}\n`);
+  process.stdout.write(
+    `${[`${'client · helper'.padEnd(width)}  ${UPSTREAM_FORMATS.join('  ')}`, ...lines].join('\n')}\n`,
+  );
 });

@@ -5,10 +5,20 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { FORMATS, UPSTREAM_FORMATS } from '../gateway/harness.ts';
 import type { Task } from './task.ts';
 
-const PACKAGES = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'capstan/clients/node_modules');
+const PACKAGES = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'capstan');
+/** The formats of providers that the coding clients run over; `make test-client-matrix` adds the native ones. */
+export const CLIENT_UPSTREAMS = process.env.CAPSTAN_CLIENT_MATRIX === '1' ? UPSTREAM_FORMATS : FORMATS;
+
 const DEADLINE_MS = 200_000;
+
+export type ClientSettings = {
+  environment: Record<string, string>;
+  /** the client is killed after this time; default 200,000 */
+  deadlineMs?: number;
+};
 
 export type ClientRun = {
   /** JSON lines of the standard output */
@@ -27,6 +37,8 @@ async function openBarrier(): Promise<{ url: string; asked: string[]; close(): v
   });
   server.on('connect', (request, socket) => {
     asked.push(request.url ?? '');
+    // The client may be gone already.
+    socket.on('error', () => undefined);
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
   server.listen(0, '127.0.0.1');
@@ -47,19 +59,20 @@ function parseLine(line: string): Record<string, unknown>[] {
 
 /**
  * Runs a program of the installed clients in the task's folder until it ends, without the environment of this process.
- * `program` is a path below `node_modules`. Throws if `make test-clients` has not installed it, or if the exit code is
- * not 0.
+ * `program` is a script or a binary in the folder of installed clients. Throws if the make target has not installed it,
+ * or if the exit code is not 0.
  */
 export async function runClient(
   program: string,
   args: string[],
   task: Task,
-  environment: Record<string, string>,
+  { environment, deadlineMs = DEADLINE_MS }: ClientSettings,
 ): Promise<ClientRun> {
   const path = join(PACKAGES, program);
-  if (!existsSync(path)) throw new Error(`${program} is not installed: run \`make test-clients\``);
+  if (!existsSync(path)) throw new Error(`${program} is not installed: run \`make test-client-matrix\``);
   const barrier = await openBarrier();
-  const child = spawn(process.execPath, [path, ...args], {
+  const [command, ...before] = /\.c?js$/.test(program) ? [process.execPath, path] : [path];
+  const child = spawn(command, [...before, ...args], {
     cwd: task.folder,
     env: {
       PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
@@ -70,7 +83,7 @@ export async function runClient(
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: DEADLINE_MS,
+    timeout: deadlineMs,
     killSignal: 'SIGKILL',
   });
   let stdout = '';

@@ -6,7 +6,13 @@ import type { RecordedRequest, Script } from '../support/model-server/server.ts'
 export const FINAL = 'Mended: sum.mjs adds now 🎉, and the check passes.';
 
 /** The model's reasoning before each step, and the signature that its provider requires back. */
-export const PROOFS = { 'chat-completions': 'First I look.', messages: 'c2lnbmF0dXJl', responses: 'Z2VoZWlt' } as const;
+export const PROOFS = {
+  'chat-completions': 'First I look.',
+  messages: 'c2lnbmF0dXJl',
+  responses: 'Z2VoZWlt',
+  'generate-content': 'Z2Vkb2NodA==',
+  converse: 'Z2VwcsO8ZnQ=',
+} as const;
 
 export type Call = { name: string; arguments: Record<string, unknown> };
 
@@ -21,7 +27,7 @@ export type Conversation = {
 };
 
 type Wire = Record<string, unknown>;
-const READERS: Partial<Record<UpstreamFormat, (body: Wire) => Conversation>> = {
+const READERS: Record<UpstreamFormat, (body: Wire) => Conversation> = {
   'chat-completions': (body) => ({
     tools: list(body.tools).map((tool) => String((tool.function as Wire).name)),
     results: new Map(
@@ -48,16 +54,45 @@ const READERS: Partial<Record<UpstreamFormat, (body: Wire) => Conversation>> = {
       ),
     ),
   }),
+  'generate-content': (body) => ({
+    tools: list(body.tools).flatMap((group) => list(group.functionDeclarations).map((tool) => String(tool.name))),
+    results: new Map(
+      list(body.contents)
+        .flatMap((content) => list(content.parts))
+        .flatMap(({ functionResponse }) =>
+          functionResponse === undefined
+            ? []
+            : [[String((functionResponse as Wire).id), JSON.stringify((functionResponse as Wire).response)]],
+        ),
+    ),
+  }),
+  converse: (body) => ({
+    tools: list((body.toolConfig as Wire | undefined)?.tools).flatMap(({ toolSpec }) =>
+      toolSpec === undefined ? [] : [String((toolSpec as Wire).name)],
+    ),
+    results: new Map(
+      list(body.messages)
+        .flatMap((message) => list(message.content))
+        .flatMap(({ toolResult }) =>
+          toolResult === undefined
+            ? []
+            : [[String((toolResult as Wire).toolUseId), JSON.stringify((toolResult as Wire).content)]],
+        ),
+    ),
+  }),
 };
 
 function list(value: unknown): Wire[] {
   return Array.isArray(value) ? (value as Wire[]) : [];
 }
 
+/** Whether the request asks for a stream; some formats say it in the path. */
+export function isStreamed({ path, body }: RecordedRequest): boolean {
+  return body.stream === true || path.includes(':streamGenerateContent') || path.endsWith('/converse-stream');
+}
+
 export function readConversation({ format, body }: RecordedRequest): Conversation {
-  const read = READERS[format];
-  if (read === undefined) throw new Error(`no reader for ${format}`);
-  return read(body);
+  return READERS[format](body);
 }
 
 function think(format: UpstreamFormat): AssistantPart {
@@ -67,6 +102,11 @@ function think(format: UpstreamFormat): AssistantPart {
       return { type: 'reasoning', text, signature: PROOFS.messages };
     case 'responses':
       return { type: 'reasoning', text, summary: true, encrypted: PROOFS.responses };
+    case 'generate-content':
+      // The provider signs the text that follows.
+      return { type: 'reasoning', text, signature: `text:${PROOFS['generate-content']}` };
+    case 'converse':
+      return { type: 'reasoning', text, signature: PROOFS.converse };
     default:
       return { type: 'reasoning', text };
   }

@@ -5,12 +5,23 @@ import type { JsonObject } from '../dialects/dialect.ts';
 import { readName } from '../dialects/fields.ts';
 import { GatewayError, invalid } from '../gateway-error.ts';
 import { addObject } from '../store/objects.ts';
-import { SCRIPT, callProvider, listOwn, parseJson, readOrganization, requireObject, runOwn } from './context.ts';
+import {
+  SCRIPT,
+  admitBatch,
+  callProvider,
+  listOwn,
+  parseJson,
+  readOrganization,
+  requireObject,
+  runOwn,
+} from './context.ts';
 import type { BatchDeps } from './context.ts';
-import { addScriptFile, readLines } from './files.ts';
+import { addScriptFile, readFileContent, readLines, splitModel } from './files.ts';
 
 /** Maximum number of requests in a batch of script models, which runs at once. */
 const MAX_SCRIPT_REQUESTS = 200;
+/** Characters of the output of such a batch, which is kept in memory. */
+const MAX_OUTPUT = 32 * 1024 * 1024;
 
 const ENDPOINTS = ['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/completions', '/v1/moderations'];
 
@@ -21,12 +32,16 @@ async function runScriptBatch(context: BatchDeps, request: FastifyRequest, conte
     throw invalid('input_file_id', `must have at most ${MAX_SCRIPT_REQUESTS} lines`);
   const output: string[] = [];
   let failed = 0;
+  let size = 0;
   for (const line of lines) {
     const { status, body, requestId } = await runOwn(context, request, { url, body: line['body'] as JsonObject });
     if (status !== 200) failed += 1;
     const response = { status_code: status, request_id: requestId, body };
     const id = `batch_req_${randomUUID().replaceAll('-', '')}`;
-    output.push(JSON.stringify({ id, custom_id: line['custom_id'] ?? null, response, error: null }));
+    const text = JSON.stringify({ id, custom_id: line['custom_id'] ?? null, response, error: null });
+    size += text.length;
+    if (size > MAX_OUTPUT) throw invalid('input_file_id', `must have an output of at most ${MAX_OUTPUT} characters`);
+    output.push(text);
   }
   return {
     output: `${output.join('\n')}\n`,
@@ -69,6 +84,21 @@ async function createScriptBatch(
   })).body;
 }
 
+/** The file may have been uploaded with a key that has more models. Throws `model_not_found` for one of those. */
+async function requireModels(
+  context: BatchDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: { id: string; provider: string },
+): Promise<void> {
+  if ((request.caller?.models ?? null) === null) return;
+  const { body } = await readFileContent(context, reply, file);
+  for (const line of readLines(body)) {
+    const { model } = line['body'] as JsonObject;
+    splitModel(request, `${file.provider}/${String(model)}`, 'input_file_id');
+  }
+}
+
 /** `POST /v1/batches`. A batch goes to the provider of its file. */
 export async function createBatch(
   context: BatchDeps,
@@ -80,6 +110,10 @@ export async function createBatch(
   const endpoint = readName(body['endpoint'], 'endpoint');
   if (!ENDPOINTS.includes(endpoint)) throw invalid('endpoint', `must be one of ${ENDPOINTS.join(', ')}`);
   const { provider } = await requireObject(context, request, 'file', fileId);
+  if (provider !== SCRIPT) {
+    await admitBatch(context, request, 'input_file_id');
+    await requireModels(context, request, reply, { id: fileId, provider });
+  }
   const batch =
     provider === SCRIPT
       ? await createScriptBatch(context, request, { body, fileId, endpoint })

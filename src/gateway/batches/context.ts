@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RawReply } from '../../inference/forward.ts';
 import type { RawRequest } from '../../inference/transport.ts';
 import { errors } from '../../platform/errors.ts';
+import { findUnstorable } from '../../platform/http/text.ts';
 import { isRecord } from '../../platform/records.ts';
 import { inferenceOf } from '../allowed-models.ts';
 import { watchClient } from '../client-gone.ts';
 import type { GatewayDeps } from '../deps.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
-import { GatewayError } from '../gateway-error.ts';
-import { findObject, listObjects } from '../store/objects.ts';
-import type { ObjectKind } from '../store/objects.ts';
+import { GatewayError, invalid } from '../gateway-error.ts';
+import { findObject, isKnownObject, listObjects } from '../store/objects.ts';
+import type { ObjectKind, ObjectRef } from '../store/objects.ts';
 import type { ScriptStore } from './script-store.ts';
 
 export const SCRIPT = 'script';
@@ -33,7 +34,8 @@ export async function requireObject(
   kind: ObjectKind,
   id = readId(request),
 ): Promise<{ id: string; provider: string }> {
-  const provider = await findObject(deps.db, { organizationId: readOrganization(request), kind, id });
+  const ref = { organizationId: readOrganization(request), kind, id };
+  const provider = findUnstorable(id) === undefined ? await findObject(deps.db, ref) : undefined;
   if (provider === undefined)
     throw new GatewayError('not_found', `There is no ${kind.replace('_', ' ')} with this id.`);
   return { id, provider };
@@ -56,6 +58,28 @@ export async function callProvider(
   }
 }
 
+/**
+ * Before a batch goes to a provider, which runs its requests out of the gateway's sight. `param`: the field with the
+ * requests. Throws a `GatewayError` where hooks would have to see the requests, or a budget of the caller is used up.
+ */
+export async function admitBatch({ deps }: BatchDeps, { caller }: FastifyRequest, param: string): Promise<void> {
+  if (caller === undefined) throw errors.unauthorized();
+  if (deps.hooks !== undefined) {
+    throw invalid(param, 'a provider would run the batch, where the hooks of this gateway do not see its requests');
+  }
+  await deps.usage.budget?.check(caller);
+  const reservation = await deps.budgets.reserve(caller, () => 0);
+  await reservation?.settle(0);
+}
+
+/** A browser must not run what a provider or another caller has written as a page of this server. */
+const FOREIGN = { 'content-security-policy': "sandbox; default-src 'none'", 'x-content-type-options': 'nosniff' };
+
+/** Sends bytes that others have written. */
+export async function sendForeign(reply: FastifyReply, type: string, body: string | Uint8Array): Promise<void> {
+  await reply.type(type).headers(FOREIGN).send(body);
+}
+
 export function parseJson({ body }: RawReply): JsonObject {
   let value: unknown;
   try {
@@ -69,32 +93,67 @@ export function parseJson({ body }: RawReply): JsonObject {
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
+/** How often one request looks for more objects because some are not shown. */
+const MAX_ROUNDS = 10;
+
+type Query = Record<string, unknown>;
+
+function readLimit({ limit }: Query): number {
+  if (limit === undefined) return DEFAULT_LIMIT;
+  const wanted = typeof limit === 'string' && /^\d{1,9}$/.test(limit) ? Number(limit) : 0;
+  if (wanted < 1) throw invalid('query.limit', 'must be a whole number of 1 or more');
+  return Math.min(wanted, MAX_LIMIT);
+}
+
+/** The object next to which the page begins: `after` and `after_id` go on to older ones, `before_id` to newer ones. */
+async function readPosition({ deps }: BatchDeps, owner: Omit<ObjectRef, 'id'>, query: Query) {
+  const [name, ...others] = ['after', 'after_id', 'before_id'].filter((each) => query[each] !== undefined);
+  if (others.length > 0) throw invalid(`query.${others[0]}`, `must not be sent together with ${name}`);
+  const id = name === undefined ? undefined : query[name];
+  if (name !== undefined && !(typeof id === 'string' && (await isKnownObject(deps.db, { ...owner, id })))) {
+    throw invalid(`query.${name}`, 'must be the id of an entry of this list');
+  }
+  return { at: typeof id === 'string' ? id : undefined, isNewer: name === 'before_id' };
+}
 
 /**
  * Lists the organization's objects of a kind, newest first. `fetch` returns each as the client sees it, or undefined
- * if the provider no longer has it.
+ * if it is not shown: the provider no longer has it, or the client did not ask for such.
  */
 export async function listOwn(
-  { deps }: BatchDeps,
+  context: BatchDeps,
   request: FastifyRequest,
   kind: ObjectKind,
   fetch: (ref: { id: string; provider: string }) => Promise<JsonObject | undefined>,
 ): Promise<JsonObject> {
-  const query = request.query as Record<string, unknown>;
-  const wanted = Number(query['limit'] ?? DEFAULT_LIMIT);
-  const limit = Number.isInteger(wanted) && wanted >= 1 ? Math.min(wanted, MAX_LIMIT) : DEFAULT_LIMIT;
-  const after = query['after'] ?? query['after_id'];
-  const page = { limit: limit + 1, after: typeof after === 'string' ? after : undefined };
-  const found = await listObjects(deps.db, { organizationId: readOrganization(request), kind }, page);
-  const refs = found.slice(0, limit);
-  const data = (await Promise.all(refs.map(fetch))).filter((entry) => entry !== undefined);
+  const query = request.query as Query;
+  const limit = readLimit(query);
+  const owner = { organizationId: readOrganization(request), kind };
+  const { at: start, isNewer } = await readPosition(context, owner, query);
+  let at = start;
+  const data: JsonObject[] = [];
+  let hasMore = true;
+  for (let round = 0; hasMore && data.length < limit && round < MAX_ROUNDS; round += 1) {
+    const size = round === 0 ? limit : Math.max(limit, DEFAULT_LIMIT);
+    const found = await listObjects(context.deps.db, owner, { limit: size + 1, at, isNewer });
+    const refs = found.slice(0, size);
+    at = refs.at(-1)?.id ?? at;
+    const shown = (await Promise.all(refs.map(fetch))).filter((entry) => entry !== undefined);
+    hasMore = found.length > size || data.length + shown.length > limit;
+    data.push(...shown.slice(0, limit - data.length));
+  }
+  if (isNewer) data.reverse();
   return {
     object: 'list',
     data,
-    has_more: found.length > limit,
-    first_id: refs[0]?.id ?? null,
-    last_id: refs.at(-1)?.id ?? null,
+    has_more: hasMore,
+    first_id: data[0]?.['id'] ?? null,
+    last_id: data.at(-1)?.['id'] ?? null,
   };
+}
+
+function omitStream({ stream: _stream, stream_options: _options, ...body }: JsonObject): JsonObject {
+  return body;
 }
 
 /** Runs one request of a batch on this gateway, with the caller's own credentials. */
@@ -110,7 +169,8 @@ export async function runOwn(
     method: 'POST',
     url: call.url,
     headers: { 'content-type': 'application/json', ...Object.fromEntries(sent) },
-    payload: JSON.stringify(call.body),
+    // The results of a batch are whole responses, whatever its requests ask for.
+    payload: JSON.stringify(omitStream(call.body)),
   });
   return { status: answer.statusCode, body: answer.json(), requestId: String(answer.headers['x-request-id'] ?? '') };
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RawReply } from '../../inference/forward.ts';
 import { isRecord } from '../../platform/records.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
 import { readOptionalText } from '../dialects/fields.ts';
@@ -8,7 +9,7 @@ import { buildForm, readForm } from '../endpoints/form.ts';
 import { inferenceOf, mayUse } from '../allowed-models.ts';
 import { GatewayError, invalid, unknownModel } from '../gateway-error.ts';
 import { addObject, deleteObject } from '../store/objects.ts';
-import { SCRIPT, callProvider, listOwn, parseJson, readOrganization, requireObject } from './context.ts';
+import { SCRIPT, callProvider, listOwn, parseJson, readOrganization, requireObject, sendForeign } from './context.ts';
 import type { BatchDeps } from './context.ts';
 
 /** Lines of a batch file. */
@@ -142,9 +143,23 @@ export async function getFile(context: BatchDeps, request: FastifyRequest, reply
   return found;
 }
 
-/** `GET /v1/files`. Files that the provider no longer has are left out. */
+/** `GET /v1/files?purpose=`. Files that the provider no longer has are left out. */
 export function listFiles(context: BatchDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  return listOwn(context, request, 'file', (ref) => fetchFile(context, reply, ref).catch(() => undefined));
+  const { purpose } = request.query as Record<string, unknown>;
+  return listOwn(context, request, 'file', async (ref) => {
+    const found = await fetchFile(context, reply, ref).catch(() => undefined);
+    return purpose === undefined || found?.['purpose'] === purpose ? found : undefined;
+  });
+}
+
+/** The content of a file of a provider. */
+export function readFileContent(
+  context: BatchDeps,
+  reply: FastifyReply,
+  { id, provider }: { id: string; provider: string },
+): Promise<RawReply> {
+  const path = `/files/${encodeURIComponent(id)}/content`;
+  return callProvider(context, reply, provider, { method: 'GET', path, headers: {} });
 }
 
 /** `GET /v1/files/{id}/content`. */
@@ -153,12 +168,11 @@ export async function getFileContent(context: BatchDeps, request: FastifyRequest
   if (provider === SCRIPT) {
     const content = context.scripts.get(id)?.content;
     if (content === undefined) throw gone();
-    await reply.type('application/octet-stream').send(Buffer.from(content));
+    await sendForeign(reply, 'application/octet-stream', Buffer.from(content));
     return;
   }
-  const path = `/files/${encodeURIComponent(id)}/content`;
-  const answer = await callProvider(context, reply, provider, { method: 'GET', path, headers: {} });
-  await reply.type(answer.contentType).send(answer.body);
+  const answer = await readFileContent(context, reply, { id, provider });
+  await sendForeign(reply, answer.contentType, answer.body);
 }
 
 /** `DELETE /v1/files/{id}`. */

@@ -6,7 +6,17 @@ import type { JsonObject } from '../dialects/dialect.ts';
 import { readList, readName, readObject } from '../dialects/fields.ts';
 import { GatewayError, invalid } from '../gateway-error.ts';
 import { addObject, deleteObject } from '../store/objects.ts';
-import { SCRIPT, callProvider, listOwn, parseJson, readOrganization, requireObject, runOwn } from './context.ts';
+import {
+  SCRIPT,
+  admitBatch,
+  callProvider,
+  listOwn,
+  parseJson,
+  readOrganization,
+  requireObject,
+  runOwn,
+  sendForeign,
+} from './context.ts';
 import type { BatchDeps } from './context.ts';
 import { splitModel } from './files.ts';
 
@@ -18,10 +28,13 @@ type Entry = { customId: string; params: JsonObject; provider: string; id: strin
 function readEntries(request: FastifyRequest, body: JsonObject): Entry[] {
   const items = readList(body['requests'], 'requests');
   if (items.length === 0) throw invalid('requests', 'must not be empty');
+  const seen = new Set<string>();
   return items.map((value, index) => {
     const item = readObject(value, `requests.${index}`);
     const params = readObject(item['params'], `requests.${index}.params`);
     const customId = readName(item['custom_id'], `requests.${index}.custom_id`);
+    if (seen.has(customId)) throw invalid(`requests.${index}.custom_id`, 'must be unique');
+    seen.add(customId);
     return { customId, params, ...splitModel(request, params['model'], `requests.${index}.params.model`) };
   });
 }
@@ -39,8 +52,7 @@ async function runScript(context: BatchDeps, request: FastifyRequest, entries: r
   let succeeded = 0;
   const created = new Date().toISOString();
   for (const { customId, params } of entries) {
-    const { stream: _stream, ...body } = params;
-    const answer = await runOwn(context, request, { url: '/v1/messages', body });
+    const answer = await runOwn(context, request, { url: '/v1/messages', body: params });
     const ok = answer.status === 200;
     if (ok) succeeded += 1;
     const result = ok ? { type: 'succeeded', message: answer.body } : { type: 'errored', error: answer.body };
@@ -79,6 +91,7 @@ export async function createMessageBatch(
     const format = inferenceOf(context.deps, request).findProviderFormat(provider);
     if (format === undefined) throw new GatewayError('model_not_found', 'The provider is not configured.');
     if (format !== 'messages') throw invalid('requests', 'the provider of these models has no batches of this format');
+    await admitBatch(context, request, 'requests');
     const requests = entries.map(({ customId, params, id }) => ({
       custom_id: customId,
       params: { ...params, model: id },
@@ -150,12 +163,12 @@ export async function getMessageResults(
   if (provider === SCRIPT) {
     const results = context.scripts.get(id)?.results;
     if (results === undefined) throw gone();
-    await reply.type('application/x-jsonl').send(results);
+    await sendForeign(reply, 'application/x-jsonl', results);
     return;
   }
   const path = `${PATH}/${encodeURIComponent(id)}/results`;
   const answer = await callProvider(context, reply, provider, { method: 'GET', path, headers: {} });
-  await reply.type(answer.contentType).send(answer.body);
+  await sendForeign(reply, answer.contentType, answer.body);
 }
 
 /** `DELETE /v1/messages/batches/{id}`. */

@@ -42,6 +42,22 @@ const MessageBatchRequest = z.looseObject({
 
 const id = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
 const tag = 'Batches';
+
+function queryText(name: string, description: string) {
+  return { name, in: 'query', required: false, description, schema: { type: 'string' } };
+}
+const limit = {
+  ...queryText('limit', 'at most 100'),
+  schema: { type: 'integer', minimum: 1, default: 20 },
+};
+const after = queryText('after', 'the last id of the page before');
+const pages = [limit, after];
+const purposes = [...pages, queryText('purpose', 'only files with this purpose')];
+const messagePages = [
+  limit,
+  queryText('after_id', 'entries older than this one'),
+  queryText('before_id', 'newer ones'),
+];
 const error = MessagesError;
 const root = '/v1/messages/batches';
 const one = '/v1/messages/batches/{id}';
@@ -65,6 +81,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'List the files',
     answer: listOf(FileObject),
+    parameters: purposes,
   },
   {
     id: 'getGatewayFile',
@@ -91,7 +108,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'Get the content of a file',
     answer: file,
-    binary: 'application/octet-stream',
+    binary: ['application/octet-stream'],
     parameters: id,
   },
   {
@@ -110,6 +127,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'List the batches',
     answer: listOf(BatchObject),
+    parameters: pages,
   },
   {
     id: 'getBatch',
@@ -146,6 +164,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'List the batches of messages',
     answer: listOf(MessageBatch),
+    parameters: messagePages,
     error,
   },
   {
@@ -185,7 +204,8 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'Get the results of a batch of messages, one JSON object per line',
     answer: file,
-    binary: 'application/x-jsonl',
+    // The type is the provider's; generators of clients know only the second one as bytes.
+    binary: ['application/x-jsonl', 'application/octet-stream'],
     error,
     parameters: id,
   },

@@ -223,8 +223,9 @@ function describe(schema: z.ZodType, components: Map<string, Json>): Json {
 
 function buildOperation(operation: Operation, components: Map<string, Json>): Json {
   const { id, method, tag, summary, body, answer, streams, error = InferenceError, open, parameters } = operation;
-  const content = (type: string, schema: z.ZodType) => ({ [type]: { schema: describe(schema, components) } });
-  const json = (schema: z.ZodType) => content('application/json', schema);
+  const content = (types: readonly string[], schema: z.ZodType) =>
+    Object.fromEntries(types.map((type) => [type, { schema: describe(schema, components) }]));
+  const json = (schema: z.ZodType) => content(['application/json'], schema);
   const sent = operation.form === true ? 'multipart/form-data' : 'application/json';
   const failures =
     open === true ? [] : Object.entries(ERRORS).filter(([status]) => body !== undefined || Number(status) < 429);
@@ -235,12 +236,12 @@ function buildOperation(operation: Operation, components: Map<string, Json>): Js
     ...(open === true ? { security: [] } : {}),
     ...describeScopes(open === true ? [] : (operation.scopes ?? (method === 'get' ? READ_SCOPES : CALL_SCOPES))),
     ...(parameters === undefined ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: content(sent, body) } }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: content([sent], body) } }),
     responses: {
       [operation.status ?? 200]: {
         description: summary,
         content: {
-          ...content(operation.binary ?? 'application/json', answer),
+          ...content(operation.binary ?? ['application/json'], answer),
           ...(streams === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
         },
       },

@@ -155,7 +155,8 @@ export const ENDPOINT_OPERATIONS: readonly Operation[] = [
     summary: 'Say a text',
     body: SpeechRequest,
     answer: file,
-    binary: 'audio/*',
+    // The type is the provider's; generators of clients know only the second one as bytes.
+    binary: ['audio/*', 'application/octet-stream'],
   },
   {
     ...post,

@@ -3,6 +3,7 @@ import { listScopes } from '../../platform/contract/route.ts';
 import type { Route } from '../../platform/contract/route.ts';
 import type { Json, Operation } from './operation.ts';
 import { providerRoutes } from './providers.ts';
+import { upstreamRoutes } from './upstreams.ts';
 
 /** The fields of the agent service's error body that these operations use. */
 const NativeError = z.object({ error: z.string(), message: z.string() }).meta({ id: 'ModelProviderError' });
@@ -42,4 +43,7 @@ function describeRoute(route: Route): Operation {
 }
 
 /** Operations in the shapes of the agent service. */
-export const NATIVE_OPERATIONS: readonly Operation[] = Object.values<Route>(providerRoutes).map(describeRoute);
+export const NATIVE_OPERATIONS: readonly Operation[] = [
+  ...Object.values<Route>(providerRoutes),
+  ...Object.values<Route>(upstreamRoutes),
+].map(describeRoute);

@@ -18,8 +18,8 @@ export type Operation = {
   status?: number;
   /** scopes, one of which a caller needs; default: those of model calls or of lists */
   scopes?: readonly Scope[];
-  /** media type of a response that is not JSON */
-  binary?: string;
+  /** media types of a response that is not JSON */
+  binary?: readonly string[];
   streams?: true;
   error?: z.ZodType;
   open?: true;

@@ -19,6 +19,38 @@ const Models = z
   .max(MAX_MODELS)
   .describe('ids, or objects with their properties; absent: any model id is accepted');
 
+const AwsKeys = {
+  accessKeyId: z.string().regex(/^\w{16,128}$/, 'must be an access key id of AWS'),
+  secretAccessKey: z.string().regex(/^[\x21-\x7e]{1,200}$/, 'must be a secret access key of AWS'),
+  sessionToken: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,8000}$/, 'must be a session token of AWS')
+    .optional(),
+};
+const ServiceAccountKey = z
+  .union([z.string().min(1).max(20_000), z.record(z.string(), z.unknown())])
+  .describe('the JSON key of a service account, as an object or as text; sealed');
+
+const Aws = z
+  .strictObject({
+    region: z.string().regex(/^[a-z0-9-]{1,50}$/, 'must be a region such as us-east-1'),
+    ...AwsKeys,
+    accessKeyId: AwsKeys.accessKeyId.optional(),
+    secretAccessKey: AwsKeys.secretAccessKey.optional().describe('sealed, like the other keys'),
+  })
+  .describe('Bedrock: the region, and the keys that sign the calls unless there is an `apiKey`');
+
+const Google = z
+  .strictObject({
+    project: z.string().regex(/^[a-z0-9.:-]{1,100}$/, 'must be the id of a project'),
+    location: z
+      .string()
+      .regex(/^[a-z0-9-]{1,50}$/, 'must be a location such as europe-west4')
+      .default('global'),
+    credentials: ServiceAccountKey.optional(),
+  })
+  .describe('Vertex AI: the project, and the service account that calls it');
+
 export const ProviderCreate = z
   .object({
     name: ProviderName.describe('models of the provider are `<name>/<id>`'),
@@ -27,6 +59,8 @@ export const ProviderCreate = z
     baseUrl: Address.optional(),
     apiKey: Key.optional().describe('sealed; no response shows it'),
     apiKeyHeader: KeyHeader.optional(),
+    aws: Aws.optional(),
+    google: Google.optional(),
     models: Models.optional(),
     timeoutSeconds: z.number().positive().max(3600).optional(),
     passThrough: z.boolean().optional(),
@@ -38,10 +72,15 @@ export type ProviderCreate = z.infer<typeof ProviderCreate>;
 export const ProviderPatch = z
   .object({
     apiKey: Key.optional(),
+    aws: z.strictObject(AwsKeys).optional().describe('replaces all keys of AWS'),
+    google: z.strictObject({ credentials: ServiceAccountKey }).optional(),
     models: Models.nullable().optional(),
     probe: z.boolean().default(true),
   })
-  .refine(({ apiKey, models }) => apiKey !== undefined || models !== undefined, 'must change at least one field')
+  .refine(
+    ({ probe: _probe, ...changed }) => Object.values(changed).some((value) => value !== undefined),
+    'must change at least one field',
+  )
   .meta({ id: 'ModelProviderPatch' });
 export type ProviderPatch = z.infer<typeof ProviderPatch>;
 
@@ -49,7 +88,7 @@ export const ProviderProbe = z
   .object({
     status: z
       .enum(['ok', 'unverified', 'rejected', 'unreachable'])
-      .describe('`unverified`: it answers, but lists no models, so the key was not checked'),
+      .describe('`unverified`: it answers, but not to this call, so the credentials were not checked'),
     message: z.string().nullable(),
     models: z.array(z.string()).describe('ids that the provider lists, at most 100'),
     checkedAt: Timestamp,
@@ -64,12 +103,14 @@ export const Provider = z
     name: z.string(),
     format: UpstreamFormat,
     baseUrl: z.string(),
-    hasKey: z.boolean(),
+    hasKey: z.boolean().describe('whether there is a key or another credential'),
     apiKeyHeader: z.string().nullable(),
+    aws: z.object({ region: z.string() }).nullable(),
+    google: z.object({ project: z.string(), location: z.string() }).nullable(),
     models: z.array(ProviderModel).nullable().describe('null: any model id is accepted'),
     timeoutSeconds: z.number(),
     passThrough: z.boolean().nullable().describe('null: only for the APIs of OpenAI and Anthropic themselves'),
-    probe: ProviderProbe.nullable().describe('the last call that checked address and key'),
+    probe: ProviderProbe.nullable().describe('the last call that checked address and credentials'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -87,7 +128,7 @@ export const providerRoutes = {
     id: 'createProvider',
     method: 'POST',
     path: '/v1/providers',
-    summary: "Add a provider of models with the organization's own key",
+    summary: "Add a provider of models with the organization's own credentials",
     body: ProviderCreate,
     responses: { 201: Provider },
     errors: ['conflict'],
@@ -117,7 +158,7 @@ export const providerRoutes = {
     id: 'updateProvider',
     method: 'PATCH',
     path: ONE,
-    summary: 'Change the key or the models of a provider',
+    summary: 'Change the credentials or the models of a provider',
     params,
     body: ProviderPatch,
     responses: { 200: Provider },
@@ -128,7 +169,7 @@ export const providerRoutes = {
     id: 'testProvider',
     method: 'POST',
     path: `${ONE}/test`,
-    summary: 'Check address and key of a provider now',
+    summary: 'Check address and credentials of a provider now',
     params,
     responses: { 200: Provider },
     errors: ['not_found'],

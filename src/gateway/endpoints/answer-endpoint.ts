@@ -6,6 +6,7 @@ import type { GatewayInference } from '../../inference/inference.ts';
 import { estimateWorstCost } from '../../inference/budgeted.ts';
 import type { Caller } from '../../platform/http/deps.ts';
 import { errors } from '../../platform/errors.ts';
+import { isRecord } from '../../platform/records.ts';
 import { readBody } from '../body.ts';
 import { ClientGoneError, watchClient } from '../client-gone.ts';
 import { inferenceOf, mayUse, requireModel } from '../allowed-models.ts';
@@ -14,9 +15,10 @@ import { readModels } from '../dialects/models.ts';
 import type { JsonObject } from '../dialects/dialect.ts';
 import { isAbsent } from '../dialects/fields.ts';
 import { decideFault } from '../errors.ts';
-import { unknownModel } from '../gateway-error.ts';
+import { GatewayError, unknownModel } from '../gateway-error.ts';
 import { describeCall, inspectText } from '../hooks/inspect.ts';
 import type { ResponseGuard } from '../hooks/hooks.ts';
+import { requireInspectable, requireInspected } from '../hooks/inspectable.ts';
 import { startMeter } from '../usage/meter.ts';
 import type { Meter } from '../usage/meter.ts';
 import { readTags } from '../usage/request-log.ts';
@@ -87,16 +89,42 @@ async function* meterChunks(reply: ForwardedReply, meter: Meter): AsyncGenerator
   }
 }
 
+/** Throws `upstream_error` for a reply that is no JSON, whatever the provider calls it. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new GatewayError('upstream_error', 'The provider sent no valid JSON.', { cause: error });
+  }
+}
+
+/** Throws `upstream_error` for a page of a proxy, of a sign-in or the like in place of a response. */
+function refusePage(reply: ForwardedReply): void {
+  if (!/html/i.test(reply.contentType)) return;
+  reply.close();
+  throw new GatewayError('upstream_error', 'The provider sent a web page.');
+}
+
 async function collectJson(reply: ForwardedReply, meter: Meter, guard: ResponseGuard | undefined) {
   const chunks: Uint8Array[] = [];
   for await (const chunk of reply.chunks) chunks.push(chunk);
   const body = Buffer.concat(chunks);
-  await finishMeter(meter, reply.model, body.length > MAX_PARSED ? undefined : findUsage(body.toString('utf8')));
+  const json = body.length > MAX_PARSED ? undefined : readJson(body.toString('utf8'));
+  await finishMeter(meter, reply.model, isRecord(json) ? findUsage(json) : undefined);
   return guard === undefined ? body : inspectText(guard, body.toString('utf8'));
 }
 
+/** What is answered, and by which rules. */
+type EndpointTask = {
+  deps: GatewayDeps;
+  endpoint: Endpoint;
+  input: EndpointInput;
+  meter: Meter;
+  guard: ResponseGuard | undefined;
+};
+
 async function sendForwarded(
-  { deps, endpoint, input, meter }: { deps: GatewayDeps; endpoint: Endpoint; input: EndpointInput; meter: Meter },
+  { deps, endpoint, input, meter, guard }: EndpointTask,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -110,13 +138,14 @@ async function sendForwarded(
       buildBody: (id: string, extra: JsonObject) => buildBody(endpoint, input, id, extra),
     };
     const answer = await inferenceOf(deps, request).forward(call, watch.signal, request.caller?.organizationId ?? '');
+    refusePage(answer);
     void reply.type(answer.contentType);
     if (answer.requestId !== undefined) void reply.header('x-upstream-request-id', answer.requestId);
     if (answer.contentType.includes('json')) {
-      const guard = deps.hooks?.guardResponse(describeCall(request, endpoint.name, input.fields));
       await reply.send(await collectJson(answer, meter, guard));
       return;
     }
+    requireInspected(guard, answer);
     await reply.send(Readable.from(meterChunks(answer, meter)));
     await finished(reply.raw).catch(() => undefined);
   } catch (error) {
@@ -159,6 +188,8 @@ export async function answerEndpoint(
   const input = await inspectInput(deps, endpoint, request);
   const { model, fallbackModels = [] } = readModels(input.fields);
   endpoint.check(input);
+  const guard = deps.hooks?.guardResponse(describeCall(request, endpoint.name, input.fields));
+  requireInspectable(guard, endpoint.name, input.fields);
   const isScript = SCRIPT.test(model);
   if (isScript && !mayUse(request, model)) throw unknownModel(model);
   for (const name of isScript ? [] : [model, ...fallbackModels]) requireModel(deps, request, name);
@@ -179,10 +210,11 @@ export async function answerEndpoint(
   let release: (() => void) | undefined;
   try {
     release = deps.admission.acquire(request.bodyBytes, caller.organizationId);
-    if (!isScript) return await sendForwarded({ deps, endpoint, input, meter }, request, reply);
+    if (!isScript) return await sendForwarded({ deps, endpoint, input, meter, guard }, request, reply);
     const answer = endpoint.answerScript({ ...input, fields: { ...input.fields, model } });
     await finishMeter(meter, model, answer.usage);
-    await reply.type(answer.type).send(answer.body);
+    const body = typeof answer.body === 'string' ? await inspectText(guard, answer.body) : answer.body;
+    await reply.type(answer.type).send(body);
   } finally {
     release?.();
     // A call that has ended is already settled.

@@ -11,8 +11,7 @@ function pick(usage: Record<string, unknown>, names: readonly string[]): number 
   return 0;
 }
 
-/** The usage in a response or a streamed event; undefined if there is none. */
-export function findUsage(text: string): EndpointUsage | undefined {
+function findStreamedUsage(text: string): EndpointUsage | undefined {
   if (!text.includes('"usage"') && !text.includes('"meta"')) return undefined;
   let body: unknown;
   try {
@@ -20,7 +19,11 @@ export function findUsage(text: string): EndpointUsage | undefined {
   } catch {
     return undefined;
   }
-  if (!isRecord(body)) return undefined;
+  return isRecord(body) ? findUsage(body) : undefined;
+}
+
+/** The usage in a response or a streamed event; undefined if there is none. */
+export function findUsage(body: Record<string, unknown>): EndpointUsage | undefined {
   const meta = isRecord(body['meta']) && isRecord(body['meta']['tokens']) ? body['meta']['tokens'] : undefined;
   const usage = isRecord(body['usage']) ? body['usage'] : meta;
   if (usage === undefined) return undefined;
@@ -37,7 +40,7 @@ export class StreamUsage {
   push(chunk: Uint8Array): void {
     const events: { data: string }[] = [];
     this.#reader.push(chunk, events);
-    for (const { data } of events) this.#usage = findUsage(data) ?? this.#usage;
+    for (const { data } of events) this.#usage = findStreamedUsage(data) ?? this.#usage;
   }
 
   get usage(): EndpointUsage | undefined {

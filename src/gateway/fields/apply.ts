@@ -1,4 +1,5 @@
-import type { UpstreamFormat, WireFormat } from '../../inference/config.ts';
+import type { WireFormat } from '../../inference/config.ts';
+import type { Destination } from '../../inference/inference.ts';
 import { isRecord } from '../../platform/records.ts';
 import { unsupported } from '../gateway-error.ts';
 import type { GatewayError } from '../gateway-error.ts';
@@ -16,16 +17,18 @@ export const FIELD_TABLES: Record<WireFormat, FieldTable> = {
   messages: MESSAGES_FIELDS,
 };
 
-/** The destination of a request; `built-in` are `script/…` models. */
-export type Destination = UpstreamFormat | 'built-in';
-
 function isPresent(value: unknown, { isNeutral }: FieldRule): boolean {
   return value !== undefined && value !== null && isNeutral?.(value) !== true;
 }
 
 /** The treatment of a field that the table does not list. */
-function decideUnknown(client: WireFormat, destination: Destination): Fate {
-  return client === 'chat-completions' && destination === client ? 'carried' : 'ignored';
+function decideUnknown(client: WireFormat, { format }: Destination): Fate {
+  return client === 'chat-completions' && format === client ? 'carried' : 'ignored';
+}
+
+/** The treatment of a listed field by one upstream. */
+function decide({ to, needs }: FieldRule, { format, lacks }: Destination): Fate {
+  return needs !== undefined && lacks.includes(needs) ? 'ignored' : to[format];
 }
 
 /** The error for the first field that its destinations would refuse; undefined if there is none. */
@@ -81,7 +84,7 @@ const NAME = /^[\w.[\]-]{1,100}$/;
 export function listIgnored(client: WireFormat, body: JsonObject, destinations: readonly Destination[]): string[] {
   const table = FIELD_TABLES[client];
   const isIgnored = (rule: FieldRule | undefined) =>
-    destinations.some((to) => (rule === undefined ? decideUnknown(client, to) : rule.to[to]) === 'ignored');
+    destinations.some((to) => (rule === undefined ? decideUnknown(client, to) : decide(rule, to)) === 'ignored');
   const ignored = Object.entries(body).flatMap(([name, value]) => {
     const rule = Object.hasOwn(table, name) ? table[name] : undefined;
     const present = rule === undefined ? value !== undefined && value !== null : isPresent(value, rule);

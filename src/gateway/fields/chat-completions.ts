@@ -1,4 +1,5 @@
-import { all, isFalse, isTrue, isZero, rule } from './rule.ts';
+import { all, isFalse, isNone, isTrue, isZero, rule } from './rule.ts';
+import { CACHE_NOTE, EFFORT_NOTE } from './notes.ts';
 import type { FieldTable } from './rule.ts';
 
 const CHAT_ONLY = 'only providers with the format chat-completions support it';
@@ -36,13 +37,24 @@ export const CHAT_FIELDS: FieldTable = {
   }),
   response_format: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored']),
   reasoning_effort: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored'], {
-    note: 'Converse: Claude, Nova 2 and gpt-oss',
+    needs: 'effort',
+    isNeutral: isNone,
+    note: EFFORT_NOTE,
   }),
   reasoning: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored'], { note: '`effort`' }),
-  prompt_cache_key: rule(['carried', 'carried', 'emulated', 'gateway', 'emulated', 'gateway'], {
-    note: 'cache breakpoints in messages and Converse',
+  'reasoning.effort': rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored'], {
+    needs: 'effort',
+    isNeutral: isNone,
+    note: EFFORT_NOTE,
   }),
-  cache_ttl: rule(['ignored', 'ignored', 'carried', 'ignored', 'carried', 'ignored']),
+  prompt_cache_key: rule(['carried', 'carried', 'emulated', 'gateway', 'emulated', 'gateway'], {
+    needs: 'cache',
+    note: CACHE_NOTE,
+  }),
+  cache_ttl: rule(['ignored', 'ignored', 'carried', 'ignored', 'carried', 'ignored'], {
+    needs: 'cache',
+    note: 'Converse: Claude from 3.7 on',
+  }),
   user: rule(['carried', 'carried', 'emulated', 'ignored', 'ignored', 'ignored'], {
     ...verbatim,
     note: '`metadata.user_id` in messages',
@@ -63,6 +75,7 @@ export const CHAT_FIELDS: FieldTable = {
   }),
   top_k: rule(['carried', 'ignored', 'carried', 'carried', 'carried', 'ignored'], {
     ...verbatim,
+    needs: 'top-k',
     note: 'Converse: Claude and Nova',
   }),
   seed: rule(['carried', 'ignored', 'ignored', 'carried', 'ignored']),

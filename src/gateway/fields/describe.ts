@@ -1,6 +1,6 @@
 import type { WireFormat } from '../../inference/config.ts';
 import { FIELD_TABLES } from './apply.ts';
-import type { Destination } from './apply.ts';
+import type { Destination } from '../../inference/inference.ts';
 
 const TITLES: Record<WireFormat, string> = {
   'chat-completions': 'Chat completions clients',
@@ -20,7 +20,7 @@ const COLUMNS = [
   ['generate-content', 'generateContent'],
   ['converse', 'Converse'],
   ['built-in', '`script/…`'],
-] as const satisfies [Destination, string][];
+] as const satisfies [Destination['format'], string][];
 
 function describeTable(client: WireFormat): string {
   const rows = Object.entries(FIELD_TABLES[client]).map(([path, { to, note, help }]) => {

@@ -1,4 +1,6 @@
-import { all, isFalse, rule } from './rule.ts';
+import { isRecord } from '../../platform/records.ts';
+import { all, isFalse, isNone, rule } from './rule.ts';
+import { EFFORT_NOTE } from './notes.ts';
 import type { FieldTable } from './rule.ts';
 
 const forwarded = {
@@ -37,20 +39,29 @@ export const MESSAGES_FIELDS: FieldTable = {
   temperature: all('carried'),
   top_p: all('carried'),
   top_k: rule(['ignored', 'ignored', 'carried', 'carried', 'carried', 'ignored'], {
+    needs: 'top-k',
     note: 'Converse: Claude and Nova',
   }),
   thinking: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'gateway'], {
-    note: 'an effort in other formats',
+    needs: 'effort',
+    isNeutral: (value) => isRecord(value) && value['type'] === 'disabled',
+    note: `an effort in other formats: ${EFFORT_NOTE}`,
   }),
   output_config: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored'], {
     note: '`effort`, `format`',
+  }),
+  'output_config.effort': rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored'], {
+    needs: 'effort',
+    isNeutral: isNone,
+    note: EFFORT_NOTE,
   }),
   output_format: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored']),
   metadata: rule(['carried', 'carried', 'carried', 'ignored', 'ignored', 'ignored'], {
     note: '`user_id`, as `user` in other formats',
   }),
   cache_control: rule(['ignored', 'ignored', 'emulated', 'ignored', 'emulated', 'ignored'], {
-    note: 'the gateway sets breakpoints itself',
+    needs: 'cache',
+    note: 'the gateway sets breakpoints itself; Converse: for Claude from 3.7 on',
   }),
   service_tier: all('ignored'),
   context_management: all('ignored'),

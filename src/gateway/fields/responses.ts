@@ -1,4 +1,5 @@
-import { all, isFalse, isTrue, isZero, rule } from './rule.ts';
+import { all, isFalse, isNone, isTrue, isZero, rule } from './rule.ts';
+import { CACHE_NOTE, EFFORT_NOTE } from './notes.ts';
 import type { FieldTable } from './rule.ts';
 
 const RESPONSES_ONLY = 'only providers with the format responses support it';
@@ -22,15 +23,24 @@ export const RESPONSES_FIELDS: FieldTable = {
   text: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'ignored'], { note: '`format`' }),
   'text.verbosity': rule(['carried', 'carried', 'ignored', 'ignored', 'ignored']),
   reasoning: rule(['carried', 'carried', 'carried', 'carried', 'carried', 'gateway'], { note: '`effort`' }),
+  'reasoning.effort': rule(['carried', 'carried', 'carried', 'carried', 'carried', 'gateway'], {
+    needs: 'effort',
+    isNeutral: isNone,
+    note: EFFORT_NOTE,
+  }),
   'reasoning.summary': rule(['emulated', 'carried', 'emulated', 'emulated', 'emulated'], {
     note: 'the reasoning itself',
   }),
   temperature: all('carried', { note: 'at most 1 for messages and Converse providers' }),
   top_p: all('carried', { note: 'messages providers get it without `temperature` only' }),
   prompt_cache_key: rule(['carried', 'carried', 'emulated', 'gateway', 'emulated', 'gateway'], {
-    note: 'cache breakpoints in messages and Converse',
+    needs: 'cache',
+    note: CACHE_NOTE,
   }),
-  cache_ttl: rule(['ignored', 'ignored', 'carried', 'ignored', 'carried', 'ignored']),
+  cache_ttl: rule(['ignored', 'ignored', 'carried', 'ignored', 'carried', 'ignored'], {
+    needs: 'cache',
+    note: 'Converse: Claude from 3.7 on',
+  }),
   user: rule(['carried', 'carried', 'emulated', 'ignored', 'ignored', 'ignored'], {
     note: '`metadata.user_id` in messages',
   }),

@@ -1,4 +1,5 @@
 import type { UpstreamFormat } from '../../inference/config.ts';
+import type { ModelFeature } from '../../inference/upstream/features.ts';
 
 /**
  * The treatment of a field on the way to an upstream of a format. `carried`: sent in that format's own field.
@@ -18,6 +19,8 @@ export type FieldRule = {
   forwarded?: true;
   /** chat completions upstreams get it unchanged */
   verbatim?: true;
+  /** the field has no effect for models that lack this */
+  needs?: ModelFeature;
   /** for the docs */
   note?: string;
 };
@@ -53,6 +56,8 @@ export function rule(columns: Columns, more: Omit<FieldRule, 'to'> = {}): FieldR
   return { to: fates(columns), ...more };
 }
 
+/** Whether the value asks for no reasoning. */
+export const isNone = (value: unknown): boolean => value === 'none';
 export const isZero = (value: unknown): boolean => value === 0;
 export const isFalse = (value: unknown): boolean => value === false;
 export const isTrue = (value: unknown): boolean => value === true;

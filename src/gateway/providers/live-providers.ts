@@ -8,8 +8,9 @@ import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
 import { recordSecretRead } from '../../platform/store/secret-reads.ts';
-import { listProviderRevisions, providerContext, readStoredProviders } from '../store/providers.ts';
+import { listProviderRevisions, readStoredProviders } from '../store/providers.ts';
 import type { StoredProvider } from '../store/providers.ts';
+import { openConfig } from './credentials.ts';
 
 const CHANGED = 'capstan.providers';
 /** Interval for reading changes whose bus message was lost. */
@@ -27,12 +28,6 @@ export type LiveProviders = OrganizationProviders & {
 };
 
 type Known = { revision: string; organizationId: string; name: string; config: ProviderConfig };
-
-/** The provider with its key. Throws an `UnsealError`. */
-export function openConfig({ id, settings, secret }: StoredProvider, masterKeys: MasterKeys): ProviderConfig {
-  if (secret === null) return settings;
-  return { ...settings, apiKey: masterKeys.unseal(secret, providerContext(id)) };
-}
 
 /** Each process that calls a provider reads its key once, and again after a change. */
 async function recordRead(db: Db, { id, organizationId, name, settings }: StoredProvider): Promise<void> {
@@ -81,7 +76,7 @@ class ProviderCache {
         known.set(id, { revision: revisions.get(id) ?? '', organizationId, name, config });
       } catch (error) {
         known.delete(id);
-        log.error({ providerId: id, error: errorText(error) }, 'the key of a provider cannot be unsealed');
+        log.error({ providerId: id, error: errorText(error) }, 'the credentials of a provider cannot be unsealed');
       }
     }
     this.#known = known;

@@ -12,11 +12,12 @@ import { registerRoute } from '../../platform/http/route.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
+import { omitUndefined } from '../../platform/records.ts';
 import { providerRoutes } from '../contract/providers.ts';
 import type { ProviderCreate, ProviderProbe } from '../contract/providers.ts';
 import * as store from '../store/providers.ts';
 import type { ProviderRef, ProviderSettings, StoredProvider } from '../store/providers.ts';
-import { openConfig } from './live-providers.ts';
+import { openConfig, readSecret, requireFitting, requireOwnSecret, withSecretKind } from './credentials.ts';
 import type { LiveProviders } from './live-providers.ts';
 import { probeProvider } from './probe.ts';
 
@@ -32,15 +33,21 @@ function listModelSettings(models: ProviderCreate['models']): ProviderSettings['
   return models?.map((model) => (typeof model === 'string' ? { id: model } : model));
 }
 
-/** Throws `validation_error` if format or address are missing. */
+/** Without credentials. Throws `validation_error` if format or address are missing. */
 function readSettings({
   name: _name,
   apiKey: _key,
   probe: _probe,
   models,
+  aws,
+  google,
   ...given
 }: ProviderCreate): ProviderSettings {
-  const result = ProviderConfig.safeParse({ ...given, models: listModelSettings(models) });
+  const access = omitUndefined({
+    aws: aws && { region: aws.region },
+    google: google && { project: google.project, location: google.location },
+  });
+  const result = ProviderConfig.safeParse({ ...given, ...access, models: listModelSettings(models) });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const path = issue?.path.join('.') ?? 'format';
@@ -58,12 +65,12 @@ async function checkAddress(egress: Egress, baseUrl: string): Promise<void> {
   }
 }
 
-/** Throws `validation_error` for a provider that rejects the key or does not answer. */
+/** Throws `validation_error` for a provider that rejects the credentials or does not answer. */
 async function requireAnswer(config: ProviderConfig, deps: Deps): Promise<ProviderProbe> {
-  const probe = await probeProvider(config, deps);
-  if (probe.status === 'rejected') throw errors.validation(`body.apiKey: ${probe.message ?? ''}`);
+  const { probe, field } = await probeProvider(config, deps);
+  if (probe.status === 'rejected') throw errors.validation(`body.${field}: ${probe.message ?? ''}`);
   if (probe.status === 'unreachable') {
-    throw errors.validation(`body.baseUrl: ${probe.message ?? ''} Set probe to false to save it anyway.`);
+    throw errors.validation(`body.${field}: ${probe.message ?? ''} Set probe to false to save it anyway.`);
   }
   return probe;
 }
@@ -88,14 +95,18 @@ export function registerProviderRoutes(app: FastifyInstance, deps: Deps): void {
   const { db, live, masterKeys, egress } = deps;
 
   registerRoute(app, deps, providerRoutes.createProvider, async ({ body, caller }) => {
-    const settings = readSettings(body);
+    const given = readSecret(body);
+    const read = readSettings(body);
+    requireFitting(read, given);
+    requireOwnSecret(read, given);
+    const settings = given === undefined ? read : withSecretKind(read, given);
     const { organizationId } = caller;
     await checkAddress(egress, settings.baseUrl);
     // before the provider is called; the insert asks again
     await db.transaction((tx) => requireRoom(tx, organizationId));
     const id = newId('prv');
-    const { name, apiKey } = body;
-    const secret = apiKey === undefined ? null : masterKeys.seal(apiKey, store.providerContext(id));
+    const { name } = body;
+    const secret = given === undefined ? null : masterKeys.seal(given.text, store.providerContext(id));
     const stored = { id, organizationId, name, settings, secret };
     const probe = body.probe ? await requireAnswer(openConfig(stored, masterKeys), deps) : null;
     const provider = await db.transaction(async (tx) => {
@@ -122,13 +133,17 @@ export function registerProviderRoutes(app: FastifyInstance, deps: Deps): void {
   registerRoute(app, deps, providerRoutes.updateProvider, async ({ params, body, caller }) => {
     const ref = { organizationId: caller.organizationId, id: params.providerId };
     const before = await requireProvider(deps, ref);
-    const secret =
-      body.apiKey === undefined ? before.secret : masterKeys.seal(body.apiKey, store.providerContext(ref.id));
-    const { models: _models, ...others } = before.settings;
+    const given = readSecret(body);
+    requireFitting(before.settings, given);
+    const secret = given === undefined ? before.secret : masterKeys.seal(given.text, store.providerContext(ref.id));
+    const kept = given === undefined ? before.settings : withSecretKind(before.settings, given);
+    const { models: _models, ...others } = kept;
     const models = body.models === undefined ? before.settings.models : listModelSettings(body.models ?? undefined);
     const settings = models === undefined ? others : { ...others, models };
     await checkAddress(egress, settings.baseUrl);
-    const probe = body.probe ? await requireAnswer(openConfig({ ...before, secret }, masterKeys), deps) : null;
+    const probe = body.probe
+      ? await requireAnswer(openConfig({ ...before, settings, secret }, masterKeys), deps)
+      : null;
     const provider = await store.updateProvider(db, ref, { settings, secret, probe });
     if (provider === undefined) throw errors.notFound('provider');
     await live.publish();
@@ -138,7 +153,7 @@ export function registerProviderRoutes(app: FastifyInstance, deps: Deps): void {
   registerRoute(app, deps, providerRoutes.testProvider, async ({ params, caller }) => {
     const ref = { organizationId: caller.organizationId, id: params.providerId };
     const stored = await requireProvider(deps, ref);
-    const probe = await probeProvider(openConfig(stored, masterKeys), deps);
+    const { probe } = await probeProvider(openConfig(stored, masterKeys), deps);
     const provider = await store.updateProvider(db, ref, { settings: null, secret: null, probe });
     if (provider === undefined) throw errors.notFound('provider');
     return { status: 200, body: provider };

@@ -14,30 +14,41 @@ export async function addObject(db: Queryable, ref: ObjectRef, provider: string)
 /** The provider of an object of the organization; undefined if it has no object with this id. */
 export async function findObject(db: Queryable, ref: ObjectRef): Promise<string | undefined> {
   const { rows } = await db.query<{ provider: string }>(
-    `SELECT provider FROM gateway_objects WHERE organization_id = $1 AND kind = $2 AND id = $3`,
+    `SELECT provider FROM gateway_objects WHERE organization_id = $1 AND kind = $2 AND id = $3 AND provider <> ''`,
     [ref.organizationId, ref.kind, ref.id],
   );
   return rows[0]?.provider;
 }
 
-/** At most `limit` objects, newest first, after the object `after`. */
+/** Whether the organization has the object, or had it before it was deleted. */
+export async function isKnownObject(db: Queryable, ref: ObjectRef): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT FROM gateway_objects WHERE organization_id = $1 AND kind = $2 AND id = $3`,
+    [ref.organizationId, ref.kind, ref.id],
+  );
+  return rowCount > 0;
+}
+
+/** At most `limit` objects older than the object `at`, newest first; with `isNewer` newer ones, oldest first. */
 export async function listObjects(
   db: Queryable,
   { organizationId, kind }: Omit<ObjectRef, 'id'>,
-  { limit, after }: { limit: number; after: string | undefined },
+  { limit, at, isNewer }: { limit: number; at: string | undefined; isNewer: boolean },
 ): Promise<{ id: string; provider: string }[]> {
+  const [compare, order] = isNewer ? ['>', 'ASC'] : ['<', 'DESC'];
   const { rows } = await db.query<{ id: string; provider: string }>(
-    `SELECT id, provider FROM gateway_objects WHERE organization_id = $1 AND kind = $2
-       AND ($3::text IS NULL OR (created_at, id) < (
+    `SELECT id, provider FROM gateway_objects WHERE organization_id = $1 AND kind = $2 AND provider <> ''
+       AND ($3::text IS NULL OR (created_at, id) ${compare} (
          SELECT created_at, id FROM gateway_objects WHERE organization_id = $1 AND kind = $2 AND id = $3))
-     ORDER BY created_at DESC, id DESC LIMIT $4`,
-    [organizationId, kind, after ?? null, limit],
+     ORDER BY created_at ${order}, id ${order} LIMIT $4`,
+    [organizationId, kind, at ?? null, limit],
   );
   return rows;
 }
 
+/** Its row stays without a provider, so that a list can go on from it. */
 export async function deleteObject(db: Queryable, { organizationId, kind, id }: ObjectRef): Promise<void> {
-  await db.query(`DELETE FROM gateway_objects WHERE organization_id = $1 AND kind = $2 AND id = $3`, [
+  await db.query(`UPDATE gateway_objects SET provider = '' WHERE organization_id = $1 AND kind = $2 AND id = $3`, [
     organizationId,
     kind,
     id,

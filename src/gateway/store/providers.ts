@@ -8,8 +8,11 @@ import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts'
 import type { SealedTable } from '../../platform/store/rewrap.ts';
 import type { Provider, ProviderProbe } from '../contract/providers.ts';
 
-/** A provider's configuration without its key. */
-export type ProviderSettings = Omit<ProviderConfig, 'apiKey' | 'apiKeyEnv' | 'apiKeyEnvs' | 'apiKeys'>;
+/** A provider's configuration without its credentials. */
+export type ProviderSettings = Omit<ProviderConfig, 'apiKey' | 'apiKeyEnv' | 'apiKeyEnvs' | 'apiKeys'> & {
+  /** what the sealed secret is; absent: an API key */
+  secretKind?: 'aws' | 'google';
+};
 
 /** A provider for processes that call it. */
 export type StoredProvider = {
@@ -38,7 +41,7 @@ const KEYSET: Keyset = { name: 'providers', keys: [{ sql: 'p.id', type: 'text' }
 const OWN = 'p.organization_id = $1 AND p.id = $2';
 
 function readProvider({ id, name, settings, ...row }: ProviderRow): Provider {
-  const { format, baseUrl, apiKeyHeader, models, timeoutSeconds, passThrough } = settings;
+  const { format, baseUrl, apiKeyHeader, aws, google, models, timeoutSeconds, passThrough } = settings;
   return {
     object: 'provider',
     id,
@@ -47,6 +50,8 @@ function readProvider({ id, name, settings, ...row }: ProviderRow): Provider {
     baseUrl,
     hasKey: row.has_key,
     apiKeyHeader: apiKeyHeader ?? null,
+    aws: aws === undefined ? null : { region: aws.region },
+    google: google === undefined ? null : { project: google.project, location: google.location },
     models: models ?? null,
     timeoutSeconds,
     passThrough: passThrough ?? null,

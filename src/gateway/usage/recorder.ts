@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/db.ts';
 import { errorText } from '../../platform/errors.ts';
+import { Ticker } from '../../platform/jobs/ticker.ts';
 import type { Logger } from '../../platform/log.ts';
 import { addUsage } from '../../platform/store/usage.ts';
 import type { UsageCounts, UsageRef } from '../../platform/store/usage.ts';
@@ -35,6 +36,7 @@ export function openUsageRecorder({ db, log }: { db: Db; log: Logger }): UsageRe
     if (row !== undefined) sum(row.counts, counts);
     else if (rows.size < MAX_ROWS) rows.set(id, { ref, counts: { ...counts } });
     else dropped += 1;
+    ticker.start();
   }
 
   async function write(): Promise<void> {
@@ -53,19 +55,17 @@ export function openUsageRecorder({ db, log }: { db: Db; log: Logger }): UsageRe
     }
   }
 
-  function flush(): void {
-    if (rows.size === 0 || writing !== undefined) return;
-    writing = write().finally(() => {
+  const ticker = new Ticker(FLUSH_MS, () => {
+    if (rows.size === 0) return false;
+    writing ??= write().finally(() => {
       writing = undefined;
     });
-  }
-
-  const timer = setInterval(flush, FLUSH_MS);
-  timer.unref();
+    return true;
+  });
   return {
     add,
     async close() {
-      clearInterval(timer);
+      ticker.stop();
       await writing;
       if (rows.size > 0) await write();
     },

@@ -17,6 +17,13 @@ const METADATA = 'metadata.';
 
 type Query = Record<string, unknown>;
 
+/** The database knows no year 0 and none after 9999. */
+const LAST_TIME = Date.UTC(9999, 11, 31);
+
+function toTime(ms: number): Date {
+  return new Date(Math.min(ms, LAST_TIME));
+}
+
 /** A date, or a time rounded down to the hour. An end date includes the whole day. */
 function readTime(value: unknown, name: 'from' | 'to'): Date | undefined {
   if (value === undefined) return undefined;
@@ -24,9 +31,10 @@ function readTime(value: unknown, name: 'from' | 'to'): Date | undefined {
   if (typeof value !== 'string' || date === undefined || Number.isNaN(date.getTime())) {
     throw invalid(`query.${name}`, 'must be a date such as 2026-01-31');
   }
-  if (!value.includes('T')) return new Date(date.getTime() + (name === 'to' ? DAY_MS : 0));
+  if (date.getTime() < 0) throw invalid(`query.${name}`, 'must be after 1970');
+  if (!value.includes('T')) return toTime(date.getTime() + (name === 'to' ? DAY_MS : 0));
   const round = name === 'to' ? Math.ceil : Math.floor;
-  return new Date(round(date.getTime() / HOUR_MS) * HOUR_MS);
+  return toTime(round(date.getTime() / HOUR_MS) * HOUR_MS);
 }
 
 function readGroupBy(value: unknown): UsageGroup {
@@ -86,7 +94,7 @@ function readQuery(query: Query, organizationId: string): UsageQuery {
   return {
     organizationId,
     to,
-    from: readTime(query['from'], 'from') ?? new Date(to.getTime() - (DEFAULT_DAYS + 1) * DAY_MS),
+    from: readTime(query['from'], 'from') ?? new Date(Math.max(0, to.getTime() - (DEFAULT_DAYS + 1) * DAY_MS)),
     ...readGroupBy(query['groupBy']),
     source: source === 'all' ? null : source,
     filter: readFilter(query['filter']),

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/db.ts';
 import { errorText } from '../../platform/errors.ts';
+import { Ticker } from '../../platform/jobs/ticker.ts';
 import type { Logger } from '../../platform/log.ts';
 import { addRequests } from '../store/requests.ts';
 import type { NewRequest } from '../store/requests.ts';
@@ -35,19 +36,20 @@ export function openRequestLog({ db, log }: { db: Db; log: Logger }): RequestLog
     }
   }
 
-  const timer = setInterval(() => {
-    if (pending.length === 0 || writing !== undefined) return;
-    writing = write().finally(() => {
+  const ticker = new Ticker(FLUSH_MS, () => {
+    if (pending.length === 0) return false;
+    writing ??= write().finally(() => {
       writing = undefined;
     });
-  }, FLUSH_MS);
-  timer.unref();
+    return true;
+  });
   return {
     add(record) {
       if (pending.length < MAX_PENDING) pending.push(record);
+      ticker.start();
     },
     async close() {
-      clearInterval(timer);
+      ticker.stop();
       await writing;
       await write();
     },

@@ -36,6 +36,7 @@ beforeAll(async () => {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const [path = '', method = ''] = [request.url, request.method];
     seen.push({ method, path, body: Buffer.concat(chunks).toString('latin1') });
+    if (path === '/v1/files/file-up/content') return void response.end(`${buildLine('small', 'one')}\n`);
     if (path.endsWith('/content')) return void response.end('{"custom_id":"a"}\n');
     if (path.endsWith('/results')) {
       return void response.end('{"custom_id":"a","result":{"type":"canceled"}}\n');
@@ -113,6 +114,19 @@ it("a batch goes to the provider of its models, under the provider's names, and 
   expect((await other.files.list()).data).toEqual([]);
 });
 
+it('a key may not run a file of another key with models that it may not use', async () => {
+  const { id } = await upload('batch/small');
+  const start = async (models: string[]) => {
+    const apiKey = await gateway.makeKey({ models });
+    const limited = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 });
+    return limited.batches.create({ input_file_id: id, endpoint, completion_window: '24h' });
+  };
+  expect(await start(['batch/*'])).toMatchObject({ id: 'batch_up' });
+  const sent = seen.filter(({ method, path }) => method === 'POST' && path === '/v1/batches').length;
+  await expect(start(['batch/large'])).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
+  expect(seen.filter(({ method, path }) => method === 'POST' && path === '/v1/batches')).toHaveLength(sent);
+});
+
 it('models of two providers, and providers without batches, are refused', async () => {
   const lines = `${buildLine('batch/a', 'one')}\n${buildLine('script/demo', 'two')}\n`;
   const mixed = { file: await toFile(Buffer.from(lines), 'a.jsonl'), purpose: 'batch' as const };
@@ -141,4 +155,67 @@ it('message batches work with the SDK, for script models and for providers', asy
   expect(told).toEqual(['canceled']);
   await anthropic.messages.batches.delete(batch.id);
   await expect(anthropic.messages.batches.retrieve(batch.id)).rejects.toMatchObject({ status: 404 });
+});
+
+it('a batch of script models has whole results, whatever its requests ask for', async () => {
+  const body = { model: 'script/demo', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+  const line = JSON.stringify({ custom_id: 'a', method: 'POST', url: endpoint, body });
+  const uploaded = await openai.files.create({ file: await toFile(Buffer.from(line), 'a.jsonl'), purpose: 'batch' });
+  const batch = await openai.batches.create({ input_file_id: uploaded.id, endpoint, completion_window: '24h' });
+  expect(batch.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
+});
+
+it('the ids in a batch of messages are unique', async () => {
+  const twice = [...buildRequests('script/demo'), ...buildRequests('script/demo')];
+  await expect(anthropic.messages.batches.create({ requests: twice })).rejects.toMatchObject({ status: 400 });
+});
+
+it('lists are paged with the SDKs, in both directions, also past what was deleted meanwhile', async () => {
+  const key = await gateway.makeKey({ organization: 'lists' });
+  const own = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
+  const ids: string[] = [];
+  for (const purpose of ['vision', 'user_data', 'vision', 'vision', 'user_data'] as const) {
+    ids.unshift((await own.files.create({ file: await toFile(Buffer.from('x'), 'a.txt'), purpose })).id);
+  }
+  const visions = [];
+  for await (const { id } of own.files.list({ purpose: 'vision', limit: 1 })) visions.push(id);
+  expect(visions).toEqual([ids[1], ids[2], ids[4]]);
+  const removed = [];
+  for await (const { id } of own.files.list({ limit: 2 })) {
+    removed.push(id);
+    await own.files.delete(id);
+  }
+  expect(removed).toEqual(ids);
+  expect((await own.files.list()).data).toEqual([]);
+  const other = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 });
+  const batches: string[] = [];
+  for (let count = 0; count < 4; count += 1) {
+    batches.unshift((await other.messages.batches.create({ requests: buildRequests('script/demo') })).id);
+  }
+  const newer = [];
+  const last = batches.at(-1) ?? '';
+  for await (const { id } of other.messages.batches.list({ before_id: last, limit: 2 })) newer.push(id);
+  expect(newer.toSorted()).toEqual(batches.slice(0, 3).toSorted());
+});
+
+it.each([
+  'limit=0',
+  'limit=-1',
+  'limit=x',
+  'limit=1.5',
+  'limit=1&limit=2',
+  'after=nobody',
+  'after=a%00',
+  'after_id=x&after=x',
+])('a list refuses %s', async (query) => {
+  for (const path of ['files', 'batches', 'messages/batches']) {
+    expect((await gateway.get(`/v1/${path}?${query}`)).status).toBe(400);
+  }
+});
+
+it('what others have written is no page of this server', async () => {
+  const { id } = await upload('script/demo');
+  const { headers } = await gateway.get(`/v1/files/${id}/content`);
+  expect(headers.get('content-security-policy')).toContain('sandbox');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
 });

@@ -44,6 +44,7 @@ test('the document of the gateway is valid OpenAPI 3.1, and names every route', 
     '/v1/requests/{requestId}',
     '/v1/rerank',
     '/v1/responses',
+    '/v1/upstreams',
     '/v1/usage',
   ]);
 });

@@ -26,6 +26,8 @@ const ANSWERS: Record<string, { type: string; body: string }> = {
   },
   '/v1/audio/speech': { type: 'audio/mpeg', body: 'ID3audio' },
   '/v1/audio/transcriptions': { type: 'application/json', body: '{"text":"heard"}' },
+  '/v1/moderations': { type: 'application/json', body: '{"results":' },
+  '/v1/completions': { type: 'text/html', body: '<html><script>alert(1)</script></html>' },
   '/v1/rerank': { type: 'application/json', body: '{"results":[{"index":0,"relevance_score":0.9}]}' },
 };
 
@@ -176,4 +178,23 @@ it('unknown paths answer each SDK in its own shape', async () => {
     type: 'error',
     error: { type: 'not_found_error' },
   });
+});
+
+it.each([
+  ['/v1/embeddings', { input: Array.from({ length: 2048 }, () => 'a'), dimensions: 4096 }],
+  ['/v1/embeddings', { input: 'a '.repeat(200_000) }],
+  ['/v1/rerank', { query: 'a', documents: ['a '.repeat(200_000)] }],
+  ['/v1/images/generations', { prompt: 'a', n: 10, size: '2048x2048' }],
+  ['/v1/moderations', { input: Array.from({ length: 2000 }, () => 'a') }],
+])('the built-in provider refuses %s that would hold up every other request', async (path, body) => {
+  expect((await gateway.post(path, { model: 'script/demo', ...body })).status).toBe(400);
+});
+
+it.each([
+  ['/v1/moderations', { input: 'a' }],
+  ['/v1/completions', { prompt: 'a' }],
+])('what is no response of %s is an error of the provider', async (path, body) => {
+  const response = await gateway.post(path, { model: 'media/x', ...body });
+  expect(response.status).toBe(502);
+  expect(await response.json()).toMatchObject({ error: { code: 'upstream_error' } });
 });

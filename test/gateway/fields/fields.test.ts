@@ -33,6 +33,7 @@ const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
     tool_choice: { tool_choice: 'none' },
     response_format: { response_format: { type: 'json_object' } },
     reasoning: { reasoning: { effort: 'low' } },
+    'reasoning.effort': { reasoning: { effort: 'low' } },
     metadata: { metadata: { a: 'b' } },
     logit_bias: { logit_bias: { 5: 1 } },
     audio: { audio: { voice: 'alloy', format: 'wav' } },
@@ -52,6 +53,7 @@ const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
     },
     'text.verbosity': { text: { verbosity: 'low' } },
     reasoning: { reasoning: { effort: 'low' } },
+    'reasoning.effort': { reasoning: { effort: 'low' } },
     'reasoning.summary': { reasoning: { summary: 'auto' } },
     metadata: { metadata: { a: 'b' } },
     include: { include: ['reasoning.encrypted_content'] },
@@ -88,6 +90,7 @@ const SAMPLES: Record<(typeof FORMATS)[number], Record<string, object>> = {
     stop_sequences: { stop_sequences: ['a'] },
     thinking: { thinking: { type: 'adaptive' } },
     output_config: { output_config: { effort: 'low' } },
+    'output_config.effort': { output_config: { effort: 'low' } },
     output_format: { output_format: { type: 'json_schema', schema: { type: 'object' } } },
     metadata: { metadata: { user_id: 'u' } },
     cache_control: { cache_control: { type: 'ephemeral' } },
@@ -135,6 +138,8 @@ type Destination = (typeof DESTINATIONS)[number];
 
 function chooseModel(client: (typeof FORMATS)[number], destination: Destination, { forwarded }: FieldRule): string {
   if (destination === 'built-in') return 'script/demo';
+  // It takes every field of the format.
+  if (destination === 'converse') return 'rock/anthropic.claude-sonnet-4-5-20250929-v1:0';
   return client === 'messages' && destination === 'messages' && forwarded === true ? 'own/x' : UPSTREAMS[destination];
 }
 

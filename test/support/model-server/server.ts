@@ -133,7 +133,9 @@ export async function startModelServer(): Promise<ModelServer> {
     });
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const text = Buffer.concat(chunks).toString('utf8');
-    const body = (text === '' ? {} : JSON.parse(text)) as Wire;
+    // Requests for tokens and uploads are forms.
+    const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/)/.test(incoming.headers['content-type'] ?? '');
+    const body = (text === '' || isForm ? {} : JSON.parse(text)) as Wire;
     const request = {
       format: formatOf(path),
       path,

@@ -7,6 +7,8 @@ import type { EndpointInput, ScriptAnswer } from '../endpoint.ts';
 
 const MAX_IMAGES = 10;
 const MAX_SIDE = 2048;
+/** Pixels of all images of one response. More would hold up every other request. */
+const MAX_PIXELS = 16 * 1024 * 1024;
 const STRIPES = 16;
 
 function buildChunk(type: string, data: Uint8Array): Buffer {
@@ -24,11 +26,10 @@ export function drawPng(seed: string, width: number, height: number): Buffer {
   const palette = Buffer.alloc(STRIPES * 3);
   for (let at = 0; at < palette.length; at += 1) palette[at] = digest[at] ?? 0;
   const rows = Buffer.alloc((width + 1) * height);
-  for (let y = 0; y < height; y += 1) {
-    for (let x = 0; x < width; x += 1) {
-      rows[y * (width + 1) + 1 + x] = Math.floor(((x + y) * STRIPES) / (width + height)) % STRIPES;
-    }
-  }
+  // Each row is the one above it, shifted by one pixel.
+  const diagonal = Buffer.alloc(width + height);
+  for (let at = 0; at < diagonal.length; at += 1) diagonal[at] = Math.floor((at * STRIPES) / diagonal.length);
+  for (let y = 0; y < height; y += 1) diagonal.copy(rows, y * (width + 1) + 1, y, y + width);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
@@ -72,8 +73,10 @@ export function answerImages({ fields, files }: EndpointInput): ScriptAnswer {
   const format = readOptionalChoice(fields['response_format'], 'response_format', ['url', 'b64_json']);
   if (fields['stream'] === true || fields['stream'] === 'true')
     throw invalid('stream', 'script models send no partial images');
+  const count = readCount(fields['n']);
+  if (count * width * height > MAX_PIXELS) throw invalid('n', `script models draw at most ${MAX_PIXELS} pixels`);
   const source = files.map(({ bytes }) => createHash('sha256').update(bytes).digest('hex')).join();
-  const data = Array.from({ length: readCount(fields['n']) }, (_, index) => {
+  const data = Array.from({ length: count }, (_, index) => {
     const image = drawPng(`${prompt}\n${source}\n${index}`, width, height).toString('base64');
     return format === 'url' ? { url: `data:image/png;base64,${image}` } : { b64_json: image };
   });

@@ -4,10 +4,12 @@ import { invalid } from '../../gateway-error.ts';
 import { isAbsent, readList, readName, readOptionalCount } from '../../dialects/fields.ts';
 import { buildJsonAnswer, countTokens } from '../endpoint.ts';
 import type { EndpointInput, ScriptAnswer } from '../endpoint.ts';
-import { embedWords } from './embeddings.ts';
+import { checkLength, embedWords } from './embeddings.ts';
 
 const MAX_DOCUMENTS = 1000;
 const DIMENSIONS = 1024;
+/** Inputs of one moderation; each has a result of about a kilobyte. */
+const MAX_MODERATED = 1000;
 
 function readDocuments(value: unknown): string[] {
   const items = readList(value, 'documents');
@@ -28,6 +30,7 @@ export function checkRerank({ fields }: EndpointInput): void {
 export function answerRerank({ fields }: EndpointInput): ScriptAnswer {
   const query = readName(fields['query'], 'query');
   const documents = readDocuments(fields['documents']);
+  checkLength([query, ...documents], 'documents');
   const top = readOptionalCount(fields['top_n'], 'top_n') ?? documents.length;
   const wanted = embedWords(query, DIMENSIONS);
   const results = documents
@@ -68,7 +71,8 @@ const CATEGORIES: Record<string, RegExp | undefined> = {
 function readTexts(input: unknown): string[] {
   if (typeof input === 'string') return [input];
   const items = readList(input, 'input', 'a string or an array');
-  if (items.length === 0) throw invalid('input', 'must not be empty');
+  if (items.length === 0 || items.length > MAX_MODERATED)
+    throw invalid('input', `must have 1 to ${MAX_MODERATED} items`);
   if (items.every((item) => typeof item === 'string')) return items;
   const parts = items.map((item, index) => {
     if (!isRecord(item)) throw invalid(`input[${index}]`, 'must be a string or a part');

@@ -12,3 +12,8 @@ export function isNova(model: string): boolean {
 export function takesCachePoints(model: string): boolean {
   return /claude-(?:3-7|[a-z]+-[4-9])/.test(model);
 }
+
+/** Whether the model's vendor has a field for the reasoning effort. */
+export function takesEffort(model: string): boolean {
+  return isClaude(model) || model.includes('nova-2') || model.includes('gpt-oss');
+}
