@@ -1,5 +1,6 @@
 import type { Pod } from '../../src/platform/kubernetes/types.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
+import { measureElapsed } from '../runtime/clock.ts';
 
 const FIRST_DELAY_MS = 10_000;
 const MAX_DELAY_MS = 5 * 60_000;
@@ -26,5 +27,5 @@ export function pickFailures({ failures, failedPodUid, lastFailureAt }: Failures
 export function decideDelay({ failures = 0, lastFailureAt }: Failures, now: Date): number {
   if (failures < 2 || lastFailureAt === undefined) return 0;
   const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 2));
-  return Math.max(0, Date.parse(lastFailureAt) + delay - now.getTime());
+  return Math.max(0, delay - measureElapsed(lastFailureAt, now));
 }

@@ -26,8 +26,13 @@ export function buildConditions(
       known?.status === status && touch !== true
         ? known.lastTransitionTime
         : at.now.toISOString().replace(/\.\d+Z$/, 'Z');
-    const text = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message;
+    const text = message.length > MAX_MESSAGE ? `${cut(message)}…` : message;
     return { type, status, observedGeneration: at.generation, lastTransitionTime, reason, message: text };
   });
   return [...others, ...built];
+}
+
+/** Never splits a surrogate pair, which would come back from the API server as another text. */
+function cut(message: string): string {
+  return message.slice(0, MAX_MESSAGE - 1).replace(/[\uD800-\uDBFF]$/, '');
 }

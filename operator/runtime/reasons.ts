@@ -44,7 +44,7 @@ const SEVERITIES = {
   // volumes
   ClaimPending: 'routine',
   ClaimBound: 'routine',
-  EarlierClaim: 'normal',
+  EarlierClaim: 'warning',
   ClaimEnding: 'warning',
   ClaimLost: 'warning',
   ClaimRefused: 'warning',
@@ -58,6 +58,7 @@ const SEVERITIES = {
   SnapshotRefused: 'warning',
   SnapshotsMissing: 'warning',
   SnapshotNotFound: 'warning',
+  BackupsOff: 'normal',
   Growing: 'normal',
   GrowthRefused: 'warning',
 } as const satisfies Record<string, Severity>;

@@ -29,7 +29,7 @@ export class Refusals {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;
 
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 

@@ -8,6 +8,7 @@ import { fingerprint } from '../pod/build.ts';
 import { countFailure, decideDelay, pickFailures } from '../pod/failures.ts';
 import { describePod } from '../pod/state.ts';
 import type { PodState } from '../pod/state.ts';
+import { MAX_AHEAD_MS } from '../runtime/clock.ts';
 import type { Reason } from '../runtime/reasons.ts';
 
 /** The input of a decision on one session. */
@@ -20,6 +21,8 @@ export type SessionInput = {
   standby: Pod | undefined;
   /** the session names a SandboxClass that does not exist */
   missingClass?: string | undefined;
+  /** the claim that a pod would mount, where it does not belong to the volume */
+  foreignClaim?: string | undefined;
   /** the volume may take a pod of a warm pool with its claim, which does not exist yet */
   waitsForClaim?: boolean;
   /** a pod with the session's name or label that another session owns, usually an earlier one of the same name */
@@ -128,6 +131,10 @@ function decideStart(plan: MakePlan, input: SessionInput): SessionPlan {
     const message = `There is no SandboxClass ${missingClass} in this namespace.`;
     return plan('Failed', { reason: 'ClassNotFound', message });
   }
+  if (input.foreignClaim !== undefined) {
+    const message = `Claim ${input.foreignClaim} does not belong to volume ${volume.metadata.name}; see there.`;
+    return plan('Pending', { reason: 'EarlierClaim', message }, { requeueMs: CLAIM_MS });
+  }
   const failures = pickFailures(session.status ?? {});
   const delayMs = decideDelay(failures, now);
   if (delayMs > 0) {
@@ -202,9 +209,6 @@ function explainVolume(volume: Volume | undefined, pod?: PodState): Cause | unde
 function removeOnce(pod: Pod): SessionPlan['action'] {
   return isEnding(pod) ? { type: 'none' } : { type: 'remove', pod };
 }
-
-/** Clocks may differ by this much. */
-const MAX_AHEAD_MS = 5 * 60_000;
 
 /**
  * A time of activity in the future counts from when the operator first saw it, so that a wrong clock does not keep a

@@ -2,7 +2,8 @@ import { KEY_ANNOTATION, LABELS } from '../../src/platform/kubernetes/resource.t
 import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts';
 import type { Session } from '../../src/sandbox/resources/session.ts';
 import { hasStatus } from '../../src/platform/kubernetes/client.ts';
-import { buildPath } from '../../src/platform/kubernetes/paths.ts';
+import { buildListPath, buildPath } from '../../src/platform/kubernetes/paths.ts';
+import type { Pod } from '../../src/platform/kubernetes/types.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { RECHECK_MS } from '../runtime/expectations.ts';
@@ -15,7 +16,7 @@ import { resourceKey } from '../runtime/writer.ts';
 import { fingerprint } from '../pod/build.ts';
 import { applyClass, applyVolumeClass } from '../pod/sandbox-class.ts';
 import { describePod, isOwnedBy } from '../pod/state.ts';
-import { findClaim } from '../volume/claim.ts';
+import { findClaim, isClaimOf } from '../volume/claim.ts';
 import { isTaking, listTakenKeys } from '../warm/take.ts';
 import { buildStatusFields, decideSession, isEnding } from './decide.ts';
 import type { SessionInput, SessionPlan } from './decide.ts';
@@ -24,6 +25,7 @@ import { buildAdoption, buildSessionPod } from './pod.ts';
 /** Until the pods of a deleted session are checked again. */
 const ORPHANS_MS = 5000;
 const FRESH_MS = 3000;
+const FOREIGN_POD_MS = 5000;
 
 /** Brings one session's pod and status to what its spec requests: gather, decide, act. */
 export async function reconcileSession(controller: Controller, name: string): Promise<Outcome> {
@@ -40,10 +42,10 @@ export async function reconcileSession(controller: Controller, name: string): Pr
   return act(controller, session, decideSession(input), input.now);
 }
 
-/** Requested a moment ago: its Volume comes through another watch and may be on its way. */
+/** Requested a moment ago, by a clock that may differ: its Volume comes through another watch and may be on its way. */
 function isFresh({ metadata, spec }: Session, now: Date): boolean {
   const since = spec.lastActivityAt ?? metadata.creationTimestamp ?? '';
-  return spec.desiredState === 'Running' && now.getTime() - Date.parse(since) < FRESH_MS;
+  return spec.desiredState === 'Running' && Math.abs(now.getTime() - Date.parse(since)) < FRESH_MS;
 }
 
 /** Names of the pods that the decision may depend on. */
@@ -78,10 +80,17 @@ function gather(controller: Controller, session: Session): SessionInput {
     standby,
     foreignPod: [...all].find((pod) => !isOwnedBy(pod, uid)),
     missingClass: sandboxClass === undefined ? session.spec.sandboxClass : undefined,
+    foreignClaim: volume === undefined ? undefined : findForeignClaim(controller, volume),
     waitsForClaim: volume !== undefined && waitsForClaim(controller, volume),
     now: new Date(),
     idleMs: options.idleMs,
   };
+}
+
+/** A pod mounts its claim by name: this must not be the claim of another volume, or of none. */
+function findForeignClaim({ caches }: Controller, volume: NonNullable<SessionInput['volume']>): string | undefined {
+  const claim = findClaim(caches, volume);
+  return claim === undefined || isClaimOf(claim, volume) ? undefined : claim.metadata.name;
 }
 
 /** With a warm pool, only the claim tells whether the volume has taken a pod with it, and which one to mount. */
@@ -153,12 +162,16 @@ async function startPod(controller: Controller, session: Session, plan: SessionP
   const pending = refusals.findPending(key, generation);
   if (pending !== undefined) return buildRefusedPlan(plan, pending);
   try {
-    // A taken name means that the cache is behind; the watch event will come.
     if (action.type === 'create') {
       const sandboxClass = findClass(controller, session.spec);
       const volume = applyVolumeClass(action.volume, sandboxClass);
       const claimName = findClaim(controller.caches, volume)?.metadata.name ?? volume.metadata.name;
-      await writer.create('pods', buildSessionPod(session, volume, claimName, applyClass(options.pod, sandboxClass)));
+      const body = buildSessionPod(session, volume, claimName, applyClass(options.pod, sandboxClass));
+      // A taken name: the cache is behind and the watch event will come, or somebody else has created that pod.
+      if (!(await writer.create('pods', body)) && (await isTakenByOthers(controller, session))) {
+        const message = `Pod ${name} exists and does not belong to this session: delete it.`;
+        return buildRefusedPlan(plan, { reason: 'PodRefused', message, requeueMs: FOREIGN_POD_MS });
+      }
     }
     // A changed pod makes the write fail.
     if (action.type === 'adopt') await writer.patch('pods', action.pod, buildAdoption(session));
@@ -171,6 +184,14 @@ async function startPod(controller: Controller, session: Session, plan: SessionP
     if (refusal === undefined) throw error;
     return buildRefusedPlan(plan, { ...refusal, requeueMs: refusals.record(key, generation, refusal) });
   }
+}
+
+/** Reads what the cache lacks: pods without the operator's label. */
+async function isTakenByOthers({ kubernetes, namespace }: Controller, { metadata }: Session): Promise<boolean> {
+  const query = { fieldSelector: `metadata.name=${metadata.name}` };
+  const path = buildListPath(namespace, 'pods');
+  const { items } = await kubernetes.request<{ items: Pod[] }>({ method: 'GET', path, query });
+  return items.some((pod) => pod.metadata.labels?.[LABELS.managedBy] === undefined && !isOwnedBy(pod, metadata.uid));
 }
 
 /** A quota can be freed by others at any time; other refusals need a person. */

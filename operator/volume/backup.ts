@@ -7,6 +7,7 @@ import { errorText } from '../../src/platform/errors.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
 import type { Volume, VolumeStatus } from '../../src/sandbox/resources/volume.ts';
 import { buildOwner } from '../pod/build.ts';
+import { measureElapsed } from '../runtime/clock.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { describeRefusal } from '../runtime/refusals.ts';
@@ -30,8 +31,25 @@ const [POLL_MS, MAX_POLL_MS, BUSY_MS, RETRY_MS] = [1000, 30_000, 5000, 60_000];
 const GIVE_UP_MS = 10 * 60_000;
 const MISSING_MS = 10 * 60_000;
 
-/** Starts a snapshot when one is due, and follows it until it is ready. */
+/** Starts a snapshot when one is due, and follows it until it is ready. What the API server refuses is a condition. */
 export async function backUp(
+  controller: Controller,
+  target: { volume: Volume; claim: Claim | undefined },
+  policy: BackupPolicy | undefined,
+  now: Date,
+): Promise<BackupOutcome> {
+  try {
+    return await advance(controller, target, policy, now);
+  } catch (error) {
+    const refusal = describeRefusal(error, 'SnapshotRefused');
+    if (refusal === undefined) throw error;
+    const { lastBackup, pendingBackup } = target.volume.status ?? {};
+    const condition = report(false, refusal.reason, refusal.message);
+    return { status: omitUndefined({ lastBackup, pendingBackup }), condition, requeueMs: RETRY_MS };
+  }
+}
+
+async function advance(
   controller: Controller,
   { volume, claim }: { volume: Volume; claim: Claim | undefined },
   policy: BackupPolicy | undefined,
@@ -42,11 +60,12 @@ export async function backUp(
   const status = omitUndefined({ lastBackup: known?.lastBackup, pendingBackup: known?.pendingBackup });
   if (policy === undefined || metadata.deletionTimestamp !== undefined) {
     backups.running.delete(metadata.name);
-    return { status };
+    return policy === undefined ? reportOff(volume) : { status };
   }
   if (status.pendingBackup !== undefined) return follow(controller, volume, policy, now);
-  const dueMs = Date.parse(status.lastBackup?.at ?? metadata.creationTimestamp ?? now.toISOString()) + policy.everyMs;
-  if (dueMs > now.getTime()) return { status, requeueMs: dueMs - now.getTime() };
+  const since = status.lastBackup?.at ?? metadata.creationTimestamp ?? now.toISOString();
+  const dueInMs = policy.everyMs - measureElapsed(since, now);
+  if (dueInMs > 0) return { status, requeueMs: dueInMs };
   if (!isUsable(claim)) return { status };
   if (backups.missingUntilMs > now.getTime()) return reportMissing(status);
   return backups.running.size < MAX_RUNNING
@@ -65,6 +84,16 @@ function report(isDone: boolean, reason: Reason, message: string): ConditionUpda
 function reportMissing(status: BackupOutcome['status']): BackupOutcome {
   const message = 'The cluster has no VolumeSnapshots: its definitions and the snapshot controller are not installed.';
   return { status, condition: report(false, 'SnapshotsMissing', message), requeueMs: MISSING_MS };
+}
+
+/** A volume that has never had backups says nothing about them. */
+function reportOff({ status: known }: Volume): BackupOutcome {
+  const last = known?.lastBackup;
+  const status = omitUndefined({ lastBackup: last });
+  if (known?.conditions?.some(({ type }) => type === 'BackedUp') !== true) return { status };
+  const held = last === undefined ? '' : ` VolumeSnapshot ${last.snapshot} holds the files of ${last.at}.`;
+  const message = `Backups are turned off.${held}`;
+  return { status, condition: { type: 'BackedUp', status: 'Unknown', reason: 'BackupsOff', message } };
 }
 
 async function start(
@@ -94,9 +123,7 @@ async function start(
       backups.missingUntilMs = now.getTime() + MISSING_MS;
       return reportMissing(status);
     }
-    const refusal = describeRefusal(error, 'SnapshotRefused');
-    if (refusal === undefined) throw error;
-    return { status, condition: report(false, refusal.reason, refusal.message), requeueMs: RETRY_MS };
+    throw error;
   }
   backups.running.add(name);
   return { status: { ...status, pendingBackup: { snapshot, at } }, requeueMs: POLL_MS };
@@ -110,7 +137,7 @@ async function follow(controller: Controller, volume: Volume, policy: BackupPoli
   if (pendingBackup === undefined) return { status };
   backups.running.add(name);
   const snapshot = await findSnapshot(controller, pendingBackup.snapshot);
-  const ageMs = now.getTime() - Date.parse(pendingBackup.at);
+  const ageMs = measureElapsed(pendingBackup.at, now);
   const failure = snapshot === undefined ? 'it was deleted before it was ready' : snapshot.status?.error?.message;
   if (snapshot?.status?.readyToUse === true) {
     backups.running.delete(name);
@@ -152,9 +179,14 @@ export async function findRestorable(
   controller: Controller,
   name: string,
 ): Promise<{ restoreSize: string | undefined } | { refusal: { reason: Reason; message: string } }> {
-  const snapshot = await findSnapshot(controller, name).catch((error: unknown) => {
+  let snapshot: Snapshot | undefined;
+  try {
+    snapshot = await findSnapshot(controller, name);
+  } catch (error) {
+    const refusal = describeRefusal(error, 'SnapshotRefused');
+    if (refusal !== undefined) return { refusal };
     throw new Error(`VolumeSnapshot ${name} could not be read: ${errorText(error)}`, { cause: error });
-  });
+  }
   if (snapshot?.status?.readyToUse === true) return { restoreSize: snapshot.status.restoreSize };
   const message =
     snapshot === undefined

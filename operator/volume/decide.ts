@@ -1,8 +1,9 @@
 import { KEY_ANNOTATION, LABELS, TAKEN_ANNOTATION } from '../../src/platform/kubernetes/resource.ts';
-import { GROW_AT } from '../../src/sandbox/resources/volume.ts';
+import { GROW_AT, MAX_STANDBY_MS } from '../../src/sandbox/resources/volume.ts';
 import type { Volume, VolumePhase, VolumeStatus } from '../../src/sandbox/resources/volume.ts';
 import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import { omitUndefined } from '../../src/platform/records.ts';
+import { measureElapsed } from '../runtime/clock.ts';
 import type { ConditionUpdate } from '../runtime/conditions.ts';
 import { earliest } from '../runtime/queue.ts';
 import type { Reason } from '../runtime/reasons.ts';
@@ -48,6 +49,8 @@ const GROWTH_RETRY_MS = 60 * 60_000;
 /** Most claims are bound within this time. */
 export const CLAIM_PATIENCE_MS = 2000;
 const MAX_RECHECK_MS = 30_000;
+/** A claim that does not belong to the volume may have no labels, so that no watch shows its changes. */
+const FOREIGN_RECHECK_MS = 5000;
 /** A pod from a warm pool is taken for a new volume, whose session comes a moment later. */
 const TAKEN_MS = 60_000;
 
@@ -55,7 +58,7 @@ type State = { phase: VolumePhase; reason: Reason; message: string };
 
 /** First the claim, then its size, then the standby pod; one action per reconcile. */
 export function decideVolume(input: VolumeInput): VolumePlan {
-  const { volume, claim, now } = input;
+  const { volume, claim } = input;
   const { disk, lostDisk } = volume.status ?? {};
   const isForeign = claim !== undefined && !isClaimOf(claim, volume);
   const loss: Loss = isForeign ? { disk, lostDisk } : decideLoss(volume, claim, input.onLostClaim ?? 'halt');
@@ -74,7 +77,7 @@ export function decideVolume(input: VolumeInput): VolumePlan {
       ...standby.failures,
     },
     conditions: [ready, standby.condition, loss.condition].filter((condition) => condition !== undefined),
-    requeueMs: earliest(standby.requeueMs, measureRecheck(claim, now))?.requeueMs,
+    requeueMs: earliest(standby.requeueMs, measureRecheck(input))?.requeueMs,
   };
 }
 
@@ -116,8 +119,10 @@ function describeState({ volume, claim, claimProblem, missingClass }: VolumeInpu
 }
 
 /** If a claim waits longer for storage, the reason is looked up, less and less often. */
-function measureRecheck(claim: Claim | undefined, now: Date): number | undefined {
-  if (claim === undefined || claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost') return undefined;
+function measureRecheck({ volume, claim, now }: VolumeInput): number | undefined {
+  if (claim === undefined || claim.status?.phase === 'Lost') return undefined;
+  if (!isClaimOf(claim, volume)) return FOREIGN_RECHECK_MS;
+  if (claim.status?.phase === 'Bound') return undefined;
   return Math.min(MAX_RECHECK_MS, Math.max(CLAIM_PATIENCE_MS, measureAge(claim, now)));
 }
 
@@ -132,10 +137,7 @@ function describeClaim(volume: Volume, claim: Claim | undefined): State {
     return { phase: 'Pending', reason: 'ClaimPending', message };
   }
   const { name } = claim.metadata;
-  if (!isClaimOf(claim, volume)) {
-    const message = `Claim ${name} belongs to an earlier volume of this name and must be deleted first.`;
-    return { phase: 'Pending', reason: 'EarlierClaim', message };
-  }
+  if (!isClaimOf(claim, volume)) return describeForeign(volume, claim);
   if (claim.metadata.deletionTimestamp !== undefined) {
     const message = `Claim ${name} is being deleted; it is gone when its last pod ends.`;
     return { phase: 'Failed', reason: 'ClaimEnding', message };
@@ -158,6 +160,20 @@ function describeClaim(volume: Volume, claim: Claim | undefined): State {
   return { phase: 'Ready', reason: 'ClaimBound', message: `Claim ${name} holds the files.` };
 }
 
+/** A claim with the name of the volume's, which an earlier volume has left or a person has created. */
+export function describeForeign({ metadata: { uid } }: Volume, { metadata }: Claim): State {
+  const { name, deletionTimestamp } = metadata;
+  const reason = 'EarlierClaim';
+  if (deletionTimestamp !== undefined) {
+    const message = `Claim ${name} belongs to an earlier volume of this name and is being deleted.`;
+    return { phase: 'Pending', reason, message };
+  }
+  const message =
+    `Claim ${name} does not belong to this Volume. Delete the claim, or if it holds the files, make the Volume ` +
+    `(UID ${uid}) its owner.`;
+  return { phase: 'Failed', reason, message };
+}
+
 /** The next size, from the claim's capacity and not from its request, so that a pending growth never starts another. */
 function decideGrowth(volume: Volume, claim: Claim, used: number | undefined, now: Date): string | undefined {
   const current = claim.status?.capacity?.storage;
@@ -166,7 +182,7 @@ function decideGrowth(volume: Volume, claim: Claim, used: number | undefined, no
   const max = parseQuantity(volume.spec.maxSize);
   if (used <= capacity * GROW_AT || capacity >= max) return undefined;
   const refused = volume.status?.conditions?.find(({ type }) => type === 'Growable');
-  const isRecent = refused !== undefined && now.getTime() - Date.parse(refused.lastTransitionTime) < GROWTH_RETRY_MS;
+  const isRecent = refused !== undefined && measureElapsed(refused.lastTransitionTime, now) < GROWTH_RETRY_MS;
   return refused?.status === 'False' && isRecent ? undefined : formatQuantity(Math.min(capacity * 2, max));
 }
 
@@ -183,9 +199,9 @@ function decideStandby(input: VolumeInput): Standby {
   const { standbyUntil } = volume.spec;
   const pod = pods.find(({ metadata }) => metadata.labels?.[LABELS.sessionUid] === undefined);
   const takenAt = pod?.metadata.annotations?.[TAKEN_ANNOTATION];
-  const untilMs = standbyUntil === undefined ? 0 : Date.parse(standbyUntil);
-  const takenUntilMs = takenAt === undefined ? 0 : Date.parse(takenAt) + TAKEN_MS;
-  const remainingMs = Math.max(untilMs, takenUntilMs) - now.getTime();
+  const wantedMs = standbyUntil === undefined ? 0 : Date.parse(standbyUntil) - now.getTime();
+  const takenMs = takenAt === undefined ? 0 : TAKEN_MS - measureElapsed(takenAt, now);
+  const remainingMs = Math.max(wantedMs > MAX_STANDBY_MS ? 0 : wantedMs, takenMs);
   const isServed = pods.some((other) => other !== pod && isAlive(other));
   const isRequested = remainingMs > 0 && !isServed && volume.metadata.deletionTimestamp === undefined;
   const idle: Standby = {

@@ -21,11 +21,13 @@ import { isTaking, listTakenKeys, takeWarm } from '../warm/take.ts';
 import { backUp, findRestorable } from './backup.ts';
 import { buildClaimLabels, buildVolumeClaim, findClaim, isClaimOf, pickStorageClass } from './claim.ts';
 import { parseQuantity } from './quantity.ts';
-import { CLAIM_PATIENCE_MS, decideVolume, measureAge } from './decide.ts';
+import { CLAIM_PATIENCE_MS, decideVolume, describeForeign, measureAge } from './decide.ts';
 import type { VolumePlan } from './decide.ts';
 
 /** Until a snapshot that is missing or not ready is looked for again. */
 const SNAPSHOT_RETRY_MS = 5000;
+/** Until a claim that does not belong to the volume is looked at again; the cache may not have it. */
+const FOREIGN_RETRY_MS = 5000;
 
 type Target = { volume: Volume; sandboxClass: SandboxClass | undefined; claim: Claim | undefined };
 
@@ -72,15 +74,19 @@ export async function reconcileVolume(controller: Controller, name: string): Pro
  * The claim of a volume that had one, read from the API server: the cache is not reliable enough to report lost files.
  * It misses a claim whose label was removed; the label is restored here.
  */
-async function findUnlabelledClaim({ kubernetes, namespace, writer }: Controller, volume: Volume) {
+async function findUnlabelledClaim(controller: Controller, volume: Volume) {
   if (volume.status?.disk === undefined) return undefined;
   const { name, uid } = volume.metadata;
+  const claim = await readClaim(controller, volume);
+  if (claim === undefined || !isClaimOf(claim, volume)) return claim;
+  await controller.writer.patch('persistentvolumeclaims', claim, { metadata: { labels: buildClaimLabels(name, uid) } });
+  return claim;
+}
+
+async function readClaim({ kubernetes, namespace }: Controller, { metadata, status }: Volume) {
+  const path = buildPath(namespace, 'persistentvolumeclaims', status?.claimName ?? metadata.name);
   try {
-    const path = buildPath(namespace, 'persistentvolumeclaims', volume.status.claimName ?? name);
-    const claim = stripClaim(await kubernetes.request<Claim>({ method: 'GET', path }));
-    if (!isClaimOf(claim, volume)) return claim;
-    await writer.patch('persistentvolumeclaims', claim, { metadata: { labels: buildClaimLabels(name, uid) } });
-    return claim;
+    return stripClaim(await kubernetes.request<Claim>({ method: 'GET', path }));
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;
     throw error;
@@ -209,15 +215,21 @@ type Creation = {
 };
 
 /** Returns the API server's refusal: the current one, or the last one while the next attempt is not due. */
-async function create({ writer, refusals }: Controller, volume: Volume, { plural, body }: Creation) {
+async function create(controller: Controller, volume: Volume, { plural, body }: Creation) {
+  const { writer, refusals } = controller;
   const { name, generation = 0 } = volume.metadata;
   const key = resourceKey('volumes', name);
   const pending = refusals.findPending(key, generation);
   if (pending !== undefined) return pending;
   try {
-    await writer.create(plural, body);
+    const isNew = await writer.create(plural, body);
     refusals.forget(key);
-    return undefined;
+    if (isNew || plural === 'pods') return undefined;
+    // The cache is behind, or the name is taken by a claim without our labels, which it does not have.
+    const claim = await readClaim(controller, volume);
+    if (claim === undefined || isClaimOf(claim, volume)) return undefined;
+    const { reason, message } = describeForeign(volume, claim);
+    return { reason, message, requeueMs: FOREIGN_RETRY_MS };
   } catch (error) {
     const refusal = describeRefusal(error, plural === 'pods' ? 'PodRefused' : 'ClaimRefused');
     if (refusal === undefined) throw error;

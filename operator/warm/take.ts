@@ -7,6 +7,7 @@ import type { Claim, Pod } from '../../src/platform/kubernetes/types.ts';
 import { buildOwner, buildVolumeLabels } from '../pod/build.ts';
 import { isOwnedBy } from '../pod/state.ts';
 import type { Controller } from '../runtime/controller.ts';
+import { describeRefusal } from '../runtime/refusals.ts';
 import { resourceKey } from '../runtime/writer.ts';
 import { buildClaimLabels } from '../volume/claim.ts';
 import { isReady } from './decide.ts';
@@ -69,7 +70,7 @@ async function take({ writer, warm }: Controller, volume: Volume, { pod, claim }
     await writer.patch('persistentvolumeclaims', claim, { metadata: { labels, ownerReferences } });
   } catch (error) {
     warm.taken.delete(name);
-    if (hasStatus(error, 404, 409)) return false;
+    if (isLost(error)) return false;
     throw error;
   }
   const podLabels = { [LABELS.warm]: null, ...buildVolumeLabels(volume) };
@@ -80,9 +81,14 @@ async function take({ writer, warm }: Controller, volume: Volume, { pod, claim }
     await writer.patch('pods', target, { metadata: { labels: podLabels, annotations, ownerReferences } });
   } catch (error) {
     warm.taken.delete(name);
-    if (!hasStatus(error, 404, 409)) throw error;
+    if (!isLost(error)) throw error;
   }
   return true;
+}
+
+/** It is gone, has changed, or may not be changed: the volume starts a pod of its own. */
+function isLost(error: unknown): boolean {
+  return hasStatus(error, 409) || describeRefusal(error, 'ClaimRefused') !== undefined;
 }
 
 /** What a volume took, until the cache shows it. */

@@ -9,6 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/node/settings.sh"
 COREDNS=v1.14.7
 PROVISIONER=v6.3.0
 RESIZER=v2.2.0
+SNAPSHOTTER=v8.6.0
 # Of gVisor's branch for the go command, and for the containerd that Debian has.
 GVISOR=v0.0.0-20250503011706-39ed1f5ac29c
 KUBERNETES=$(sed -n 's/^VERSION=//p' "$SCRIPTS/build-kubernetes.sh")
@@ -48,15 +49,21 @@ build node ./own/network ./own/pause ./own/storage <"$CACHE/kubernetes/$KUBERNET
 
 # What wants later ones; all of them the same, so that they are compiled once.
 build later ./own/coredns github.com/kubernetes-csi/external-provisioner/v6/cmd/csi-provisioner \
-  github.com/kubernetes-csi/external-resizer/v2/cmd/csi-resizer <<EOF
+  github.com/kubernetes-csi/external-resizer/v2/cmd/csi-resizer \
+  github.com/kubernetes-csi/external-snapshotter/v8/cmd/{csi-snapshotter,snapshot-controller} <<EOF
 module capstan.dev/test-cluster
 go 1.26.0
 require (
 	github.com/coredns/coredns $COREDNS
 	github.com/kubernetes-csi/external-provisioner/v6 $PROVISIONER
 	github.com/kubernetes-csi/external-resizer/v2 $RESIZER
+	github.com/kubernetes-csi/external-snapshotter/v8 $SNAPSHOTTER
+	github.com/kubernetes-csi/external-snapshotter/client/v8 $SNAPSHOTTER
 )
 EOF
+# The definitions of VolumeSnapshots are files of the same release.
+client=$("$go" list -m -f '{{.Dir}}' github.com/kubernetes-csi/external-snapshotter/client/v8)
+install -D -m 644 -t "$BIN/definitions" "$client"/config/crd/snapshot.storage.k8s.io_volumesnapshot{s,contents,classes}.yaml
 
 # What containerd starts gVisor by lowers its own score for being ended, which takes a capability that may be missing.
 source=$CACHE/addons/gvisor/source

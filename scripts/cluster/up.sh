@@ -59,6 +59,8 @@ load_images() {
 }
 
 apply_addons() {
+  kubectl apply --server-side -f "$ADDONS/definitions" >/dev/null
+  kubectl wait --for=condition=Established -f "$ADDONS/definitions" --timeout=1m >/dev/null
   fill addons.yaml | kubectl apply -f - >/dev/null
 }
 

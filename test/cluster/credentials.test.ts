@@ -65,6 +65,14 @@ describe.skipIf(cluster === undefined)('credentials', () => {
     await own.close();
   });
 
+  it('says what is missing where a pod has no token', async () => {
+    const { pod } = await makeAccount('without-token');
+    const home = process.env['HOME'];
+    onTestFinished(() => void (process.env['HOME'] = home));
+    process.env['HOME'] = pod.folder;
+    await expect(openKubernetes({ pod })).rejects.toThrow(/no service account token .* automountServiceAccountToken/);
+  });
+
   it('trusts no server that another authority vouches for', async () => {
     const { pod, writeToken, requestToken } = await makeAccount('deceived');
     writeToken(await requestToken());

@@ -5,7 +5,7 @@ import type { Volume } from '../../src/sandbox/resources/volume.ts';
 import { findCluster, waitFor } from '../support/cluster/cluster.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { runKubectl } from '../support/cluster/kubectl.ts';
-import { openStage } from '../support/cluster/operator.ts';
+import { openOperator, openStage } from '../support/cluster/operator.ts';
 import type { Stage } from '../support/cluster/operator.ts';
 import { installSnapshots, startSnapshotter } from '../support/cluster/snapshots.ts';
 
@@ -13,6 +13,7 @@ const isGiven = (process.env['CAPSTAN_TEST_KUBECONFIG'] ?? '') !== '';
 const found = await findCluster();
 const another = found === undefined ? undefined : await findCluster();
 const third = found === undefined ? undefined : await findCluster();
+const fourth = found === undefined ? undefined : await findCluster();
 /** Names of snapshots end in the second. */
 const OFTEN = { everyMs: 1500, keep: 2, snapshotClassName: 'quick' };
 
@@ -148,5 +149,27 @@ describe.skipIf(third === undefined)('backups of a volume', () => {
     const failed = await api.untilVolume(name, reason, (one) => findCondition(one, 'Ready')?.reason === reason);
     expect(findCondition(failed, 'Ready')?.message).toContain('There is no VolumeSnapshot gone');
     await api.remove('volumes', name);
+  });
+});
+
+describe.skipIf(fourth === undefined)('backups that are turned off', () => {
+  test('are no longer followed, and the condition says so', async () => {
+    const cluster = fourth as Cluster;
+    const stage = await openBackups(cluster, 2);
+    const name = await stage.newVolume();
+    stage.failing.add(name);
+    await stage.api.untilVolume(name, 'a backup that fails', ({ status }) => status?.pendingBackup !== undefined);
+    await stage.api.untilVolume(name, 'failed', (one) => findCondition(one, 'BackedUp')?.reason === 'SnapshotFailed');
+    await stage.operator.close();
+    const operator = await openOperator(cluster);
+    const off = await stage.api.untilVolume(
+      name,
+      'off',
+      (one) => findCondition(one, 'BackedUp')?.reason === 'BackupsOff',
+    );
+    expect(findCondition(off, 'BackedUp')).toMatchObject({ status: 'Unknown', message: 'Backups are turned off.' });
+    expect(off.status?.pendingBackup).toBeUndefined();
+    await operator.close();
+    await stage.close();
   });
 });

@@ -46,7 +46,7 @@ describe.skipIf(found === undefined)('the removal of sandboxes before an uninsta
     const operator = await openOperator(cluster);
     const [used, warm] = [
       buildVolume(cluster.namespace),
-      buildVolume(cluster.namespace, { standbyUntil: '2100-01-01T00:00:00Z' }),
+      buildVolume(cluster.namespace, { standbyUntil: new Date(Date.now() + 3_600_000).toISOString() }),
     ];
     for (const volume of [used, warm]) await cluster.create(volume);
     const volumeName = used.metadata.name;

@@ -194,3 +194,10 @@ test('the last pass says when to look again, whatever an earlier one said', asyn
   await queue.close();
   expect(passes).toEqual(['a', 'a', 'b', 'b']);
 });
+
+test('a long message is cut between characters', () => {
+  const update = { type: 'Ready', status: 'False', reason: 'PodRefused', message: `x${'😀'.repeat(2000)}` } as const;
+  const [condition] = buildConditions([], [update], { generation: 1, now: new Date() });
+  expect(condition?.message).toMatch(/^x(😀)+…$/u);
+  expect(condition?.message.length).toBeLessThanOrEqual(2000);
+});

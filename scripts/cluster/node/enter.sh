@@ -78,8 +78,9 @@ run kube-proxy "$KUBERNETES/kube-proxy" --kubeconfig="$K/system-kube-proxy.kubec
   --conntrack-tcp-timeout-close-wait=0s
 run network "$ADDONS/network" "$K/network.kubeconfig"
 run storage "$ADDONS/storage" "$STATE/disks" "$STATE/kubelet" "$NODE_NAME"
-for sidecar in csi-provisioner csi-resizer; do
+for sidecar in csi-provisioner csi-resizer csi-snapshotter; do
   run $sidecar "$ADDONS/$sidecar" --kubeconfig="$K/storage.kubeconfig" \
     --csi-address="$STATE/kubelet/plugins/loop.capstan-cluster/csi.sock" --kube-api-qps=50 --kube-api-burst=100
 done
+run snapshot-controller "$ADDONS/snapshot-controller" --kubeconfig="$K/storage.kubeconfig"
 wait

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
@@ -32,6 +33,8 @@ type driver struct {
 	csi.UnimplementedNodeServer
 	registration.UnimplementedRegistrationServer
 	disks, node, endpoint string
+	// one disk is copied at a time
+	copying sync.Mutex
 }
 
 func main() {
@@ -139,11 +142,18 @@ func (d *driver) grow(id string, bytes int64) (int64, error) {
 }
 
 func (d *driver) CreateVolume(_ context.Context, request *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
+	if source := request.VolumeContentSource.GetSnapshot(); source != nil {
+		if err := d.restore(request.Name, source.SnapshotId); err != nil {
+			return nil, err
+		}
+	}
 	bytes, err := d.grow(request.Name, max(request.CapacityRange.GetRequiredBytes(), smallestBytes))
 	if err != nil {
 		return nil, err
 	}
-	return &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: request.Name, CapacityBytes: bytes}}, nil
+	return &csi.CreateVolumeResponse{Volume: &csi.Volume{
+		VolumeId: request.Name, CapacityBytes: bytes, ContentSource: request.VolumeContentSource,
+	}}, nil
 }
 
 func (d *driver) DeleteVolume(_ context.Context, request *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
@@ -166,6 +176,7 @@ func (d *driver) ControllerGetCapabilities(context.Context, *csi.ControllerGetCa
 	response := &csi.ControllerGetCapabilitiesResponse{}
 	for _, kind := range []csi.ControllerServiceCapability_RPC_Type{
 		csi.ControllerServiceCapability_RPC_CREATE_DELETE_VOLUME, csi.ControllerServiceCapability_RPC_EXPAND_VOLUME,
+		csi.ControllerServiceCapability_RPC_CREATE_DELETE_SNAPSHOT,
 	} {
 		response.Capabilities = append(response.Capabilities, &csi.ControllerServiceCapability{
 			Type: &csi.ControllerServiceCapability_Rpc{Rpc: &csi.ControllerServiceCapability_RPC{Type: kind}},

@@ -53,7 +53,12 @@ func (d *driver) NodeStageVolume(_ context.Context, request *csi.NodeStageVolume
 	if err := os.MkdirAll(request.StagingTargetPath, 0o750); err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}
-	if _, err := run("mount", "-t", "xfs", "-o", "loop,noatime", disk, request.StagingTargetPath); err != nil {
+	// A restored disk has the identity of the one that it was copied from, which may be mounted too.
+	if _, err := run("mount", "-t", "xfs", "-o", "loop,noatime,nouuid", disk, request.StagingTargetPath); err != nil {
+		return nil, err
+	}
+	// It may be larger than its snapshot.
+	if _, err := run("xfs_growfs", "-d", request.StagingTargetPath); err != nil {
 		return nil, err
 	}
 	// What disks of clouds hold from the beginning, most of which are ext4.
