@@ -99,7 +99,7 @@ test('a reservation of a dead worker does not hold a budget for the day that the
   const targets = [`organization/${organizationId}`];
   const reserve = (id: string) =>
     reserveBudgets(db, { organizationId }, { id, targets, amountUsd: 1, seconds: LEASE_SECONDS });
-  expect(await reserve('dead')).toEqual({ held: 1 });
+  expect(await reserve('dead')).toEqual({ held: 1, room: 0 });
   expect(await reserve('next')).toHaveProperty('refused');
   await move('budget_reservations', ['expires_at'], 1);
   await deleteLostReservations(db);

@@ -60,6 +60,8 @@ function readTimestamp(text: string, timezone: string): ParsedSchedule | undefin
     return undefined;
   }
   const at = isZoned ? utc : readLocalTime(utc, timezone);
+  // The text of a later year could not be read again.
+  if (at.getUTCFullYear() > 9999) return undefined;
   return { schedule: { kind: 'at', at }, text: at.toISOString() };
 }
 

@@ -1,8 +1,10 @@
 import type { Bus } from '../../platform/bus/bus.ts';
 import { publishEvents, sendWake } from '../channels.ts';
 import type { Db } from '../../platform/db/db.ts';
+import { PollGate } from '../../platform/jobs/poll-gate.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import type { Logger } from '../../platform/log.ts';
+import { readAutomationDueMs } from '../store/automation-runs.ts';
 import { runDue } from './run-due.ts';
 
 export type AutomationsDeps = { db: Db; bus: Bus; log: Logger };
@@ -26,5 +28,7 @@ export function startAutomations(
     return claimed === batch;
   };
 
-  return startPeriodicTasks([{ name: 'run automations', periodMs: pollMs, immediately: true, run: runBatch }], log);
+  const gate = new PollGate({ revision: db.revision, readDueMs: () => readAutomationDueMs(db) });
+  const run = { name: 'run automations', periodMs: pollMs, immediately: true, gate, run: runBatch };
+  return startPeriodicTasks([run], log);
 }

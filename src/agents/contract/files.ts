@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { Page, Pagination, SubjectId, Timestamp, queryBoolean, queryInteger } from '../../platform/contract/common.ts';
+import {
+  AnyPage,
+  AnyPagination,
+  SubjectId,
+  Timestamp,
+  queryBoolean,
+  queryInteger,
+} from '../../platform/contract/common.ts';
 
 /** Of one file, decoded: 40 MiB. */
 export const MAX_FILE_BYTES = 41_943_040;
@@ -28,7 +35,11 @@ export const FilePath = z
 
 const NamedPath = FilePath.min(1);
 
-export const FileListQuery = Page.extend({
+/** Holds a path, base64. */
+const FileCursor = z.string().min(1).max(8000);
+
+export const FileListQuery = AnyPage.extend({
+  cursor: FileCursor.optional().describe('`nextCursor` of the page before'),
   path: FilePath.default(''),
   recursive: queryBoolean(false),
 });
@@ -114,7 +125,7 @@ export const FileList = z.object({
   object: z.literal('list'),
   path: z.string(),
   data: z.array(WorkspaceFile),
-  pagination: Pagination,
+  pagination: AnyPagination.extend({ nextCursor: FileCursor.nullable().describe('null on the last page') }),
 });
 
 export const FileMatch = z

@@ -21,6 +21,9 @@ export const TOOLSET_NAMES = Object.keys(TOOLSETS) as [ToolsetName, ...ToolsetNa
 
 export const EXTRA_TOOLSETS: readonly ToolsetName[] = ['delegation', 'video', 'website_login'];
 
+/** Their tools work in the sandbox with nearly every call, and have effects nowhere else. */
+export const SANDBOX_TOOLSETS: readonly ToolsetName[] = ['terminal', 'file', 'code_execution'];
+
 export const BUILTIN_TOOL_NAMES: readonly string[] = Object.values(TOOLSETS).flat();
 
 /** The toolset that holds a built-in tool, or undefined when no built-in tool has this name. */

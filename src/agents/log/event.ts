@@ -18,8 +18,11 @@ export type StepCall = {
   mcp?: McpTarget;
 };
 
-/** A model reply with unfinished calls. Stored with the turn. */
-export type OpenStep = { number: number; calls: StepCall[] };
+/**
+ * A model reply with unfinished calls. Stored with the turn. `unsent`: uses that are in the log although no sandbox has
+ * received them yet; absent: none.
+ */
+export type OpenStep = { number: number; calls: StepCall[]; unsent?: string[] };
 
 /** The position of a part in the turn: the model reply (`step`) and its place within that reply. */
 export type StepPosition = { step: number; index: number };

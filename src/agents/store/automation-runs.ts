@@ -114,6 +114,14 @@ export async function hasDue(db: Queryable): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Ms until an automation is due, 0 or less when one is overdue; null: none ever will be. */
+export async function readAutomationDueMs(db: Queryable): Promise<number | null> {
+  const { rows } = await db.query<{ due: number | null }>(
+    'SELECT (extract(epoch FROM min(next_run_at) - now()) * 1000)::float8 AS due FROM automations',
+  );
+  return rows[0]?.due ?? null;
+}
+
 /** Locks due automations that no other process has locked, the most overdue first. */
 export async function lockDue(tx: Queryable, limit: number): Promise<{ now: Date; due: DueAutomation[] }> {
   const { rows } = await tx.query<DueRow>(

@@ -141,6 +141,17 @@ export async function claimSessions(
   return Promise.all(rows.map((row) => readClaim(db, row)));
 }
 
+/** Ms until a session is due or a lease of one expires, 0 or less when one is overdue; null: no session has a time. */
+export async function readDueMs(db: Queryable): Promise<number | null> {
+  const { rows } = await db.query<{ due: number | null }>(
+    `SELECT (extract(epoch FROM least(
+       (SELECT min(wake_at) FROM sessions WHERE wake_at > now()),
+       (SELECT min(coalesce(lease_expires, wake_at)) FROM sessions WHERE wake_at <= now())
+     ) - now()) * 1000)::float8 AS due`,
+  );
+  return rows[0]?.due ?? null;
+}
+
 /**
  * Of all organizations: sessions that any worker could claim now, and for how long the first of them could have been.
  */

@@ -81,6 +81,7 @@ export async function listSessions(
       from: `FROM sessions s WHERE s.organization_id = $1 AND ${where.join(' AND ')}`,
       params,
       keyset: KEYSETS[order],
+      table: { from: 'sessions s', key: 's.id' },
     },
     page,
   );

@@ -4,20 +4,17 @@ import type { Db } from '../../platform/db/db.ts';
 import type { LogEvent } from '../log/event.ts';
 import { countCompactions } from '../log/read.ts';
 import type { ToolConfig } from '../contract/tools.ts';
-import type { ToolsetName } from '../contract/toolsets.ts';
+import { SANDBOX_TOOLSETS } from '../contract/toolsets.ts';
 import { errorText } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import { findSession } from '../store/sessions.ts';
 import type { Claim } from '../store/leases.ts';
 
-/** Their tools work in the sandbox with nearly every call; others touch it now and then at most. */
-const WORKING: readonly ToolsetName[] = ['terminal', 'file', 'code_execution'];
-
 /** The first turn of a session with tools that work in the sandbox. Later on it is the call that brings it back. */
 export function needsSandbox(events: readonly LogEvent[], tools: readonly ToolConfig[]): boolean {
   if (countCompactions(events) > 0 || events.filter(({ type }) => type === 'session.status_running').length > 1)
     return false;
-  return WORKING.some((toolset) => {
+  return SANDBOX_TOOLSETS.some((toolset) => {
     const { enabled, policy } = findToolsetPolicy(tools, toolset);
     return enabled && policy !== 'always_deny';
   });

@@ -3,9 +3,10 @@ import { onControl, onServerAnswered, onWake } from '../channels.ts';
 import type { Subscription } from '../../platform/bus/bus.ts';
 import { openBudgets } from '../../platform/budgets/budgets.ts';
 import { errorText } from '../../platform/errors.ts';
+import { PollGate } from '../../platform/jobs/poll-gate.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import { ensureEventPartitions } from '../store/event-partitions.ts';
-import { correctFutureTimes } from '../store/leases.ts';
+import { correctFutureTimes, readDueMs } from '../store/leases.ts';
 import { openWorkerMetrics } from './metrics.ts';
 import { openRecordMetrics } from './record-metrics.ts';
 import { openNoticeQueue } from './notices.ts';
@@ -46,9 +47,10 @@ export async function startWorker(
   const notices = openNoticeQueue(deps, registry);
   deps.sandboxes.onNotice((notice) => void notices.push(notice));
   const subscriptions = await subscribe(pool, deps);
+  const gate = new PollGate({ revision: db.revision, readDueMs: () => readDueMs(db) });
   const tasks = startPeriodicTasks(
     [
-      { name: 'poll for work', periodMs: POLL_MS, immediately: true, run: () => pool.claim() },
+      { name: 'poll for work', periodMs: POLL_MS, immediately: true, gate, run: () => pool.claim() },
       { name: 'renew leases', periodMs: leaseMs / 3, run: () => pool.renew() },
       {
         name: 'correct times in the future',

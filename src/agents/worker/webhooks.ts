@@ -1,10 +1,10 @@
 // Tests: test/flow/webhooks.test.ts
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../platform/db/db.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { buildWebhookHeaders } from '../../platform/webhook-signature.ts';
 import { CapstanError, errorText } from '../../platform/errors.ts';
 import { JobRunner } from '../../platform/jobs/job-runner.ts';
+import { PollGate } from '../../platform/jobs/poll-gate.ts';
 import { jitter, startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { MasterKeys } from '../../platform/master-key.ts';
@@ -15,6 +15,7 @@ import {
   dropExcessDeliveries,
   markDelivered,
   markFailed,
+  readDeliveryDueMs,
 } from '../../platform/store/webhook-outbox.ts';
 import type { DueDelivery } from '../../platform/store/webhook-outbox.ts';
 import { recordDailyRead } from '../../platform/store/secret-reads.ts';
@@ -108,22 +109,21 @@ async function deliver(ports: WebhookPorts, due: DueDelivery): Promise<void> {
 /** Sends what the outbox holds, until it is closed. Any number of replicas may run it. */
 export function startWebhooks(ports: WebhookPorts): { close(): Promise<void> } {
   const { db, log } = ports;
+  const gate = new PollGate({ revision: db.revision, readDueMs: () => readDeliveryDueMs(db) });
+  const onFetchError = (error: unknown) => {
+    gate.reset();
+    log.debug({ error: errorText(error) }, 'webhook deliveries not read');
+  };
   const runner = new JobRunner<DueDelivery>({
     capacity: CAPACITY,
     keyOf: (due) => due.id,
     fetch: (free) => claimDeliveries(db, free, LEASE_SECONDS),
     run: (due) => deliver(ports, due),
-    onFetchError: (error) => log.debug({ error: errorText(error) }, 'webhook deliveries not read'),
+    onFetchError,
   });
-  const stop = new AbortController();
-  const polling = (async () => {
-    while (!stop.signal.aborted) {
-      runner.fetch();
-      await sleep(jitter(POLL_MS), undefined, { signal: stop.signal }).catch(() => undefined);
-    }
-  })();
   const tasks = startPeriodicTasks(
     [
+      { name: 'fetch webhook deliveries', periodMs: POLL_MS, immediately: true, gate, run: () => runner.fetch() },
       {
         name: 'switch off dead webhooks',
         periodMs: HOUR_MS,
@@ -144,8 +144,6 @@ export function startWebhooks(ports: WebhookPorts): { close(): Promise<void> } {
   );
   return {
     async close() {
-      stop.abort();
-      await polling;
       await runner.drain(TIMEOUT_MS, new Error('The worker shuts down.'));
       await tasks.close();
     },

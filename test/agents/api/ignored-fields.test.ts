@@ -23,3 +23,13 @@ it('names the fields of the body that were ignored', async () => {
   const archived = await api.call('POST', `/v1/agents/${made.body.id}/archive`, { body: { reason: 'old' } });
   expect(archived.headers[HEADER]).toBe('reason');
 });
+
+it('names the parameters of the query that were ignored', async () => {
+  const misspelled = await api.call('GET', '/v1/agents?limt=1&status=active&offset=0');
+  expect([misspelled.status, misspelled.headers[HEADER]]).toEqual([200, '?limt']);
+  // A list that is read by cursor alone has no offset.
+  expect((await api.call('GET', '/v1/webhooks?offset=5')).headers[HEADER]).toBe('?offset');
+  const both = await api.call('POST', '/v1/agents?dryRun=true', { body: { ...AGENT, model: 'x' } });
+  expect([both.status, both.headers[HEADER]]).toEqual([201, '?dryRun, model']);
+  expect((await api.call('GET', '/v1/agents?limit=1')).headers).not.toHaveProperty(HEADER);
+});

@@ -72,12 +72,13 @@ export async function writePlan(tx: Queryable, session: SendSession, plan: SendP
 export function announcePlan(deps: EventDeps, session: SendSession, plan: SendPlan, written: Written): void {
   const { bus, log } = deps;
   const { appended, updates } = written;
+  // First, since the turn waits for it. A worker's own events come after its claim, and so after these.
+  if (plan.wake || plan.session?.wakeAt === 'now') sendWake(bus, session.id);
   // A result is seen to change before the turn that it opens begins.
   const turnAt = appended.findIndex(({ type }) => type === 'session.status_running');
   const before = turnAt < 0 ? appended.length : turnAt;
   publishEvents(bus, log, session.organizationId, appended.slice(0, before));
   for (const update of updates) publishEphemeral(bus, log, session.organizationId, update);
   publishEvents(bus, log, session.organizationId, appended.slice(before));
-  if (plan.wake || plan.session?.wakeAt === 'now') sendWake(bus, session.id);
   for (const kind of plan.controls) sendControl(bus, { sessionId: session.id, kind });
 }

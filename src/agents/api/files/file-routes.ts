@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
 import { MAX_FILE_BYTES, RESERVED_FOLDERS } from '../../contract/files.ts';
-import type { FileMatch } from '../../contract/files.ts';
-import { buildList } from '../../../platform/contract/common.ts';
-import type { FoundFile } from '../../../sandbox/protocol/executor.ts';
+import type { FileListQuery, FileMatch, WorkspaceFile } from '../../contract/files.ts';
+import { buildAnyList } from '../../../platform/contract/common.ts';
+import type { FilePage, FilePageRequest, FoundFile } from '../../../sandbox/protocol/executor.ts';
 import { fileRoutes } from '../../contract/routes/files.ts';
 import { errors } from '../../../platform/errors.ts';
+import { readPageCursor, writeCursor } from '../../../platform/store/pages.ts';
+import type { Keyset } from '../../../platform/store/pages.ts';
 import type { ApiDeps } from '../deps.ts';
 import { registerRoute } from '../../../platform/http/route.ts';
 import { sendBytes, sendContent, wantsBytes } from './download.ts';
@@ -25,12 +28,38 @@ function buildMatch({ path, inName, excerpt }: FoundFile): FileMatch {
   return { object: 'file_match', path, name, match, excerpt: excerpt ?? name };
 }
 
+const PLACE: Pick<Keyset, 'name' | 'keys'> = {
+  name: 'files',
+  keys: [
+    { sql: 'type', type: 'text' },
+    { sql: 'path', type: 'text' },
+  ],
+};
+
+function buildPageRequest(query: z.infer<typeof FileListQuery>): FilePageRequest {
+  const { recursive, limit, offset = 0 } = query;
+  const [type, path] = readPageCursor(PLACE, query);
+  const after = path === undefined ? {} : { after: { path, folder: type === 'directory' } };
+  return { recursive, limit, offset, ...after };
+}
+
+function buildFileList(data: WorkspaceFile[], query: z.infer<typeof FileListQuery>, page?: FilePage) {
+  const { last = null, total = 0 } = page ?? {};
+  const nextCursor =
+    last === null ? null : writeCursor(PLACE, [last.folder ? 'directory' : 'file', last.path.toWellFormed()]);
+  const list = buildAnyList(data, query, { total: query.cursor === undefined ? total : null, nextCursor });
+  // An executor of the release before does not tell its last place.
+  const hasMore = nextCursor !== null || (query.cursor === undefined && (query.offset ?? 0) + query.limit < total);
+  return { ...list, pagination: { ...list.pagination, hasMore } };
+}
+
 export function registerFileRoutes(app: FastifyInstance, deps: ApiDeps): void {
   registerRoute(app, deps, fileRoutes.listFiles, async ({ params, query, caller }) => {
     const path = normalizePath(query.path);
-    const page = await readVolume(deps, { caller, params }, 'list', (files) => files.list(path, query));
+    const request = buildPageRequest(query);
+    const page = await readVolume(deps, { caller, params }, 'list', (files) => files.list(path, request));
     const data = await Promise.all((page?.entries ?? []).map(buildFile));
-    return { status: 200, body: { path, ...buildList(data, query, page?.total ?? 0) } };
+    return { status: 200, body: { path, ...buildFileList(data, query, page) } };
   });
 
   registerRoute(app, deps, fileRoutes.statFile, async ({ params, query, caller }) => {

@@ -1,4 +1,4 @@
-import { ID, LATER, SUBJECT, TIME, listExample } from '../../../platform/contract/examples/example.ts';
+import { ID, LATER, SUBJECT, TIME, anyListExample } from '../../../platform/contract/examples/example.ts';
 import type { Example } from '../../../platform/contract/examples/example.ts';
 
 const text = '# Report\n\nAll is well.\n';
@@ -22,7 +22,7 @@ const transfer = { from: file.path, to: moved.path };
 export const fileExamples: Record<string, Example> = {
   listFiles: {
     query: { path: 'reports', recursive: 'false' },
-    answers: { 200: { ...listExample(file), path: 'reports' } },
+    answers: { 200: { ...anyListExample(file), path: 'reports' } },
   },
   deleteFile: {
     query: { path: file.path, recursive: 'false' },

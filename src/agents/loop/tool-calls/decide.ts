@@ -48,6 +48,8 @@ export type CallFacts = {
   hasResult: boolean;
   /** `agent.tool_use` is in the log: the tool may have run */
   announced: boolean;
+  /** announced, but no sandbox has received it */
+  unsent?: boolean;
   /** a pending action is open for the call: an approval, a custom tool or a clarification */
   waiting: boolean;
   /** the answer to its approval; `expired`: there was none in time */
@@ -99,7 +101,7 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
   };
   // Checked before any permission, because the tool may already have run.
   if (announced && found.kind !== 'custom' && !found.tool.readOnly) {
-    return planResume(found, args) ?? fail(OUTCOME_UNKNOWN, 'ask');
+    return planResume(found, args, facts) ?? fail(OUTCOME_UNKNOWN, 'ask');
   }
   const verdict = evaluatePolicy(found, toolset, facts, permissions);
   if (verdict.action === 'deny') return fail('This tool is not permitted here.', 'deny');
@@ -119,9 +121,10 @@ export function decideCall(call: StepCall, { found, facts, permissions, readInpu
 }
 
 /** For a call that another worker has started. Undefined if nothing can tell its outcome. */
-function planResume(found: FoundTool, args: Arguments): CallPlan | undefined {
-  if (found.kind !== 'builtin' || found.tool.resumable !== true || 'error' in args) return undefined;
+function planResume(found: FoundTool, args: Arguments, { unsent = false }: CallFacts): CallPlan | undefined {
+  if (found.kind !== 'builtin' || 'error' in args) return undefined;
   const { tool } = found;
+  if (!unsent && tool.resumable !== true) return undefined;
   return {
     kind: 'run',
     tool,
@@ -129,7 +132,7 @@ function planResume(found: FoundTool, args: Arguments): CallPlan | undefined {
     input: args.input,
     permission: 'ask',
     announced: true,
-    resume: true,
+    ...(unsent ? {} : { resume: true }),
   };
 }
 

@@ -1,5 +1,10 @@
 import { trackWork } from '../../../platform/event-loop.ts';
-import { SandboxError, SandboxFileError, SandboxRefusedError } from '../../../sandbox/sandbox.ts';
+import {
+  SandboxError,
+  SandboxFileError,
+  SandboxRefusedError,
+  SandboxUnreachedError,
+} from '../../../sandbox/sandbox.ts';
 import type { SandboxSession } from '../../../sandbox/sandbox.ts';
 import type { ImagePart } from '../../../inference/model.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -46,6 +51,7 @@ export async function runTool(
   let opened: Promise<SandboxSession> | undefined;
   let stateChanged = false;
   let openFailure: unknown;
+  let hasRun = false;
   const open = async () => {
     try {
       return await deps.openSandbox(signal);
@@ -88,13 +94,16 @@ export async function runTool(
     const work = async () => {
       const run = () => tool.run(input, context);
       const raw = resume ? await resumeCall(call, sandbox, run) : await run();
+      hasRun = true;
       return capResult(await finishResult(tool.name, raw, context), context);
     };
     outcome = await trackCall({ call, tool }, deps, () => trackWork({ kind: 'tool', name: `tool ${tool.name}` }, work));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(error instanceof SandboxError)) deps.logError(error, `tool ${tool.name} failed`);
-    outcome = failTool(resume ? OUTCOME_UNKNOWN : describeFailure(error, tool, openFailure));
+    // What keeps a long result asks the sandbox once more, after the call.
+    const isUnsent = !hasRun && (error === openFailure || error instanceof SandboxUnreachedError);
+    outcome = failTool(resume ? OUTCOME_UNKNOWN : describeFailure(error, tool, isUnsent));
   }
   if (signal.aborted) throw signal.reason;
   const durationMs = performance.now() - started;
@@ -131,9 +140,9 @@ async function isKnown({ useId }: StepCall, sandbox: () => Promise<SandboxSessio
 }
 
 /** A sandbox may have done the work before it died, so the model must check before it tries again. */
-function describeFailure(error: unknown, tool: RunnableTool, openFailure: unknown): string {
+function describeFailure(error: unknown, tool: RunnableTool, isUnsent: boolean): string {
   const cause = error instanceof SandboxError ? error.message : 'the tool failed unexpectedly';
-  if (tool.resumable === true && error === openFailure) return `${cause}. The call was not started.`;
+  if (tool.resumable === true && isUnsent) return `${cause}. The call was not started.`;
   const hasNotRun = tool.readOnly || error instanceof SandboxRefusedError;
   return hasNotRun ? cause : `${cause}. The outcome is unknown. Check before you repeat it.`;
 }

@@ -20,6 +20,7 @@ import { buildMcpTool } from './mcp.ts';
 import type { McpTool } from './runnable-tool.ts';
 import { warnOfRepeats } from './repeats.ts';
 import { findResultLimits, runTool } from './run-tool.ts';
+import { startBatchSandbox } from './unsent.ts';
 import { buildModelTools, buildOffered, findTool } from './toolbox.ts';
 import type { FoundTool } from './toolbox.ts';
 import { readArguments, readCallerArguments } from '../../tools/arguments.ts';
@@ -65,7 +66,7 @@ async function planCalls(step: OpenStep, turn: Turn, deps: SettleDeps): Promise<
   const offered = await listOfferedNames(step, deps);
   return step.calls.map((call) => {
     const found = findTool(toolConfigs, deps.tools, call.name, { mcp: findMcpTool(call, deps), offered });
-    const facts = gatherFacts(call, log, actions);
+    const facts = { ...gatherFacts(call, log, actions), unsent: step.unsent?.includes(call.useId) === true };
     return { call, plan: decideCall(call, { found, facts, permissions, readInput: (tool) => readInput(tool, call) }) };
   });
 }
@@ -142,14 +143,17 @@ async function runBatch(batch: readonly RunnableCall[], step: OpenStep, turn: Tu
           ),
         ],
   );
+  const sandbox = await startBatchSandbox(batch, step, deps);
   if (uses.length > 0) {
-    await deps.journal.append({ ...drainUnwritten(turn, uses), turn: stepPatch(turn, step) });
+    await deps.journal.append({ ...drainUnwritten(turn, uses), turn: stepPatch(turn, sandbox.announced) });
   }
+  const store = (sent: OpenStep) => deps.journal.append({ events: [], turn: stepPatch(turn, sent) });
+  const runDeps = { ...deps, openSandbox: sandbox.build(store) };
   const limits = findResultLimits(deps);
   const capResult = buildResultBudget(countResults(step, turn, deps), limits.step);
   const outcomes = await Promise.allSettled(
     batch.map(async ({ call, plan }) => {
-      const result = await runTool({ call, ...plan }, capResult, turn, deps);
+      const result = await runTool({ call, ...plan }, capResult, turn, runDeps);
       const { events } = deps.journal;
       const content = result.isError
         ? warnOfRepeats(result.content, { call, input: plan.input }, events, turn.id)

@@ -4,6 +4,7 @@ import type { MemoryTarget } from '../../contract/memory.ts';
 import type { ToolConfig } from '../../contract/tools.ts';
 import { describeEnvironment, describeRun } from './environment.ts';
 import type { AutomationRun, SandboxFacts } from './environment.ts';
+import { SANDBOX_TOOLSETS } from '../../contract/toolsets.ts';
 import type { ToolsetName } from '../../contract/toolsets.ts';
 import { findToolsetPolicy } from '../tool-calls/policy.ts';
 import { describeUsage } from '../../tools/memory/usage.ts';
@@ -14,7 +15,6 @@ import { readSkillDocument } from '../../tools/skills/document.ts';
 /** Sections of the system prompt, built in a session's first turn and repeated in every later one. */
 export type PromptSnapshot = { notes: string[] };
 
-const IN_SANDBOX: readonly ToolsetName[] = ['terminal', 'file', 'code_execution'];
 const TITLES: Record<MemoryTarget, string> = {
   agent: 'SHARED NOTES (for everyone you work for)',
   memory: 'MEMORY (your notes)',
@@ -39,7 +39,7 @@ export function buildPromptSnapshot(input: {
   toolConfigs: readonly ToolConfig[];
 }): PromptSnapshot {
   const isOn = (toolset: ToolsetName) => findToolsetPolicy(input.toolConfigs, toolset).enabled;
-  const environment = describeEnvironment(input.now, IN_SANDBOX.some(isOn) ? input.sandbox : undefined);
+  const environment = describeEnvironment(input.now, SANDBOX_TOOLSETS.some(isOn) ? input.sandbox : undefined);
   const run = input.automation === undefined ? '' : describeRun(input.automation, input.now);
   const targets: MemoryTarget[] = isOn('memory') ? ['agent', 'memory', 'user'] : ['agent'];
   const memories = targets.map((target) => renderMemory(target, input.memories.get(target) ?? ''));

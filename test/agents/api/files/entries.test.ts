@@ -49,7 +49,7 @@ describe('a listing', () => {
     const pages = [];
     for (let offset = 0; offset < 8; offset += 3) {
       const { body } = await anna.call<FileList>('GET', '/files', { limit: 3, offset });
-      expect(body.pagination).toEqual({ limit: 3, offset, hasMore: offset < 6, total: 7 });
+      expect(body.pagination).toMatchObject({ limit: 3, offset, hasMore: offset < 6, total: 7 });
       pages.push(...body.data.map((file) => file.name));
     }
     expect(pages).toEqual(['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6']);
@@ -61,7 +61,7 @@ describe('a listing', () => {
       object: 'list',
       path: 'any',
       data: [],
-      pagination: { limit: 50, offset: 0, hasMore: false, total: 0 },
+      pagination: { limit: 50, offset: 0, hasMore: false, total: 0, nextCursor: null },
     });
     await anna.put('file', 'x');
     expect(await outcome(anna.call('GET', '/files', { path: 'missing' }))).toEqual([404, 'not_found']);
@@ -214,7 +214,7 @@ describe('a search', () => {
     expect(await paths('needle', { maxResults: 100 })).toHaveLength(51);
     const { body } = await anna.call<FileList>('GET', '/files');
     expect(body.data).toHaveLength(50);
-    expect(body.pagination).toEqual({ limit: 50, offset: 0, hasMore: true, total: 51 });
+    expect(body.pagination).toMatchObject({ limit: 50, offset: 0, hasMore: true, total: 51 });
   });
 
   test('takes every sign as it stands', async () => {

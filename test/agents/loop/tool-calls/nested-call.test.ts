@@ -102,6 +102,7 @@ it('has no effect where the session belongs to another worker', async () => {
     },
     ports: {},
     readPermissions: () => Promise.resolve({ yoloMode: false, approved: new Set() }),
+    openSandbox: () => Promise.reject(new Error('There is no sandbox.')),
     signal: new AbortController().signal,
     logError: () => undefined,
     journal: {

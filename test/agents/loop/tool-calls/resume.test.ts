@@ -1,11 +1,15 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { StepCall } from '../../../../src/agents/log/event.ts';
 import { buildUse } from '../../../../src/agents/log/build-events.ts';
 import { settleCalls } from '../../../../src/agents/loop/tool-calls/settle.ts';
 import { LeaseLostError } from '../../../../src/agents/loop/turn/types.ts';
 import { terminalTool } from '../../../../src/agents/tools/terminal.ts';
+import { openExecutorClient } from '../../../../src/sandbox/executor/client.ts';
 import { SandboxError } from '../../../../src/sandbox/sandbox.ts';
 import type { SandboxSession, SandboxTarget } from '../../../../src/sandbox/sandbox.ts';
+import { makeScratch } from '../../../support/scratch.ts';
 import { newTarget, openLocalSandboxes } from '../../../support/sandbox.ts';
 import type { LocalSandboxes } from '../../../support/sandbox.ts';
 import { openTurn } from '../turn-deps.ts';
@@ -112,4 +116,31 @@ test('a call whose sandbox did not start is not started', async () => {
   const openSandbox = () => Promise.reject(new SandboxError('the sandbox did not start: no room'));
   await settleCalls({ number: 1, calls: [call] }, turn, { ...deps, openSandbox });
   expect(JSON.stringify(events.at(-1)?.payload)).toContain('no room. The call was not started.');
+});
+
+test('a call that the executor never received is not started', async () => {
+  const { turn, deps, events } = openTurn({ tools: [terminalTool] });
+  const client = openExecutorClient({ target: { socketPath: '/nonexistent/executor.sock' } }, '/workspace');
+  await settleCalls({ number: 1, calls: [call] }, turn, { ...deps, openSandbox: () => Promise.resolve(client) });
+  client.close();
+  expect(JSON.stringify(events.at(-1)?.payload)).toContain('cannot be reached. The call was not started.');
+});
+
+test('the outcome is unknown where the connection broke after the executor may have received the call', async () => {
+  const socketPath = join(makeScratch('executor'), 'executor.sock');
+  const server = createServer((socket) => {
+    // The first connection breaks with the call on it, and the next one is refused.
+    socket.once('data', () => {
+      server.close();
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(socketPath, resolve));
+  const { turn, deps, events } = openTurn({ tools: [terminalTool] });
+  const client = openExecutorClient({ target: { socketPath } }, '/workspace');
+  await settleCalls({ number: 1, calls: [call] }, turn, { ...deps, openSandbox: () => Promise.resolve(client) });
+  client.close();
+  const text = JSON.stringify(events.at(-1)?.payload);
+  expect(text).toContain('The outcome is unknown.');
+  expect(text).not.toContain('not started');
 });

@@ -1,3 +1,4 @@
+import { Ticker } from '../../../../platform/jobs/ticker.ts';
 import { errorText, errors } from '../../../../platform/errors.ts';
 import { endUngranted } from '../grant.ts';
 import { OrganizationTopic } from './topic.ts';
@@ -41,17 +42,24 @@ export function openOrganizationHub(ports: OrganizationPorts): OrganizationHub {
     }
   }
 
-  const ticking = setInterval(() => {
-    const now = performance.now();
-    for (const topic of topics.values()) for (const listener of topic.listeners) listener.tick(now);
-  }, TICK_MS).unref();
-  const sweeping = setInterval(() => void sweep(), SWEEP_MS).unref();
+  const tickers = [
+    new Ticker(TICK_MS, () => {
+      const now = performance.now();
+      for (const topic of topics.values()) for (const listener of topic.listeners) listener.tick(now);
+      return topics.size > 0;
+    }),
+    new Ticker(SWEEP_MS, () => {
+      void sweep();
+      return topics.size > 0;
+    }),
+  ];
 
   return {
     async open(organizationId) {
       if (closed) throw errors.unavailable('The server is closing.');
       const topic = topics.get(organizationId) ?? new OrganizationTopic(ports, organizationId);
       topics.set(organizationId, topic);
+      for (const ticker of tickers) ticker.start();
       clearTimeout(leaving.get(topic));
       leaving.delete(topic);
       try {
@@ -69,8 +77,7 @@ export function openOrganizationHub(ports: OrganizationPorts): OrganizationHub {
     },
     close() {
       closed = true;
-      clearInterval(ticking);
-      clearInterval(sweeping);
+      for (const ticker of tickers) ticker.stop();
       for (const topic of topics.values()) {
         for (const listener of topic.listeners) listener.end();
         drop(topic);

@@ -1,4 +1,5 @@
 import { errorText, errors } from '../../../../platform/errors.ts';
+import { Ticker } from '../../../../platform/jobs/ticker.ts';
 import { findLastSequences } from '../../../store/events.ts';
 import { endUngranted } from '../grant.ts';
 import { openTopic } from './topic.ts';
@@ -67,21 +68,24 @@ export function openHub(ports: StreamPorts, { sweepMs = 3000 }: HubOptions = {})
 
   function planSweep(): void {
     if (closed) return;
-    sweepTimer = setTimeout(() => void sweep(), sweepMs * (0.75 + Math.random() / 2)).unref();
+    sweepTimer = undefined;
+    if (topics.size > 0) sweepTimer = setTimeout(() => void sweep(), sweepMs * (0.75 + Math.random() / 2)).unref();
   }
 
   // One clock for all streams: a timer for each would cost more than the stream.
-  const ticking = setInterval(() => {
+  const ticker = new Ticker(TICK_MS, () => {
     const now = performance.now();
     for (const topic of topics.values()) for (const listener of topic.listeners) listener.tick(now);
-  }, TICK_MS).unref();
-  planSweep();
+    return topics.size > 0;
+  });
 
   return {
     async join(organizationId, sessionId, listener) {
       if (closed) throw errors.unavailable('The server is closing.');
       const topic = topics.get(sessionId) ?? openTopic(ports, organizationId, sessionId);
       topics.set(sessionId, topic);
+      ticker.start();
+      if (sweepTimer === undefined) planSweep();
       topic.listeners.add(listener);
       try {
         await topic.ready;
@@ -104,7 +108,7 @@ export function openHub(ports: StreamPorts, { sweepMs = 3000 }: HubOptions = {})
     },
     close() {
       closed = true;
-      clearInterval(ticking);
+      ticker.stop();
       clearTimeout(sweepTimer);
       for (const topic of topics.values()) endAll(topic);
     },
